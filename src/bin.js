@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Checks the Node version in plain old JavaScript, then starts the program: the sources where they are, else dist.
+// Checks the Node version and the working directory in plain old JavaScript, then starts the program: the sources where they are, else dist.
 import { existsSync } from 'node:fs';
 
 // 24.15 brought the limits of SQLite that recipes run under; 25 is no LTS line.
@@ -12,6 +12,11 @@ if (!newEnough) {
       'Install a newer Node.js from https://nodejs.org. In a checkout, `npm ci` brings one: use `npm start` or `npx warmwarden`.\n',
   );
   process.exitCode = 2;
+} else if (!isInFolder()) {
+  process.stderr.write(
+    'warmwarden: the current folder was removed. Change to another folder, and run the command again.\n',
+  );
+  process.exitCode = 2;
 } else {
   // node:sqlite and type stripping announce themselves as experimental on some versions; that is no news to the user.
   process.removeAllListeners('warning');
@@ -21,4 +26,12 @@ if (!newEnough) {
   const source = new URL('./main.ts', import.meta.url);
   const { main } = await import(existsSync(source) ? source.href : new URL('../dist/main.js', import.meta.url).href);
   await main(process.argv);
+}
+
+function isInFolder() {
+  try {
+    return Boolean(process.cwd());
+  } catch {
+    return false;
+  }
 }

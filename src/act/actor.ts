@@ -1,7 +1,8 @@
 // Acting on one account: look, intent, POST, read back, try again. docs/guard.md, "What happens in a breach".
 
 import type { Action, OpenAction } from '../model/action.ts';
-import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
+import { tryWaitMs } from '../model/action-transition.ts';
+import { minuteMs, secondMs } from '../model/time.ts';
 import { changedByOthers } from '../record/persons.ts';
 import type { Settlement } from '../record/plan.ts';
 import { logAction } from './action-log.ts';
@@ -123,10 +124,7 @@ export class Actor {
   async #step(action: Action, signal: AbortSignal): Promise<void> {
     const { clock } = this.#rooms.world;
     if (action.state === 'open') return this.#lookFor(action, signal);
-    if (action.nextTryAt !== null && action.nextTryAt > clock.now()) {
-      await this.#sleepUntil(action, action.nextTryAt, signal);
-      return;
-    }
+    if (tryWaitMs(action, clock.now()) > 0) return this.#sleepUntilNextTry(action, signal);
     if (this.#conditions.isLate(action)) {
       await this.#rooms.recorder.dropPlanned(action, notInTime);
       return;
@@ -178,10 +176,11 @@ export class Actor {
   }
 
   /** Sleeps in short steps, so that an action that was dropped or confirmed meanwhile ends the wait. */
-  async #sleepUntil(action: Action, until: EpochMs, signal: AbortSignal): Promise<void> {
+  async #sleepUntilNextTry(action: Action, signal: AbortSignal): Promise<void> {
     const { clock } = this.#rooms.world;
-    while (!signal.aborted && clock.now() < until && this.#conditions.isCurrent(action)) {
-      await clock.sleep(Math.min(until - clock.now(), 2 * secondMs), signal);
+    const left = () => tryWaitMs(action, clock.now());
+    for (let wait = left(); !signal.aborted && wait > 0 && this.#conditions.isCurrent(action); wait = left()) {
+      await clock.sleep(Math.min(wait, 2 * secondMs), signal);
     }
   }
 

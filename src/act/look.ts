@@ -1,6 +1,6 @@
 // The look before a POST: its answers are judged like any other, so a mailbox that changed since the verdict is judged again.
 import type { Action } from '../model/action.ts';
-import { hourMs, minuteMs, secondMs } from '../model/time.ts';
+import { elapsedMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 import type { Observation } from '../record/observe.ts';
 import type { Conditions } from './conditions.ts';
 import type { ActorOptions, ActorRooms } from './rooms.ts';
@@ -56,6 +56,7 @@ export class Look {
   #knowsStats({ account, mailboxId }: Action): boolean {
     const { fleet, recorder, world } = this.#rooms;
     const at = fleet.mailbox(account, mailboxId)?.stats?.at;
-    return at !== undefined && recorder.hasRead(mailboxId, 'stats') && world.clock.now() - at <= statsMaxAgeMs;
+    if (at === undefined || !recorder.hasRead(mailboxId, 'stats')) return false;
+    return elapsedMs(at, world.clock.now()) <= statsMaxAgeMs;
   }
 }

@@ -38,12 +38,17 @@ export function step(
   return out;
 }
 
-/** Fires the pending alerts whose time has come. */
+/**
+ * Fires the pending alerts whose time has come. One that began ahead of now begins now: the clock was set back, and nobody
+ * waits for it to catch up.
+ */
 export function elapse(alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
   const out: Collected = { changed: [], dropped: [], transitions: [] };
   for (const alert of alerts) {
-    if (alert.status !== 'pending' || alert.firesAt === null || alert.firesAt > now) continue;
-    tell(out, 'firing', { ...alert, status: 'firing', firingAt: now, firesAt: null, seen: 0 }, now);
+    if (alert.status !== 'pending' || alert.firesAt === null) continue;
+    if (alert.since > now) out.changed.push({ ...alert, since: now, firesAt: now + alert.firesAt - alert.since });
+    else if (alert.firesAt <= now)
+      tell(out, 'firing', { ...alert, status: 'firing', firingAt: now, firesAt: null, seen: 0 }, now);
   }
   return out;
 }
@@ -72,7 +77,7 @@ function speaksFor(out: Collected, condition: Condition, alert: Alert | undefine
     refresh(out, condition, alert, now);
     return;
   }
-  const since = alert?.since ?? Math.min(condition.since ?? now, now);
+  const since = Math.min(alert?.since ?? condition.since ?? now, now);
   const seen = (alert?.seen ?? 0) + 1;
   const seenEnough = seen >= condition.observations;
   const firesAt = since + condition.forMs;

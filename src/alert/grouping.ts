@@ -2,7 +2,7 @@
 import { type Alert, type AlertRule, alertRules, type Severity, severities, type Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
 import type { MessageIncident } from '../model/incident.ts';
-import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
+import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../model/time.ts';
 
 /** What is told in one message. */
 export interface GroupMessage {
@@ -140,9 +140,8 @@ export const symptoms: readonly AlertRule[] = [
 
 function groupDueAt(group: string, members: readonly StoredTransition[], timing: GroupTiming): EpochMs {
   const oldest = members.reduce((at, { transition }) => Math.min(at, transition.at), Number.POSITIVE_INFINITY);
-  const begun = notInFuture(oldest, timing.now);
   const isSymptom = members.every(({ transition }) => symptoms.includes(transition.alert.rule));
-  const afterWait = begun + Math.max(timing.groupWaitMs, isSymptom ? symptomWaitMs : 0);
+  const afterWait = dueAt(oldest, Math.max(timing.groupWaitMs, isSymptom ? symptomWaitMs : 0), timing.now);
   const exempt = members.some(({ transition }) => transition.kind === 'event');
   return exempt ? afterWait : Math.max(afterWait, mayNotifyFrom(group, timing));
 }
@@ -150,13 +149,11 @@ function groupDueAt(group: string, members: readonly StoredTransition[], timing:
 /** From when on a group may be told again. */
 export function mayNotifyFrom(group: string, timing: GroupTiming): EpochMs {
   const last = timing.lastNotified(group);
-  if (last === undefined) return Number.NEGATIVE_INFINITY;
-  return notInFuture(last, timing.now) + timing.groupIntervalMs;
+  return last === undefined ? Number.NEGATIVE_INFINITY : dueAt(last, timing.groupIntervalMs, timing.now);
 }
 
-/** A moment ahead of now means that the clock was set back: what was waited for is long over. */
-function notInFuture(at: EpochMs, now: EpochMs): EpochMs {
-  return at > now ? Number.NEGATIVE_INFINITY : at;
+function dueAt(since: EpochMs, waitMs: number, now: EpochMs): EpochMs {
+  return now + waitMs - elapsedMs(since, now);
 }
 
 /** What matters most first. */

@@ -9,7 +9,7 @@ import {
   sharedAttributes,
 } from '../model/incident.ts';
 import { mailboxKey } from '../model/mailbox.ts';
-import { dayMs, type EpochMs, hourMs, minuteMs } from '../model/time.ts';
+import { dayMs, type EpochMs, elapsedMs, hourMs, minuteMs } from '../model/time.ts';
 import { severer, symptoms, worstOf } from './grouping.ts';
 import { type Affected, type Shared, sharedCauses } from './shared-cause.ts';
 
@@ -96,7 +96,7 @@ function mayJoin({ mailbox, kinds, traits }: Affected, incident: Incident, now: 
     sameKind &&
     isNews &&
     traits[cause.attribute] === cause.value &&
-    now - joinedAt <= within &&
+    elapsedMs(joinedAt, now) <= within &&
     members.length < maxMembers
   );
 }
@@ -138,7 +138,7 @@ function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], 
 
 /** People can still be told that it is wider. */
 function mayWiden({ beganAt, announced }: Incident, now: EpochMs): boolean {
-  return now - beganAt <= widensWithinMs && !announced?.updated;
+  return elapsedMs(beganAt, now) <= widensWithinMs && !announced?.updated;
 }
 
 function begunWith({ cause, kind, members }: Shared, { now, idOf }: IncidentFacts): Incident {
@@ -163,7 +163,7 @@ function begunWith({ cause, kind, members }: Shared, { now, idOf }: IncidentFact
 function endedIfQuiet(incident: Incident, { now, lasting }: IncidentFacts): Incident {
   const { members, alerts, movedAt } = incident;
   const goesOn = members.some((member) => member.goesOn) || alerts.some((fingerprint) => lasting.has(fingerprint));
-  return goesOn || now - movedAt < quietMs ? incident : { ...incident, endedAt: now };
+  return goesOn || elapsedMs(movedAt, now) < quietMs ? incident : { ...incident, endedAt: now };
 }
 
 /** What shows that a mailbox bounces, or follows from it: never a message of its own while its mailbox is in an incident. */
@@ -259,7 +259,7 @@ export function graveAlerts({ alerts }: Pick<Incident, 'alerts'>): number {
 export function dueStep(incident: Incident, now: EpochMs): 'began' | 'grew' | 'ended' | null {
   const { announced, endedAt, members, joinedAt, openedAt, cause } = incident;
   if (!announced) {
-    const hasArrived = now - joinedAt >= arrivalMs || now - openedAt >= longestArrivalMs;
+    const hasArrived = elapsedMs(joinedAt, now) >= arrivalMs || elapsedMs(openedAt, now) >= longestArrivalMs;
     return endedAt === null && hasArrived ? 'began' : null;
   }
   if (endedAt !== null) return 'ended';
@@ -267,8 +267,8 @@ export function dueStep(incident: Incident, now: EpochMs): 'began' | 'grew' | 'e
   if (severer(incident.severity, announced.severity) || graveAlerts(incident) > announced.alerts) return 'grew';
   const isWider = announced.cause.attribute !== cause.attribute;
   const isLarger = members.length >= announced.members + Math.max(3, announced.members / 2);
-  const isSettled = now - joinedAt >= waveMs || now - announced.at >= longestWaveMs;
-  return (isWider || isLarger) && isSettled && now - announced.at >= settleMs ? 'grew' : null;
+  const isSettled = elapsedMs(joinedAt, now) >= waveMs || elapsedMs(announced.at, now) >= longestWaveMs;
+  return (isWider || isLarger) && isSettled && elapsedMs(announced.at, now) >= settleMs ? 'grew' : null;
 }
 
 /** As severe as the worst of its mailboxes and of the alerts that it was told with; never less than before. */

@@ -2,7 +2,7 @@
 // said again. Pure; silences and inhibition come in as `muted`.
 import { type Alert, type Announcement, accountsOf, type Severity, type Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
-import { dayMs, type EpochMs } from '../model/time.ts';
+import { dayMs, type EpochMs, elapsedMs } from '../model/time.ts';
 import { alertsAPiece, dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
 import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.ts';
 import { isDisarming } from './rules/disarmed-rule.ts';
@@ -156,7 +156,7 @@ function isOfIncident(alert: Alert, { timing }: NotificationFacts): boolean {
 
 function isDue(alert: Alert, { at, severity }: Announcement, { repeatIntervalMs, timing }: NotificationFacts): boolean {
   const interval = isDisarming(alert) ? dayMs : repeatIntervalMs[severity];
-  return interval !== null && (at > timing.now || timing.now - at >= interval);
+  return interval !== null && elapsedMs(at, timing.now) >= interval;
 }
 
 /** Where a person reads what the rule means and what to do. */

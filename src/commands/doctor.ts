@@ -18,7 +18,8 @@ import { examineChannels } from './doctor/channels.ts';
 import { examineDaemon, type SeenDaemon, seeDaemon } from './doctor/daemon.ts';
 import { type DoctorPart, doctorParts, type Examined, reporter } from './doctor/examined.ts';
 import { examineFiles, isReadersGain } from './doctor/files.ts';
-import { examineStore } from './doctor/store.ts';
+import { unknownReplicas } from './doctor/postgres.ts';
+import { examineStore, type StoreLines } from './doctor/store.ts';
 import { configurationError } from './loading.ts';
 import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 
@@ -65,7 +66,7 @@ async function examine(file: string, loaded: LoadedConfig): Promise<Examination>
   const place = places.ok ? places.store : null;
   const storePath = place === null ? null : pathOf(place);
   const seen = storePath === null ? null : await seeDaemon(storePath).catch(() => null);
-  const store = place === null ? notKnown('store') : await storeOf(place);
+  const store = places.ok ? await storeOf(places.store, places.accountNames) : notKnown('store');
   const checks = [
     versions(),
     ...(await configuration(file, loaded)),
@@ -79,7 +80,7 @@ async function examine(file: string, loaded: LoadedConfig): Promise<Examination>
     }),
     ...(loaded.ok ? await outside(loaded, seen) : [...notKnown('api').checks, ...notKnown('channels').checks]),
     ...store.checks,
-    ...(storePath === null ? notKnown('daemon').checks : examineDaemon(seen, storePath)),
+    ...(storePath === null ? notKnown('daemon').checks : examineDaemon(seen, storePath, store.replicas)),
   ];
   const hasProblem = checks.some(({ result }) => result === 'problem');
   const otherwise = hasProblem ? errorKinds.failed.exitCode : exitDone;
@@ -118,19 +119,20 @@ async function outside({ config }: ValidConfig, seen: SeenDaemon | null): Promis
   return [...accounts, ...channels];
 }
 
-async function storeOf(place: StorePlace): Promise<Examination> {
+async function storeOf(place: StorePlace, accountNames: readonly string[]): Promise<StoreLines & Examination> {
   try {
-    return { checks: await examineStore(place), exitCode: exitDone };
+    return { ...(await examineStore(place, accountNames)), exitCode: exitDone };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const kind = error.name === 'NewerStoreError' ? 'newer_store' : 'no_store';
-    return { checks: [reporter('store')('problem', error.message)], exitCode: errorKinds[kind].exitCode };
+    const { exitCode } = errorKinds[error.name === 'NewerStoreError' ? 'newer_store' : 'no_store'];
+    const replicas = typeof place === 'string' ? null : unknownReplicas;
+    return { checks: [reporter('store')('problem', error.message)], replicas, exitCode };
   }
 }
 
-function notKnown(part: DoctorPart): Examination {
+function notKnown(part: DoctorPart): StoreLines & Examination {
   const why = 'Not checked, because the configuration has problems.';
-  return { checks: [reporter(part)('skipped', why)], exitCode: exitDone };
+  return { checks: [reporter(part)('skipped', why)], replicas: null, exitCode: exitDone };
 }
 
 /** Problems of a configuration hide what they quote by themselves. */

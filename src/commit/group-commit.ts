@@ -4,12 +4,14 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { BadRecords, CalmRecord, WaitingRecords } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
-import type { World } from '../world.ts';
+import { nextTurn, type World } from '../world.ts';
 import { MovingCommit } from './moving-commit.ts';
 import type { Turns } from './turns.ts';
 
 /** So much of what calm answers said a crash may forget: it is asked again. */
 const commitEveryMs = 500;
+/** So many go into one transaction at most: a large one is written, and shown, in one go. */
+const mailboxesAPiece = 200;
 
 export interface GroupCommitRooms {
   readonly world: Pick<World, 'clock'>;
@@ -89,13 +91,29 @@ export class GroupCommit implements WaitingRecords {
     if (!this.#isDue) void this.#commitLater();
   }
 
-  /** Commits what is staged. Never rejects: what the store does not take is lost. */
+  /** Commits what is staged, piece by piece. Never rejects: what the store does not take is lost. */
   async commit(): Promise<void> {
-    if (this.#staged.size === 0) return;
+    const { store, world } = this.#rooms;
     const all = this.of(null);
-    await this.#rooms.store.recordCalm().catch((error: unknown) => {
-      this.settled(all, new Map(all.map((record) => [record, error])));
-    });
+    for (let from = 0; from < all.length; from += mailboxesAPiece) {
+      // Statements, a commit, and what is shown of it: enough for a turn.
+      if (from > 0) await world.clock.busy(() => nextTurn());
+      const piece = all.slice(from, from + mailboxesAPiece).filter((record) => this.#waits(record));
+      try {
+        if (piece.length > 0) await store.recordCalm(piece);
+      } catch (error) {
+        // None of the piece was taken, so the rest is not tried.
+        const rest = all.slice(from);
+        this.settled(rest, new Map(rest.map((record) => [record, error])));
+        return;
+      }
+    }
+  }
+
+  /** An event of its account may have taken it along. */
+  #waits(record: CalmRecord): boolean {
+    const { account, id } = record.mailbox;
+    return this.#staged.get(account)?.get(id)?.record === record;
   }
 
   /** Commits what is staged, in a turn of its own. */

@@ -2,7 +2,7 @@
 import { daysOf } from '../model/decision.ts';
 import type { GuardMemory } from '../model/guard-memory.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
+import { type EpochMs, elapsedMs, minuteMs, secondMs } from '../model/time.ts';
 import type { DecisionRecord, TickRecord } from '../store/records.ts';
 
 /** A row that did not change is written again after this, for its time: so much of it a crash may forget. */
@@ -134,5 +134,4 @@ function isSame(one: unknown, other: unknown): boolean {
   );
 }
 
-/** A moment ahead of now means that the clock was set back. */
-const isWithin = (at: EpochMs, now: EpochMs, spanMs: number) => at <= now && now - at < spanMs;
+const isWithin = (at: EpochMs, now: EpochMs, spanMs: number) => elapsedMs(at, now) < spanMs;

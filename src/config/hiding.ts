@@ -32,10 +32,10 @@ export function hideIn(text: string, secrets: readonly string[]): string {
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, hiddenMark), text).replace(shapes, hiddenMark);
 }
 
-/** Whether the value at a path is a secret by its key. A store in a file has no password in its url. */
+/** Whether the value at a path is a secret by its key. The url of a store is none unless it has a password: people are told it. */
 export function isSecretAt(path: Path, value: unknown): boolean {
   const key = path.at(-1);
-  if (path[0] === 'store' && typeof value === 'string' && value.startsWith('sqlite:')) return false;
+  if (path[0] === 'store' && key === 'url' && typeof value === 'string' && hasNoPassword(value)) return false;
   return typeof key === 'string' && isSecretKey(key);
 }
 
@@ -57,6 +57,10 @@ export class KnownSecrets {
   hide(text: string): string {
     return hideIn(text, this.#secrets);
   }
+}
+
+function hasNoPassword(url: string): boolean {
+  return URL.canParse(url) && new URL(url).password === '';
 }
 
 function isLongEnough(secret: string): boolean {

@@ -14,11 +14,11 @@ const readingTimes = 20;
 export class Foreign {
   readonly #opened: Opened;
   readonly #rooms: RecorderRooms;
-  readonly #notifying: Pick<Notifying, 'isOn'>;
+  readonly #notifying: Pick<Notifying, 'tellsOfStore'>;
   #newest = 0;
   #readAt = Number.NEGATIVE_INFINITY;
 
-  constructor(opened: Opened, rooms: RecorderRooms, notifying: Pick<Notifying, 'isOn'>) {
+  constructor(opened: Opened, rooms: RecorderRooms, notifying: Pick<Notifying, 'tellsOfStore'>) {
     this.#notifying = notifying;
     this.#opened = opened;
     this.#rooms = rooms;
@@ -54,7 +54,7 @@ export class Foreign {
         if (state && fleet.isElsewhere(name)) fleet.putAccount(state);
       }
       // Who tells that the store fails knows more of it than a store that fails.
-      const isOwn = ({ rule }: Alert) => rule === 'store_failing' && this.#notifying.isOn;
+      const isOwn = ({ rule }: Alert) => rule === 'store_failing' && this.#notifying.tellsOfStore;
       const stored = new Set(picture.alerts.map(({ fingerprint }) => fingerprint));
       for (const alert of [...fleet.alertsOf(noAccount)])
         if (!stored.has(alert.fingerprint) && !isOwn(alert)) fleet.removeAlert(alert.fingerprint);

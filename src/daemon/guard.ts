@@ -9,6 +9,7 @@ import { Duties, endForgotten } from '../reload/duties.ts';
 import { Supervisor } from '../reload/supervisor.ts';
 import type { Taking } from '../replicas/membership.ts';
 import type { Teardowns } from '../teardowns.ts';
+import { clockAheadMs } from '../upkeep/clock-ahead.ts';
 import { startUpkeep } from '../upkeep/upkeep.ts';
 import { followerOf, scopesOf, type Work } from './following.ts';
 import { Foreign } from './foreign.ts';
@@ -67,7 +68,7 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
 }
 
 /** What happens at its time, for all accounts: scheduled runs of recipes, and the end of what is kept no longer. */
-function clockWork({ world, store, live, scheduleRecipes }: Opened, duties: Duties): Work {
+function clockWork({ world, store, live, fleet, scheduleRecipes }: Opened, duties: Duties): Work {
   let running: readonly { stop(): Promise<void> }[] = [];
   const end = async () => {
     const ending = running;
@@ -78,7 +79,8 @@ function clockWork({ world, store, live, scheduleRecipes }: Opened, duties: Duti
     if (running.length > 0) return;
     const retention = () => live.config.retention;
     const channels = () => live.config.alerts.channels.map(({ name }) => name);
-    running = [startUpkeep({ world, store, retention, channels }), scheduleRecipes()];
+    const aheadMs = () => clockAheadMs(fleet.accounts());
+    running = [startUpkeep({ world, store, retention, channels, aheadMs }), scheduleRecipes()];
     if (store.membership.self === null) return;
     await endForgotten(store, await store.loadPicture([]), { accounts: live.config.accounts, now: world.clock.now() });
     await duties.withdrawUnguarded();

@@ -5,11 +5,16 @@ import { createChannel } from '../channels/channels.ts';
 import { Turns } from '../commit/turns.ts';
 import type { ChannelConfig, Config } from '../config/config.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
+import { secondMs } from '../model/time.ts';
 import { createNotifier, type Notifier } from '../notify/notifier.ts';
 import { StoreHealth } from '../notify/store-health.ts';
+import { StoreWatch } from '../notify/store-watch.ts';
 import type { Opened } from './open.ts';
 
 type AlertsConfig = Config['alerts'];
+
+/** Between two looks for whether nobody has the messages. */
+const standInEveryMs = 5 * secondMs;
 
 interface ConfiguredChannel {
   readonly config: ChannelConfig;
@@ -22,6 +27,8 @@ export class Notifying {
   readonly #turns: Turns;
   #channels: readonly ConfiguredChannel[] = [];
   #notifier: Notifier | null = null;
+  /** While no replica has the messages: what tells people of the store all the same. */
+  #standIn: StoreWatch | null = null;
   /** Of the store, as this process sees it. */
   readonly health: StoreHealth;
 
@@ -35,6 +42,7 @@ export class Notifying {
   begin(): Promise<void> {
     return this.#turns.take(async () => {
       if (this.#notifier) return;
+      this.#standIn = null;
       const { world, loops, live, store, fleet, metrics } = this.#opened;
       const settings = live.config.alerts;
       const channels = this.#renew(settings);
@@ -54,14 +62,53 @@ export class Notifying {
     return this.#turns.take(async () => {
       const ending = this.#notifier;
       this.#notifier = null;
+      if (!ending) return this.#close();
       this.#channels = [];
-      await ending?.stop();
+      await ending.stop();
     });
   }
 
   /** Whether this process sends the messages. */
   get isOn(): boolean {
     return this.#notifier !== null;
+  }
+
+  /** Whether this process tells people of the store. */
+  get tellsOfStore(): boolean {
+    return this.isOn || this.#standIn !== null;
+  }
+
+  /**
+   * One look at the store while no replica has the messages, and this one can't take them: that it fails is told from here. Returns
+   * when to look again, milliseconds.
+   */
+  standIn(): Promise<number> {
+    return this.#turns.take(async () => {
+      if (this.#notifier) return standInEveryMs;
+      const { world, live, store, fleet } = this.#opened;
+      const isAlone = this.#standIn !== null || store.membership.overdue !== null;
+      if (!fleet.storeFailure || !isAlone || this.#isSomebodys()) {
+        if (this.#standIn) await this.#close();
+        return standInEveryMs;
+      }
+      const channels = () => this.#renew(live.config.alerts);
+      const about = { channels, settings: () => live.config.alerts, health: this.health, recorded: () => {} };
+      this.#standIn ??= new StoreWatch({ world, store, fleet, ...about });
+      return this.#standIn.step();
+    });
+  }
+
+  /** Whether another replica that lives has the messages. */
+  #isSomebodys(): boolean {
+    const { membership } = this.#opened.store;
+    return membership.replicas().some(({ id, scopes }) => id !== membership.self && scopes.includes('notify'));
+  }
+
+  async #close(): Promise<void> {
+    this.#standIn = null;
+    const closing = this.#channels;
+    this.#channels = [];
+    await Promise.all(closing.map(({ channel }) => channel.close?.()));
   }
 
   /** What another replica says of the store. */

@@ -1,6 +1,7 @@
 // Lets people operate the daemon: the operator commands, the socket that takes them, and reloads of the configuration.
 import { configDigest } from '../config/digest.ts';
 import { startLoops } from '../loop.ts';
+import type { MailboxState } from '../model/mailbox.ts';
 import type { DaemonCommands, ReloadRequest } from '../model/operator-command.ts';
 import { pathOf } from '../model/store-place.ts';
 import { secondMs } from '../model/time.ts';
@@ -116,7 +117,12 @@ async function startCommands(
     loops.every(secondMs, 'reading what people changed on other replicas', () => shared.look()),
   ];
   startLoops(looking, teardowns);
-  return commandsEverywhere({ local, fleet, membership, asking: new Asking(passing) });
+  const learn = (name: string) =>
+    rooms.turns.take(async () => {
+      const isForeign = ({ account }: MailboxState) => live.account(account) !== undefined && !guards(account);
+      for (const mailbox of (await store.mailboxesCalled(name)).filter(isForeign)) fleet.putMailbox(mailbox);
+    });
+  return commandsEverywhere({ local, fleet, membership, asking: new Asking(passing), learn });
 }
 
 /** A daemon without its command socket still guards: the log says why there is none. */

@@ -27,5 +27,6 @@ export function watchingLoops({ world, store, fleet, loops }: Opened, notifying:
   return [
     loops.every(lookEveryMs, 'watching the store for the other replicas', look),
     loops.every(proveEveryMs, 'testing whether the store can be written', prove),
+    loops.create('telling of the store while no replica sends the messages', () => notifying.standIn()),
   ];
 }

@@ -3,7 +3,7 @@
 import { type BreakerEntry, type BreakerState, closedBreaker, heldEntries } from '../model/breaker.ts';
 import { accountOfKey } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
-import { type EpochMs, minuteMs } from '../model/time.ts';
+import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 
 export interface Candidate extends Omit<BreakerEntry, 'at' | 'held'> {
@@ -33,7 +33,9 @@ export function admit(
     return { state: { ...state, released: state.released.filter((one) => one !== key) }, admitted: true };
   }
   // What is held stays until it is acted on or withdrawn, however seldom it is looked at; only actions grow old.
-  const others = state.entries.filter((entry) => entry.key !== key && (entry.held || now - entry.at < policy.windowMs));
+  const others = state.entries.filter(
+    (entry) => entry.key !== key && (entry.held || elapsedMs(entry.at, now) < policy.windowMs),
+  );
   const next = (held: boolean): BreakerState => ({ ...state, entries: [...others, { ...about, at: now, held }] });
   if (state.openSince !== null) {
     const admitted = mayTrickle(state, others, candidate, given);
@@ -80,7 +82,7 @@ function closedWhenFree(state: BreakerState): BreakerState {
 }
 
 function recentTrickle(state: BreakerState, now: EpochMs): readonly EpochMs[] {
-  return state.trickle.filter((at) => now - at < trickleMs);
+  return state.trickle.filter((at) => elapsedMs(at, now) < trickleMs);
 }
 
 /** After the window, worst first: those that are worse and still held go before this one. */
@@ -98,7 +100,7 @@ function mayTrickle(
   const room = Math.max(1, Math.floor(running * trickleShare)) - recentTrickle(state, now).length;
   // A worse one that nobody could look at lately must not keep the others waiting.
   const before = others.filter(
-    ({ held, weight, at }) => held && weight > candidate.weight && now - at < policy.windowMs,
+    ({ held, weight, at }) => held && weight > candidate.weight && elapsedMs(at, now) < policy.windowMs,
   );
   return before.length < room;
 }

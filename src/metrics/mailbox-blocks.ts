@@ -9,34 +9,36 @@ import { type Clock, createPacer, type Pacer } from '../world.ts';
 import { BlockCache } from './exposition/block-cache.ts';
 import type { Piece } from './exposition/piece.ts';
 import type { MetricsSettings } from './fleet-series.ts';
-import {
-  type MailboxMetric,
-  mailboxMetrics,
-  mailboxParts,
-  maxSeriesOfMailbox,
-  samplesOfPart,
-} from './mailbox-series.ts';
+import { type MailboxMetric, mailboxMetrics, mailboxParts, maxSeriesOfMailbox } from './mailbox-series.ts';
 
 /** The loop belongs to others after so much work. */
 const sliceMs = 2;
+
+/** A mailbox, and what the guard makes of it. */
+interface Seen {
+  readonly mailbox: MailboxState;
+  readonly state: GuardState;
+}
 
 /** The series of the mailboxes. */
 export class MailboxBlocks {
   readonly #fleet: Fleet;
   readonly #clock: Clock;
-  #cache: BlockCache<MailboxState, MailboxMetric>;
+  #cache: BlockCache<Seen, MailboxMetric>;
   #settings: MetricsSettings;
-  #states = new WeakMap<MailboxState, GuardState>();
+  /** As they were when they were counted last: the same object for a mailbox that has not changed since. */
+  #seen: readonly Seen[] = [];
+  /** The settings that their states were told by. */
+  #seenBy: MetricsSettings;
   #names = new MailboxNames();
   #counts: ReadonlyMap<string, ReadonlyMap<GuardState, number>> = new Map();
   #day: IsoDate;
-  /** How many there were when they were counted last. */
-  #here = 0;
 
   constructor(fleet: Fleet, clock: Clock, settings: MetricsSettings) {
     this.#fleet = fleet;
     this.#clock = clock;
     this.#settings = settings;
+    this.#seenBy = settings;
     this.#day = utcDate(clock.now());
     this.#cache = this.#newCache();
   }
@@ -44,7 +46,6 @@ export class MailboxBlocks {
   /** Other settings: every name and state may be another. */
   configured(settings: MetricsSettings): void {
     this.#settings = settings;
-    this.#states = new WeakMap();
     this.#cache = this.#newCache();
   }
 
@@ -63,64 +64,61 @@ export class MailboxBlocks {
     return this.#counts.get(account)?.get(state) ?? 0;
   }
 
+  /** Those that no other replica guards: it exposes its own. */
   async #count(): Promise<void> {
     const pacer = createPacer(sliceMs, 'patient');
+    // A reload may come meanwhile.
+    const settings = this.#settings;
+    const before = this.#seenBy === settings ? this.#seen : [];
     const counts = new Map<string, Map<GuardState, number>>();
-    let here = 0;
-    for (const mailbox of this.#mailboxesHere()) {
-      here += 1;
+    const seen: Seen[] = [];
+    for (const mailbox of this.#fleet.mailboxes()) {
+      if (this.#fleet.isElsewhere(mailbox.account)) continue;
+      const known = before[seen.length];
+      const one =
+        known?.mailbox === mailbox
+          ? known
+          : { mailbox, state: guardStateOf(mailbox, settings.nearLimitPpmOf(mailbox)) };
+      seen.push(one);
       const ofAccount = counts.get(mailbox.account) ?? new Map<GuardState, number>();
-      const state = this.#stateOf(mailbox);
-      counts.set(mailbox.account, ofAccount.set(state, (ofAccount.get(state) ?? 0) + 1));
+      counts.set(mailbox.account, ofAccount.set(one.state, (ofAccount.get(one.state) ?? 0) + 1));
       if (pacer.due()) await pacer.turn();
     }
     this.#counts = counts;
-    this.#here = here;
+    this.#seen = seen;
+    this.#seenBy = settings;
   }
 
-  /** Those that no other replica guards: it exposes its own. */
-  *#mailboxesHere(): Generator<MailboxState, undefined> {
-    for (const mailbox of this.#fleet.mailboxes()) if (!this.#fleet.isElsewhere(mailbox.account)) yield mailbox;
-  }
-
-  #newCache(): BlockCache<MailboxState, MailboxMetric> {
-    return new BlockCache<MailboxState, MailboxMetric>({
+  #newCache(): BlockCache<Seen, MailboxMetric> {
+    return new BlockCache<Seen, MailboxMetric>({
       gauges: mailboxMetrics,
       items: () => this.#shown(),
-      // Another address is another mailbox here: the label is made of it.
-      keyOf: ({ account, id, email }) => `${mailboxKey(account, id)} ${email}`,
+      // Another address or provider is another mailbox here: labels are made of them.
+      keyOf: ({ mailbox: { account, id, email, entry } }) =>
+        `${mailboxKey(account, id)} ${email} ${entry.answer.provider}`,
       regrouped: (pacer) => this.#nameAll(pacer),
-      identityOf: (mailbox) => ({ account: mailbox.account, mailbox: this.#nameOf(mailbox) }),
-      parts: mailboxParts.map((part) => ({
-        gauges: part.metrics,
-        factsOf: (mailbox) => part.factsOf(mailbox, this.#stateOf(mailbox)),
-        samplesOf: (mailbox) => samplesOfPart(part, mailbox, { state: this.#stateOf(mailbox), now: this.#clock.now() }),
+      identityOf: ({ mailbox }) => ({ account: mailbox.account, mailbox: this.#nameOf(mailbox) }),
+      parts: mailboxParts.map(({ series, factsOf, valuesOf, ...part }) => ({
+        ...part,
+        series: series.map(({ gauge, labels }) => ({
+          gauge,
+          labels: typeof labels === 'function' ? ({ mailbox }: Seen) => labels(mailbox) : labels,
+        })),
+        ...(factsOf && { factsOf: ({ mailbox, state }) => factsOf(mailbox, state) }),
+        valuesOf: ({ mailbox, state }) => valuesOf(mailbox, { state, now: this.#clock.now() }),
       })),
     });
   }
 
-  /** What the guard makes of the mailbox. Remembered: it is asked for at every scrape. */
-  #stateOf(mailbox: MailboxState): GuardState {
-    const known = this.#states.get(mailbox);
-    if (known) return known;
-    const state = guardStateOf(mailbox, this.#settings.nearLimitPpmOf(mailbox));
-    this.#states.set(mailbox, state);
-    return state;
-  }
-
   /** How many mailboxes the series limit leaves out. */
   omitted(): number {
-    return Math.max(0, this.#here - this.#mailboxLimit());
+    return Math.max(0, this.#seen.length - this.#mailboxLimit());
   }
 
   /** Whole mailboxes, those known longest first: which ones must not change from scrape to scrape. */
-  *#shown(): Generator<MailboxState, undefined> {
-    let left = this.#mailboxLimit();
-    for (const mailbox of this.#mailboxesHere()) {
-      if (left === 0) return;
-      left -= 1;
-      yield mailbox;
-    }
+  #shown(): readonly Seen[] {
+    const limit = this.#mailboxLimit();
+    return this.#seen.length > limit ? this.#seen.slice(0, limit) : this.#seen;
   }
 
   #mailboxLimit(): number {

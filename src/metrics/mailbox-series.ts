@@ -13,11 +13,12 @@ import {
 } from '../model/daily-counts.ts';
 import { domainOf, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
 import { measuredAt } from '../model/measurement.ts';
-import { isWarmupMode, warmupModes } from '../model/policy.ts';
+import { isWarmupMode, type Ppm, warmupModes } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { Verdict } from '../model/verdict.ts';
 import { visibleText } from '../wording/visible-text.ts';
-import type { Gauge, ItemSample } from './exposition/block-cache.ts';
+import type { Gauge, Part, Series, Values } from './exposition/block-cache.ts';
 import type { Labels } from './exposition/text.ts';
 import { prefix } from './prefix.ts';
 
@@ -68,103 +69,117 @@ export interface SeriesContext {
   readonly now: EpochMs;
 }
 
-type MailboxSample = ItemSample<MailboxMetric>;
-
-const noLabels: Labels = {};
-
 /** Days of the inbox, reply and spam ratios. */
 const ratioDays = 7;
 
-/** The mailbox's series, in parts that change at different times: who polls a mailbox changes a few of them. */
+type MailboxSeries = Series<MailboxState, MailboxMetric>;
+
+/** A part as a pure function of the mailbox, the state of the guard and the day. */
+export interface MailboxPart extends Pick<Part<MailboxState, MailboxMetric>, 'series' | 'kept'> {
+  readonly factsOf?: (mailbox: MailboxState, state: GuardState) => readonly unknown[];
+  readonly valuesOf: (mailbox: MailboxState, context: SeriesContext) => Values;
+}
+
+const statusWords = ['active', 'other', 'unknown'] as const;
+const modeWords = [...warmupModes, 'unknown'] as const;
+const checkRoutes = ['dns', 'blacklist'] as const;
+const readRoutes = ['stats', 'warmup', 'mailbox', ...checkRoutes] as const;
+
+/** The mailbox's series, in parts that change at different times. A part names its values in the order of its series. */
 export const mailboxParts: readonly MailboxPart[] = [
   {
-    metrics: [
-      ...(['mailbox_info', 'mailbox_status', 'warmup_mode', 'guard_state', 'mailbox_health_score'] as const),
-      ...(['mailbox_daily_limit', 'mailbox_warmup_day', 'mailbox_connected', 'warmup_running'] as const),
+    series: [
+      { gauge: 'mailbox_info', labels: infoLabels },
+      ...each('mailbox_status', 'status', statusWords),
+      ...each('warmup_mode', 'mode', modeWords),
+      ...each('guard_state', 'state', guardStates),
     ],
-    factsOf: stateFacts,
-    add: addState,
+    factsOf: (mailbox, state) => [mailboxStatusOf(mailbox), mailbox.warmup?.answer.mode, state],
+    valuesOf: stateValues,
   },
   {
-    metrics: [
-      ...(['window_sent', 'window_bounced', 'window_delivered', 'window_replied', 'window_inbox'] as const),
-      ...(['window_spam_landed', 'bounce_ratio', 'bounce_limit_ratio', 'bounces_until_breach'] as const),
-      ...(['inbox_ratio', 'reply_ratio', 'spam_ratio'] as const),
+    series: [
+      ...one('mailbox_health_score', 'mailbox_daily_limit', 'mailbox_warmup_day'),
+      ...one('mailbox_connected', 'warmup_running'),
+    ],
+    valuesOf: settingValues,
+  },
+  {
+    series: [
+      ...one('window_sent', 'window_bounced', 'window_delivered', 'window_replied', 'window_inbox'),
+      ...one('window_spam_landed', 'bounce_ratio', 'bounce_limit_ratio', 'bounces_until_breach'),
+      ...one('inbox_ratio', 'reply_ratio', 'spam_ratio'),
     ],
     factsOf: countFacts,
-    add: addCounts,
+    valuesOf: (mailbox, { now }) => {
+      const rows = dailyRows(mailbox.stats?.answer, now);
+      return [...windowValues(mailbox.verdict?.answer, rows), ...ratioValues(lastDays(rows, ratioDays))];
+    },
+    // They are sums over the days of the statistics, which have to be unpacked for them.
+    kept: true,
   },
   {
-    metrics: [
-      'dns_pass',
-      'blacklist_listed',
-      'blacklists_found',
-      'blacklists_checked',
-      'measurement_timestamp_seconds',
+    series: [
+      ...each('dns_pass', 'record', dnsRecords),
+      ...one('blacklist_listed', 'blacklists_found', 'blacklists_checked'),
+      ...each('measurement_timestamp_seconds', 'route', checkRoutes),
     ],
     factsOf: ({ dns, blacklist }) => [dns?.answer, blacklist?.answer],
-    add: addChecks,
+    valuesOf: checkValues,
   },
-  ...(['stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const).map(readPart),
+  {
+    series: each('observation_timestamp_seconds', 'route', readRoutes),
+    valuesOf: readTimes,
+  },
 ];
 
-/** Those of one part, without the mailbox's name. */
-export function samplesOfPart(
-  part: MailboxPart,
-  mailbox: MailboxState,
-  context: SeriesContext,
-): readonly MailboxSample[] {
-  const samples: MailboxSample[] = [];
-  const add: Add = (metric, value, labels = noLabels) => {
-    if (typeof value === 'number' && Number.isFinite(value)) samples.push({ gauge: metric, value, labels });
-  };
-  part.add(mailbox, context, add);
-  return samples;
-}
-
 /** All samples of a mailbox, without its name. */
-export function mailboxSamples(mailbox: MailboxState, context: SeriesContext): readonly MailboxSample[] {
-  return mailboxParts.flatMap((part) => samplesOfPart(part, mailbox, context));
-}
-
-export interface MailboxPart {
-  readonly metrics: readonly MailboxMetric[];
-  /** Equal facts, one by one, give equal samples on one day. */
-  readonly factsOf: (mailbox: MailboxState, state: GuardState) => readonly unknown[];
-  readonly add: (mailbox: MailboxState, context: SeriesContext, add: Add) => void;
-}
-
-type Add = (metric: MailboxMetric, value: number | null | undefined, labels?: Labels) => void;
-
-function stateFacts(mailbox: MailboxState, state: GuardState): readonly unknown[] {
-  const { id, email, entry, warmup, detail, verdict } = mailbox;
-  const newest = [mailboxStatusOf(mailbox), healthScoreOf(mailbox), dailyLimitOf(mailbox), warmupDayOf(mailbox)];
-  const words = [entry.answer.provider, warmup?.answer.mode, detail?.answer.connection, verdict?.answer.run];
-  return [id, email, state, ...newest, warmup === null, ...words];
-}
-
-function addState(mailbox: MailboxState, { state }: SeriesContext, add: Add): void {
-  add('mailbox_info', 1, {
-    mailbox_id: mailbox.id,
-    domain: visibleText(domainOf(mailbox.email)),
-    provider: visibleText(mailbox.entry.answer.provider ?? ''),
+export function mailboxSamples(mailbox: MailboxState, context: SeriesContext) {
+  return mailboxParts.flatMap((part) => {
+    const values = part.valuesOf(mailbox, context);
+    return part.series.flatMap(({ gauge, labels }, index) => {
+      const value = values[index] ?? Number.NaN;
+      const own = typeof labels === 'function' ? labels(mailbox) : labels;
+      return Number.isNaN(value) ? [] : [{ gauge, labels: own, value }];
+    });
   });
-  const status = statusWord(mailboxStatusOf(mailbox));
-  for (const one of ['active', 'other', 'unknown'] as const)
-    add('mailbox_status', flag(one === status), { status: one });
-  if (mailbox.warmup) {
-    const { mode } = mailbox.warmup.answer;
-    const known = isWarmupMode(mode) ? mode : 'unknown';
-    for (const one of [...warmupModes, 'unknown']) add('warmup_mode', flag(one === known), { mode: one });
-  }
-  for (const one of guardStates) add('guard_state', flag(one === state), { state: one });
-  add('mailbox_health_score', healthScoreOf(mailbox));
-  add('mailbox_daily_limit', dailyLimitOf(mailbox));
-  add('mailbox_warmup_day', warmupDayOf(mailbox));
+}
+
+/** One series of each. */
+function one(...metrics: readonly MailboxMetric[]): readonly MailboxSeries[] {
+  return metrics.map((gauge) => ({ gauge, labels: {} }));
+}
+
+/** A series for each of the words. */
+function each(gauge: MailboxMetric, label: string, words: readonly string[]): readonly MailboxSeries[] {
+  return words.map((word) => ({ gauge, labels: { [label]: word } }));
+}
+
+/** Whoever keeps series for long has to take a mailbox with another address or provider for another one. */
+function infoLabels({ id, email, entry }: MailboxState): Labels {
+  return { mailbox_id: id, domain: visibleText(domainOf(email)), provider: visibleText(entry.answer.provider ?? '') };
+}
+
+function stateValues(mailbox: MailboxState, { state }: SeriesContext): Values {
+  const mode = mailbox.warmup?.answer.mode;
+  return [
+    1,
+    ...flags(statusWords, statusWord(mailboxStatusOf(mailbox))),
+    ...flags(modeWords, mode !== undefined && (isWarmupMode(mode) ? mode : 'unknown')),
+    ...flags(guardStates, state),
+  ];
+}
+
+function settingValues(mailbox: MailboxState): Values {
   const connection = mailbox.detail?.answer.connection ?? 'unclear';
-  if (connection !== 'unclear') add('mailbox_connected', flag(connection === 'connected'));
   const run = mailbox.verdict?.answer.run ?? 'unknown';
-  if (run !== 'unknown') add('warmup_running', flag(run === 'running'));
+  return [
+    healthScoreOf(mailbox),
+    dailyLimitOf(mailbox),
+    warmupDayOf(mailbox),
+    connection === 'unclear' ? null : flag(connection === 'connected'),
+    run === 'unknown' ? null : flag(run === 'running'),
+  ];
 }
 
 function statusWord(status: string | null): 'active' | 'other' | 'unknown' {
@@ -178,71 +193,54 @@ function countFacts({ stats, verdict }: MailboxState): readonly unknown[] {
   return [stats?.answer, limitPpm, windowFrom, windowTo, sent, bounced, bouncesUntilBreach];
 }
 
-function addCounts(mailbox: MailboxState, { now }: SeriesContext, add: Add): void {
-  const rows = dailyRows(mailbox.stats?.answer, now);
-  addWindow(mailbox, rows, add);
-  addRatios(lastDays(rows, ratioDays), add);
-}
-
-function addWindow(mailbox: MailboxState, rows: readonly DailyRow[], add: Add): void {
-  const verdict = mailbox.verdict?.answer;
-  if (!verdict) return;
-  if (verdict.limitPpm !== null) add('bounce_limit_ratio', verdict.limitPpm / 1e6);
+function windowValues(verdict: Verdict | undefined, rows: readonly DailyRow[]): Values {
+  const limit = ratioOf(verdict?.limitPpm);
   // Without a window the counts of a verdict are 0 because nothing was counted.
-  if (verdict.windowFrom === null || verdict.windowTo === null) return;
-  add('window_sent', verdict.sent);
-  add('window_bounced', verdict.bounced);
-  const rate = ratePpm(verdict);
-  if (rate !== null) add('bounce_ratio', rate / 1e6);
-  add('bounces_until_breach', verdict.bouncesUntilBreach);
+  if (!verdict || verdict.windowFrom === null || verdict.windowTo === null)
+    return [null, null, null, null, null, null, null, limit, null];
   const window = rowsBetween(rows, verdict.windowFrom, verdict.windowTo);
-  add('window_delivered', sumOf(window, 'delivered'));
-  add('window_replied', sumOf(window, 'replied'));
   const inbox = inboxCount(window);
-  if (inbox !== null) add('window_inbox', Math.round(inbox));
-  add('window_spam_landed', sumOf(window, 'spamLanded'));
+  return [
+    verdict.sent,
+    verdict.bounced,
+    sumOf(window, 'delivered'),
+    sumOf(window, 'replied'),
+    inbox === null ? null : Math.round(inbox),
+    sumOf(window, 'spamLanded'),
+    ratioOf(ratePpm(verdict)),
+    limit,
+    verdict.bouncesUntilBreach,
+  ];
 }
 
-function addRatios(rows: readonly DailyRow[], add: Add): void {
-  add('inbox_ratio', inboxRatio(rows));
+function ratioValues(rows: readonly DailyRow[]): Values {
   const delivered = sumOf(rows, 'delivered');
-  if (delivered === null || delivered === 0) return;
-  const replied = sumOf(rows, 'replied');
-  const spam = sumOf(rows, 'spamLanded');
-  if (replied !== null) add('reply_ratio', replied / delivered);
-  if (spam !== null) add('spam_ratio', spam / delivered);
+  const share = (count: number | null) => (count === null || !delivered ? null : count / delivered);
+  return [inboxRatio(rows), share(sumOf(rows, 'replied')), share(sumOf(rows, 'spamLanded'))];
 }
 
-function addChecks(mailbox: MailboxState, _: SeriesContext, add: Add): void {
-  for (const record of dnsRecords) {
-    const pass = mailbox.dns?.answer.records[record].pass ?? null;
-    if (pass !== null) add('dns_pass', flag(pass), { record });
-  }
-  const blacklist = mailbox.blacklist?.answer;
-  if (blacklist) {
-    if (blacklist.listed !== null) add('blacklist_listed', flag(blacklist.listed));
-    add('blacklists_found', blacklist.found);
-    add('blacklists_checked', blacklist.checked);
-  }
-  for (const [route, observed] of Object.entries({ dns: mailbox.dns, blacklist: mailbox.blacklist })) {
-    const at = measuredAt(observed?.answer);
-    if (at !== null) add('measurement_timestamp_seconds', at / 1_000, { route });
-  }
+function checkValues({ dns, blacklist }: MailboxState): Values {
+  const passes = dnsRecords.map((record) => flagIfKnown(dns?.answer.records[record].pass));
+  const found = blacklist?.answer;
+  const measured = [dns, blacklist].map((observed) => secondsOf(measuredAt(observed?.answer)));
+  return [...passes, flagIfKnown(found?.listed), found?.found, found?.checked, ...measured];
 }
 
-/** Each poll changes one of them. */
-function readPart(route: 'stats' | 'warmup' | 'mailbox' | 'dns' | 'blacklist'): MailboxPart {
-  const readAt = (mailbox: MailboxState) => mailbox[route === 'mailbox' ? 'detail' : route]?.at;
-  return {
-    metrics: ['observation_timestamp_seconds'],
-    factsOf: (mailbox) => [readAt(mailbox)],
-    add: (mailbox, _, add) => {
-      const at = readAt(mailbox);
-      if (at !== undefined) add('observation_timestamp_seconds', at / 1_000, { route });
-    },
-  };
+function readTimes({ stats, warmup, detail, dns, blacklist }: MailboxState): Values {
+  const [ofStats, ofWarmup, ofDetail] = [secondsOf(stats?.at), secondsOf(warmup?.at), secondsOf(detail?.at)];
+  return [ofStats, ofWarmup, ofDetail, secondsOf(dns?.at), secondsOf(blacklist?.at)];
 }
 
-function flag(condition: boolean): number {
-  return condition ? 1 : 0;
+const ratioOf = (ppm: Ppm | null | undefined) => (ppm === null || ppm === undefined ? null : ppm / 1e6);
+
+const secondsOf = (at: EpochMs | null | undefined) => (at === null || at === undefined ? null : at / 1_000);
+
+const flag = (condition: boolean) => (condition ? 1 : 0);
+
+const flagIfKnown = (condition: boolean | null | undefined) =>
+  condition === null || condition === undefined ? null : flag(condition);
+
+/** 1 for this word, 0 for the others; nothing without a word. */
+function flags<Word extends string>(words: readonly Word[], word: Word | false): Values {
+  return words.map((each) => (word === false ? null : flag(each === word)));
 }

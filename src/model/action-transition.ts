@@ -14,6 +14,7 @@ import { type EpochMs, hourMs, minuteMs } from './time.ts';
 const retryAfterMs: readonly number[] = [1, 5, 15, 60].map((minutes) => minutes * minuteMs);
 /** A refusal (a key without write permission, say) is tried again hourly while the breach stands. */
 const retryRefusedAfterMs = hourMs;
+const longestRetryMs = Math.max(retryRefusedAfterMs, ...retryAfterMs);
 
 /** A try that did not show the change, with what came back in a sentence. */
 export interface Unsuccessful {
@@ -104,6 +105,15 @@ function nextTryAfter(kind: 'refused' | 'unconfirmed' | 'unseen', attempts: numb
   if (kind === 'refused') return now + retryRefusedAfterMs;
   // The first one may go out at once; later ones keep to the waits, so that a crash loop is no loop of POSTs.
   return kind === 'unseen' && attempts === 1 ? now : nextTryAfterUnconfirmed(attempts, now);
+}
+
+/**
+ * How long an action still waits for its next try, milliseconds. No wait is longer than the longest: one that is was begun
+ * before the clock was set back, and is over.
+ */
+export function tryWaitMs({ nextTryAt }: Pick<Action, 'nextTryAt'>, now: EpochMs): number {
+  const wait = (nextTryAt ?? now) - now;
+  return wait > longestRetryMs ? 0 : Math.max(0, wait);
 }
 
 /** When to try again after `attempts` tries that could not be confirmed; null after the last. */

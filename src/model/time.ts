@@ -11,6 +11,14 @@ export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
+/**
+ * How long ago a moment was that was recorded by the wall clock. A moment ahead of now means that the clock was set back since:
+ * Infinity, so that nobody waits for the clock to catch up, and nothing counts as recent until it does.
+ */
+export function elapsedMs(since: EpochMs, now: EpochMs): number {
+  return since > now ? Number.POSITIVE_INFINITY : now - since;
+}
+
 /** Each verdict asks for the same few dates dozens of times: so many are remembered. */
 const datesKept = 1_000;
 /** By days since the epoch, and the other way round. */

@@ -2,7 +2,7 @@
 
 import { ask, resultOf } from '../channels/post.ts';
 import type { Loops } from '../loop.ts';
-import { type EpochMs, minuteMs } from '../model/time.ts';
+import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
 import type { NotifyParts } from './parts.ts';
 
 export interface HeartbeatSettings {
@@ -60,7 +60,7 @@ export class Heartbeat {
       return now - Math.max(oldestPendingAt, state.lastSuccessAt ?? 0) > stuckAfterMs;
     });
     const polled = [...fleet.accounts()].some(
-      ({ lastSuccessAt }) => lastSuccessAt !== null && now - lastSuccessAt <= polledWithinMs,
+      ({ lastSuccessAt }) => lastSuccessAt !== null && elapsedMs(lastSuccessAt, now) <= polledWithinMs,
     );
     const elsewhere = fleet.guarding().some((one) => one.elsewhere !== null && one.unguarded === null);
     return [

@@ -20,6 +20,8 @@ export interface EverywhereRooms {
   readonly fleet: Fleet;
   readonly membership: Membership;
   readonly asking: Asking;
+  /** Shows the mailboxes of other replicas that are called so as they are stored now. Rejects when the store can't be read. */
+  readonly learn: (name: string) => Promise<void>;
 }
 
 type OfMailbox = 'pause' | 'resume' | 'mode' | 'limit' | 'refresh' | 'contestRelease';
@@ -39,7 +41,10 @@ export function commandsEverywhere(rooms: EverywhereRooms): DaemonCommands {
     contestRelease: ofMailbox<'contestRelease'>((request) => ({ name: 'contestRelease', request })),
     undo: (request) => undoEverywhere(request, rooms),
     // What these change is in the store that all replicas share, and each of them reads it there.
-    writes: (request) => local.writes(request),
+    writes: async (request) => {
+      if (request.mailbox !== null) await find(request.mailbox, rooms);
+      return local.writes(request);
+    },
     breakerRelease: (request) => local.breakerRelease(request),
     silenceAdd: (request) => local.silenceAdd(request),
     silenceExpire: (request) => local.silenceExpire(request),
@@ -48,11 +53,17 @@ export function commandsEverywhere(rooms: EverywhereRooms): DaemonCommands {
   };
 }
 
-function whereGuarded(
-  passed: PassedCommand<OfMailbox>,
-  { local, fleet, membership, asking }: EverywhereRooms,
-): Promise<CommandOutcome> {
-  const found = namedMailbox(passed.request.mailbox, fleet.mailboxes());
+/** One that another replica has found a moment ago is only in the store. */
+async function find(name: string, { fleet, learn }: EverywhereRooms): Promise<ReturnType<typeof namedMailbox>> {
+  const found = namedMailbox(name, fleet.mailboxes());
+  if ('mailbox' in found) return found;
+  await learn(name);
+  return namedMailbox(name, fleet.mailboxes());
+}
+
+async function whereGuarded(passed: PassedCommand<OfMailbox>, rooms: EverywhereRooms): Promise<CommandOutcome> {
+  const { local, membership, asking } = rooms;
+  const found = await find(passed.request.mailbox, rooms);
   // What is wrong with the name is said in the same words.
   if ('wrong' in found) return carryOutPassed(passed, local);
   const scope = accountScope(found.mailbox.account);

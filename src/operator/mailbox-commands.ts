@@ -11,6 +11,7 @@ import type {
   OperatorCommands,
   Requester,
 } from '../model/operator-command.ts';
+import type { WarmupMode } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import { aboveMaximum, type PersonsChange, refusalOf } from '../record/persons.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
@@ -104,12 +105,21 @@ export function effectOf(state: MailboxState, change: Change): string {
     case 'pause':
       return `Warmwarden will pause the warm-up of ${mailbox} until a person resumes it. ${campaignsUntouched}`;
     case 'resume':
-      return `Warmwarden will resume the warm-up of ${mailbox}. The guard starts over with new evidence.`;
+      return `Warmwarden will resume the warm-up of ${mailbox}. ${evidenceText(null)}`;
     case 'limit':
       return `Warmwarden will set the target daily limit of ${mailbox} from ${targetLimitOf(state) ?? 'an unknown number'} to ${emailsText(change)}. The mode and the evidence of the guard stay as they are.`;
     default:
-      return `Warmwarden will set the mode of ${mailbox} to ${change.targetMode}. The guard starts over with new evidence.`;
+      return `Warmwarden will set the mode of ${mailbox} to ${change.targetMode}. ${evidenceText(change.targetMode)}`;
   }
+}
+
+/** What bounces lead to after the change. A switch to recovery leaves the emergency rule what it has counted. */
+function evidenceText(mode: WarmupMode | null): string {
+  const so =
+    mode === 'recovery'
+      ? 'Bounces up to now lead to an action only in an emergency.'
+      : 'Bounces up to now no longer lead to an action.';
+  return `${so} Warmwarden compares new ones with the bounce limit from tomorrow (UTC) on, and acts in an emergency at any time.`;
 }
 
 /** `shown`: the mailbox as the person saw it. The outcome says what differed when it was changed. */

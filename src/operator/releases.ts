@@ -4,12 +4,13 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { heldEntries } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey, namedMailbox } from '../model/mailbox.ts';
 import type { CommandOutcome, MailboxName, OperatorCommands, OperatorRequest } from '../model/operator-command.ts';
+import { writesAreOff } from '../model/write-scope.ts';
 import { releaseBreaker } from '../record/releases.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
-import { counted } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
 import type { CommandRooms } from './command-rooms.ts';
-import { failed, invalid, noChange, type Plan, stopsAt } from './plan.ts';
+import { failed, invalid, noChange, stopsAt } from './plan.ts';
+import { releasedTexts, releasePlan } from './release-plan.ts';
 
 /** What the releases need of the accounts. */
 export interface ReleaseRooms extends CommandRooms {
@@ -17,20 +18,18 @@ export interface ReleaseRooms extends CommandRooms {
   readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;
 }
 
-/** A plan names this many of the mailboxes that it would release. */
-const heldNamed = 5;
 const nothingHeld = 'Nothing to release: the circuit breaker is not holding any action.';
 
 export function releaseCommands(
   rooms: ReleaseRooms,
   audited: Audited,
 ): Pick<OperatorCommands, 'breakerRelease' | 'contestRelease'> {
-  const { fleet, watches, judgeAgain } = rooms;
+  const { fleet, watches, world, judgeAgain } = rooms;
   return {
     async breakerRelease(request: OperatorRequest): Promise<CommandOutcome> {
       const held = heldByApi(fleet);
       if (held.size === 0) return noChange(nothingHeld);
-      const stopped = stopsAt(planOf(fleet, held), request);
+      const stopped = stopsAt(releasePlan(rooms, held), request);
       if (stopped) return stopped;
       const mailboxes = namesOf(fleet, held);
       const what = { name: 'breaker-release', command: 'breaker release', account: null, mailboxes };
@@ -44,8 +43,11 @@ export function releaseCommands(
       const { account, id, email } = mailbox;
       const reversals = mailbox.memory?.reversals ?? [];
       if (reversals.length === 0) return noChange(notContested(email));
+      const off = fleet.writesOffOver(account, id, world.clock.now());
+      const stop = off ? [writesAreOff(off, world.command)] : [];
       const effect = [
         `Warmwarden may act on ${email} (account ${account}) again, although others reversed its changes.`,
+        ...stop,
       ];
       const stopped = stopsAt({ effect, about: [account, id, reversals] }, request);
       if (stopped) return stopped;
@@ -56,7 +58,7 @@ export function releaseCommands(
       return audited(request, what, async () => {
         if (!(await watch.releaseContest(mailbox))) return noChange(notContested(email));
         await judgeAgain([mailbox]);
-        return { result: 'done', messages: [`Released: Warmwarden may act on ${email} again.`] };
+        return { result: 'done', messages: [`Released: Warmwarden may act on ${email} again.`, ...stop] };
       });
     },
   };
@@ -68,7 +70,7 @@ async function releaseAll(
   held: ReadonlyMap<string, readonly string[]>,
   { plan }: OperatorRequest,
 ): Promise<CommandOutcome> {
-  const { fleet, world, rules, pageUrl, judgeAgain } = rooms;
+  const { fleet, rules, pageUrl, judgeAgain } = rooms;
   const released: string[] = [];
   const changed: string[] = [];
   for (const [api, holds] of held) {
@@ -80,17 +82,12 @@ async function releaseAll(
     else changed.push(`Not released: the circuit breaker of ${api} now holds other actions. Run the command again.`);
   }
   await judgeAgain([...fleet.mailboxes()].filter(({ account, id }) => released.includes(mailboxKey(account, id))));
-  if (released.length + changed.length === 0) return noChange(nothingHeld);
-  const done = released.length > 0 ? [releasedText(released.length, world.command)] : [];
+  const done = released.length > 0 || changed.length === 0 ? releasedTexts(rooms, released) : [];
   return { result: changed.length > 0 ? 'failed' : 'done', messages: [...done, ...changed] };
 }
 
 function notContested(email: string): string {
   return `Nothing to release: Warmwarden's changes on ${email} have not been reversed lately.`;
-}
-
-function releasedText(count: number, command: string): string {
-  return `Released: Warmwarden now acts on ${counted(count, 'mailbox', 'mailboxes')}. See \`${command} status\`.`;
 }
 
 /** By API: the keys of the mailboxes that its open breaker holds. */
@@ -104,16 +101,4 @@ function namesOf(fleet: Fleet, held: ReadonlyMap<string, readonly string[]>): re
   const keys = new Set([...held.values()].flat());
   const mailboxes = [...fleet.mailboxes()].filter(({ account, id }) => keys.has(mailboxKey(account, id)));
   return mailboxes.map(({ account, id, email }) => ({ account, id, email }));
-}
-
-function planOf(fleet: Fleet, held: ReadonlyMap<string, readonly string[]>): Plan {
-  const emails = [...held.keys()].flatMap((api) => heldEntries(fleet.breaker(api)).map(({ email }) => email));
-  const more = emails.length > heldNamed ? ` and ${emails.length - heldNamed} more` : '';
-  const named = emails.length === 0 ? '' : `: ${emails.slice(0, heldNamed).join(', ')}${more}`;
-  const count = counted(emails.length, 'mailbox', 'mailboxes');
-  return {
-    effect: [`Warmwarden will immediately act on ${count} that the circuit breaker is holding${named}.`],
-    about: [...held].map(([api, keys]) => [api, [...keys].sort()]),
-    counts: { mailboxes: emails.length },
-  };
 }

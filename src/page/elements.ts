@@ -17,8 +17,8 @@ export const stateWords: Readonly<Record<GuardState, string>> = {
   over_limit: 'Over limit',
   held: 'Held',
   recovering: 'Recovering',
-  paused_by_guard: 'Paused by guard',
-  paused_by_others: 'Paused by others',
+  paused_by_guard: 'Paused by Warmwarden',
+  paused_by_others: 'Paused by a person or another tool',
   not_running: 'Not running',
   not_judged: 'Not judged',
 };
@@ -31,7 +31,7 @@ const stateMeanings: Readonly<Record<GuardState, string>> = {
   held: 'over its bounce limit; Warmwarden has not acted yet',
   recovering: 'Warmwarden switched it to recovery mode',
   paused_by_guard: 'Warmwarden paused its warm-up',
-  paused_by_others: 'somebody else paused its warm-up',
+  paused_by_others: 'a person or another tool paused its warm-up',
   not_running: 'its warm-up is finished or has not started, or the mailbox is disconnected',
   not_judged: 'the guard cannot judge it: data is missing, old or not understood',
 };

@@ -1,6 +1,8 @@
 // The fleet counted by account, domain, provider or tag: the groups that need a person first.
+import type { Alert } from '../model/alert.ts';
 import { domainOf, type GuardState } from '../model/mailbox.ts';
-import type { RankedMailbox, Tags } from './fleet-view.ts';
+import { type RankedMailbox, type Tags, urgencyWith } from './fleet-view.ts';
+import { WideAlerts } from './wide-alerts.ts';
 
 export const groupings = ['account', 'domain', 'provider', 'tag'] as const;
 export type Grouping = (typeof groupings)[number];
@@ -11,6 +13,7 @@ export interface Group {
   readonly mailboxes: number;
   /** How many are in each state; those that none is in are absent. */
   readonly states: ReadonlyMap<GuardState, number>;
+  /** Firing alerts about its mailboxes, or about their domains, ips or accounts. */
   readonly alerts: number;
   /** Emails in the windows that the guard judges by. */
   readonly sent: number;
@@ -23,6 +26,8 @@ interface Counting {
   mailboxes: number;
   readonly states: Map<GuardState, number>;
   alerts: number;
+  /** Those that belong to no one mailbox: each counts once. */
+  readonly wide: Set<Alert>;
   sent: number;
   bounced: number;
   urgency: number;
@@ -32,19 +37,26 @@ interface Counting {
 export class Grouped {
   readonly #by: Grouping;
   readonly #tags: Tags;
+  readonly #wide: WideAlerts;
   readonly #groups = new Map<string | null, Counting>();
 
-  constructor(by: Grouping, tags: Tags) {
+  constructor(by: Grouping, { tags, firing }: { readonly tags: Tags; readonly firing: Iterable<Alert> }) {
     this.#by = by;
     this.#tags = tags;
+    this.#wide = new WideAlerts(firing);
   }
 
   add(one: RankedMailbox): void {
-    for (const name of namesOf(one, this.#by, this.#tags)) count(this.#groups, name, one);
+    const wide = [...this.#wide.about(one.mailbox)];
+    for (const name of namesOf(one, this.#by, this.#tags)) count(this.#groups, name, { one, wide });
   }
 
   groups(): readonly Group[] {
-    const all = [...this.#groups].map(([name, counted]) => ({ name, ...counted }));
+    const all = [...this.#groups].map(([name, { wide, alerts, ...counted }]) => ({
+      ...counted,
+      name,
+      alerts: alerts + wide.size,
+    }));
     return all.sort(
       (a, b) => a.urgency - b.urgency || shareOf(b) - shareOf(a) || ((a.name ?? '') < (b.name ?? '') ? -1 : 1),
     );
@@ -71,11 +83,17 @@ function namesOf({ mailbox }: RankedMailbox, by: Grouping, tags: Tags): readonly
   }
 }
 
-function count(groups: Map<string | null, Counting>, name: string | null, one: RankedMailbox): void {
+interface Counted {
+  readonly one: RankedMailbox;
+  readonly wide: readonly Alert[];
+}
+
+function count(groups: Map<string | null, Counting>, name: string | null, { one, wide }: Counted): void {
   const group = groups.get(name) ?? {
     mailboxes: 0,
     states: new Map<GuardState, number>(),
     alerts: 0,
+    wide: new Set<Alert>(),
     sent: 0,
     bounced: 0,
     urgency: one.urgency,
@@ -85,7 +103,8 @@ function count(groups: Map<string | null, Counting>, name: string | null, one: R
   group.mailboxes += 1;
   group.states.set(one.state, (group.states.get(one.state) ?? 0) + 1);
   group.alerts += one.alerts.length;
-  group.urgency = Math.min(group.urgency, one.urgency);
+  for (const alert of wide) group.wide.add(alert);
+  group.urgency = Math.min(group.urgency, one.urgency, urgencyWith(one.state, wide));
   if (!verdict?.windowFrom) return;
   group.sent += verdict.sent;
   group.bounced += verdict.bounced;

@@ -79,10 +79,14 @@ export const noAlerts: readonly Alert[] = [];
 /** A mailbox that is fine for the guard may still have a critical alert (DNS, disconnected): that comes first. */
 export function rank(mailbox: MailboxState, nearLimitPpm: Ppm, alerts: readonly Alert[]): RankedMailbox {
   const state = guardStateOf(mailbox, nearLimitPpm);
+  return { mailbox, state, alerts, urgency: urgencyWith(state, alerts), closeness: closenessOf(mailbox) };
+}
+
+/** Of a mailbox in a state that these alerts are about: the lowest first. */
+export function urgencyWith(state: GuardState, alerts: Iterable<Alert>): number {
   let gravest = 0;
   for (const { severity } of alerts) gravest = Math.max(gravest, gravities[severity]);
-  const urgency = stateOrder.indexOf(state) - gravest * stateOrder.length;
-  return { mailbox, state, alerts, urgency, closeness: closenessOf(mailbox) };
+  return stateOrder.indexOf(state) - gravest * stateOrder.length;
 }
 
 function closenessOf({ verdict }: MailboxState): number {

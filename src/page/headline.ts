@@ -51,14 +51,25 @@ export function headlineOf(facts: HeadlineFacts): Headline {
     unguardedHeadline(facts) ??
     storeHeadline(facts) ??
     startingHeadline(facts) ??
+    apiDownHeadline(facts) ??
     unknownHeadline(facts) ??
     writesOffHeadline(facts) ??
     fleetHeadline(facts)
   );
 }
 
+export type LeadFacts = Pick<HeadlineFacts, 'guarding' | 'storeFailure' | 'accounts' | 'writesOff' | 'now'>;
+
+/** What makes all that any page shows old or without effect, the gravest first. */
+export function leadsOf(facts: LeadFacts): readonly Pick<Headline, 'sentence' | 'advice'>[] {
+  const blind = unguardedHeadline(facts) ?? storeHeadline(facts) ?? apiDownHeadline(facts);
+  const stops = facts.writesOff.filter(({ scope }) => scope.kind !== 'mailbox');
+  const stopped = stops.length > 0 ? [{ sentence: stopSentence(stops), advice: notActing }] : [];
+  return [...(blind ? [blind] : []), ...stopped];
+}
+
 /** An account that Warmwarden itself does not poll: what is shown of it is old, and nothing is done. */
-function unguardedHeadline({ guarding, now }: HeadlineFacts): Headline | null {
+function unguardedHeadline({ guarding, now }: Pick<HeadlineFacts, 'guarding' | 'now'>): Headline | null {
   const unguarded = guarding.filter((one) => one.unguarded !== null);
   if (unguarded.length === 0) return null;
   const since = Math.min(...unguarded.map((one) => one.unguarded?.since ?? now));
@@ -75,7 +86,7 @@ function unguardedHeadline({ guarding, now }: HeadlineFacts): Headline | null {
 }
 
 /** What is decided can't be recorded, so it is not done. */
-function storeHeadline({ storeFailure }: HeadlineFacts): Headline | null {
+function storeHeadline({ storeFailure }: Pick<HeadlineFacts, 'storeFailure'>): Headline | null {
   return (
     storeFailure && {
       tone: 'alarm',
@@ -95,22 +106,25 @@ function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
   };
 }
 
-/** Every account fails, or nothing can be judged: whatever the numbers below say, they are old. */
-function unknownHeadline({ accounts, counts, sweeps, now }: HeadlineFacts): Headline | null {
+/** Every account fails: whatever the numbers below say, they are old. */
+function apiDownHeadline({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now'>): Headline | null {
   const failing = accounts.filter((account) => account.failingSince !== null);
-  if (accounts.length > 0 && failing.length === accounts.length) {
-    const since = Math.min(...failing.map((account) => account.failingSince ?? now));
-    const who =
-      failing.length === 1 ? `of account ${failing[0]?.name}` : `of any of ${counted(failing.length, 'account')}`;
-    const cause = failing.find((account) => account.lastFailure !== null)?.lastFailure;
-    return {
-      tone: 'unknown',
-      sentence: `API down: no request ${who} has succeeded for ${duration(now - since)}.`,
-      advice: failing.some((account) => account.keyRejected)
-        ? 'The API rejects the key. Put a valid key into the configuration and reload it.'
-        : `This page shows the last known data.${cause ? ` The last failure: ${cause}` : ''}`,
-    };
-  }
+  if (failing.length === 0 || failing.length < accounts.length) return null;
+  const since = Math.min(...failing.map((account) => account.failingSince ?? now));
+  const who =
+    failing.length === 1 ? `of account ${failing[0]?.name}` : `of any of ${counted(failing.length, 'account')}`;
+  const cause = failing.find((account) => account.lastFailure !== null)?.lastFailure;
+  return {
+    tone: 'unknown',
+    sentence: `API down: no request ${who} has succeeded for ${duration(now - since)}.`,
+    advice: failing.some((account) => account.keyRejected)
+      ? 'The API rejects the key. Put a valid key into the configuration and reload it.'
+      : `This page shows the last known data.${cause ? ` The last failure: ${cause}` : ''}`,
+  };
+}
+
+/** Nothing can be judged. */
+function unknownHeadline({ counts, sweeps }: HeadlineFacts): Headline | null {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total > 0 && counts.not_judged === total && judgingOf(sweeps).length === 0) {
     return {
@@ -132,9 +146,8 @@ function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   if (writesOff.length === 0) return null;
   const scopes = writesOff.map(({ scope }) => scope);
   const named = writesOff.slice(0, stopsNamed);
-  const more = writesOff.length > stopsNamed ? ` and ${writesOff.length - stopsNamed} more` : '';
-  const sentence = `Writes are OFF for ${named.map(({ scope }) => scopeText(scope)).join(', ')}${more}.`;
-  const advice = `Warmwarden notifies you of breaches there, but does not act. ${named.map((off) => stopText(off, command)).join(' ')}`;
+  const sentence = stopSentence(writesOff);
+  const advice = `${notActing} ${named.map((off) => stopText(off, command)).join(' ')}`;
   const isStopped = ({ name }: AccountState) => scopes.some((one) => one.kind === 'account' && one.account === name);
   const everywhere = scopes.some(({ kind }) => kind === 'everything') || accounts.every(isStopped);
   if (everywhere) return { tone: 'alarm', sentence, advice };
@@ -146,6 +159,14 @@ function writesOffHeadline(facts: HeadlineFacts): Headline | null {
     sentence: `${sentence} ${fleet.sentence}`,
     advice: quiet && !waits ? advice : `${fleet.advice} ${advice}`,
   };
+}
+
+const notActing = 'Warmwarden notifies you of breaches there, but does not act.';
+
+function stopSentence(writesOff: readonly WritesOff[]): string {
+  const named = writesOff.slice(0, stopsNamed).map(({ scope }) => scopeText(scope));
+  const more = writesOff.length > stopsNamed ? ` and ${writesOff.length - stopsNamed} more` : '';
+  return `Writes are OFF for ${named.join(', ')}${more}.`;
 }
 
 /** `By bob: a look first. On again at 22 November 10:02 UTC, or now with ...`. */

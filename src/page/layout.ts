@@ -20,8 +20,10 @@ export interface LayoutParts {
   readonly body: Markup | readonly Markup[];
   /** null: a page that does not change. */
   readonly live: LiveFrame | null;
-  /** What is wrong beside the fleet; absent where nothing can be. */
-  readonly banner?: Markup | undefined;
+  /** What is wrong, whatever the page is about; absent where nothing can be. */
+  readonly banner?: Markup;
+  /** Whether several processes may share the store. */
+  readonly hasReplicas?: boolean;
   /** null: whoever it is. */
   readonly visitor: Visitor | null;
 }
@@ -41,7 +43,7 @@ const places = [
 /** Where there can be several. */
 const replicasPlace = ['/replicas', 'Replicas'] as const;
 
-export function layout({ title, body, live, visitor, banner }: LayoutParts): Markup {
+export function layout({ title, body, live, visitor, banner, hasReplicas }: LayoutParts): Markup {
   const stream = live === null || live.still ? '' : html` data-events="${eventsPath(live)}"`;
   const bars = live !== null && visitor?.mayOperate;
   return html`<!doctype html>
@@ -61,7 +63,7 @@ export function layout({ title, body, live, visitor, banner }: LayoutParts): Mar
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="wrap">
 <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24">Warmwarden</a>
-<nav class="places" aria-label="Views">${(banner === undefined ? places : [...places, replicasPlace]).map(([path, name]) => html`<a href="${path}"${isHere(path, live) ? html` aria-current="page"` : ''}>${name}</a>`)}</nav>
+<nav class="places" aria-label="Views">${(hasReplicas ? [...places, replicasPlace] : places).map(([path, name]) => html`<a href="${path}"${isHere(path, live) ? html` aria-current="page"` : ''}>${name}</a>`)}</nav>
 ${live ? clock(live) : ''}
 ${visitor?.signOutToken ? signOut(visitor.name, visitor.signOutToken) : ''}
 </div></header>

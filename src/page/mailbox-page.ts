@@ -11,6 +11,7 @@ import { mailboxPath } from '../model/page-links.ts';
 import type { Ppm } from '../model/policy.ts';
 import { dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
+import { pausedText } from '../wording/paused.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
 import { actionItem } from './action-item.ts';
@@ -70,17 +71,25 @@ ${regions.piece('facts', factsPanel(row, now))}
   return { title: `${row.label} · Warmwarden`, body, regions };
 }
 
-function summary({ row, explain, now }: MailboxPageParts): Markup {
+function summary(parts: MailboxPageParts): Markup {
+  const { row, now } = parts;
   const { mailbox, verdict } = row;
   const about = new URLSearchParams({ mailbox: mailboxKey(mailbox.account, mailbox.id) });
   return html`<section class="headline ${stateTone(row.state)}" aria-label="Summary">
 <p class="line">${stateBadge(row.state)} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
 <h1 class="address">${breakable(row.label)}</h1>
-<p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(explain(verdict))}</p>
+<p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(whyOf(parts, verdict))}</p>
 <p class="advice">${mailboxAdvice(row)}</p>
 ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
 <p class="line"><a href="/alerts?${about}">Its alerts</a> <a href="/activity?${about}">Its activity</a></p>
 </section>`;
+}
+
+/** Of a paused mailbox, why it is paused: its verdict only says that nothing is left to decide. */
+function whyOf(parts: MailboxPageParts, verdict: Verdict): string {
+  if (verdict.reason !== 'already_paused') return parts.explain(verdict);
+  const claim = parts.row.mailbox.memory?.claim ?? null;
+  return pausedText({ claim, actions: actionsOf(parts), changes: changesOf(parts) });
 }
 
 function daysPanel(parts: MailboxPageParts): Markup {

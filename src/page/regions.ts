@@ -39,7 +39,8 @@ export interface View {
   readonly body: Markup | readonly Markup[];
   readonly regions: Regions;
   /** See LayoutParts. */
-  readonly banner?: Markup | undefined;
+  readonly banner?: Markup;
+  readonly hasReplicas?: boolean;
   /** Whether it changes without a change of the fleet. */
   readonly isMoving?: boolean;
 }

@@ -42,10 +42,3 @@ function item(replica: ReplicaState, now: EpochMs): Markup {
 <p>${text(guards)}.${sends}</p>
 <p class="muted">Version ${text(version)}, started ${ago(startedAt, now)}.</p></li>`;
 }
-
-/** On every page, while something is wrong with a replica. */
-export function replicasBanner(replicas: readonly ReplicaState[], missing: readonly MissingReplica[]): Markup | string {
-  const troubles = replicaTroubles(replicas, missing);
-  if (troubles.length === 0) return '';
-  return html`<p class="banner wrap" role="status"><a href="/replicas">${text(troubles.join(' '))}</a></p>`;
-}

@@ -32,7 +32,7 @@ small{font-size:.82rem}
 .places a{color:var(--soft);text-decoration:none;padding:.25rem 0;border-bottom:2px solid transparent}
 .places a:hover{color:var(--ink)}
 .places [aria-current]{color:var(--ink);border-color:var(--brand);font-weight:600}
-.banner a{display:block;color:var(--red);font-weight:600;padding:.4rem 0 .6rem}
+.banner p{margin:.4rem 0 .6rem}.banner a{color:var(--red);font-weight:600}
 .broken{color:var(--red);font-weight:600;padding-top:.4rem;padding-bottom:.6rem}
 main{padding-bottom:4rem!important}
 .crumbs{font-size:.88rem;color:var(--soft);margin-bottom:.5rem}
@@ -49,7 +49,7 @@ background:linear-gradient(color-mix(in srgb,var(--tone) var(--tint),var(--card)
 .line{display:flex;flex-wrap:wrap;align-items:center;gap:.15rem .55rem}
 .badge{--tone:var(--grey);display:inline-flex;align-items:center;gap:.4em;padding:.08rem .55rem .1rem;border-radius:99px;font-size:.8rem;font-weight:600;white-space:nowrap;
 color:var(--tone);background:color-mix(in srgb,var(--tone) var(--tint),transparent)}
-.badge::before{content:"";width:.5em;height:.5em;border-radius:50%;background:currentColor}
+.badge::before{content:"";flex:none;width:.5em;height:.5em;border-radius:50%;background:currentColor}
 .critical,.held,.pause{--tone:var(--red)!important}
 .warning,.near_limit,.over_limit,.paused_by_guard{--tone:var(--amber)!important}
 .recovering,.recovery,.waiting{--tone:var(--blue)!important}
@@ -110,6 +110,7 @@ tbody th small{display:block}
 tbody tr:hover{background:color-mix(in srgb,var(--link) 5%,transparent)}
 .fleet th:first-child,.fleet td:first-child{padding-left:0}
 .fleet td{overflow-wrap:normal}
+.state .badge{white-space:normal}
 .number{white-space:nowrap}
 .rate{min-width:14.5rem}
 .figures{display:flex;justify-content:space-between;gap:.6rem;white-space:nowrap}
@@ -160,6 +161,7 @@ h1{font-size:1.35rem}
 .fleet .state{grid-column:1/-1;grid-row:1}
 .fleet tbody th{grid-column:1/-1;grid-row:2}
 .fleet .rate{grid-column:1/-1;grid-row:3}
+.groups tbody th{grid-row:1}.groups .states{grid-column:1/-1}.groups td:last-child{grid-column:span 2}
 .chart text{font-size:22px}
 .days{font-size:.82rem}.days th,.days td{padding:.45rem .25rem}.days thead th{white-space:normal}
 .fleet td.rate::before{display:none!important}

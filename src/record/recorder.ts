@@ -9,7 +9,6 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { BreakerMove, StoredBreaker, TickRecord } from '../store/records.ts';
-import type { Others } from '../wording/causes.ts';
 import { AccountAlerts } from './account-alerts.ts';
 import { AnswerOrder, type AskedAt } from './answer-order.ts';
 import { showStored } from './breakers.ts';
@@ -94,18 +93,23 @@ export class Recorder {
 
   /**
    * Judges a mailbox on what is believed at its turn. Not before this process has read both answers, and not while a
-   * POST may be under way: the believed answer may be from before it.
+   * POST may be under way: the believed answer may be from before it. Those that come together are committed together.
    */
-  judgedAgain(mailboxId: string): Promise<void> {
-    return this.#inTurn(undefined, async () => {
-      const { group } = this.#rooms;
-      // What comes of it is shown at once, so nothing that it rests on may wait.
-      if (group.has({ account: this.#options.account, id: mailboxId })) await group.commit();
-      const before = this.#mailbox(mailboxId);
-      const known = this.hasRead(mailboxId, 'warmup') && this.hasRead(mailboxId, 'stats');
-      if (!before?.warmup || !known || before.action?.state === 'open') return;
-      await this.#record(before, { route: 'warmup', observed: before.warmup }, null);
-    });
+  async judgedAgain(mailboxId: string): Promise<void> {
+    const { turns } = this.#rooms;
+    const taken = await turns.takeBelieving(async () => (this.#options.ended() ? null : this.#judgedAgain(mailboxId)));
+    await taken?.committed;
+  }
+
+  async #judgedAgain(mailboxId: string): Promise<Taken | null> {
+    const { group } = this.#rooms;
+    // What comes of it is shown at once, so nothing that it rests on may wait.
+    if (group.has({ account: this.#options.account, id: mailboxId })) await group.commit();
+    if (group.moving.isFull) await group.moving.commit();
+    const before = this.#mailbox(mailboxId);
+    const known = this.hasRead(mailboxId, 'warmup') && this.hasRead(mailboxId, 'stats');
+    if (!before?.warmup || !known || before.action?.state === 'open') return null;
+    return this.#record(before, { route: 'warmup', observed: before.warmup }, null);
   }
 
   /** As it is believed to be; what is staged included. */
@@ -151,7 +155,7 @@ export class Recorder {
     };
     let judged = judge();
     const { record, mailbox } = judged;
-    const staged = answer && this.#staging.stage(mailbox, record, { answer, now, ...judged });
+    const staged = this.#staging.stage(mailbox, record, { answer, now, ...judged });
     if (staged) return staged;
     if (record && !group.moving.isEmpty) {
       // What it does rests on what is committed: it is judged once more, on that.
@@ -349,14 +353,10 @@ export class Recorder {
       breaker: this.#rooms.fleet.breaker(api),
       running: () => this.#running(),
       newId: () => actionId(now, this.#rooms.world.random()),
-      others: (mailbox) => this.#others(mailbox, now),
+      others: (mailbox) => othersOf(mailbox, this.#rooms.fleet.mailboxes(), now),
       actionsOf: (mailbox) => this.#rooms.fleet.actionsOf(mailbox),
       timeZone: rules().timeZone,
     };
-  }
-
-  #others(mailbox: MailboxState, now: EpochMs): readonly Others[] {
-    return othersOf(mailbox, this.#rooms.fleet.mailboxes(), now);
   }
 
   /** Running mailboxes under the same base_url. */

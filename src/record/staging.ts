@@ -24,7 +24,8 @@ export interface Taken {
 
 /** An answer that waits for its commit. */
 interface Waits {
-  readonly answer: Answer;
+  /** null: nothing new was observed, the mailbox was judged again. */
+  readonly answer: Answer | null;
   readonly now: EpochMs;
   /** Takes it out of the running counts again. */
   readonly putBack: () => void;
@@ -48,7 +49,7 @@ export class Staging {
   /** Stages the answer with those like it. null when it waits for nobody: it acts, or an action of the mailbox is under way. */
   stage(mailbox: MailboxState, record: TickRecord | null, waits: Waits): Taken | null {
     const { group, onLost } = this.#parts;
-    const others = this.#othersOf(mailbox, record);
+    const others = this.#othersOf(mailbox, record, waits.answer);
     if (others === null) return null;
     const forget = this.#believe(mailbox, record, waits);
     const committed = waits.show;
@@ -56,25 +57,26 @@ export class Staging {
       return { mailbox, committed: group.moving.stage(mailbox, record, { committed, lost: forget }) };
     const lost = (error: unknown) => {
       forget();
-      onLost(mailbox.id, waits.answer.route, error);
+      if (waits.answer) onLost(mailbox.id, waits.answer.route, error);
     };
     group.stage(mailbox, record, { committed, lost });
     return { mailbox, committed: null };
   }
 
   /** With whom it is committed. calm: it moved nothing. moving: people may be told of it, but nothing acts. */
-  #othersOf(mailbox: MailboxState, record: TickRecord | null): 'calm' | 'moving' | null {
+  #othersOf(mailbox: MailboxState, record: TickRecord | null, answer: Answer | null): 'calm' | 'moving' | null {
     const { group } = this.#parts;
     if (!group.waits || isActive(mailbox.action) || acts(record)) return null;
     if (group.moving.mailbox(mailbox.account, mailbox.id)) return 'moving';
-    if (record ? !record.remembers : group.has(mailbox)) return 'calm';
+    // Whoever has a mailbox judged again waits for the commit.
+    if (answer && (record ? !record.remembers : group.has(mailbox))) return 'calm';
     return record === null || group.moving.isAlone ? null : 'moving';
   }
 
   /** It counts as taken in. Returns what makes it as if it had not been. */
   #believe(mailbox: MailboxState, record: TickRecord | null, { answer, now, putBack }: Waits): () => void {
     const { order, unwritten } = this.#parts;
-    const notTaken = order.taken(answer.route, mailbox.id, answer.askedAt);
+    const notTaken = answer ? order.taken(answer.route, mailbox.id, answer.askedAt) : () => {};
     if (record) unwritten.written(record, now);
     return () => {
       putBack();

@@ -18,6 +18,8 @@ import { recordReloadAlert } from './reload-alert.ts';
 
 /** A reload looks at every mailbox; after so long the event loop gets a turn. */
 const sliceMs = 4;
+/** Mailboxes that are judged again one after the other, and committed together. */
+const judgedTogether = 50;
 
 /** Where the configuration comes from: the file, as the command line named it, and a way to read it again. */
 export interface ConfigSource {
@@ -211,12 +213,13 @@ export class Reloader {
   async #rerule(account: AccountConfig, before: Config, pacer: Pacer): Promise<void> {
     const was = before.accounts.find(({ name }) => name === account.name);
     if (!was) return;
-    const known = [...this.#parts.rooms.fleet.mailboxesOf(account.name)];
     const watch = this.#parts.duties.watchOf(account.name);
-    for (const mailbox of known) {
+    const reruled: string[] = [];
+    for (const mailbox of [...this.#parts.rooms.fleet.mailboxesOf(account.name)]) {
       if (pacer.due()) await pacer.turn();
-      if (isReruled(was, account, mailbox)) await watch?.judgeAgain(mailbox.id);
+      if (isReruled(was, account, mailbox)) reruled.push(mailbox.id);
     }
+    while (reruled.length > 0) await Promise.all(reruled.splice(0, judgedTogether).map((id) => watch?.judgeAgain(id)));
   }
 }
 

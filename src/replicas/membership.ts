@@ -72,7 +72,10 @@ export interface Membership {
    * takes at once has begun, and what it held beyond that has ended; what others hold is taken later, or never.
    */
   want(scopes: readonly Scope[]): Promise<void>;
-  /** Why heartbeats fail, once the deadline is over and more than one has failed in a row; null: they don't. */
+  /**
+   * Why this replica can't have its work: heartbeats fail, once the deadline is over and more than one has failed in a row, or
+   * work that nobody has could not be taken for a while. null: it can.
+   */
   readonly overdue: Error | null;
   /** What others see of this replica from the next beat on; what is absent stays as it is. */
   report(report: Partial<ReplicaReport>): void;

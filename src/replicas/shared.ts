@@ -1,20 +1,20 @@
 // The membership of a replica that shares its store with others: beats, sees others die, takes and gives work (docs/replicas.md). The
 // decisions are pure (deadline.ts, heir.ts, shares.ts), the database's part is the roster's.
 import { type Bell, type Clock, createBell, type Log } from '../world.ts';
+import { Balance } from './balance.ts';
 import { isHeld, type Moment, mayPost } from './deadline.ts';
 import { afterRead, isSilent, type Seen } from './heir.ts';
 import type { Follower, Membership, Replica, ReplicaReport, Scope } from './membership.ts';
 import type { EndedReplica } from './missing.ts';
 import type { Entry, Roster, SeenReplica, Sight } from './roster.ts';
 import { declinedMs, freeScopes, type Holding, mayOffer, needsRoom, toEnd, toGive, toTake } from './shares.ts';
-import { warnOfSkew } from './skew.ts';
+import { Trouble } from './trouble.ts';
 
 const beatEveryMs = 3_000;
 /** Between two looks at the others. */
 const lookEveryMs = 1_000;
 /** Between two attempts to give a scope away while the database is away. */
 const giveAgainMs = 1_000;
-const balanceAfterMs = 60_000;
 
 export interface ReplicaOptions {
   readonly clock: Clock;
@@ -51,17 +51,12 @@ export class SharedMembership implements Membership {
   /** When the last acknowledged beat was sent; null: none was. */
   #sent: Moment | null = null;
   #beatAt = Number.NEGATIVE_INFINITY;
-  /** Why the last beat or look failed; null: it did not. */
-  #failure: Error | null = null;
-  /** In a row. */
-  #failures = 0;
+  readonly #trouble: Trouble;
   #sight: Sight = { now: 0, replicas: [], leases: [], missing: [] };
   #seen = new Map<string, Seen>();
   #freeSince = new Map<Scope, number>();
+  readonly #balance: Balance;
   readonly #declinedUntil = new Map<Scope, number>();
-  /** Replicas that want work, and since when they are these. */
-  #working = { ids: '', since: 0 };
-  #skew: 'small' | 'large' | 'excessive' = 'small';
   #state: 'here' | 'leaving' | 'gone' = 'here';
   #loop: Promise<void> | null = null;
 
@@ -70,6 +65,8 @@ export class SharedMembership implements Membership {
     this.#options = options;
     this.#newId = newId;
     this.#bell = createBell(options.clock);
+    this.#trouble = new Trouble(options.name, options.log);
+    this.#balance = new Balance(options.balanceAfterMs);
     this.#entry = this.#newEntry();
   }
 
@@ -90,12 +87,12 @@ export class SharedMembership implements Membership {
 
   /** Why the database was not reached last; null: it was. */
   get failure(): Error | null {
-    return this.#failure;
+    return this.#trouble.beatFailure;
   }
 
   get overdue(): Error | null {
-    // One alone: who slept finds its connection lost.
-    return this.isHeld || this.#failures < 2 ? null : this.#failure;
+    if (this.#state !== 'here') return null;
+    return this.#trouble.overdue(this.isHeld, this.#freeSince.values(), this.#now().monotonic);
   }
 
   holds(scope: Scope): boolean {
@@ -199,12 +196,12 @@ export class SharedMembership implements Membership {
     try {
       const isDue = this.#now().monotonic - this.#beatAt >= beatEveryMs || this.#wantsAreNews;
       const sight = isDue ? await this.#beat() : await this.#roster.look();
-      this.#failure = null;
-      this.#failures = 0;
-      return sight?.replicas.some(({ id }) => id === this.self) ? sight : 'dead';
+      // One that can't join again fails, although it is answered.
+      if (!sight?.replicas.some(({ id }) => id === this.self)) return 'dead';
+      this.#trouble.beatWell();
+      return sight;
     } catch (error) {
-      this.#failure = error instanceof Error ? error : new Error(String(error));
-      this.#failures += 1;
+      this.#trouble.beatFailed(error);
       this.#seen.clear();
       if (this.#state !== 'gone') this.#options.log.error({ err: error }, 'a heartbeat of this replica failed');
       return 'away';
@@ -219,7 +216,7 @@ export class SharedMembership implements Membership {
     if (!sight) return null;
     this.#sent = sent;
     if (wants === this.#wanted) this.#wantsAreNews = false;
-    this.#skew = warnOfSkew(sight.now - (sent.wall + this.#now().wall) / 2, this.#skew, this.#options.log);
+    this.#trouble.measured(sight.now - (sent.wall + this.#now().wall) / 2);
     return sight;
   }
 
@@ -233,9 +230,7 @@ export class SharedMembership implements Membership {
     const free = freeScopes(this.#situation());
     this.#freeSince = new Map(free.map((scope) => [scope, this.#freeSince.get(scope) ?? monotonic]));
     for (const [scope, until] of this.#declinedUntil) if (until <= monotonic) this.#declinedUntil.delete(scope);
-    const working = sight.replicas.filter(({ wants }) => wants.length > 0);
-    const ids = working.map(({ id }) => id).toSorted();
-    if (ids.join() !== this.#working.ids) this.#working = { ids: ids.join(), since: monotonic };
+    this.#balance.seen(sight, this.self, monotonic);
   }
 
   /** Takes are of earlier turns: the sight of this one began after they were acknowledged. */
@@ -296,9 +291,10 @@ export class SharedMembership implements Membership {
       });
     }
     if (this.#state === 'here')
-      await this.#enter().catch((error: unknown) =>
-        log.error({ err: error }, 'this replica could not join the others'),
-      );
+      await this.#enter().catch((error: unknown) => {
+        this.#trouble.beatFailed(error);
+        log.error({ err: error }, 'this replica could not join the others');
+      });
   }
 
   async #enter(): Promise<void> {
@@ -310,9 +306,9 @@ export class SharedMembership implements Membership {
     const wanted = new Set(this.#wanted);
     for (const [scope, holding] of this.#held)
       if (holding === 'ours' && !wanted.has(scope)) this.#release(scope, false);
-    if (!this.isHeld || this.#skew === 'excessive' || this.#state !== 'here') return;
+    if (!this.isHeld || this.#trouble.isClockOff || this.#state !== 'here') return;
     await this.#takeFree(follower);
-    this.#balance();
+    this.#giveOne();
   }
 
   async #takeFree(follower: Follower): Promise<void> {
@@ -322,11 +318,12 @@ export class SharedMembership implements Membership {
       if (this.#ending.has(scope) || (needsRoom(scope) && room <= 0)) continue;
       // Beats come first; what is left is taken right after.
       if (this.#pauseMs() === 0 || !this.isHeld) return this.#bell.ring();
-      const how = await this.#roster.take(this.self, scope).catch(() => null);
+      const how = await this.#trouble.ofTaking(this.#roster.take(this.self, scope), () => this.#now().monotonic);
       if (how === null) continue;
       if (needsRoom(scope)) room -= 1;
       this.#freeSince.delete(scope);
       this.#held.set(scope, 'ours');
+      this.#balance.took(scope, this.#now().monotonic);
       const isOrphan = how === 'free' && this.#owned.has(scope);
       this.#owned.add(scope);
       void this.#tell(scope, () => follower.taken(scope, isOrphan ? 'inherited' : how));
@@ -334,9 +331,8 @@ export class SharedMembership implements Membership {
   }
 
   /** Once all is calm, one account at a time goes to who has fewer. */
-  #balance(): void {
-    const calmMs = this.#now().monotonic - this.#working.since;
-    const isCalm = calmMs >= (this.#options.balanceAfterMs ?? balanceAfterMs) && this.#freeSince.size === 0;
+  #giveOne(): void {
+    const isCalm = this.#balance.mayGive(this.#now().monotonic) && this.#freeSince.size === 0;
     if (!isCalm || [...this.#held.values()].some((holding) => holding !== 'ours')) return;
     const scope = toGive(this.#situation());
     if (scope !== null) this.#release(scope, false);
@@ -366,6 +362,7 @@ export class SharedMembership implements Membership {
         await clock.busy(() => this.#roster.give(self, scope, offered));
         if (!isOurs()) return;
         this.#held.delete(scope);
+        this.#balance.gave(scope);
         this.#declinedUntil.set(scope, this.#now().monotonic + declinedMs);
         this.#bell.ring();
       } catch {

@@ -1,6 +1,7 @@
 // GET /api/groups, and what the page of groups is read from: the fleet by account, domain, provider or tag.
 import { guardStates } from '../model/mailbox.ts';
 import { type Group, Grouped, type Grouping, groupings, shareOf } from '../page/fleet-groups.ts';
+import { firingAlerts } from '../page/fleet-view.ts';
 import { inTurns, turnAfter } from '../world.ts';
 import { cursorOf, pageAfter } from './cursor.ts';
 import { iso } from './json-answers.ts';
@@ -17,12 +18,12 @@ export const groupsParameters = {
 };
 export const usualGrouping: Grouping = 'account';
 
-type GroupParts = Pick<RouteParts, 'ranking' | 'tags'>;
+type GroupParts = Pick<RouteParts, 'fleet' | 'ranking' | 'tags'>;
 
 /** The groups that need a person first. In slices: a large fleet is not gone through at once. */
-export async function readGroups({ ranking, tags }: GroupParts, by: Grouping): Promise<readonly Group[]> {
+export async function readGroups({ fleet, ranking, tags }: GroupParts, by: Grouping): Promise<readonly Group[]> {
   const { ranked } = await ranking.read();
-  const grouped = new Grouped(by, tags);
+  const grouped = new Grouped(by, { tags, firing: firingAlerts(fleet) });
   const add = (piece: typeof ranked) => {
     for (const one of piece) grouped.add(one);
   };

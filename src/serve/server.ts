@@ -1,5 +1,5 @@
 // The HTTP server: listens, answers, and closes within a bounded time.
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
@@ -18,8 +18,18 @@ export interface ServerOptions extends RouteParts {
   readonly port: number;
   /** Of the stream of live pages; the usual ones when left out. */
   readonly liveLimits?: LiveLimits;
+  /** The usual ones when left out. */
+  readonly connectionLimits?: ConnectionLimits;
   /** Both as PEM; null: http. */
   readonly tls: TlsFiles | null;
+}
+
+/** What connections may take of the machine, so that the guard keeps files and memory for its own requests. */
+export interface ConnectionLimits {
+  /** A further one is closed at once. */
+  readonly connections: number;
+  /** Whoever takes nothing of an answer for so long is cut. */
+  readonly stallMs: number;
 }
 
 export interface TlsFiles {
@@ -42,6 +52,8 @@ const closeGraceMs = 1_000;
 /** A request that trickles in is cut after these: slow clients must not collect. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
+/** Live pages may have 200; a process may have 1,024 files where nobody raised the limit. */
+const usualConnections: ConnectionLimits = { connections: 500, stallMs: 60_000 };
 const tlsOptions = { minVersion: 'TLSv1.2' } as const;
 
 /** Rejects with one clear sentence when the address can't be had. */
@@ -56,6 +68,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     limits: options.liveLimits ?? usualLimits,
   });
   const server = serverFor(createRoutes(options, wrongTokens, live).fetch, tls);
+  limitConnections(server, options.connectionLimits ?? usualConnections);
   await listen(server, host, port);
   server.on('error', (error) => world.log.error({ err: error }, 'the HTTP server reports an error'));
   const bound = (server.address() as AddressInfo).port;
@@ -75,6 +88,17 @@ function serverFor(fetch: Hono['fetch'], tls: TlsFiles | null): Server | TlsServ
   if (tls === null) return createAdaptorServer({ ...app, createServer, serverOptions: limits }) as Server;
   const serverOptions = { ...limits, ...tlsOptions, ...tls };
   return createAdaptorServer({ ...app, createServer: createTlsServer, serverOptions }) as TlsServer;
+}
+
+function limitConnections(server: Server | TlsServer, { connections, stallMs }: ConnectionLimits): void {
+  server.maxConnections = connections;
+  server.timeout = stallMs;
+  server.on('request', (_request, response: ServerResponse) => {
+    // What is not answered yet may take longer, as commands do.
+    response.on('timeout', () => {
+      if ((response.socket?.writableLength ?? 0) > 0) response.socket?.destroy();
+    });
+  });
 }
 
 function listen(server: Server | TlsServer, host: string, port: number): Promise<void> {

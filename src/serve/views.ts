@@ -4,6 +4,7 @@ import { namedMailbox } from '../model/mailbox.ts';
 import { dayMs, type EpochMs, isIsoDate } from '../model/time.ts';
 import { activityPage } from '../page/activity-page.ts';
 import { alertsPage } from '../page/alerts-page.ts';
+import { bannerOf } from '../page/banner.ts';
 import { budgetAccounts, budgetPage } from '../page/budget-page.ts';
 import { configurationPage } from '../page/configuration-page.ts';
 import { fleetPage } from '../page/fleet-page.ts';
@@ -12,7 +13,7 @@ import { groupsPage } from '../page/groups-page.ts';
 import { mailboxPage } from '../page/mailbox-page.ts';
 import { recipePage, recipesPage, runPage } from '../page/recipes-page.ts';
 import type { View } from '../page/regions.ts';
-import { replicasBanner, replicasPage } from '../page/replicas-page.ts';
+import { replicasPage } from '../page/replicas-page.ts';
 import { runbooksPage } from '../page/runbooks-page.ts';
 import { silencesPage } from '../page/silences-page.ts';
 import { turnAfter, type World } from '../world.ts';
@@ -234,12 +235,24 @@ export const places: readonly Place[] = [
   { path: '/runbooks', parameters: {}, read: async ({ world }) => runbooksPage(world.command) },
 ];
 
-/** What is there, and on every page what is wrong with the replicas. */
-export async function readPlace({ read }: Place, parts: ViewParts, asked: Asked): Promise<View | Refused> {
+/** What is there, and on every page what is wrong whatever it is about. */
+export async function readPlace({ path, read }: Place, parts: ViewParts, asked: Asked): Promise<View | Refused> {
   const view = await read(parts, asked);
-  const replicas = parts.fleet.replicas();
-  if ('refused' in view || replicas.length === 0) return view;
-  return { ...view, banner: view.regions.piece('banner', replicasBanner(replicas, parts.fleet.missingReplicas())) };
+  if ('refused' in view) return view;
+  const { fleet, world } = parts;
+  const now = world.clock.now();
+  const replicas = fleet.replicas();
+  const facts = {
+    guarding: fleet.guarding(),
+    storeFailure: fleet.storeFailure,
+    accounts: [...fleet.accounts()],
+    writesOff: fleet.writesOff(now),
+    replicas,
+    missing: fleet.missingReplicas(),
+    now,
+  };
+  const banner = view.regions.piece('banner', bannerOf(facts, path === '/'));
+  return { ...view, banner, hasReplicas: replicas.length > 0 };
 }
 
 /** Path and query without what changes nothing. */

@@ -20,6 +20,15 @@ type Row = Selectable<Tables['mailboxes']>;
 interface Some {
   readonly account: string;
   readonly ids: readonly string[];
+  /** They are one after the other, as the database orders them: what lies between belongs to those who have left. */
+  readonly adjacent: boolean;
+}
+
+/** A range takes three parameters and one statement, whatever the ids are. */
+function among({ account, ids, adjacent }: Some) {
+  return adjacent
+    ? sql<boolean>`account = ${account} AND mailbox_id BETWEEN ${ids.at(0)} AND ${ids.at(-1)}`
+    : sql<boolean>`account = ${account} AND mailbox_id IN (${sql.join(ids)})`;
 }
 
 /** Every mailbox that has not left; of these accounts only, when they are named. */
@@ -30,7 +39,7 @@ export async function loadMailboxes(
   const all = db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null);
   const here = all.orderBy('account').orderBy('mailbox_id');
   if (accounts?.length === 0) return [];
-  return inFull(db, await (accounts ? here.where('account', 'in', accounts) : here).execute());
+  return inFull(db, await (accounts ? here.where('account', 'in', accounts) : here).execute(), true);
 }
 
 /** Those that have left the account and have the id or the address of one of these, as they were then. Case does not matter in ASCII. */
@@ -54,45 +63,54 @@ export async function loadDeparted(
     ];
     for (const row of [...byId, ...byAddress]) found.set(row.mailbox_id, row);
   });
-  return inFull(db, [...found.values()]);
+  return inFull(db, [...found.values()], false);
+}
+
+/** Those that may be called so, in any account, by id or address. Case does not matter in ASCII. */
+export async function loadCalled(db: Db, name: string): Promise<readonly MailboxState[]> {
+  const names = [name, name.slice(name.indexOf('/') + 1)];
+  const here = db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null);
+  const isIt = here.where((is) =>
+    is.or([is('mailbox_id', 'in', names), is(addressColumn, 'in', names.map(asIndexed))]),
+  );
+  return inFull(db, await isIt.execute(), false);
 }
 
 const asIndexed = (email: string) => email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
-async function inFull(db: Db, rows: readonly Row[]): Promise<readonly MailboxState[]> {
+/** `adjacent`: see Some. */
+async function inFull(db: Db, rows: readonly Row[], adjacent: boolean): Promise<readonly MailboxState[]> {
   const mailboxes: MailboxState[] = [];
   for (const [account, ofAccount] of Map.groupBy(rows, (row) => row.account)) {
     await inPieces(ofAccount, async (piece) => {
-      mailboxes.push(...(await pieceInFull(db, account, piece)));
+      mailboxes.push(...(await pieceInFull(db, { account, ids: piece.map((row) => row.mailbox_id), adjacent }, piece)));
     });
   }
   return mailboxes;
 }
 
-async function pieceInFull(db: Db, account: string, rows: readonly Row[]): Promise<readonly MailboxState[]> {
-  const some = { account, ids: rows.map((row) => row.mailbox_id) };
+async function pieceInFull(db: Db, some: Some, rows: readonly Row[]): Promise<readonly MailboxState[]> {
+  const { account } = some;
   const { observations, besideStats } = await loadObservations(db, some);
   const verdicts = await loadVerdicts(db, some);
   const actions = await loadActions(db, some);
   const changes = await loadChanges(db, some);
   return rows.flatMap((row) => {
     const id = row.mailbox_id;
-    const observed = observations.get(id);
-    const newest = <Answer>(route: string) => (observed?.get(route) ?? null) as Observed<Answer> | null;
-    const entry = newest<MailboxState['entry']['answer']>('mailboxes');
-    if (!entry) return [];
+    const newest = observations.get(id);
+    if (!newest?.mailboxes) return [];
     return {
       account,
       id,
       email: row.email,
       firstSeenAt: row.first_seen_at,
       missingLists: row.missing_lists,
-      entry,
-      warmup: newest('warmup'),
-      stats: newest('stats'),
-      detail: newest('mailbox'),
-      dns: newest('dns'),
-      blacklist: newest('blacklist'),
+      entry: newest.mailboxes,
+      warmup: newest.warmup ?? null,
+      stats: newest.stats ?? null,
+      detail: newest.mailbox ?? null,
+      dns: newest.dns ?? null,
+      blacklist: newest.blacklist ?? null,
       memory: row.memory ? storedMemory(row.memory, { account, mailbox_id: id }) : null,
       verdict: later(verdicts.get(id), besideStats.get(id)),
       action: actions.get(id) ?? null,
@@ -107,34 +125,45 @@ function later(decided?: Observed<Verdict>, besideStats?: Observed<Verdict>): Ob
   return besideStats.at >= decided.at && isSameSpan(decided.answer, besideStats.answer) ? besideStats : decided;
 }
 
-/** The newest answers, by mailbox and route, and the verdicts beside statistics. */
+/** The newest answer of each route. */
+interface Newest {
+  mailboxes?: MailboxState['entry'];
+  warmup?: NonNullable<MailboxState['warmup']>;
+  stats?: NonNullable<MailboxState['stats']>;
+  mailbox?: NonNullable<MailboxState['detail']>;
+  dns?: NonNullable<MailboxState['dns']>;
+  blacklist?: NonNullable<MailboxState['blacklist']>;
+}
+
+/** The newest answers by mailbox, and the verdicts beside statistics. */
 interface Observations {
-  readonly observations: ReadonlyMap<string, ReadonlyMap<string, Observed<unknown>>>;
+  readonly observations: ReadonlyMap<string, Newest>;
   readonly besideStats: ReadonlyMap<string, Observed<Verdict>>;
 }
 
-async function loadObservations(db: Db, { account, ids }: Some): Promise<Observations> {
-  const observations = new Map<string, Map<string, Observed<unknown>>>();
+async function loadObservations(db: Db, some: Some): Promise<Observations> {
+  const { account } = some;
+  const observations = new Map<string, Newest>();
   const besideStats = new Map<string, Observed<Verdict>>();
-  const query = db.selectFrom('observations').selectAll().where('account', '=', account);
-  for (const row of await query.where('mailbox_id', 'in', ids).execute()) {
-    const { mailbox_id, route } = row;
-    const ofMailbox = observations.get(mailbox_id) ?? new Map<string, Observed<unknown>>();
+  const query = db.selectFrom('observations').select(['mailbox_id', 'route', 'observed_at', 'answer']);
+  for (const { mailbox_id, route, observed_at: at, answer } of await query.where(among(some)).execute()) {
     const key = { account, mailbox_id, route };
-    const read = route === 'stats' ? readStats(row.answer, key) : null;
-    const answer = read ? read.stats : parsed(row.answer, 'observations', key);
-    observations.set(mailbox_id, ofMailbox.set(route, { at: row.observed_at, answer }));
-    if (read?.judged) besideStats.set(mailbox_id, read.judged);
+    const newest = observations.get(mailbox_id) ?? {};
+    observations.set(mailbox_id, newest);
+    if (route === 'stats') {
+      const { stats, judged } = readStats(answer, key);
+      newest.stats = { at, answer: stats };
+      if (judged) besideStats.set(mailbox_id, judged);
+    } else newest[route as Exclude<keyof Newest, 'stats'>] = { at, answer: parsed(answer, 'observations', key) };
   }
   return { observations, besideStats };
 }
 
-async function loadVerdicts(db: Db, { account, ids }: Some): Promise<Map<string, Observed<Verdict>>> {
+async function loadVerdicts(db: Db, some: Some): Promise<Map<string, Observed<Verdict>>> {
   const newest = db
     .selectFrom('decisions')
     .select((of) => of.fn.max('id').as('id'))
-    .where('account', '=', account)
-    .where('mailbox_id', 'in', ids)
+    .where(among(some))
     .groupBy('mailbox_id');
   const rows = await db
     .selectFrom('decisions')
@@ -149,25 +178,23 @@ async function loadVerdicts(db: Db, { account, ids }: Some): Promise<Map<string,
   );
 }
 
-async function loadActions(db: Db, { account, ids }: Some): Promise<Map<string, Action>> {
+async function loadActions(db: Db, some: Some): Promise<Map<string, Action>> {
   const age = sql<number>`row_number() over (partition by mailbox_id order by planned_at desc, id desc)`;
   const ranked = db
     .selectFrom('actions')
     .select(['id', 'mailbox_id', 'action', age.as('age')])
-    .where('account', '=', account)
-    .where('mailbox_id', 'in', ids);
+    .where(among(some));
   const rows = await db.selectFrom(ranked.as('ranked')).selectAll().where('age', '=', 1).execute();
   return new Map(rows.map((row) => [row.mailbox_id, storedAction(row)]));
 }
 
 /** The newest changes of each mailbox, the oldest first. */
-async function loadChanges(db: Db, { account, ids }: Some): Promise<Map<string, readonly Change[]>> {
+async function loadChanges(db: Db, some: Some): Promise<Map<string, readonly Change[]>> {
   const age = sql<number>`row_number() over (partition by mailbox_id order by id desc)`;
   const ranked = db
     .selectFrom('changes')
     .select(['id', 'mailbox_id', 'change', age.as('age')])
-    .where('account', '=', account)
-    .where('mailbox_id', 'in', ids);
+    .where(among(some));
   const rows = await db
     .selectFrom(ranked.as('ranked'))
     .select(['id', 'mailbox_id', 'change'])

@@ -15,13 +15,14 @@ import { BesideLock } from './file/beside-lock.ts';
 import { nameOfHolder } from './file/lock.ts';
 import { clientConfig, poolOf, reached } from './postgres/connecting.ts';
 import { StoreDialect } from './postgres/dialect.ts';
+import { doubtsOf } from './postgres/doubts.ts';
 import { failureOf, isAway, isReadOnly, postgresError } from './postgres/failure.ts';
 import { raise, versionOf } from './postgres/fence.ts';
 import { Line } from './postgres/line.ts';
 import { channel, Listening } from './postgres/listening.ts';
 import { Alone, type Presence, refuseEarlier, Together } from './postgres/presence.ts';
 import { PostgresRoster } from './postgres/roster.ts';
-import { doubtsOf, setUp } from './postgres/setup.ts';
+import { setUp } from './postgres/setup.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;

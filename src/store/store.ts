@@ -21,11 +21,12 @@ import { OutageNote } from './file/outage-note.ts';
 import { FleetDays } from './fleet-days.ts';
 import { Gate } from './gate.ts';
 import { loadLedgers, writeLedgers } from './ledgers.ts';
-import { loadDeparted } from './mailboxes.ts';
+import { loadCalled, loadDeparted } from './mailboxes.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
 import { inPieces } from './pieces.ts';
 import type {
+  CalmRecord,
   ListRecord,
   ReleaseRecord,
   TickRecord,
@@ -133,9 +134,9 @@ export class Store {
     this.#waiting = waiting;
   }
 
-  /** All calm records that wait, in one transaction. */
-  async recordCalm(): Promise<void> {
-    await this.#write(null, async () => {});
+  /** These calm records, which wait, in one transaction. */
+  async recordCalm(records: readonly CalmRecord[]): Promise<void> {
+    await this.#writeCalm([], records, async () => {});
   }
 
   /** An answer, the verdict on it, the memory after it, the actions it plans or settles, and the alerts it moves. */
@@ -181,6 +182,11 @@ export class Store {
         .execute();
       return rows.map(storedAction);
     });
+  }
+
+  /** Mailboxes that may be called so, in any account. */
+  mailboxesCalled(name: string): Promise<readonly MailboxState[]> {
+    return this.#gate.read((db) => loadCalled(db, name));
   }
 
   /** Of those that have left, the ones with an id or an address of these, as they were then: one that comes back is no stranger. */
@@ -320,8 +326,15 @@ export class Store {
     accounts: readonly string[] | null,
     work: (trx: Kysely<Tables>) => Promise<Result>,
   ): Promise<Result> {
-    const waiting = this.#waiting?.of(accounts) ?? [];
-    const written = new Set([...(accounts ?? []), ...waiting.map(({ mailbox }) => mailbox.account)]);
+    return this.#writeCalm(accounts ?? [], this.#waiting?.of(accounts) ?? [], work);
+  }
+
+  async #writeCalm<Result>(
+    accounts: readonly string[],
+    waiting: readonly CalmRecord[],
+    work: (trx: Kysely<Tables>) => Promise<Result>,
+  ): Promise<Result> {
+    const written = new Set([...accounts, ...waiting.map(({ mailbox }) => mailbox.account)]);
     const { bad, result } = await this.#gate.write(
       async (trx) => ({ bad: await writeCalm(trx, waiting), result: await work(trx) }),
       [...written].map(accountScope),

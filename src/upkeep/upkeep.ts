@@ -11,15 +11,17 @@ interface UpkeepParts {
   readonly retention: () => Retention;
   /** The names of the channels. */
   readonly channels: () => readonly string[];
+  /** How far our clock is ahead of the APIs', milliseconds; null while none of them was reached (clock-ahead.ts). */
+  readonly aheadMs: () => number | null;
 }
 
-/** The start, with its first polls, is over by then. */
-const beginAfterMs = minuteMs;
+/** The start, with its first polls, is over by then, and the APIs have told the time. */
+const beginAfterMs = 5 * minuteMs;
 const everyMs = 6 * hourMs;
 /** Between two steps, so that a tick never waits for long. */
 const pauseMs = 20;
 
-/** Begins after a minute; `stop` resolves when the step that is under way has ended. */
+/** Begins after five minutes, once an API was reached; `stop` resolves when the step that is under way has ended. */
 export function startUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const loop = keepSmall(parts, stopping.signal);
@@ -31,11 +33,20 @@ export function startUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
   };
 }
 
-async function keepSmall({ world, store, retention, channels }: UpkeepParts, signal: AbortSignal): Promise<void> {
+async function keepSmall(
+  { world, store, retention, channels, ...clocks }: UpkeepParts,
+  signal: AbortSignal,
+): Promise<void> {
   const { clock, log } = world;
   await clock.sleep(beginAfterMs, signal);
   while (!signal.aborted) {
-    const plan = { now: clock.now(), retention: retention(), channels: channels() };
+    // A clock that is ahead by years would make all history old.
+    const aheadMs = clocks.aheadMs();
+    if (aheadMs === null) {
+      await clock.sleep(minuteMs, signal);
+      continue;
+    }
+    const plan = { now: clock.now() - aheadMs, retention: retention(), channels: channels() };
     for (const duty of store.upkeep.duties(plan)) {
       try {
         while (!signal.aborted && (await clock.busy(() => duty.step()))) await clock.sleep(pauseMs, signal);

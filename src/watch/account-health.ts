@@ -5,7 +5,7 @@ import type { Budget } from '../mailbox-api/budget.ts';
 import type { HealthAnswer, Observed, Route } from '../model/answers.ts';
 import type { Forecast } from '../model/forecast.ts';
 import type { AccountState, ApiHealth } from '../model/mailbox.ts';
-import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
+import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../model/time.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import type { World } from '../world.ts';
 
@@ -178,7 +178,7 @@ export class AccountHealth {
     if (mailbox === null || failure.kind === 'throttled') return true;
     const { lastSuccessAt } = this.#state;
     const silentForMs =
-      lastSuccessAt === null ? Number.POSITIVE_INFINITY : this.#parts.world.clock.now() - lastSuccessAt;
+      lastSuccessAt === null ? Number.POSITIVE_INFINITY : elapsedMs(lastSuccessAt, this.#parts.world.clock.now());
     return failure.kind === 'unavailable' && silentForMs > silenceMs;
   }
 

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { Gauge, Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { BlockCache, type ItemSample, type Part } from '../../src/metrics/exposition/block-cache.ts';
+import { BlockCache, type Part } from '../../src/metrics/exposition/block-cache.ts';
 import {
   crcWith,
   gzipHead,
@@ -28,24 +28,22 @@ interface Thing {
   readonly state: string;
 }
 
-function samplesOf({ size, state }: Thing): readonly ItemSample<Name>[] {
-  const states = ['a', state].map((one) => ({ gauge: 'state', labels: { state: one }, value: 1 }) as const);
-  return [...(state === 'a' ? states.slice(1) : states), ...(size === null ? [] : [sizeSample(size)])];
-}
-
-function sizeSample(value: number): ItemSample<Name> {
-  return { gauge: 'size', labels: {}, value };
-}
-
-function part(name: Name, factOf: (thing: Thing) => unknown): Part<Thing, Name> {
-  return {
-    gauges: [name],
-    factsOf: (one) => [factOf(one)],
-    samplesOf: (one) => samplesOf(one).filter(({ gauge }) => gauge === name),
-  };
-}
-
-const parts = [part('size', ({ size }) => size), part('state', ({ state }) => state)];
+const sizes: Part<Thing, Name> = {
+  series: [{ gauge: 'size', labels: {} }],
+  factsOf: ({ size }) => [size],
+  valuesOf: ({ size }) => [size],
+};
+const states: Part<Thing, Name> = {
+  series: ['a', 'b'].map((state) => ({ gauge: 'state', labels: { state } })),
+  factsOf: ({ state }) => [state],
+  valuesOf: ({ state }) => [1, state === 'b' ? 1 : null],
+};
+/** Both in one. */
+const both: Part<Thing, Name> = {
+  series: [...sizes.series, ...states.series],
+  valuesOf: (one) => [...sizes.valuesOf(one), ...states.valuesOf(one)],
+};
+const parts = [sizes, states];
 
 function cacheOf(things: Map<string, Thing>, of: readonly Part<Thing, Name>[] = parts): BlockCache<Thing, Name> {
   return new BlockCache<Thing, Name>({
@@ -70,10 +68,12 @@ async function byPromClient(things: Iterable<Thing>): Promise<string> {
   const state = new Gauge({ ...gauges.state, labelNames: ['label', 'key', 'state'], registers });
   const filled = new Set<string>();
   for (const thing of things) {
-    for (const { gauge, labels, value } of samplesOf(thing)) {
-      (gauge === 'size' ? size : state).set({ label: thing.label, key: thing.key, ...labels }, value);
-      filled.add(gauges[gauge].name);
-    }
+    both.valuesOf(thing).forEach((value, index) => {
+      const series = both.series[index];
+      if (!series || typeof value !== 'number') return;
+      (series.gauge === 'size' ? size : state).set({ label: thing.label, key: thing.key, ...series.labels }, value);
+      filled.add(gauges[series.gauge].name);
+    });
   }
   for (const { name } of Object.values(gauges)) if (!filled.has(name)) registry.removeSingleMetric(name);
   return registry.metrics();
@@ -104,12 +104,14 @@ describe('the block cache', () => {
     await fc.assert(
       fc.asyncProperty(rounds, async (all) => {
         const things = new Map<string, Thing>();
-        const cache = cacheOf(things);
+        const kept = parts.map((part) => ({ ...part, kept: true }) as const);
+        const caches = [cacheOf(things), cacheOf(things, kept), cacheOf(things, [both])];
         for (const { put, leave } of all) {
           // A label is part of the name: one thing of a key keeps it.
           for (const one of put) things.set(one.key, { ...one, label: things.get(one.key)?.label ?? one.label });
           for (const key of leave) things.delete(key);
-          expect(lines(textOf(await cache.pieces()))).toEqual(lines(await byPromClient(things.values())));
+          const wanted = lines(await byPromClient(things.values()));
+          for (const cache of caches) expect(lines(textOf(await cache.pieces()))).toEqual(wanted);
         }
       }),
       { numRuns: 150 },
@@ -130,51 +132,57 @@ describe('the block cache', () => {
     expect(textOf(fresh)).toContain('thing_size_bytes{label="l500",key="500"} 7\n');
   });
 
-  test('asks for the samples of a part only where the facts of it changed', async () => {
+  test('asks for the values of a part only where the facts of it changed, and once where they are kept', async () => {
     const things = new Map<string, Thing>();
-    for (let n = 0; n < 130; n += 1) things.set(`${n}`, { key: `${n}`, label: `l${n}`, size: n, state: 'a' });
+    for (let n = 0; n < 516; n += 1) things.set(`${n}`, { key: `${n}`, label: `l${n}`, size: n, state: 'a' });
     const asked: string[] = [];
-    const watched = ([name, fact]: readonly [Name, (thing: Thing) => unknown]) => {
-      const { samplesOf, ...rest } = part(name, fact);
-      const watching = (one: Thing) => {
+    const watched = (name: string, { valuesOf, ...rest }: Part<Thing, Name>): Part<Thing, Name> => ({
+      ...rest,
+      valuesOf: (one) => {
         asked.push(`${name} ${one.key}`);
-        return samplesOf(one);
-      };
-      return { ...rest, samplesOf: watching };
+        return valuesOf(one);
+      },
+    });
+    const changedAt = async (cache: BlockCache<Thing, Name>) => {
+      await cache.pieces();
+      asked.length = 0;
+      things.set('515', { key: '515', label: 'l515', size: (things.get('515')?.size ?? 0) + 1, state: 'a' });
+      const after = await cache.pieces();
+      expect(lines(textOf(after))).toEqual(lines(await byPromClient(things.values())));
+      return asked;
     };
-    const cache = cacheOf(things, [watched(['size', ({ size }) => size]), watched(['state', ({ state }) => state])]);
-    await cache.pieces();
-    expect(asked).toHaveLength(2 * 130);
-    asked.length = 0;
-    things.set('129', { key: '129', label: 'l129', size: 7, state: 'a' });
-    const after = await cache.pieces();
-    expect(asked).toEqual(['size 129', 'size 129', 'size 128', 'size 129']);
-    expect(lines(textOf(after))).toEqual(lines(await byPromClient(things.values())));
+    const beside = ['size 512', 'size 513', 'size 514', 'size 515'];
+    const made = cacheOf(things, [watched('size', sizes), watched('state', states)]);
+    expect(await changedAt(made)).toEqual(['size 515', 'size 515', ...beside]);
+    const kept = cacheOf(things, [
+      watched('state', { ...states, kept: true }),
+      watched('size', { ...sizes, kept: true }),
+    ]);
+    expect(await changedAt(kept)).toEqual(['size 515']);
+    expect(await changedAt(kept)).toEqual(['size 515']);
   });
 
-  test('renders only the gauges of a part whose samples changed', async () => {
+  test('renders only the series of a part whose values changed', async () => {
     const things = new Map<string, Thing>();
     for (let n = 0; n < 64; n += 1) things.set(`${n}`, { key: `${n}`, label: `l${n}`, size: n, state: 'a' });
-    const both = { gauges: ['size', 'state'] as const, factsOf: (one: Thing) => [one], samplesOf };
     const cache = cacheOf(things, [both]);
     const known = new Set(await cache.pieces());
     things.set('7', { key: '7', label: 'l7', size: 7, state: 'b' });
     const after = await cache.pieces();
     const fresh = after.filter((piece) => !known.has(piece)).map((piece) => textOf([piece]));
-    expect(fresh).toHaveLength(1);
-    expect(fresh[0]).toContain('thing_state{label="l7",key="7",state="b"} 1\n');
+    expect(fresh).toEqual(['thing_state{label="l7",key="7",state="b"} 1\n']);
     expect(lines(textOf(after))).toEqual(lines(await byPromClient(things.values())));
   });
 
   test('lays its blocks out as things are polled: an order that comes again becomes cheap', async () => {
     const things = new Map<string, Thing>();
     const put = (n: number, size: number) => things.set(`${n}`, { key: `${n}`, label: `l${n}`, size, state: 'a' });
-    for (let n = 0; n < 1_024; n += 1) put(n, 0);
+    for (let n = 0; n < 4_096; n += 1) put(n, 0);
     const cache = cacheOf(things);
     await cache.pieces();
     /** Every eighth, beginning with `offset`: all blocks have some of them at first. */
     const poll = async (offset: number, size: number) => {
-      for (let n = offset; n < 1_024; n += 8) put(n, size);
+      for (let n = offset; n < 4_096; n += 8) put(n, size);
       const before = new Set(pieces);
       pieces = await cache.pieces();
       return pieces.filter((piece) => !before.has(piece) && textOf([piece]).startsWith('thing_size')).length;

@@ -7,7 +7,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
-import { mailboxSamples, maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
+import { mailboxParts, mailboxSamples, maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
 import { addMetrics } from '../../src/metrics/metrics-route.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { createLog } from '../../src/world.ts';
@@ -176,6 +176,21 @@ describe('other settings', () => {
     expect(mailboxesIn(text)).toBe(2_000);
     expect(text).not.toContain('@acme.example"');
   });
+
+  test('that come while the mailboxes are judged are what the next scrape judges all of them by', async () => {
+    const fleet = new Fleet();
+    const near = { at: now, answer: verdict({ sent: 200, bounced: 1, limitPpm: 10_000 }) };
+    for (const id of ['m1', 'm2', 'm3']) fleet.putMailbox(mailbox(id, `${id}@acme.example`, { verdict: near }));
+    const reload = () => metrics.configured({ ...metricsSettings, nearLimitPpmOf: () => 500_000 });
+    const reloadedMeanwhile = ({ id }: MailboxState) => {
+      if (id === 'm2') reload();
+      return 900_000;
+    };
+    const metrics = metricsOf(fleet, stillWorld(), { nearLimitPpmOf: reloadedMeanwhile });
+    const nearIn = (text: string) => text.match(/^warmwarden_guard_state\{.*"near_limit"\} 1$/gm)?.length ?? 0;
+    expect(nearIn(await textOf(metrics))).toBe(0);
+    expect(nearIn(await textOf(metrics))).toBe(3);
+  });
 });
 
 describe('a change', () => {
@@ -268,5 +283,17 @@ describe('the series limit', () => {
 
   test('counts what a mailbox has of which everything is known', () => {
     expect(mailboxSamples(mailbox('m1', 'a@acme.example'), { state: 'ok', now })).toHaveLength(maxSeriesOfMailbox);
+  });
+
+  test('has a value or its absence for every series, whatever is known', () => {
+    const known = mailbox('m1', 'a@acme.example');
+    const nothing = { warmup: null, stats: null, detail: null, dns: null, blacklist: null, verdict: null };
+    for (const one of [
+      known,
+      { ...known, ...nothing },
+      { ...known, verdict: { at: now, answer: verdict({ windowFrom: null }) } },
+    ])
+      for (const { series, valuesOf } of mailboxParts)
+        expect(valuesOf(one, { state: 'ok', now })).toHaveLength(series.length);
   });
 });

@@ -14,7 +14,7 @@ import { News } from '../../src/operator/news.ts';
 import type { Membership, Replica, Scope } from '../../src/replicas/membership.ts';
 import { Store } from '../../src/store/store.ts';
 import { type MovedClock, movedClock, worldOn } from '../../src/world.ts';
-import { arrivedMailbox, now } from '../store/records.ts';
+import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
 
 const who = { by: 'ann', reason: 'a look first' };
 const ofReplica: Readonly<Record<string, readonly Scope[]>> = { a: ['account:acme', 'notify'], b: ['account:beta'] };
@@ -99,7 +99,10 @@ function reach(id: string, answer = done(id)): DaemonCommands {
   });
   answering.start();
   ends.push(() => answering.stop());
-  return commandsEverywhere({ local, fleet, membership: passing.membership, asking: new Asking(passing) });
+  const learn = async (name: string) => {
+    for (const mailbox of await store.mailboxesCalled(name)) fleet.putMailbox(mailbox);
+  };
+  return commandsEverywhere({ local, fleet, membership: passing.membership, asking: new Asking(passing), learn });
 }
 
 /** The outcome, with the clock moved on until it is there. */
@@ -125,6 +128,16 @@ test('a mailbox that nobody knows is refused here', async () => {
   const a = reach('a', async () => ({ result: 'invalid', messages: ['no such mailbox'] }));
   expect(await outcomeOf(a.pause({ mailbox: 'nobody@acme.example', ...who }))).toMatchObject({ result: 'invalid' });
   expect(carriedOut).toEqual(['a pause']);
+});
+
+test('a mailbox that another replica found a moment ago is known by each of its names', async () => {
+  const a = reach('a');
+  reach('b');
+  const present = [arrivedMailbox('new', { account: 'beta', email: 'New@beta.example' })];
+  const nothingElse = { absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
+  await store.recordList({ account: 'beta', present, ...nothingElse });
+  for (const mailbox of ['new@beta.example', 'beta/NEW@beta.example', 'new', 'beta/new'])
+    expect(await outcomeOf(a.pause({ mailbox, ...who }))).toMatchObject({ messages: ['done by b'] });
 });
 
 test('a replica that does not answer is named, nothing was done, and it is not done later', async () => {

@@ -81,6 +81,26 @@ describe('the headline', () => {
     expect(JSON.parse(await read(fleet, '/api/fleet')).store_failure).toBeNull();
   });
 
+  test('every other page begins with what makes it old or without effect', async () => {
+    const fleet = calmFleet();
+    const paths = ['/alerts', '/groups', '/activity', '/silences', '/budget', '/recipes', '/mailboxes/acme/m1'];
+    const above = async (path: string) => (await read(fleet, path)).split('<main')[0];
+    expect(await above('/alerts')).toContain('<div id="live-banner"></div>');
+    fleet.putStoreFailure({ said: 'the disk is full', remedy: 'Make room on the disk.', lasting: false });
+    const scope = { kind: 'account', account: 'acme' } as const;
+    fleet.putWritesOff({ scope, since: now, until: null, by: 'bob', reason: 'a look' });
+    for (const path of [...paths, '/configuration', '/runbooks']) {
+      const said = await above(path);
+      expect(said).toContain('The store is failing: Warmwarden takes no action that it cannot record.</a> The disk is');
+      expect(said).toContain('Writes are OFF for account acme.</a> Warmwarden notifies you of breaches there, but');
+    }
+    fleet.putStoreFailure(null);
+    fleet.putAccount(account('acme', { failingSince: now - 12 * minuteMs }));
+    expect(await above('/silences')).toContain('API down: no request of account acme has succeeded for 12\u00a0min.');
+    // The fleet's page says it in its headline.
+    expect(await above('/')).toContain('<div id="live-banner"></div>');
+  });
+
   test('does not say fine before the first list was read', async () => {
     const fleet = new Fleet();
     fleet.putAccount(account('acme', { listed: false, lastSuccessAt: null }));
@@ -331,11 +351,13 @@ describe('the fleet', () => {
     const body = await read(exampleFleet(), '/groups?by=tag', { tags });
     const groups = body.split('<tr role="row" id="tag-').slice(1);
     expect(groups).toHaveLength(2);
-    expect(groups[0]).toContain('no tag');
-    expect(groups[1]).toContain('href="/?tag=vip"');
-    expect(groups[1]).toContain('10 of 380 = <b>2.63\u00a0%</b>');
+    expect(groups[0]).toContain('href="/?tag=vip"');
+    expect(groups[0]).toContain('10 of 380 = <b>2.63\u00a0%</b>');
+    expect(groups[0]).toContain('data-heading="Alerts"><strong class="bad">1</strong>');
+    expect(groups[1]).toContain('no tag');
     const domains = await read(exampleFleet(), '/groups?by=domain');
-    expect(domains.indexOf('domain-northwind.example')).toBeLessThan(domains.indexOf('domain-acme.example'));
+    expect(domains.indexOf('domain-acme.example')).toBeLessThan(domains.indexOf('domain-northwind.example'));
+    expect(domains).toContain('data-heading="Alerts">none');
   });
 
   test('has what it sent and bounced a day, when Warmwarden acted, and how many mailboxes it held', async () => {
@@ -417,7 +439,7 @@ describe('the page of a mailbox', () => {
     ];
     const entries = { entriesOf: async () => ({ decisions: await decisions(), actions: [], changes: [] }) };
     const body = await read(exampleFleet(), '/mailboxes/acme/m1', { entries });
-    expect(body).toContain('10 of 190 emails bounced');
+    expect(body).toContain('Warmwarden paused the warm-up on 12 March 03:05 UTC. 9 bounces in 44 emails');
     expect(body).toContain('until a person resumes it');
     expect(body).toContain('Paused warm-up');
     expect(body.replace(/<\/?time[^>]*>/g, '')).toContain(

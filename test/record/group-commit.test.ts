@@ -191,6 +191,37 @@ test('where every row is refused, the rest is not tried after three in a row', a
   expect(stage.lost.map(({ id }) => id).toSorted()).toEqual(ids);
 });
 
+test('many calm answers are committed piece by piece, and a turn of the event loop is between two', async () => {
+  const many = Array.from({ length: 450 }, (_, index) => `m${index}`);
+  await using stage = await recording(many, everyMs);
+  await Promise.all(many.map((id) => stage.answered(id, dns)));
+  using writes = failWrites(() => false);
+  let turns = 0;
+  let counting = setImmediate(function count() {
+    turns += 1;
+    counting = setImmediate(count);
+  });
+  await stage.group.flush();
+  clearImmediate(counting);
+  expect(writes.begun).toBe(3);
+  // Nine statements of 50 answers, and three commits.
+  expect(turns).toBeGreaterThanOrEqual(8);
+  const { mailboxes } = await stage.store.loadPicture();
+  expect(mailboxes.map((mailbox) => mailbox.dns)).toEqual(many.map(() => dns.observed));
+  expect(many.map((id) => stage.mailbox(id)?.dns)).toEqual(many.map(() => dns.observed));
+});
+
+test('when the store takes the first piece only, what was committed stays, and the rest is lost', async () => {
+  const many = Array.from({ length: 450 }, (_, index) => `m${index}`);
+  await using stage = await recording(many, everyMs);
+  await Promise.all(many.map((id) => stage.answered(id, dns)));
+  using writes = failWrites((nth) => nth > 1);
+  await stage.group.flush();
+  expect(writes.begun).toBe(2);
+  expect(stage.lost).toHaveLength(250);
+  expect(many.filter((id) => stage.mailbox(id)?.dns !== null)).toHaveLength(200);
+});
+
 test('a stop commits what is staged, and afterwards nothing waits', async () => {
   await using stage = await judged();
   await stage.answered('m1', stats(50));

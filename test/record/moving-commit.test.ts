@@ -1,10 +1,11 @@
 // Answers that move something: those that come together are one transaction, whatever it is that they move.
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { defaultPolicy } from '../../src/model/policy.ts';
 import type { Observation } from '../../src/record/observe.ts';
 import { now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';
-import { answerOf, recording } from './recording.ts';
+import { answerOf, recording, statsOfToday } from './recording.ts';
 
 const everyMs = 500;
 const ids = Array.from({ length: 30 }, (_, index) => `m${index}`);
@@ -84,4 +85,44 @@ test('what else is done rests on what is committed: a list that comes meanwhile 
   await Promise.all([...looks, list]);
   expect(stage.mailbox('m1')).toMatchObject({ missingLists: 1, detail: disconnected.observed });
   expect(await stage.stored('m1')).toEqual(stage.mailbox('m1'));
+});
+
+/** 99 of a limit of 100 bounces in ten thousand: which is near depends on the policy. */
+async function bouncing(stage: Awaited<ReturnType<typeof recording>>) {
+  await Promise.all(
+    ids.flatMap((id) => [
+      stage.answered(id, answerOf('warmup', now)),
+      stage.answered(id, statsOfToday(1_000, 7)),
+      stage.answered(id, statsOfToday(1_000, 7)),
+    ]),
+  );
+  await stage.group.flush();
+  expect(await firing(stage)).toBe(0);
+  stage.reload({ ...defaultPolicy, nearLimitPpm: 500_000 });
+}
+
+test('mailboxes that a reload has judged again together are committed together', async () => {
+  await using stage = await recording(ids, everyMs);
+  await bouncing(stage);
+  using writes = failWrites(() => false);
+  const judge = () => Promise.all(ids.map((id) => stage.recorder.judgedAgain(id)));
+  await judge();
+  expect([...stage.fleet.alerts()].map(({ rule }) => rule)).toEqual(ids.map(() => 'bounce_near_limit'));
+  expect(writes.begun).toBe(1);
+  expect(await stage.stored('m7')).toEqual(stage.mailbox('m7'));
+  await judge();
+  expect(await firing(stage)).toBe(ids.length);
+});
+
+test('when they can not be committed, whoever had them judged hears of it, and nothing is shown', async () => {
+  await using stage = await recording(ids, everyMs);
+  await bouncing(stage);
+  using database = new DatabaseSync(stage.file);
+  database.exec("CREATE TRIGGER refuse BEFORE INSERT ON alerts BEGIN SELECT RAISE(ABORT, 'no room'); END");
+  const told = await Promise.allSettled(ids.map((id) => stage.recorder.judgedAgain(id)));
+  expect(told.map(({ status }) => status)).toEqual(ids.map(() => 'rejected'));
+  expect([...stage.fleet.alerts()]).toEqual([]);
+  database.exec('DROP TRIGGER refuse');
+  await Promise.all(ids.map((id) => stage.recorder.judgedAgain(id)));
+  expect([...stage.fleet.alerts()]).toHaveLength(ids.length);
 });

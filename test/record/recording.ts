@@ -8,7 +8,7 @@ import { Fleet } from '../../src/fleet/fleet.ts';
 import type { StatsRow, WarmupAnswer } from '../../src/model/answers.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { PackedStats } from '../../src/model/packed-stats.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
+import { defaultPolicy, type Policy } from '../../src/model/policy.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { utcDate } from '../../src/model/time.ts';
 import type { MailboxRoute } from '../../src/poll/poll.ts';
@@ -76,11 +76,12 @@ export async function recordingOn(store: Store, { account, accountsOfApi, mailbo
   const turns = new Turns(clock);
   const group = new GroupCommit({ world, store, fleet, turns }, commitEveryMs);
   const lost: Lost[] = [];
+  let policy = defaultPolicy;
   const recorder = new Recorder(
     { world, store, fleet, tally, turns, group, onTransitions: () => {} },
     {
       account,
-      policyFor: () => defaultPolicy,
+      policyFor: () => policy,
       selects: () => true,
       expects: () => [],
       words: { paused: ['paused'], running: ['active'], notRunning: ['finished'] },
@@ -108,6 +109,10 @@ export async function recordingOn(store: Store, { account, accountsOfApi, mailbo
     fleet,
     group,
     lost,
+    /** From now on this is the policy of all mailboxes. */
+    reload: (reloaded: Policy) => {
+      policy = reloaded;
+    },
     /** As it is shown. */
     mailbox: (id: string): MailboxState | undefined => fleet.mailbox(account, id),
     /** As a process that starts now would find it. */

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { installedPackages } from '../../tools/docs/licenses.ts';
-import { entries } from '../../tools/release/bundle.ts';
+import { entries, inAscii } from '../../tools/release/bundle.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 /** They ask for no more than to be named. */
@@ -33,4 +33,12 @@ test('what is started or imported by its path is a file of its own in the packag
   expect(new Set(entries)).toEqual(
     new Set([...own.filter((file) => file !== 'http/apart-thread'), ...exported, 'main']),
   );
+});
+
+test('the code of the package is ASCII, and means what it meant', () => {
+  const code = "return ['Budget · é', `a\\n→ 🙂`, 'x🙂y'.replace(/[🙂·]/u, ''), '\\\\·']";
+  const escaped = inAscii(code);
+  expect(escaped).toMatch(/^[ -~]*$/);
+  expect(new Function(escaped)()).toEqual(new Function(code)());
+  expect(() => inAscii('String.raw`·`')).toThrow('must not be escaped');
 });

@@ -162,3 +162,64 @@ test('when all leases are deleted each work has one holder again within seconds'
   await rig.clock.advance(20_000);
   expect(counts()).toEqual(once);
 });
+
+/** Until it says why it can't have its work; then until it can. */
+async function overdue(one: Joined, mend: () => void): Promise<string> {
+  await rig.until(() => one.membership.overdue !== null, 60_000);
+  expect(one.holds()).toEqual([]);
+  const said = one.membership.overdue?.message ?? '';
+  mend();
+  await rig.until(() => one.holds().length === scopes.length, 20_000);
+  expect(one.membership.overdue).toBe(null);
+  return said;
+}
+
+test('one that is alone says why it has no work: its clock, what the database refuses, a lost connection, work that does not end', async () => {
+  const first = await rig.join('first', []);
+  await rig.clock.advance(5_000);
+  first.jump(45_000);
+  await rig.clock.advance(5_000);
+  first.want(scopes);
+  await rig.clock.advance(15_000);
+  expect(first.membership.overdue).toBe(null);
+  expect(await overdue(first, () => first.jump(-45_000))).toMatch(
+    /^the clock of first is 45 s ahead of the clock of the PostgreSQL server/,
+  );
+
+  rig.isAway = true;
+  const back = () => {
+    rig.isAway = false;
+  };
+  expect(await overdue(first, back)).toBe('Connection terminated unexpectedly');
+
+  const welcome = () => {
+    rig.refuses = null;
+  };
+  rig.refuses = 'enter';
+  await rig.forgetReplicas();
+  expect(await overdue(first, welcome)).toBe('permission denied');
+  rig.refuses = 'take';
+  await rig.db.deleteFrom('leases').execute();
+  expect(await overdue(first, welcome)).toBe('permission denied');
+
+  const ended = first.holdUpLoss();
+  await rig.forgetReplicas();
+  expect(await overdue(first, ended)).toBe(
+    'first lost its work, and has not ended it yet: it takes no new work before that',
+  );
+});
+
+test('one of several whose clock is off lacks nothing while the others have all work', async () => {
+  const first = await rig.join('first', scopes);
+  await rig.until(() => first.holds().length === 8, 5_000);
+  const second = await rig.join('second', []);
+  second.jump(-45_000);
+  await rig.clock.advance(5_000);
+  second.want(scopes);
+  await rig.clock.advance(10 * 60_000);
+  expect([first.holds().length, second.holds(), second.membership.overdue]).toEqual([8, [], null]);
+  // It learned that the other one takes nothing, and did not go on giving.
+  expect(first.said.filter((line) => line.startsWith('release')).length).toBe(1);
+  second.jump(45_000);
+  await rig.until(() => second.accounts().length === 3, 16 * 60_000);
+});

@@ -1,6 +1,6 @@
 // Replicas in one process on one PostgreSQL: memberships with followers that note what they hear, on clocks that tests move.
 import { randomUUID } from 'node:crypto';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import type { PostgresPlace } from '../../src/model/store-place.ts';
 import type { Scope } from '../../src/replicas/membership.ts';
 import type { Roster } from '../../src/replicas/roster.ts';
@@ -23,6 +23,8 @@ export class Rig implements AsyncDisposable {
   readonly #joined: Joined[] = [];
   /** The database does not answer anybody. */
   isAway = false;
+  /** It answers, and refuses this. */
+  refuses: keyof Roster | null = null;
   /** Work that two did at a time. */
   readonly doubled: string[] = [];
   readonly #working = new Map<Scope, string>();
@@ -51,6 +53,11 @@ export class Rig implements AsyncDisposable {
     throw new Error(`waited ${withinMs} ms in vain\n${seen}`);
   }
 
+  /** As if all had been taken for dead. */
+  async forgetReplicas(): Promise<void> {
+    await sql`DELETE FROM replicas`.execute(this.db);
+  }
+
   begins(scope: Scope, who: string): void {
     const other = this.#working.get(scope);
     if (other !== undefined) this.doubled.push(`${scope}: ${other} and ${who}`);
@@ -77,6 +84,7 @@ export class Joined {
   #scopes: readonly Scope[] = [];
   #frozen: { readonly thawed: Promise<void>; readonly thaw: () => void } | null = null;
   #jumpedMs = 0;
+  #loss: Promise<void> | null = null;
   readonly #heldUp = new Map<Scope, Promise<void>>();
 
   constructor(name: string, rig: Rig, line: Line) {
@@ -114,6 +122,7 @@ export class Joined {
       },
       lost: async () => {
         this.said.push('lost');
+        await this.#loss;
         this.#rig.ends(this.name, null);
       },
     });
@@ -131,6 +140,13 @@ export class Joined {
   holdUp(scope: Scope): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#heldUp.set(scope, promise);
+    return resolve;
+  }
+
+  /** When it loses all work, the end of it takes until the answer is called. */
+  holdUpLoss(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#loss = promise;
     return resolve;
   }
 
@@ -186,17 +202,27 @@ export class Joined {
     const reached = <Asked extends unknown[], Answer>(ask: (...asked: Asked) => Promise<Answer>) => {
       return async (...asked: Asked): Promise<Answer> => {
         if (this.#rig.isAway) throw new Error('Connection terminated unexpectedly');
+        if (this.#rig.refuses && ask === of[this.#rig.refuses]) throw new Error('permission denied');
         return ask(...asked);
       };
     };
+    const of: Roster = {
+      enter: (...about) => roster.enter(...about),
+      beat: async (...about) => seenAt(await roster.beat(...about)),
+      look: async () => seenAt(await roster.look()),
+      markDead: (...about) => roster.markDead(...about),
+      take: (...about) => roster.take(...about),
+      give: (...about) => roster.give(...about),
+      leave: (...about) => roster.leave(...about),
+    };
     return {
-      enter: reached((...about) => roster.enter(...about)),
-      beat: reached(async (...about) => seenAt(await roster.beat(...about))),
-      look: reached(async () => seenAt(await roster.look())),
-      markDead: reached((...about) => roster.markDead(...about)),
-      take: reached((...about) => roster.take(...about)),
-      give: reached((...about) => roster.give(...about)),
-      leave: reached((...about) => roster.leave(...about)),
+      enter: reached(of.enter),
+      beat: reached(of.beat),
+      look: reached(of.look),
+      markDead: reached(of.markDead),
+      take: reached(of.take),
+      give: reached(of.give),
+      leave: reached(of.leave),
     };
   }
 

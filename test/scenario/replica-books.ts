@@ -81,7 +81,11 @@ export class Books {
         ),
       ),
       repeatedPosts: mayBeLate ? [] : repeatedPosts,
-      badMessages: [...known.doubled().filter((id) => !this.#inFlight.has(id)), ...known.reworded(), ...known.lost()],
+      badMessages: [
+        ...known.doubled().flatMap((id) => (this.#inFlight.has(id) ? [] : [`${known.about(id)}: came twice`])),
+        ...known.reworded().map((id) => `${known.about(id)}: came in other words`),
+        ...known.lost().map((id) => `${known.about(id)}: was never accepted`),
+      ],
       // Each replica that can't reach the database tells so itself, and knows of no other.
       disorder: known.disorder.filter((one) => !one.startsWith('store_failing')),
     };

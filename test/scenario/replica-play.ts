@@ -73,9 +73,8 @@ export class Play {
   }
 
   async #check(last: readonly Round[]): Promise<void> {
-    const stories = last.map(({ story }) => story.join(', '));
-    const about = { seed: this.#seed, stories };
-    expect({ ...about, ...(await this.#books.check(last)) }).toEqual({ ...about, ...nothing });
+    const stories = last.map(({ story }) => story.join(', ')).join('; then ');
+    expect(await this.#books.check(last), `WARMWARDEN_SEED=${this.#seed}; ${stories}`).toEqual(nothing);
   }
 
   /** Until each account has one replica and everything of the round is done and told. */

@@ -3,6 +3,7 @@ import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { type BreakerEntry, closedBreaker } from '../../src/model/breaker.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { tooFar } from '../../src/replicas/skew.ts';
 import { Store } from '../../src/store/store.ts';
 import { failWrites } from '../support/failing-writes.ts';
 import { MovedMembership, replica } from '../support/moved-membership.ts';
@@ -174,6 +175,27 @@ test('who sends the messages tells once what another says of the store; who ceas
   await stage.run(3 * minuteMs);
   await again;
   expect(stage.notified('store_failing')).toEqual(['firing', 'resolved', 'firing', 'resolved']);
+});
+
+test('that nobody can send the messages is told once by who is left, and its end once by who sends them again', async () => {
+  await using scene = await begin(undefined, ['The store is failing.', '']);
+  const { stage, membership } = scene;
+  const told = () => stage.notified('store_failing');
+  membership.others = [replica('host-b', ['account:agency', 'account:second', 'notify', 'clock'])];
+  membership.overdue = tooFar('host-a', -45_000);
+  await stage.run(30 * secondMs);
+  expect(told()).toEqual([]);
+  membership.others = [];
+  await stage.run(5 * minuteMs);
+  expect(told()).toEqual(['firing']);
+  expect(await scene.probe('/readyz')).toContain('the store is failing');
+  // What the store does not have yet is shown all the same: nothing that is read takes it away.
+  expect(await scene.probe('/api/alerts')).toContain('he clock of host-a is 45 s ahead of');
+  membership.overdue = null;
+  for (const scope of membership.wanted) await membership.give(scope, 'free');
+  await stage.run(5 * minuteMs);
+  expect(told()).toEqual(['firing', 'resolved']);
+  expect(await scene.probe('/readyz')).toBe('200 ready\n');
 });
 
 test('who sends the messages tells a second outage once, though the end of the first one is what is stored', async () => {

@@ -128,7 +128,7 @@ describe('the supervisor', () => {
       const recordTicks = store.recordTicks.bind(store);
       const recordCalm = store.recordCalm.bind(store);
       store.recordTicks = (records) => (hangs ? works.promise.then(() => recordTicks(records)) : recordTicks(records));
-      store.recordCalm = () => (hangs ? works.promise.then(recordCalm) : recordCalm());
+      store.recordCalm = (records) => (hangs ? works.promise.then(() => recordCalm(records)) : recordCalm(records));
       return store;
     };
     await using scene = await begin({ openStore });

@@ -4,7 +4,7 @@ import { Fleet } from '../../src/fleet/fleet.ts';
 import { alertRules } from '../../src/model/alert.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { FleetTrend } from '../../src/serve/fleet-trend.ts';
-import { account, bareMailbox, exampleFleet, mailbox, now, today } from './example-fleet.ts';
+import { account, alert, bareMailbox, exampleFleet, mailbox, now, today } from './example-fleet.ts';
 import { ask, type Running, serve, stillWorld } from './running-server.ts';
 
 async function json({ url }: Running, path: string) {
@@ -18,8 +18,9 @@ test('/api/groups counts the fleet as the page does, the groups that need attent
   });
   const byAccount = await json(server, '/api/groups');
   expect(byAccount).toMatchObject({ by: 'account', total: 2, next_cursor: null });
-  expect(byAccount.groups.map((one: { name: string }) => one.name)).toEqual(['northwind', 'acme']);
-  const [northwind, acme] = byAccount.groups;
+  expect(byAccount.groups.map((one: { name: string }) => one.name)).toEqual(['acme', 'northwind']);
+  const [acme, northwind] = byAccount.groups;
+  expect([acme.alerts_firing, northwind.alerts_firing]).toEqual([1, 0]);
   expect([northwind.mailboxes, northwind.states.not_judged, northwind.states.near_limit, northwind.states.ok]).toEqual([
     2, 1, 1, 0,
   ]);
@@ -38,6 +39,42 @@ test('/api/groups counts the fleet as the page does, the groups that need attent
     ]),
   );
   expect(await json(server, '/api/groups?by=colour')).toMatchObject({ status: 400, error: 'bad_request' });
+});
+
+test("/api/groups counts the alerts of a group's domains, ips and accounts once, and orders by them", async () => {
+  const fleet = new Fleet();
+  for (const name of ['calm', 'acme']) fleet.putAccount(account(name));
+  fleet.putMailbox(bareMailbox('m0', 'z@calm.example', 'calm'));
+  fleet.putMailbox(mailbox('m1', 'a@acme.example'));
+  fleet.putMailbox(mailbox('m2', 'b@acme.example'));
+  fleet.putMailbox(mailbox('m3', 'c@other.example', { dns: null }));
+  fleet.putAlert(alert({ rule: 'stale_data', mailboxId: 'm1' }));
+  fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', object: 'acme.example' }));
+  fleet.putAlert(alert({ rule: 'domain_over_limit', severity: 'warning', object: 'elsewhere.example' }));
+  fleet.putAlert(alert({ rule: 'key_shared', severity: 'warning' }));
+  const held = alert({ rule: 'guard_held', account: '', severity: 'critical', object: 'https://api.example' });
+  fleet.putAlert({ ...held, facts: { ...held.facts, accounts: ['acme'] } });
+  fleet.putAlert(alert({ rule: 'store_failing', account: '', severity: 'critical' }));
+  await using server = await serve(fleet, { tags: { all: () => ['vip'], of: ({ id }) => (id < 'm3' ? ['vip'] : []) } });
+  const counts = async (by: string) => {
+    const { groups } = await json(server, `/api/groups?by=${by}`);
+    return groups.map((one: { name: string; alerts_firing: number }) => [one.name, one.alerts_firing]);
+  };
+  expect(await counts('account')).toEqual([
+    ['acme', 4],
+    ['calm', 0],
+  ]);
+  expect(await counts('domain')).toEqual([
+    ['acme.example', 4],
+    ['other.example', 2],
+    ['calm.example', 0],
+  ]);
+  expect(await counts('tag')).toEqual([
+    [null, 2],
+    ['vip', 4],
+  ]);
+  fleet.putAlert(alert({ rule: 'blacklisted', severity: 'warning', object: '192.0.2.1' }));
+  expect(new Map(await counts('domain')).get('other.example')).toBe(3);
 });
 
 test('/api/trend has thirty days, with what Warmwarden did and held', async () => {

@@ -6,6 +6,10 @@ interface Entry {
   accepted: number;
 }
 
+interface Body {
+  readonly data: { readonly alerts: readonly ReceivedAlert[] };
+}
+
 export class MessageBook {
   readonly #entries = new Map<string, Entry>();
   readonly #firing = new Set<string>();
@@ -36,7 +40,7 @@ export class MessageBook {
     if (status !== 200) return;
     entry.accepted += 1;
     if (entry.accepted > 1) return;
-    const { alerts } = (JSON.parse(text) as { data: { alerts: readonly ReceivedAlert[] } }).data;
+    const { alerts } = (JSON.parse(text) as Body).data;
     for (const { fingerprint, rule, status: said, object } of alerts) {
       this.#follow(fingerprint, said);
       if (said === 'event') this.events.push(`${rule} ${object}`);
@@ -50,6 +54,12 @@ export class MessageBook {
     if (said === 'firing' && this.#firing.has(fingerprint)) this.disorder.push(`${fingerprint} ${said}`);
     if (said === 'resolved') this.#firing.delete(fingerprint);
     else this.#firing.add(fingerprint);
+  }
+
+  /** What a message is about, for people. */
+  about(id: string): string {
+    const { alerts } = (JSON.parse(this.#entries.get(id)?.text ?? '{"data":{"alerts":[]}}') as Body).data;
+    return [id, ...alerts.map(({ rule, status, object }) => `${rule} ${status} ${object}`)].join(', ');
   }
 
   get messages(): number {

@@ -308,6 +308,8 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       ];
       expect(await store.departed('acme', asked)).toEqual([left[1], left[3]]);
       expect([await store.departed('beta', asked), await store.departed('acme', [])]).toEqual([[], []]);
+      // Who left is called nothing any more.
+      expect(await store.mailboxesCalled(asked[0]?.email ?? '')).toEqual([]);
     });
 
     test('the picture of some accounts has no mailbox of others', async () => {

@@ -215,6 +215,19 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       expect(await next.outbox.recentDeliveries(9)).toEqual([]);
     });
 
+    test('each mailbox is read back with what is its own, whatever its id and whoever left beside it', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const ids = ['b', 'A', 'a', 'B', 'é', 'Z', '10', '9', 'a-b', 'ab', 'a b', 'ä', '_', ''];
+      const present = ids.map((id, index) => arrivedMailbox(id, { memory, firstSeenAt: now + index }));
+      const recorded = { account: 'acme', absent: [], leftAt: now, alerts: noAlerts, breaker: null };
+      await store.recordList({ ...recorded, present, left: [] });
+      await store.recordList({ ...recorded, present: [], left: present.filter((_, index) => index % 3 === 0) });
+      const { mailboxes } = await (await opened.reopen()).loadPicture();
+      const byAge = mailboxes.toSorted((a, b) => a.firstSeenAt - b.firstSeenAt);
+      expect(byAge).toEqual(present.filter((_, index) => index % 3 !== 0));
+    });
+
     test('calm records that wait are committed together, and a bad one keeps no other from it', async () => {
       await using opened = await open();
       const { store } = opened;
@@ -235,7 +248,7 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
           for (const record of records) settled.push(`${record.mailbox.id} ${failed.has(record) ? 'bad' : 'written'}`);
         },
       });
-      await store.recordCalm();
+      await store.recordCalm(waiting);
       expect(settled).toEqual(['m1 written', 'm2 written', 'm3 bad']);
       expect(store.trouble.failures).toBe(1);
       const { mailboxes } = await (await opened.reopen()).loadPicture();

@@ -1,4 +1,4 @@
-// What is wrong with pages in a real Chromium: axe-core's findings, more width than the window, errors in the console, markup of strangers.
+// What is wrong with pages in a real Chromium: axe-core's findings, more width than the window or the cell, errors in the console, markup of strangers.
 import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 
@@ -13,6 +13,12 @@ export interface Look {
   /** axe-core takes seconds on a long page. */
   readonly withoutAxe?: boolean;
 }
+
+/** What is wider than its cell or paragraph lies over its neighbour. What is cut off, or can be scrolled to, does not. */
+const spilling = `[...document.querySelectorAll('main td, main tbody th, main dd, main li, main p')]
+  .filter((one) => one.clientWidth > 1 && one.scrollWidth > one.clientWidth + 1)
+  .filter((one) => getComputedStyle(one).overflowX === 'visible')
+  .map((one) => one.textContent.trim().slice(0, 80))`;
 
 /** In sentences; empty: nothing. */
 export async function troublesOf(browser: Browser, url: string, look: Look): Promise<readonly string[]> {
@@ -29,6 +35,7 @@ export async function troublesOf(browser: Browser, url: string, look: Look): Pro
     const where = `${path} ${width} ${colorScheme}`;
     const beyond = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
     if (beyond > 0) troubles.push(`${where}: ${beyond} px beyond the window`);
+    troubles.push(...(await page.evaluate<readonly string[]>(spilling)).map((one) => `${where}: spills over: ${one}`));
     if (!withoutAxe) {
       await page.evaluate(axe.source);
       const { violations } = (await page.evaluate('axe.run()')) as Found;

@@ -1,8 +1,9 @@
 // The store is kept small while the daemon is on duty: step by step, as configured now, whatever fails.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Retention } from '../../src/model/retention.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import type { UpkeepDuty, UpkeepPlan } from '../../src/store/upkeep/upkeep.ts';
+import { clockAheadMs } from '../../src/upkeep/clock-ahead.ts';
 import { startUpkeep } from '../../src/upkeep/upkeep.ts';
 import { movedClock, worldOn } from '../../src/world.ts';
 
@@ -20,17 +21,22 @@ function onDuty(duties: readonly UpkeepDuty[]) {
     return duties;
   };
   let days = 1;
+  let ahead: number | null = 0;
   const upkeep = startUpkeep({
     world,
     store: { upkeep: { duties: planned } },
     retention: () => retentionOf(days),
     channels: () => ['ops'],
+    aheadMs: () => ahead,
   });
   return {
     clock,
     plans,
     configure: (other: number) => {
       days = other;
+    },
+    told: (aheadMs: number | null) => {
+      ahead = aheadMs;
     },
     stop: () => upkeep.stop(),
   };
@@ -50,14 +56,14 @@ function dutyOf(what: string, steps: number, fails = false) {
   return duty;
 }
 
-test('begins a minute after the start, does each duty to its end, and again six hours later with the retention of then', async () => {
+test('begins five minutes after the start, does each duty to its end, and again six hours later with the retention of then', async () => {
   const [failing, long] = [dutyOf('one', 3, true), dutyOf('another', 40)];
   const { clock, plans, configure, stop } = onDuty([failing, long]);
-  await clock.advance(minuteMs - 1);
+  await clock.advance(5 * minuteMs - 1);
   expect([plans.length, long.done]).toEqual([0, 0]);
   await clock.advance(5_000);
   expect(long.done).toBe(40);
-  expect(plans).toEqual([{ now: minuteMs, retention: retentionOf(1), channels: ['ops'] }]);
+  expect(plans).toEqual([{ now: 5 * minuteMs, retention: retentionOf(1), channels: ['ops'] }]);
   configure(2);
   await clock.advance(6 * hourMs);
   expect(long.done).toBe(80);
@@ -68,10 +74,38 @@ test('begins a minute after the start, does each duty to its end, and again six 
 test('stops between two steps', async () => {
   const endless = dutyOf('one', Number.POSITIVE_INFINITY);
   const { clock, stop } = onDuty([endless]);
-  await clock.advance(minuteMs + 100);
+  await clock.advance(5 * minuteMs + 100);
   expect(endless.done).toBeGreaterThan(2);
   await stop();
   const { done } = endless;
   await clock.advance(12 * hourMs);
   expect(endless.done).toBe(done);
+});
+
+test('a clock that is ahead makes nothing old: the APIs’ time counts, once one was reached', async () => {
+  const { clock, plans, told, stop } = onDuty([dutyOf('one', 1)]);
+  told(null);
+  await clock.advance(hourMs);
+  expect(plans).toEqual([]);
+  told(800 * dayMs);
+  await clock.advance(minuteMs);
+  expect(plans.map(({ now }) => clock.now() - now)).toEqual([800 * dayMs]);
+  await stop();
+});
+
+describe('how far our clock is ahead', () => {
+  const account = (clockAheadMs: number | 'not_told' | null, lastSuccessAt: number | null = 1) => ({
+    apiHealth: { status: 'ok', clockAheadMs },
+    lastSuccessAt,
+  });
+
+  test.each([
+    ['the least that an API says', [account(dayMs), account(hourMs), account('not_told')], hourMs],
+    ['nothing when it is behind one of them', [account(-1), account(dayMs)], 0],
+    ['nothing when none tells the time', [account('not_told'), account(null)], 0],
+    ['nothing without an account', [], 0],
+    ['unknown while no API was reached', [account(null, null)], null],
+  ])('%s', (_, accounts, ahead) => {
+    expect(clockAheadMs(accounts)).toBe(ahead);
+  });
 });

@@ -25,8 +25,13 @@ export async function seeDaemon(storePath: string): Promise<SeenDaemon | null> {
   return { fleet, version: typeof named === 'string' ? named : null };
 }
 
-export function examineDaemon(seen: SeenDaemon | null, storePath: string): readonly Examined[] {
-  if (seen === null) return [absent(storePath)];
+/** `replicas`: what the store says of those on other machines; null: nothing, or there can be none. */
+export function examineDaemon(
+  seen: SeenDaemon | null,
+  storePath: string,
+  replicas: readonly Examined[] | null = null,
+): readonly Examined[] {
+  if (seen === null) return replicas ?? [absent(storePath)];
   const { fleet } = seen;
   const said = `A daemon runs on this store. It says: ${fleet.headline}`;
   const isFine = fleet.tone === 'calm' || fleet.tone === 'acted';

@@ -2,31 +2,32 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { commandName } from '../../command-name.ts';
-import { nameOf, type PostgresPlace, type StorePlace } from '../../model/store-place.ts';
+import type { StorePlace } from '../../model/store-place.ts';
 import { sizeOf } from '../../store/file/identity.ts';
 import { presenceOf } from '../../store/file/place.ts';
 import { Ledger } from '../../store/ledger.ts';
 import { bytesText } from '../../terminal/bytes-text.ts';
 import { counted } from '../../wording/phrases.ts';
+import { systemClock } from '../../world.ts';
 import { type Examined, reporter } from './examined.ts';
+import { replicaLines, serverLines } from './postgres.ts';
 
 const store = reporter('store');
 /** A backup, and an upgrade that rewrites a table, need as much again; below this much a day of a large fleet is close. */
 const leastFreeBytes = 256 * 1024 * 1024;
 
-/** Rejects with NewerStoreError for what a newer version wrote. */
-export async function examineStore(place: StorePlace): Promise<readonly Examined[]> {
-  return typeof place === 'string' ? examineFile(place) : examineDatabase(place);
+/** Of a store, and of the replicas that share it; null where none can. */
+export interface StoreLines {
+  readonly checks: readonly Examined[];
+  readonly replicas: readonly Examined[] | null;
 }
 
-async function examineDatabase(place: PostgresPlace): Promise<readonly Examined[]> {
-  const ledger = await Ledger.at(place);
-  try {
-    await ledger.check();
-    return [store('ok', `PostgreSQL answers: the store is ${nameOf(place)}.`)];
-  } finally {
-    await ledger.close();
-  }
+/** Rejects with NewerStoreError for what a newer version wrote. `accountNames`: of the configuration. */
+export async function examineStore(place: StorePlace, accountNames: readonly string[]): Promise<StoreLines> {
+  if (typeof place === 'string') return { checks: await examineFile(place), replicas: null };
+  const { examinePostgres } = await import('../../store/postgres/examination.ts');
+  const seen = await examinePostgres(place, systemClock());
+  return { checks: serverLines(place, seen, accountNames), replicas: replicaLines(seen, accountNames) };
 }
 
 async function examineFile(path: string): Promise<readonly Examined[]> {

@@ -1,25 +1,30 @@
-// The gauges of many items, kept as compressed blocks of 64 items: a scrape renders only blocks in which an item changed, and
-// of them only the gauges whose samples are no longer the same.
+// The gauges of many items, kept as compressed blocks of items: a scrape renders only blocks in which an item changed, and of
+// them only the series whose values are no longer the same.
 import { createPacer, type Pacer } from '../../world.ts';
 import { type Piece, pieceOf } from './piece.ts';
-import { type FamilyHead, headText, type Labels, labelText, sampleLine } from './text.ts';
+import { type FamilyHead, headText, type Labels, labelText, numberText } from './text.ts';
 
 /** Its help holds no quotes, so that it reads the same in both formats. */
 export type Gauge = Pick<FamilyHead, 'name' | 'help'>;
 
-export interface ItemSample<Name extends string> {
+/** A sample that each item may have. */
+export interface Series<Item, Name extends string> {
   readonly gauge: Name;
-  /** Besides those of identityOf. */
-  readonly labels: Labels;
-  readonly value: number;
+  /** Besides those of identityOf. Those that a function makes change, as identityOf, only when items come or go. */
+  readonly labels: Labels | ((item: Item) => Labels);
 }
 
-/** Samples that are made of the same facts about an item. Several parts may have samples of one gauge. */
+/** One for each series of a part; what is not a number is no sample. */
+export type Values = readonly (number | null | undefined)[];
+
+/** Series that are made of the same facts about an item. Several parts may have series of one gauge. */
 export interface Part<Item, Name extends string> {
-  readonly gauges: readonly Name[];
-  /** Equal facts, one by one, give equal samples. */
-  readonly factsOf: (item: Item) => readonly unknown[];
-  readonly samplesOf: (item: Item) => Iterable<ItemSample<Name>>;
+  readonly series: readonly Series<Item, Name>[];
+  /** Equal facts, one by one, give equal values. Absent where the values are made as quickly. */
+  readonly factsOf?: (item: Item) => readonly unknown[];
+  readonly valuesOf: (item: Item) => Values;
+  /** The values take long to be made: they are kept, so that only those of a changed item are. */
+  readonly kept?: true;
 }
 
 /** Where items come from. They are immutable: one that changed is another object. */
@@ -30,7 +35,7 @@ export interface Source<Item, Name extends string> {
   readonly keyOf: (item: Item) => string;
   /** Called when items came or went, before any identity is asked for. */
   readonly regrouped: (pacer: Pacer) => Promise<void>;
-  /** The labels that all samples of an item begin with; they change only when items come or go. */
+  /** The labels that all samples of an item begin with, at least one; they change only when items come or go. */
   readonly identityOf: (item: Item) => Labels;
   readonly parts: readonly Part<Item, Name>[];
 }
@@ -41,6 +46,8 @@ interface Slot<Item, Name extends string> {
   block: Block<Item, Name>;
   /** The number of the round in which it changed last. */
   changedIn: number;
+  /** The values of the parts that are kept, one part behind the other; not a number: no sample. */
+  readonly kept: number[];
 }
 
 interface Block<Item, Name extends string> {
@@ -51,22 +58,38 @@ interface Block<Item, Name extends string> {
   readonly pieces: Map<Column<Item, Name>, Piece>;
 }
 
-const itemsPerBlock = 64;
+/** Fewer would be rendered beside fewer changes, but what each compression costs at least weighs more. */
+const itemsPerBlock = 256;
 /** Another layout renders everything once: it has to be worth more than that. */
 const layoutCost = 4;
 /** The loop belongs to others after so much work. */
 const sliceMs = 2;
 
-/** The samples of one gauge that a part has. */
+/** A series. */
 interface Column<Item, Name extends string> {
-  readonly part: Part<Item, Name>;
   readonly name: Name;
+  /** Where the values of its part have its own. */
+  readonly at: number;
+  /** What its lines begin with, before the identity. */
+  readonly begin: string;
+  /** What follows the identity, up to the value. */
+  readonly endOf: (item: Item) => string;
+}
+
+/** A part and its columns. */
+interface Laid<Item, Name extends string> {
+  readonly part: Part<Item, Name>;
+  readonly columns: readonly Column<Item, Name>[];
+  /** Where its values begin among those that are kept; null where they are not. */
+  readonly keptFrom: number | null;
 }
 
 export class BlockCache<Item, Name extends string> {
   readonly #source: Source<Item, Name>;
+  readonly #parts: readonly Laid<Item, Name>[];
   /** In the order of the gauges. */
   readonly #columns: readonly Column<Item, Name>[];
+  readonly #keptValues: number;
   /** HELP and TYPE of each gauge. */
   readonly #heads: ReadonlyMap<Name, Piece>;
   /** In the source's order. */
@@ -81,10 +104,20 @@ export class BlockCache<Item, Name extends string> {
 
   constructor(source: Source<Item, Name>) {
     this.#source = source;
+    let kept = 0;
+    this.#parts = source.parts.map((part) => {
+      const keptFrom = part.kept ? kept : null;
+      if (part.kept) kept += part.series.length;
+      return {
+        part,
+        columns: part.series.map((series, at) => columnOf(series, source.gauges[series.gauge], at)),
+        keptFrom,
+      };
+    });
+    this.#keptValues = kept;
     const names = Object.keys(source.gauges) as Name[];
-    this.#columns = names.flatMap((name) =>
-      source.parts.filter(({ gauges }) => gauges.includes(name)).map((part) => ({ part, name })),
-    );
+    const columns = this.#parts.flatMap((laid) => laid.columns);
+    this.#columns = names.flatMap((name) => columns.filter((column) => column.name === name));
     const headOf = (name: Name) => pieceOf(headText({ ...source.gauges[name], type: 'gauge' }, 'text'));
     this.#heads = new Map(names.map((name) => [name, headOf(name)]));
   }
@@ -97,8 +130,9 @@ export class BlockCache<Item, Name extends string> {
     if (!(await this.#takeChanges(pacer))) await this.#regroup(pacer);
     if (this.#isScattered()) this.#arrange(this.#slots.toSorted((a, b) => a.changedIn - b.changedIn));
     for (const block of this.#blocks) {
-      for (const part of new Set([...block.stale].map(({ part }) => part))) {
-        this.#render(block, part);
+      for (const laid of this.#parts) {
+        if (!laid.columns.some((column) => block.stale.has(column))) continue;
+        this.#render(block, laid);
         if (pacer.due()) await pacer.turn();
       }
     }
@@ -133,11 +167,16 @@ export class BlockCache<Item, Name extends string> {
   #change(slot: Slot<Item, Name>, item: Item): void {
     const before = slot.item;
     slot.item = item;
-    for (const part of this.#source.parts) {
-      if (areSame(part.factsOf(before), part.factsOf(item))) continue;
-      const [were, are] = [valuesOf(part.samplesOf(before)), valuesOf(part.samplesOf(item))];
-      for (const column of this.#columnsOf(part))
-        if (were.get(column.name) !== are.get(column.name)) this.#spoil(slot, column);
+    for (const { part, columns, keptFrom } of this.#parts) {
+      if (part.factsOf && areSame(part.factsOf(before), part.factsOf(item))) continue;
+      const [were, from] = keptFrom === null ? [part.valuesOf(before), 0] : [slot.kept, keptFrom];
+      const are = part.valuesOf(item);
+      for (const column of columns) {
+        const [was, is] = [numberOf(were[from + column.at]), numberOf(are[column.at])];
+        if (Object.is(was, is)) continue;
+        this.#spoil(slot, column);
+        if (keptFrom !== null) slot.kept[keptFrom + column.at] = is;
+      }
     }
   }
 
@@ -182,14 +221,17 @@ export class BlockCache<Item, Name extends string> {
       block = { slots: [], stale: new Set(), pieces: new Map() };
       this.#blocks.push(block);
     }
-    const slot = { item, identity, block, changedIn: this.#round };
+    const kept = new Array<number>(this.#keptValues).fill(Number.NaN);
+    for (const { part, keptFrom } of this.#parts) {
+      if (keptFrom !== null)
+        part.valuesOf(item).forEach((value, at) => {
+          kept[keptFrom + at] = numberOf(value);
+        });
+    }
+    const slot = { item, identity, block, changedIn: this.#round, kept };
     block.slots.push(slot);
     this.#spoilAll(slot);
     return slot;
-  }
-
-  #columnsOf(part: Part<Item, Name>): readonly Column<Item, Name>[] {
-    return this.#columns.filter((column) => column.part === part);
   }
 
   /** Whether what was rendered beside changes since the last layout would have paid for another one. */
@@ -214,42 +256,41 @@ export class BlockCache<Item, Name extends string> {
   }
 
   /** Renders the stale columns of a part. */
-  #render(block: Block<Item, Name>, part: Part<Item, Name>): void {
-    const stale = [...block.stale].filter((column) => column.part === part);
-    const texts = this.#textsOf(part, new Set(stale.map(({ name }) => name)), block.slots);
-    for (const column of stale) {
-      const text = texts.get(column.name);
-      if (text === undefined) block.pieces.delete(column);
+  #render(block: Block<Item, Name>, { part, columns, keptFrom }: Laid<Item, Name>): void {
+    const stale = columns.filter((column) => block.stale.has(column));
+    const texts = stale.map(() => '');
+    for (const { item, identity, kept } of block.slots) {
+      const [values, from] = keptFrom === null ? [part.valuesOf(item), 0] : [kept, keptFrom];
+      for (const [index, { at, begin, endOf }] of stale.entries()) {
+        const value = numberOf(values[from + at]);
+        if (!Number.isNaN(value)) texts[index] += `${begin}${identity}${endOf(item)}${numberText(value)}\n`;
+      }
+    }
+    for (const [index, column] of stale.entries()) {
+      const text = texts[index] ?? '';
+      if (text === '') block.pieces.delete(column);
       else block.pieces.set(column, pieceOf(text));
       block.stale.delete(column);
     }
   }
-
-  #textsOf(
-    part: Part<Item, Name>,
-    names: ReadonlySet<Name>,
-    slots: readonly Slot<Item, Name>[],
-  ): ReadonlyMap<Name, string> {
-    const texts = new Map<Name, string>();
-    for (const { item, identity } of slots) {
-      for (const { gauge, labels, value } of part.samplesOf(item)) {
-        if (!names.has(gauge)) continue;
-        const own = labelText(labels);
-        const line = sampleLine(this.#source.gauges[gauge].name, own === '' ? identity : `${identity},${own}`, value);
-        texts.set(gauge, (texts.get(gauge) ?? '') + line);
-      }
-    }
-    return texts;
-  }
 }
 
-/** What is written of the samples of each gauge. */
-function valuesOf<Name extends string>(samples: Iterable<ItemSample<Name>>): ReadonlyMap<Name, string> {
-  const values = new Map<Name, string>();
-  for (const { gauge, labels, value } of samples)
-    values.set(gauge, (values.get(gauge) ?? '') + sampleLine('', labelText(labels), value));
-  return values;
+function columnOf<Item, Name extends string>(
+  { gauge, labels }: Series<Item, Name>,
+  { name }: Gauge,
+  at: number,
+): Column<Item, Name> {
+  const endWith = (own: Labels) => {
+    const text = labelText(own);
+    return text === '' ? '} ' : `,${text}} `;
+  };
+  const column = { name: gauge, at, begin: `${name}{` };
+  if (typeof labels === 'function') return { ...column, endOf: (item) => endWith(labels(item)) };
+  const end = endWith(labels);
+  return { ...column, endOf: () => end };
 }
+
+const numberOf = (value: number | null | undefined) => value ?? Number.NaN;
 
 const areSame = (facts: readonly unknown[], others: readonly unknown[]) =>
   facts.length === others.length && facts.every((fact, index) => Object.is(fact, others[index]));

@@ -24,11 +24,12 @@ const usualShare = 0.25;
 /** Where a text is for as long as it is compressed: a buffer for each would be as much garbage again. */
 let scratch = Buffer.allocUnsafeSlow(16 * 1024);
 
+/** A letter takes three bytes at most. */
+const bytesALetter = 3;
+
 function plainOf(text: string): Buffer {
-  const bytes = Buffer.byteLength(text);
-  if (bytes > scratch.length) scratch = Buffer.allocUnsafeSlow(2 * bytes);
-  scratch.write(text);
-  return scratch.subarray(0, bytes);
+  if (text.length * bytesALetter > scratch.length) scratch = Buffer.allocUnsafeSlow(text.length * bytesALetter);
+  return scratch.subarray(0, scratch.write(text));
 }
 
 export function pieceOf(text: string): Piece {
@@ -100,11 +101,19 @@ const powers: readonly number[] = (() => {
   return list;
 })();
 
+/** Pieces of as many items have about as many bytes, so few lengths come again and again. */
+const known = new Map<number, number>();
+const mostKnown = 10_000;
+
 /** x^(8 * bytes). */
 function powerOfBytes(bytes: number): number {
+  const before = known.get(bytes);
+  if (before !== undefined) return before;
   let power = one;
   for (let n = 0, rest = bytes; rest > 0; n += 1, rest = Math.floor(rest / 2)) {
     if (rest % 2 === 1) power = multiply(powers[n] ?? 0, power);
   }
+  if (known.size >= mostKnown) known.clear();
+  known.set(bytes, power);
   return power;
 }

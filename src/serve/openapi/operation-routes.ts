@@ -6,7 +6,7 @@ import { type Described, type DescribedAnswer, inQuery } from './described.ts';
 import { operationExamples, plannedExample } from './examples.ts';
 
 const summaries: Readonly<Record<OperationName, string>> = {
-  'breaker-release': 'Carry out the actions that the circuit breakers are holding',
+  'breaker-release': 'Carry out the actions that the circuit breakers are holding, except where writes are off',
   'contest-release': 'Let Warmwarden act again on a mailbox where others reversed its changes',
   pause: 'Pause the warm-up of a mailbox',
   resume: 'Resume the warm-up of a mailbox',

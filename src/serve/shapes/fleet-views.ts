@@ -9,7 +9,7 @@ const group = z.strictObject({
   name: text.nullable().describe('null: the mailboxes that have none.'),
   mailboxes: count,
   states: z.record(z.enum(guardStates), count).describe('Mailboxes in each state.'),
-  alerts_firing: count.describe('Firing alerts about its mailboxes.'),
+  alerts_firing: count.describe('Firing alerts about its mailboxes, or about their domains, IP addresses or accounts.'),
   sent: count.describe('Emails in the windows by which its mailboxes are judged.'),
   bounced: count,
   rate_percent: number.nullable(),

@@ -23,7 +23,7 @@ export const types = {
 
 /** How long one statement, and a wait for a lock, may take; and a transaction that nobody goes on with, say of a frozen process. */
 const limits = "set local statement_timeout = '15s'; set local lock_timeout = '5s'";
-const begin = `begin; ${limits}; set local idle_in_transaction_session_timeout = '2s'`;
+const begin = `begin isolation level read committed; ${limits}; set local idle_in_transaction_session_timeout = '2s'`;
 
 export class StoreDialect extends PostgresDialect {
   readonly #config: PostgresDialectConfig;

@@ -1,8 +1,10 @@
 // What a failure of PostgreSQL means for people: what is wrong, and what to do about it.
 import type { StoreFailure } from '../../model/store-failure.ts';
 import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
+import { UntakenError } from '../../replicas/untaken.ts';
 import { AtRiskError, DamagedRowError, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
+import { sqlName } from './naming.ts';
 
 /** PostgreSQL's own code of five letters, or Node.js's of the connection; null: neither. */
 function codeOf(error: unknown): string | null {
@@ -25,7 +27,8 @@ export const isReadOnly = (error: unknown) => codeOf(error) === '25006';
 
 export function failureOf(place: PostgresPlace, error: unknown): StoreFailure {
   const said = error instanceof Error ? error.message : String(error);
-  if (error instanceof AtRiskError) return { said, remedy: error.remedy, lasting: false };
+  if (error instanceof AtRiskError || error instanceof UntakenError)
+    return { said, remedy: error.remedy, lasting: false };
   if (error instanceof DamagedRowError)
     return { said, remedy: 'Restore a backup, or keep a copy of the row and delete it.', lasting: true };
   return {
@@ -58,16 +61,32 @@ export class DamagedDatabaseError extends StoreError {
 const byItself = '; Warmwarden then continues by itself';
 
 /** By the first letters of its code, the longest first. */
-const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace) => string])[] = [
+const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace, said: string) => string])[] = [
   ['28', ({ user }) => `Check the user ${user} and its password: store.url, store.password or store.password_file.`],
-  ['3D000', ({ database }) => `Create the database: CREATE DATABASE ${database}.`],
-  ['42P01', () => 'Check the configuration, or start the daemon with it once to create the store.'],
-  ['42501', ({ user, database }) => `Give the role its rights: GRANT CREATE ON DATABASE ${database} TO ${user}.`],
-  ['25006', () => 'Point store.url at the primary: this server is a standby. Warmwarden connects again by itself.'],
+  ['3D000', ({ database }) => `Create the database: CREATE DATABASE ${sqlName(database)};`],
+  [
+    '42501',
+    ({ user, database }, said) =>
+      said.includes('for database')
+        ? `Give the role its rights: GRANT CREATE ON DATABASE ${sqlName(database)} TO ${sqlName(user)};`
+        : `Use the role that owns the store, or give ${user} its rights: the command \`doctor\` prints the statement.`,
+  ],
+  [
+    '25006',
+    () =>
+      `It is a standby, or default_transaction_read_only is on. Point store.url at the primary, or set this to off${byItself}.`,
+  ],
   ['53100', () => `Free space on the PostgreSQL server's disk${byItself}.`],
-  ['53300', () => 'Raise max_connections: each replica needs nine connections, and twice as many during an update.'],
+  [
+    '53300',
+    () =>
+      'Raise max_connections, or the limit of the role or of the database: each replica needs nine connections, and twice as many during an update.',
+  ],
   ['55P03', () => 'Another session holds a lock on the tables: find it in pg_stat_activity.'],
-  ['57014', () => 'A statement took too long: look at the load of the PostgreSQL server.'],
+  [
+    '57014',
+    () => 'A statement took too long: look at the load of the PostgreSQL server, and at statement_timeout of the role.',
+  ],
   ['XX00', () => 'The database is damaged: stop Warmwarden and restore a backup.'],
 ];
 
@@ -77,7 +96,7 @@ function remedyOf(place: PostgresPlace, error: unknown): string {
   const code = codeOf(error) ?? '';
   const said = error instanceof Error ? error.message : String(error);
   const known = remedies.find(([start]) => code.startsWith(start));
-  if (known) return known[1](place);
+  if (known) return known[1](place, said);
   if (tlsCode.test(code) || /SSL/.test(said))
     return 'Set store.ca_file to the certificate of the authority that signed the certificate of the server, or store.tls to "off" in a network that you trust.';
   if (isAway(error)) return `Start PostgreSQL or repair the network${byItself}.`;

@@ -6,7 +6,7 @@ import { clientConfig, tolerant } from './connecting.ts';
 /** Longer, and the connection is given up: a beat that comes late is worth less than the next one. */
 const answerMs = 4_000;
 const limits = "set local statement_timeout = '3s'; set local lock_timeout = '500ms'";
-const begin = `begin; ${limits}; set local idle_in_transaction_session_timeout = '2s'`;
+const begin = `begin isolation level read committed; ${limits}; set local idle_in_transaction_session_timeout = '2s'`;
 
 /** One statement; its rows. */
 export type Ask = <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
-import type { Membership, Scope } from '../../replicas/membership.ts';
+import type { Membership, ReplicaReport, Scope } from '../../replicas/membership.ts';
 import type { SharedMembership } from '../../replicas/shared.ts';
 import { SoleMembership } from '../../replicas/sole.ts';
 import { AtRiskError, HeldStoreError, NotOursError } from '../failure.ts';
@@ -15,11 +15,21 @@ type Db = Kysely<Tables>;
 const livingMs = 20_000;
 const ageMs = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint - beat_at`;
 
-/** The name of a replica that beats; null: there is none. */
-export async function livingReplica(db: Db): Promise<string | null> {
-  const { rows } = await sql<{ name: string }>`
-    SELECT name FROM replicas WHERE NOT alone AND ${ageMs} < ${livingMs} ORDER BY name LIMIT 1`.execute(db);
-  return rows[0]?.name ?? null;
+/** A replica as it told of itself last. */
+interface LivingReplica extends Omit<ReplicaReport, 'storeFailure'> {
+  readonly id: string;
+  readonly name: string;
+  /** Of Warmwarden. */
+  readonly version: string;
+  readonly wants: readonly Scope[];
+}
+
+/** Those that beat, by name. */
+export async function livingReplicas(db: Db): Promise<readonly LivingReplica[]> {
+  const { rows } = await sql<Omit<LivingReplica, 'wants'> & { readonly wants: string }>`
+    SELECT id, name, version, wants, config_digest AS "configDigest", reload_failure AS "reloadFailure"
+    FROM replicas WHERE NOT alone AND ${ageMs} < ${livingMs} ORDER BY name, id`.execute(db);
+  return rows.map(({ wants, ...one }) => ({ ...one, wants: JSON.parse(wants) }));
 }
 
 /** Versions that allowed one process held a lock. Throws HeldStoreError while one of them runs. */

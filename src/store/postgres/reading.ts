@@ -1,7 +1,8 @@
 // The store in a PostgreSQL database as a reader sees it beside a running daemon: nothing is locked, nothing can be written.
 import { Kysely } from 'kysely';
-import type { PostgresPlace } from '../../model/store-place.ts';
+import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
 import { minuteMs } from '../../model/time.ts';
+import { StoreError } from '../failure.ts';
 import { schemaOf, schemaVersion } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import type { SizesAsked } from '../sizes.ts';
@@ -9,8 +10,8 @@ import { clientConfig, poolOf, reached, schema } from './connecting.ts';
 import { StoreDialect } from './dialect.ts';
 import { postgresError } from './failure.ts';
 import { problemsIn } from './integrity.ts';
-import { livingReplica } from './presence.ts';
-import { isReady } from './setup.ts';
+import { livingReplicas } from './presence.ts';
+import { hasStore, isReady } from './setup.ts';
 import { sizesOf } from './sizes.ts';
 
 const wholeTableMs = 10 * minuteMs;
@@ -31,10 +32,16 @@ export async function readPostgres(named: PostgresPlace) {
   return {
     db,
     sentence: (error: unknown) => postgresError(place, error),
-    guardian: () => livingReplica(db),
+    guardian: async () => (await livingReplicas(db))[0]?.name ?? null,
     /** What a newer version added changes nothing for this one. */
     sizes: (asked: SizesAsked) => patiently((patient) => sizesOf(patient, asked)),
     problems: () => patiently((patient) => problemsIn(patient, place)),
-    schema: async () => ((await isReady(db)) ? schemaVersion : schemaOf(db)),
+    schema: async () => {
+      if (!(await hasStore(db)))
+        throw new StoreError(
+          `There is no store at ${nameOf(place)}: check the configuration, or start the daemon with it once to create the store.`,
+        );
+      return (await isReady(db)) ? schemaVersion : schemaOf(db);
+    },
   };
 }

@@ -6,6 +6,7 @@ import { metaOf, migrate, schemaOf, schemaVersion, setMeta } from '../schema/mig
 import type { Tables } from '../schema/tables.ts';
 import { schema } from './connecting.ts';
 import { addReplicas, hasReplicas } from './fence.ts';
+import { sqlName } from './naming.ts';
 
 type Db = Kysely<Tables>;
 
@@ -34,35 +35,48 @@ export async function setUp(db: Db, place: PostgresPlace): Promise<void> {
   });
 }
 
-/** Whether this version can use the store as it is. */
-export async function isReady(db: Db): Promise<boolean> {
+/** Whether some version has made it. */
+export async function hasStore(db: Db): Promise<boolean> {
   const { rows } = await sql<{ there: boolean }>`
     SELECT to_regclass(${`${schema}.meta`}) IS NOT NULL AS there`.execute(db);
-  if (!rows[0]?.there) return false;
+  return rows[0]?.there === true;
+}
+
+/** Whether this version can use the store as it is. */
+export async function isReady(db: Db): Promise<boolean> {
+  if (!(await hasStore(db))) return false;
   const version = await schemaOf(db);
   const oldest = Number((await metaOf(db, oldestKey)) ?? version);
   return version === schemaVersion || (version > schemaVersion && oldest <= schemaVersion);
 }
 
-async function refuseServer(db: Db, place: PostgresPlace): Promise<void> {
-  const { rows } = await sql<{ version: number; standby: boolean; encoding: string; path: string }>`
+/** Throws StoreError, with one sentence, for a server that can't keep a store. */
+export async function refuseServer(db: Db, place: PostgresPlace): Promise<void> {
+  const { rows } = await sql<{ version: number; standby: boolean; reading: boolean; encoding: string; path: string }>`
     SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS standby,
-      current_setting('server_encoding') AS encoding, current_setting('search_path') AS path`.execute(db);
+      current_setting('default_transaction_read_only')::boolean AS reading, current_setting('server_encoding') AS encoding, current_setting('search_path') AS path`.execute(
+    db,
+  );
   const [server] = rows;
   const refuse = (why: string) => new StoreError(`The store ${nameOf(place)} can't be used: ${why}`);
   if (server && server.version < 140_000) throw refuse('PostgreSQL 14 or newer is needed.');
   if (server?.standby) throw refuse('it is a standby, which is read-only. Set store.url to the primary.');
+  if (server?.reading)
+    throw refuse(
+      `default_transaction_read_only is on there. Find out who set it, for the server or with ALTER ROLE or ALTER DATABASE, and set it to off.`,
+    );
   if (server && server.encoding !== 'UTF8')
     throw refuse(`its encoding is ${server.encoding}. Create the database with ENCODING 'UTF8'.`);
   const { user, database } = place;
   const first = (server?.path ?? '').split(',')[0]?.trim();
   if (first !== schema && !(first === '"$user"' && user === schema))
     throw refuse(
-      `a connection pooler answers there and drops the search path. Run ALTER ROLE ${user} IN DATABASE ${database} SET search_path = ${schema}; and RECONNECT in the pooler.`,
+      `a connection pooler answers there and drops the search path. Run ALTER ROLE ${sqlName(user)} IN DATABASE ${sqlName(database)} SET search_path = ${schema}; and RECONNECT in the pooler.`,
     );
 }
 
-async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void> {
+/** Throws StoreError where the schema is somebody else's. */
+export async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ table: string }>`
     SELECT tablename AS "table" FROM pg_tables WHERE schemaname = ${schema} ORDER BY 1`.execute(trx);
   const names = rows.map(({ table }) => table);
@@ -75,43 +89,4 @@ async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void> {
 async function addFunctions(trx: Db): Promise<void> {
   await sql`CREATE OR REPLACE FUNCTION json_extract(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE
     AS $$ SELECT document::json ->> substr(path, 3) $$`.execute(trx);
-}
-
-/** One that listens, two of recipes, and those of a replica that starts before this one has ended. */
-const spareConnections = 12;
-
-/** What a crash or a failover of the server could lose: sentences for the log. */
-export async function doubtsOf(db: Db, { isPooled }: PostgresPlace): Promise<readonly string[]> {
-  const { rows } = await sql<{ followers: number; synchronous: string; fsync: string; commits: string; free: number }>`
-    SELECT (SELECT count(*) FROM pg_stat_replication) AS followers, current_setting('synchronous_standby_names') AS synchronous,
-      current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commits,
-      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-        - (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::int AS free`.execute(db);
-  const [server] = rows;
-  if (!server) return [];
-  return [
-    ...(isPooled === true
-      ? [
-          'A connection pooler is in front of PostgreSQL: replicas look for commands from one another only once a second.',
-        ]
-      : []),
-    ...(server.free < spareConnections
-      ? [
-          `PostgreSQL has only ${Math.max(0, server.free)} free connections: a restart or another replica may find none. Raise max_connections.`,
-        ]
-      : []),
-    ...(server.followers > 0 && server.synchronous === ''
-      ? [
-          'PostgreSQL replicates asynchronously: a failover may lose actions that Warmwarden recorded. Set synchronous_standby_names.',
-        ]
-      : []),
-    ...(server.fsync === 'off'
-      ? ['PostgreSQL runs with fsync = off: a crash of its machine may damage the store.']
-      : []),
-    ...(server.commits === 'off'
-      ? [
-          'PostgreSQL runs with synchronous_commit = off: a crash may lose actions that Warmwarden recorded. Set it to on.',
-        ]
-      : []),
-  ];
 }

@@ -1,7 +1,7 @@
 // A fleet of any size for the scrape benchmark, and an eighth of it that changes as a round of stats polls would change it.
 import { Fleet } from '../../../src/fleet/fleet.ts';
-import type { StatsRow } from '../../../src/model/answers.ts';
 import type { MailboxState } from '../../../src/model/mailbox.ts';
+import { PackedStats } from '../../../src/model/packed-stats.ts';
 import { minuteMs } from '../../../src/model/time.ts';
 import { account, mailbox, now, rows, verdict } from '../../../test/serve/example-fleet.ts';
 import { seededChance, seedOf } from '../guard/chance.ts';
@@ -11,10 +11,11 @@ const mailboxesPerAccount = 1_000;
 const changedShare = 1 / 8;
 const daysOfStats = 30;
 
-/** Days are shared between mailboxes: this measures scrapes, not the memory of statistics. */
-const histories: readonly (readonly StatsRow[])[] = Array.from({ length: 64 }, (_, seed) =>
-  rows(daysOfStats, [seed % 13 === 0 ? 1 : 0, 0, 0], 20 + (seed % 17)),
+/** Packed, as they are on duty. Shared between mailboxes: this measures scrapes, not the memory of statistics. */
+const histories = Array.from({ length: 64 }, (_, seed) =>
+  PackedStats.of({ rows: rows(daysOfStats, [seed % 13 === 0 ? 1 : 0, 0, 0], 20 + (seed % 17)) }),
 );
+const nothing = PackedStats.of({ rows: null });
 
 /** The mailbox as its `poll`-th stats poll leaves it. Everything of it is known. */
 function mailboxOf(index: number, poll: number): MailboxState {
@@ -23,7 +24,7 @@ function mailboxOf(index: number, poll: number): MailboxState {
   const counts = { sent: 150 + ((index + poll) % 97), bounced, bouncesUntilBreach: 2 - bounced };
   return mailbox(`mbx_${index.toString(36)}`, `ada.moss.${index}@outreach-${index % 997}.example`, {
     account: accountOf(index),
-    stats: { at, answer: { rows: histories[(index + poll) % histories.length] ?? null } },
+    stats: { at, answer: histories[(index + poll) % histories.length] ?? nothing },
     verdict: { at, answer: verdict(counts) },
   });
 }

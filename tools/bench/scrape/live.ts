@@ -1,6 +1,6 @@
 // What a scrape costs the whole daemon while it polls, at the shipped defaults.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BenchApi } from '../daemon/api.ts';
+import { BenchApi, total } from '../daemon/api.ts';
 import { fillStore } from '../daemon/clone.ts';
 import { BenchDaemon, configure, Workplace } from '../daemon/daemon.ts';
 import { counted } from '../daemon/process.ts';
@@ -8,11 +8,11 @@ import { scrape } from '../daemon/scrapes.ts';
 
 const mailboxesPerAccount = 200;
 const scrapeEveryMs = 15_000;
-const scrapes = 5;
+const scrapes = 9;
 
 /**
- * CPU milliseconds of the process during a scrape, the median, less what the polls take in as much time without one. The first
- * scrape is not counted.
+ * CPU milliseconds of the process during a scrape, the median, less what the polls meanwhile take as they do without one. The
+ * first scrape is not counted.
  */
 export async function liveScrapeMs(mailboxes: number): Promise<number> {
   const shape = { accounts: mailboxes / mailboxesPerAccount, mailboxesPerAccount, changedShare: 0.3 };
@@ -23,15 +23,16 @@ export async function liveScrapeMs(mailboxes: number): Promise<number> {
   await scrape(daemon);
   const costs: number[] = [];
   for (let n = 0; n < scrapes; n += 1) {
-    const polling = await costOf(daemon, () => sleep(scrapeEveryMs));
-    const scraping = await costOf(daemon, () => scrape(daemon));
-    costs.push(scraping.cpuMs - (polling.cpuMs * scraping.wallMs) / polling.wallMs);
+    const polling = await costOf(daemon, api, () => sleep(scrapeEveryMs));
+    const scraping = await costOf(daemon, api, () => scrape(daemon));
+    costs.push(scraping.cpuMs - (polling.cpuMs * scraping.polls) / polling.polls);
   }
   return costs.sort((a, b) => a - b)[Math.floor(scrapes / 2)] ?? Number.NaN;
 }
 
-async function costOf(daemon: BenchDaemon, work: () => Promise<unknown>) {
-  const [before, began] = [counted(daemon.pid).cpuMs, performance.now()];
+async function costOf(daemon: BenchDaemon, api: BenchApi, work: () => Promise<unknown>) {
+  const pollsSoFar = async () => total((await api.notified('daemon')).polls);
+  const [before, polls] = [counted(daemon.pid).cpuMs, await pollsSoFar()];
   await work();
-  return { cpuMs: counted(daemon.pid).cpuMs - before, wallMs: performance.now() - began };
+  return { cpuMs: counted(daemon.pid).cpuMs - before, polls: (await pollsSoFar()) - polls };
 }

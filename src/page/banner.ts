@@ -1,0 +1,22 @@
+// What stands on every page, above it: what makes all that it shows old or without effect, and what is wrong with the replicas.
+import { html } from 'hono/html';
+import type { MissingReplica, ReplicaState } from '../model/replica.ts';
+import { replicaTroubles } from '../wording/replicas.ts';
+import { type Markup, prose, text } from './elements.ts';
+import { type LeadFacts, leadsOf } from './headline.ts';
+
+export interface BannerFacts extends LeadFacts {
+  readonly replicas: readonly ReplicaState[];
+  readonly missing: readonly MissingReplica[];
+}
+
+/** `isFleet`: the headline of the fleet's page says the same as the first of these, and more. */
+export function bannerOf(facts: BannerFacts, isFleet: boolean): Markup | string {
+  const leads = isFleet ? [] : leadsOf(facts);
+  const troubles = replicaTroubles(facts.replicas, facts.missing);
+  if (leads.length + troubles.length === 0) return '';
+  return html`<div class="banner wrap" role="status">${leads.map(
+    ({ sentence, advice }) => html`<p><a href="/">${text(sentence)}</a> ${prose(advice)}</p>`,
+  )}
+${troubles.length === 0 ? '' : html`<p><a href="/replicas">${text(troubles.join(' '))}</a></p>`}</div>`;
+}

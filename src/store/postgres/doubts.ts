@@ -1,0 +1,121 @@
+// What a PostgreSQL server, or the settings of the role, could do to the store: sentences for the log of a start and for `doctor`.
+import { type Kysely, sql } from 'kysely';
+import type { PostgresPlace } from '../../model/store-place.ts';
+import type { Tables } from '../schema/tables.ts';
+import { sqlName } from './naming.ts';
+
+type Db = Kysely<Tables>;
+
+/** One that writes, four that read, one for heartbeats, one that listens, two of recipes. */
+export const connectionsAReplica = 9;
+/** At a start, once it has connected: one that listens, two of recipes, and those of a replica that starts before this one has ended. */
+const spareConnections = connectionsAReplica + 3;
+
+export interface Connections {
+  /** That anybody but a superuser could still open. */
+  readonly free: number;
+  /** What to do when these are too few. */
+  readonly remedy: string;
+}
+
+interface Limits {
+  readonly server: number;
+  readonly role: number;
+  readonly database: number;
+}
+
+/**
+ * By the narrowest of three limits. null behind a pooler: it has its own. Who is no superuser sees of other sessions whose they
+ * are, and not what kind: those of the server's own have no user or no database.
+ */
+export async function connectionsOf(db: Db, { isPooled, user, database }: PostgresPlace): Promise<Connections | null> {
+  if (isPooled === true) return null;
+  const { rows } = await sql<Limits>`
+    WITH clients AS (SELECT usename, datname FROM pg_stat_activity WHERE usesysid IS NOT NULL AND datid IS NOT NULL
+      AND coalesce(backend_type, 'client backend') = 'client backend')
+    SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+        - coalesce(current_setting('reserved_connections', true), '0')::int - (SELECT count(*) FROM clients)::int AS server,
+      (SELECT rolconnlimit - (SELECT count(*) FROM clients WHERE usename = current_user)::int
+        FROM pg_roles WHERE rolname = current_user AND rolconnlimit >= 0 AND NOT rolsuper) AS role,
+      (SELECT datconnlimit - (SELECT count(*) FROM clients WHERE datname = current_database())::int
+        FROM pg_database WHERE datname = current_database() AND datconnlimit >= 0) AS database`.execute(db);
+  const [limits] = rows;
+  if (!limits) return null;
+  const remedies: Readonly<Record<keyof Limits, string>> = {
+    server: 'Raise max_connections.',
+    role: `Raise the limit of the role: ALTER ROLE ${sqlName(user)} CONNECTION LIMIT -1;`,
+    database: `Raise the limit of the database: ALTER DATABASE ${sqlName(database)} CONNECTION LIMIT -1;`,
+  };
+  const kinds = ['server', 'role', 'database'] as const;
+  const [narrowest = 'server'] = kinds
+    .filter((kind) => limits[kind] !== null)
+    .toSorted((a, b) => limits[a] - limits[b]);
+  return { free: Math.max(0, limits[narrowest]), remedy: remedies[narrowest] };
+}
+
+/** Shorter, and Warmwarden's own work does not fit: milliseconds. It limits each of its transactions itself, but not each read. */
+const leastTimeouts: readonly (readonly [setting: string, leastMs: number, effect: string])[] = [
+  ['statement_timeout', 20_000, 'Longer reads fail, for example at the start'],
+  ['transaction_timeout', 20_000, 'Longer transactions fail, for example while recipes read'],
+  ['idle_session_timeout', 60_000, 'PostgreSQL cuts connections that wait for work'],
+];
+
+async function timeoutDoubts(db: Db, { user, database }: PostgresPlace): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string; ms: number }>`
+    SELECT name, setting::bigint AS ms FROM pg_settings WHERE name = ANY(${leastTimeouts.map(([name]) => name)})`.execute(
+    db,
+  );
+  return leastTimeouts.flatMap(([name, leastMs, effect]) => {
+    const ms = rows.find((row) => row.name === name)?.ms ?? 0;
+    if (ms === 0 || ms >= leastMs) return [];
+    const mend = `ALTER ROLE ${sqlName(user)} IN DATABASE ${sqlName(database)} SET ${name} = '${leastMs / 1_000}s';`;
+    return [`PostgreSQL has ${name} = ${ms} ms for the role ${user}. ${effect}. Run ${mend}`];
+  });
+}
+
+/** What could lose or delay something, apart from the number of connections. */
+export async function serverDoubts(db: Db, place: PostgresPlace): Promise<readonly string[]> {
+  const { rows } = await sql<{ followers: number; synchronous: string; fsync: string; commits: string }>`
+    SELECT (SELECT count(*) FROM pg_stat_replication) AS followers, current_setting('synchronous_standby_names') AS synchronous,
+      current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commits`.execute(db);
+  const [server] = rows;
+  if (!server) return [];
+  return [
+    ...(place.isPooled === true
+      ? [
+          'A connection pooler is in front of PostgreSQL: replicas look for commands from one another only once a second.',
+        ]
+      : []),
+    ...(server.followers > 0 && server.synchronous === ''
+      ? [
+          'PostgreSQL replicates asynchronously: a failover may lose actions that Warmwarden recorded. Set synchronous_standby_names.',
+        ]
+      : []),
+    ...(server.synchronous !== '' && server.commits === 'local'
+      ? [
+          'PostgreSQL runs with synchronous_commit = local, so it does not wait for its standbys: a failover may lose actions that Warmwarden recorded. Set it to on.',
+        ]
+      : []),
+    ...(server.fsync === 'off'
+      ? ['PostgreSQL runs with fsync = off: a crash of its machine may damage the store.']
+      : []),
+    ...(server.commits === 'off'
+      ? [
+          'PostgreSQL runs with synchronous_commit = off: a crash may lose actions that Warmwarden recorded. Set it to on.',
+        ]
+      : []),
+    ...(await timeoutDoubts(db, place)),
+  ];
+}
+
+/** At a start, once it has connected. */
+export async function doubtsOf(db: Db, place: PostgresPlace): Promise<readonly string[]> {
+  const connections = await connectionsOf(db, place);
+  const few =
+    connections && connections.free < spareConnections
+      ? [
+          `PostgreSQL has only ${connections.free} connections left: a restart or another replica may find none. ${connections.remedy}`,
+        ]
+      : [];
+  return [...few, ...(await serverDoubts(db, place))];
+}

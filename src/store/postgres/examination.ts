@@ -1,0 +1,193 @@
+// What `doctor` wants to know of a PostgreSQL server and of the store in it. Nothing is changed, and no table is read as a whole.
+import { Kysely, sql } from 'kysely';
+import type { PostgresPlace } from '../../model/store-place.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { accountOf, type Scope } from '../../replicas/membership.ts';
+import { type EndedReplica, missedForMs } from '../../replicas/missing.ts';
+import { refuseNewer, schemaOf, schemaVersion } from '../schema/migrations.ts';
+import type { Tables } from '../schema/tables.ts';
+import { clientConfig, poolOf, reached, schema } from './connecting.ts';
+import { StoreDialect } from './dialect.ts';
+import { type Connections, connectionsOf, serverDoubts } from './doubts.ts';
+import { postgresError } from './failure.ts';
+import { hasReplicas } from './fence.ts';
+import { sqlName } from './naming.ts';
+import { livingReplicas } from './presence.ts';
+import { hasStore, isReady, refuseForeign, refuseServer } from './setup.ts';
+
+type Db = Kysely<Tables>;
+
+/** `absent`: the first start makes it. `earlier`: the next start upgrades it. */
+export type SchemaState = 'absent' | 'earlier' | 'ready';
+
+export interface SeenReplica {
+  readonly id: string;
+  readonly name: string;
+  readonly version: string;
+  readonly configDigest: string;
+  readonly reloadFailure: string | null;
+  /** The accounts that it guards. */
+  readonly accounts: readonly string[];
+  /** The accounts of its configuration. */
+  readonly configured: readonly string[];
+  readonly notifies: boolean;
+}
+
+export interface Examination {
+  /** Of PostgreSQL, in its words. */
+  readonly version: string;
+  readonly state: SchemaState;
+  /** What the role may not do and has to, in sentences with the statement that allows it. */
+  readonly lacking: readonly string[];
+  /** As a start logs them. */
+  readonly doubts: readonly string[];
+  /** null: a pooler is in between. */
+  readonly connections: Connections | null;
+  /** The clock of the server before this machine's. */
+  readonly aheadMs: number;
+  /** null: it can't be read as it is. */
+  readonly content: Content | null;
+}
+
+export interface Content {
+  /** Those that beat. */
+  readonly replicas: readonly SeenReplica[];
+  readonly missing: readonly EndedReplica[];
+  /** The accounts that have mailboxes in the store. */
+  readonly accounts: readonly string[];
+}
+
+const nothing: Content = { replicas: [], missing: [], accounts: [] };
+
+/** Rejects with StoreError or NewerStoreError, as a start does: with one sentence. */
+export async function examinePostgres(named: PostgresPlace, clock: { now(): EpochMs }): Promise<Examination> {
+  const place = await reached(named).catch((error: unknown) => Promise.reject(postgresError(named, error)));
+  // As a start connects: with what is set for the role.
+  const db: Db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf(clientConfig(place), 1) }) });
+  try {
+    await refuseServer(db, place);
+    return await examined(db, place, clock);
+  } catch (error) {
+    throw postgresError(place, error);
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function examined(db: Db, place: PostgresPlace, clock: { now(): EpochMs }): Promise<Examination> {
+  const { rows: servers } = await sql<{ version: string }>`SELECT current_setting('server_version') AS version`.execute(
+    db,
+  );
+  const rights = await rightsOf(db);
+  const mayRead = rights.sees && rights.closed.length === 0;
+  const state = mayRead ? await stateOf(db, place) : 'ready';
+  return {
+    version: servers[0]?.version ?? '',
+    state,
+    lacking: lackingIn(rights, state, place),
+    doubts: await serverDoubts(db, place),
+    connections: await connectionsOf(db, place),
+    aheadMs: await aheadMs(db, clock),
+    content: state === 'absent' ? nothing : mayRead && state === 'ready' ? await contentOf(db) : null,
+  };
+}
+
+async function contentOf(db: Db): Promise<Content> {
+  const leases = await sql<{
+    scope: Scope;
+    owner: string;
+  }>`SELECT scope, owner FROM leases WHERE owner IS NOT NULL ORDER BY scope`.execute(db);
+  const owned = Map.groupBy(leases.rows, ({ owner }) => owner);
+  const accountsIn = (scopes: readonly Scope[]) => scopes.flatMap((scope) => accountOf(scope) ?? []);
+  const replicas = (await livingReplicas(db)).map(({ wants, ...one }) => {
+    const scopes = (owned.get(one.id) ?? []).map(({ scope }) => scope);
+    return { ...one, configured: accountsIn(wants), accounts: accountsIn(scopes), notifies: scopes.includes('notify') };
+  });
+  const missing = await sql<EndedReplica>`SELECT name, beat_at AS "beatAt" FROM ended_replicas
+    WHERE beat_at >= (extract(epoch from clock_timestamp()) * 1000)::bigint - ${missedForMs} ORDER BY beat_at, name`.execute(
+    db,
+  );
+  const accounts = await db.selectFrom('mailboxes').select('account').distinct().orderBy('account').execute();
+  return { replicas, missing: missing.rows, accounts: accounts.map(({ account }) => account) };
+}
+
+async function stateOf(db: Db, place: PostgresPlace): Promise<SchemaState> {
+  if (!(await hasStore(db))) {
+    await refuseForeign(db, place);
+    return 'absent';
+  }
+  if ((await isReady(db)) && (await hasReplicas(db))) return 'ready';
+  const version = await schemaOf(db);
+  refuseNewer(version);
+  return version <= schemaVersion ? 'earlier' : 'ready';
+}
+
+interface Rights {
+  /** Of the database. */
+  readonly creates: boolean;
+  /** The schema is there. */
+  readonly there: boolean;
+  readonly sees: boolean;
+  /** Of the schema. */
+  readonly adds: boolean;
+  /** A table that is somebody else's. */
+  readonly foreign: string | null;
+  /** Tables that the role may not read or write. */
+  readonly closed: readonly string[];
+}
+
+async function rightsOf(db: Db): Promise<Rights> {
+  const { rows } = await sql<Omit<Rights, 'foreign' | 'closed'>>`
+    SELECT has_database_privilege(current_database(), 'CREATE') AS creates, n.oid IS NOT NULL AS there,
+      n.oid IS NULL OR has_schema_privilege(n.oid, 'USAGE') AS sees,
+      coalesce(has_schema_privilege(n.oid, 'CREATE'), false) AS adds
+    FROM (SELECT 1) one LEFT JOIN pg_namespace n ON n.nspname = ${schema}`.execute(db);
+  const tables = await sql<{ name: string; closed: boolean; foreign: boolean }>`
+    SELECT c.relname AS name, NOT pg_has_role(c.relowner, 'USAGE') AS "foreign",
+      NOT (has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')
+        AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE')) AS closed
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${schema} AND c.relkind = 'r' ORDER BY 1`.execute(db);
+  const [own] = rows;
+  return {
+    ...(own ?? { creates: false, there: false, sees: false, adds: false }),
+    foreign: tables.rows.find((table) => table.foreign)?.name ?? null,
+    closed: tables.rows.flatMap(({ name, closed }) => (closed ? [name] : [])),
+  };
+}
+
+function lackingIn(rights: Rights, state: SchemaState, { user, database }: PostgresPlace): readonly string[] {
+  const role = sqlName(user);
+  const { there, sees, adds, creates, foreign, closed } = rights;
+  if (!there)
+    return creates
+      ? []
+      : [
+          `The role ${user} may not create the schema ${schema}. Run GRANT CREATE ON DATABASE ${sqlName(database)} TO ${role};`,
+        ];
+  if (!sees)
+    return [`The role ${user} may not use the schema ${schema}. Run GRANT USAGE ON SCHEMA ${schema} TO ${role};`];
+  if (state === 'absent' && !adds)
+    return [
+      `The role ${user} may not create tables in the schema ${schema}. Run ALTER SCHEMA ${schema} OWNER TO ${role};`,
+    ];
+  if (closed.length > 0)
+    return [
+      `The role ${user} may not read and write the table ${closed[0]}${closed.length > 1 ? ` and ${closed.length - 1} more` : ''}. Run GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role};`,
+    ];
+  if (state === 'earlier' && (foreign !== null || !adds))
+    return [
+      `The role ${user} may not upgrade the store${foreign === null ? '' : `: another role owns the table ${foreign}`}. Start this version once with the role that owns the schema ${schema}.`,
+    ];
+  return [];
+}
+
+/** Half the time of the question is taken off. */
+async function aheadMs(db: Db, clock: { now(): EpochMs }): Promise<number> {
+  const before = clock.now();
+  const { rows } = await sql<{
+    now: number;
+  }>`SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint AS now`.execute(db);
+  const after = clock.now();
+  return (rows[0]?.now ?? after) - (before + after) / 2;
+}

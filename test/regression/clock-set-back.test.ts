@@ -1,0 +1,87 @@
+// The clock was set back by a day: what was to happen soon does not wait until it has caught up.
+import { describe, expect, test } from 'vitest';
+import { elapse, step } from '../../src/alert/engine.ts';
+import { dueStep } from '../../src/alert/incidents.ts';
+import { admit } from '../../src/guard/breaker.ts';
+import { tryWaitMs } from '../../src/model/action-transition.ts';
+import type { Alert } from '../../src/model/alert.ts';
+import { closedBreaker } from '../../src/model/breaker.ts';
+import type { Incident } from '../../src/model/incident.ts';
+import { dayMs, elapsedMs, hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { sampleAlert, start } from '../alert/samples.ts';
+
+const ahead = start + dayMs;
+
+test('a moment ahead of now is long ago', () => {
+  expect(elapsedMs(start - minuteMs, start)).toBe(minuteMs);
+  expect(elapsedMs(start, start)).toBe(0);
+  expect(elapsedMs(ahead, start)).toBe(Number.POSITIVE_INFINITY);
+});
+
+describe('an alert that was pending', () => {
+  const forMs = 3 * minuteMs;
+  const begun: Alert = { ...sampleAlert(1), status: 'pending', since: ahead, firingAt: null, firesAt: ahead + forMs };
+
+  test('fires after its time when nothing more is seen of it', () => {
+    const [pending] = elapse([begun], start).changed;
+    expect(pending).toMatchObject({ status: 'pending', since: start, firesAt: start + forMs });
+    expect(elapse([pending ?? begun], start + forMs - 1).transitions).toEqual([]);
+    expect(elapse([pending ?? begun], start + forMs).transitions).toMatchObject([{ kind: 'firing' }]);
+  });
+
+  test('fires after its time when it is seen again', () => {
+    const { severity, facts } = begun;
+    const again = {
+      subject: begun,
+      severity,
+      active: true,
+      forMs,
+      observations: 1,
+      clearObservations: 1,
+      facts,
+    } as const;
+    expect(step([again], () => begun, start).changed).toMatchObject([{ since: start, firesAt: start + forMs }]);
+  });
+});
+
+test('an action is tried again at once, and otherwise waits as long as ever', () => {
+  expect(tryWaitMs({ nextTryAt: ahead }, start)).toBe(0);
+  expect(tryWaitMs({ nextTryAt: start + hourMs }, start)).toBe(hourMs);
+  expect(tryWaitMs({ nextTryAt: start - 1 }, start)).toBe(0);
+  expect(tryWaitMs({ nextTryAt: null }, start)).toBe(0);
+});
+
+test('an incident is announced at once', () => {
+  const incident: Incident = {
+    id: 'i1',
+    cause: { attribute: 'provider', value: 'google' },
+    kind: null,
+    members: [],
+    alerts: [],
+    severity: 'critical',
+    beganAt: ahead,
+    openedAt: ahead,
+    joinedAt: ahead,
+    movedAt: ahead,
+    announced: null,
+    endedAt: null,
+  };
+  expect(dueStep(incident, start)).toBe('began');
+  expect(dueStep({ ...incident, joinedAt: start - secondMs, openedAt: start - secondMs }, start)).toBe(null);
+});
+
+test('what the breaker let pass then does not count as recent', () => {
+  const policy = { sharePpm: 100_000, minMailboxes: 2, maxMailboxes: 25, minDomains: 1, windowMs: hourMs };
+  const candidate = (key: string) => ({
+    key,
+    account: 'acme',
+    email: `${key}@acme.example`,
+    domain: 'acme.example',
+    weight: 1,
+    firstSight: false,
+    statsAt: start,
+  });
+  const then = admit(closedBreaker, candidate('a'), { policy, running: 10, now: ahead });
+  expect(admit(then.state, candidate('b'), { policy, running: 10, now: ahead }).admitted).toBe(false);
+  expect(admit(then.state, candidate('b'), { policy, running: 10, now: start }).admitted).toBe(true);
+});

@@ -1,0 +1,46 @@
+// Whoever read nothing of an answer held its memory and its file for ever: with enough of them the daemon could neither be
+// reached nor reach the API. docs/faults.md O7.
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { ask, serve } from '../serve/running-server.ts';
+import { until } from '../support/until.ts';
+
+const stallMs = 200;
+const oneConnection = { connections: 1, stallMs };
+
+/** Asks for more than the kernel keeps for a connection, and reads nothing. */
+function stall(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1').pause();
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => {});
+  const question = 'GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: identity\r\n\r\n';
+  return new Promise((resolve) => void socket.write(question.repeat(500), () => resolve()));
+}
+
+const isAnswered = (url: string) =>
+  ask(`${url}/healthz`, { connection: 'close' }).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+
+test('a reader that takes nothing of an answer is cut, and makes room for others', async () => {
+  await using server = await serve(new Fleet(), { connectionLimits: oneConnection });
+  await stall(server.port);
+  expect(await isAnswered(server.url)).toBe(false);
+  await until('room for another connection', () => isAnswered(server.url));
+});
+
+test('an answer that is long in coming is waited for', async () => {
+  const gate = Promise.withResolvers<void>();
+  const explain = async () => {
+    await gate.promise;
+    return [];
+  };
+  await using server = await serve(new Fleet(), { connectionLimits: oneConnection, deliveries: explain });
+  const asked = ask(`${server.url}/api/deliveries`);
+  await sleep(3 * stallMs);
+  gate.resolve();
+  expect((await asked).status).toBe(200);
+});
