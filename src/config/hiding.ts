@@ -29,7 +29,10 @@ export function hideSecrets(problem: Problem, secrets: readonly string[]): Probl
 
 /** The text with `[hidden]` for each of the secrets, and for whatever looks like one. */
 export function hideIn(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((rest, secret) => rest.replaceAll(secret, hiddenMark), text).replace(shapes, hiddenMark);
+  // Of hundreds of accounts each has a secret, and each of thousands of settings is looked at: most are too short for any.
+  const hidden = (rest: string, secret: string) =>
+    secret.length > rest.length ? rest : rest.replaceAll(secret, hiddenMark);
+  return secrets.reduce(hidden, text).replace(shapes, hiddenMark);
 }
 
 /** Whether the value at a path is a secret by its key. The url of a store is none unless it has a password: people are told it. */

@@ -75,13 +75,18 @@ export function changesBetween(before: readonly Setting[], after: readonly Setti
   const changes: SettingChange[] = [];
   for (const [name, setting] of now) {
     const was = old.get(name);
-    if (was && isDeepStrictEqual([was.value, was.secret], [setting.value, setting.secret])) continue;
+    if (was && isSameSetting(was, setting)) continue;
     changes.push({ name, before: was ? valueText(was.value) : null, after: valueText(setting.value) });
   }
   for (const [name, { value }] of old) {
     if (!now.has(name)) changes.push({ name, before: valueText(value), after: null });
   }
   return changes;
+}
+
+/** Nearly all of thousands are the same, and plain values. */
+function isSameSetting(was: Setting, is: Setting): boolean {
+  return was.secret === is.secret && (was.value === is.value || isDeepStrictEqual(was.value, is.value));
 }
 
 /** `default`, `line 12`. */

@@ -49,17 +49,19 @@ export function impactOf(before: Config, after: Config): Impact {
   const old = new Map(before.accounts.map((account) => [account.name, account]));
   const now = new Set(after.accounts.map(({ name }) => name));
   const shared = !isDeepStrictEqual([before.poll, before.api], [after.poll, after.api]);
-  const kept = after.accounts.flatMap((account) => {
+  const restarted: string[] = [];
+  const changed: string[] = [];
+  for (const account of after.accounts) {
     const was = old.get(account.name);
-    return was ? [{ name: account.name, was, account }] : [];
-  });
-  const restarts = ({ was, account }: (typeof kept)[number]) =>
-    shared || !isDeepStrictEqual(connectionOf(was), connectionOf(account));
+    if (!was) continue;
+    if (shared || !isDeepStrictEqual(connectionOf(was), connectionOf(account))) restarted.push(account.name);
+    else if (!isDeepStrictEqual(was, account)) changed.push(account.name);
+  }
   return {
     added: after.accounts.map(({ name }) => name).filter((name) => !old.has(name)),
     removed: before.accounts.map(({ name }) => name).filter((name) => !now.has(name)),
-    restarted: kept.filter(restarts).map(({ name }) => name),
-    changed: kept.filter((one) => !restarts(one) && !isDeepStrictEqual(one.was, one.account)).map(({ name }) => name),
+    restarted,
+    changed,
   };
 }
 

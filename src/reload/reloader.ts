@@ -119,7 +119,9 @@ export class Reloader {
     if (pacer.due()) await pacer.turn();
     const impact = impactOf(live.config, loaded.config);
     if (pacer.due()) await pacer.turn();
-    const said = this.#describe(loaded, impact);
+    const waiting = needingRestart(source.started.settings, loaded.settings);
+    if (pacer.due()) await pacer.turn();
+    const said = this.#describe(loaded, impact, waiting);
     if (pacer.due()) await pacer.turn();
     const change = { before: live.config, after: loaded.config };
     const { sentences: preview, counts } = await previewOf(change, fleet, world.clock.now(), pacer);
@@ -148,9 +150,9 @@ export class Reloader {
     return invalid(...problems, notReloaded);
   }
 
-  #describe(loaded: ValidConfig, impact: Impact): readonly string[] {
+  /** `waiting`: what takes effect after a restart only. */
+  #describe(loaded: ValidConfig, impact: Impact, waiting: readonly SettingChange[]): readonly string[] {
     const changes = changesBetween(this.#inForce.settings, loaded.settings);
-    const waiting = needingRestart(this.#parts.source.started.settings, loaded.settings);
     const late = new Set(waiting.map(({ name }) => name));
     return [
       ...changes.filter(({ name }) => !late.has(name)).map(changeText),

@@ -25,6 +25,7 @@ export const targets = {
   longestBlockOf10k: { wanted: 10, is: 'at most', of: 'ours', enforced: false },
   longestBlockOf100k: { wanted: 20, is: 'at most', of: 'ours', enforced: false },
   reload: { wanted: 0.3, is: 'at most', of: 'ours', enforced: false },
+  stormFires: { wanted: 100, is: 'at least', of: 'ours', enforced: false },
   stormPageCpu: { wanted: 15, is: 'at most', of: 'ours', enforced: false },
   stormPageSize: { wanted: 150, is: 'at most', of: 'ours', enforced: true },
   viewTime: { wanted: 200, is: 'at most', of: 'ours', enforced: false },
