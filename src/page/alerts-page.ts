@@ -42,6 +42,10 @@ export interface AlertsPageParts {
   readonly past: { readonly rows: readonly PastAlert[]; readonly next: number | null } | null;
   /** The newest first; null when they could not be read. */
   readonly deliveries: readonly Delivery[] | null;
+  /** Those about the alerts that are shown as firing, the newest first. */
+  readonly about: readonly Delivery[];
+  /** Whether `about` has all of them. */
+  readonly knowsAll: boolean;
   readonly silences: readonly Silence[];
   readonly selection: AlertSelection;
   /** Of those that fire, from 1. */
@@ -94,21 +98,26 @@ function isNarrowed(selection: AlertSelection): boolean {
   return Object.values(selection).some((value) => value !== null);
 }
 
-function firingPanel(parts: AlertsPageParts): Markup {
-  const { chosen, pending, deliveries, silences, selection, now } = parts;
-  const about = byAlert(deliveries ?? []);
+/** Those of one page of what fires. `page`: from 1; a page that is not there is the last one. */
+export function firingOn(chosen: readonly Alert[], wanted: number) {
   const pages = Math.max(1, Math.ceil(chosen.length / alertsShown));
-  const page = Math.min(parts.page, pages);
-  const items = gravestOf(chosen, page * alertsShown)
-    .slice((page - 1) * alertsShown)
-    .map((alert) =>
-      alertItem({
-        alert,
-        now,
-        ...(deliveries && { sent: (about.get(alert.fingerprint) ?? []).slice(0, sentShown) }),
-        silence: silences.find(({ match }) => mutes(match, alert)) ?? null,
-      }),
-    );
+  const page = Math.min(wanted, pages);
+  return { page, pages, alerts: gravestOf(chosen, page * alertsShown).slice((page - 1) * alertsShown) };
+}
+
+function firingPanel(parts: AlertsPageParts): Markup {
+  const { chosen, pending, knowsAll, silences, selection, now } = parts;
+  const about = byAlert(parts.about);
+  const { page, pages, alerts } = firingOn(chosen, parts.page);
+  const items = alerts.map((alert) => {
+    const sent = about.get(alert.fingerprint) ?? [];
+    return alertItem({
+      alert,
+      now,
+      ...((knowsAll || sent.length > 0) && { sent: sent.slice(0, sentShown) }),
+      silence: silences.find(({ match }) => mutes(match, alert)) ?? null,
+    });
+  });
   return html`<section class="panel" aria-labelledby="firing"><h2 id="firing">Firing <span class="count">${numberText(chosen.length)}</span></h2>
 ${items.length === 0 ? html`<p class="muted">No alert is firing${isNarrowed(selection) ? ' that matches' : ''}.</p>` : html`<ol class="events">${items}</ol>`}
 ${pageLinks({ page, pages }, (target) => pathOf(selection, { page: target }))}
@@ -116,7 +125,7 @@ ${pending > 0 ? html`<p class="muted">${counted(pending, 'condition is', 'condit
 }
 
 /** The messages about each alert, by its fingerprint. */
-function byAlert(deliveries: readonly Delivery[]): ReadonlyMap<string, readonly Delivery[]> {
+export function byAlert(deliveries: readonly Delivery[]): ReadonlyMap<string, readonly Delivery[]> {
   const about = new Map<string, Delivery[]>();
   for (const delivery of deliveries) {
     for (const fingerprint of delivery.alerts) {

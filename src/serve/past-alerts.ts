@@ -2,11 +2,11 @@
 // and what the page of alerts is read from.
 import { type Alert, severities } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
-import { type EpochMs, hourMs } from '../model/time.ts';
-import type { AlertSelection, PastAlert } from '../page/alerts-page.ts';
+import { type AlertSelection, byAlert, type PastAlert } from '../page/alerts-page.ts';
 import { alertJson } from './alerts-answer.ts';
 import { cursorAfter, cursorOf } from './cursor.ts';
 import { deliveryJson, iso } from './json-answers.ts';
+import { messagesIn, spansOf } from './messages-about.ts';
 import { oneOf, readQuery, upTo, whole } from './query.ts';
 import { refusalJson } from './refusals.ts';
 import type { RouteParts } from './route-parts.ts';
@@ -25,10 +25,6 @@ const usualLimit = 50;
 /** One answer looks at so many steps of alerts, also when few of them match. */
 const stepsScanned = 1_000;
 const stepsARead = 200;
-/** Messages that are looked through for those about these alerts. */
-const deliveriesRead = 300;
-/** The message about an end is written this long after it, at the latest: groups wait minutes. */
-const toldWithinMs = hourMs;
 
 type PastParts = Pick<RouteParts, 'transitions' | 'deliveries'>;
 
@@ -53,8 +49,11 @@ export function isChosen(alert: Alert, { severity, rule, account, mailbox }: Ale
 /** Up to `limit` of those that match, from behind the step `before` on. There may be fewer, and yet older ones behind `next`. */
 export async function readPast(parts: PastParts, selection: AlertSelection, from: From): Promise<PastPage> {
   const { found, next } = await scan(parts, selection, from);
-  const sent = found.length === 0 ? [] : await sentUntil(parts.deliveries, Math.max(...found.map(({ at }) => at)));
-  return { rows: found.map((one) => ({ ...one, messages: sent.filter((delivery) => isAbout(delivery, one)) })), next };
+  const spans = found.flatMap(({ alert, at }) => spansOf(alert, at));
+  const about = byAlert((await messagesIn(parts.deliveries, spans)).deliveries);
+  const messagesOf = (one: Ended) =>
+    (about.get(one.alert.fingerprint) ?? []).filter((delivery) => isWithin(delivery, one));
+  return { rows: found.map((one) => ({ ...one, messages: messagesOf(one) })), next };
 }
 
 interface From {
@@ -80,14 +79,8 @@ async function scan({ transitions }: PastParts, selection: AlertSelection, { bef
   return { found, next };
 }
 
-function sentUntil(deliveries: PastParts['deliveries'], newest: EpochMs): Promise<readonly Delivery[]> {
-  const place = { createdAt: newest + toldWithinMs, sequence: Number.MAX_SAFE_INTEGER, id: '' };
-  return deliveries(deliveriesRead, place);
-}
-
-function isAbout({ alerts, createdAt }: Delivery, { at, alert }: Ended): boolean {
-  const began = Math.min(alert.firingAt ?? at, at);
-  return createdAt >= began && createdAt <= at + toldWithinMs && alerts.includes(alert.fingerprint);
+function isWithin({ createdAt }: Delivery, { at, alert }: Ended): boolean {
+  return spansOf(alert, at).some(({ from, until }) => createdAt >= from && createdAt <= until);
 }
 
 /** `asked`: `severity`, `rule`, `account`, `mailbox`, `limit` and `cursor`. */

@@ -62,6 +62,33 @@ test('each comes once, with the messages from its beginning to an hour after its
   expect(text).toMatch(/Past alerts .*happened warning box5 paused .*resolved critical API down 2 h ago after 60 min/);
 });
 
+test('its messages are found however many came since, of what is over and of what still fires', async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-past-'));
+  await using stage = await open(folder.path);
+  const weekMs = 168 * hourMs;
+  const firingAt = now - weekMs;
+  const long = alert({
+    rule: 'dns_failing',
+    object: 'x.example',
+    since: firingAt,
+    firingAt,
+    facts: facts('DNS fails'),
+  });
+  const still = alert({ rule: 'key_shared', since: firingAt, firingAt, facts: facts('key shared') });
+  stage.fleet.putAlert(still);
+  await stage.send('began', long, firingAt + minuteMs);
+  await stage.send('still', still, firingAt + minuteMs);
+  for (let index = 0; index < 310; index += 1) await stage.send(`day ${index}`, paused, now - 90 * hourMs + index);
+  await stage.send('ended', long, now - 80 * hourMs);
+  await stage.record({ kind: 'resolved', at: now - 80 * hourMs - minuteMs, alert: { ...long, status: 'resolved' } });
+  for (let index = 0; index < 310; index += 1) await stage.send(`since ${index}`, paused, now - hourMs + index);
+  const { alerts } = await stage.json();
+  expect(alerts[0].messages.map(({ id }: { id: string }) => id)).toEqual(['ended', 'began']);
+  const text = (await stage.page('/alerts?rule=key_shared')).replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+  expect(text).toMatch(/key shared for 7 days key_shared waiting ops 7 days ago/);
+  expect(text).not.toContain('has no record of a message');
+});
+
 test('they are narrowed by severity, rule, account and mailbox', async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-past-'));
   await using stage = await open(folder.path);

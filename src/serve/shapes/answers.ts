@@ -75,7 +75,9 @@ export const pastAlertsAnswer = z.strictObject({
       ...alert.shape,
       ended_at: moment.describe('When it resolved, or happened.'),
       is_event: z.boolean().describe('It happened once, and never resolves.'),
-      messages: listOf(z.lazy(() => delivery)).describe('About it, the newest first, without their text.'),
+      messages: listOf(z.lazy(() => delivery)).describe(
+        'About it, the newest first, without their text. Of an alert that fired for longer than a day: those about its beginning and its end.',
+      ),
     }),
   ).describe(
     'The newest first. Warmwarden looks through 1,000 steps of alerts: there may be fewer than `limit`, and yet older ones.',
