@@ -45,6 +45,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   explain: ['warmwarden explain a@b.example', 'warmwarden explain acme/a@b.example --at 2026-03-20T10:02Z'],
   history: [
     'warmwarden history --since 24h',
+    'warmwarden history --by ann --operation pause',
     'warmwarden history --mailbox a@b.example --guard    # also what Warmwarden did by itself',
   ],
   pause: [

@@ -15,6 +15,9 @@ import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command
 
 interface HistoryOptions extends DaemonOptions {
   readonly mailbox?: string;
+  readonly by?: string;
+  readonly operation?: string;
+  readonly reason?: string;
   readonly since?: number;
   readonly guard?: boolean;
   readonly limit?: number;
@@ -27,6 +30,9 @@ export function historyCommand(): Command {
   return withDaemonOptions(new Command('history'))
     .description('show the audit log: who changed what, when, why, and the outcome; the newest first')
     .option('--mailbox <name>', 'only commands on this mailbox, by address, id or ACCOUNT/ADDRESS')
+    .option('--by <name>', 'only what this person did; Warmwarden: only what it did by itself')
+    .option('--operation <word>', 'only this operation, such as pause, or this action of Warmwarden, such as restore')
+    .option('--reason <word>', 'only what Warmwarden did for this reason, such as bounce_rate_over_limit')
     .option('--since <duration>', 'how far back (default: 30d)', duration)
     .option('--limit <number>', `entries to show, 1 to ${mostEntries} (default: 100)`, wholeNumber(1, mostEntries))
     .option('--guard', 'also show what Warmwarden did by itself')
@@ -41,9 +47,13 @@ async function history(options: HistoryOptions): Promise<void> {
   else process.stdout.write(`${onScreen(linesOf(answer, options)).join('\n')}\n`);
 }
 
-function queryOf({ mailbox, since, guard = false, limit }: HistoryOptions): Readonly<Record<string, string>> {
+function queryOf(options: HistoryOptions): Readonly<Record<string, string>> {
+  const { mailbox, by, operation, reason, since, guard = false, limit } = options;
   return {
     ...(mailbox !== undefined && { mailbox }),
+    ...(by !== undefined && { by }),
+    ...(operation !== undefined && { operation }),
+    ...(reason !== undefined && { reason }),
     ...(since !== undefined && { since_seconds: `${since / secondMs}` }),
     ...(guard && { guard: 'true' }),
     ...(limit !== undefined && { limit: `${limit}` }),
@@ -71,8 +81,9 @@ function linesOf(
   return [...entries.flatMap(entryLines), ...rest];
 }
 
-function noneText({ mailbox, since, guard = false }: HistoryOptions): string {
+function noneText({ mailbox, by, operation, reason, since, guard = false }: HistoryOptions): string {
   const where = `${mailbox === undefined ? '' : ' on that mailbox'} ${since === undefined ? 'in the last 30 days' : 'in that time'}`;
+  if ([by, operation, reason].some((one) => one !== undefined)) return `Nothing that matches${where}.`;
   if (guard) return `Nothing was changed through Warmwarden${where}.`;
   return `No operator command${where}. \`--guard\` adds what Warmwarden did by itself.`;
 }

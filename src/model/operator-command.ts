@@ -141,6 +141,9 @@ export interface CommandName {
  */
 export type CommandEnd = 'done' | 'no_change' | 'failed' | 'interrupted' | 'unknown';
 
+/** How Warmwarden is called among those who did something. */
+export const itself = 'Warmwarden';
+
 /** A line of the audit log. */
 export interface CommandEntry extends CommandName, Requester {
   /** Grows with time. */

@@ -1,22 +1,23 @@
 // What was done: by people through Warmwarden and by Warmwarden itself, why, and what came of it.
 import { html } from 'hono/html';
-import type { Action } from '../model/action.ts';
-import type { CommandEntry } from '../model/operator-command.ts';
+import { type Action, guardActionKinds } from '../model/action.ts';
+import { type CommandEntry, itself } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Verdict } from '../model/verdict.ts';
+import type { Reason, Verdict } from '../model/verdict.ts';
 import { actionItem } from './action-item.ts';
 import { ago, breakable, type Markup, prose, text } from './elements.ts';
 import { Regions, type View } from './regions.ts';
 
+/** What is shown; the lists have nothing else. */
 export interface ActivitySelection {
-  /** A person's name, or `Warmwarden`. Empty: everyone. */
-  readonly by: string;
+  /** A person's name, or `Warmwarden`; null: everyone. */
+  readonly by: string | null;
   /** As people name it. Empty: all. */
   readonly mailbox: string;
-  /** An operation, or a kind of action. Empty: all. */
-  readonly what: string;
-  /** The reason of one of Warmwarden's actions, as a word. Empty: any. */
-  readonly why: string;
+  /** An operation, or a kind of action; null: all. */
+  readonly operation: string | null;
+  /** Why Warmwarden acted; null: for any reason. */
+  readonly reason: Reason | null;
 }
 
 export interface ActivityPageParts {
@@ -35,14 +36,14 @@ export interface ActivityPageParts {
 }
 
 const entriesShown = 100;
-/** How Warmwarden is called among those who did something. */
-const itself = 'Warmwarden';
+/** Why Warmwarden acts. */
+const actingReasons: readonly Reason[] = ['bounce_rate_over_limit', 'repeat_offender', 'emergency', 'clean_volume'];
 
 interface Entry {
   readonly at: EpochMs;
   readonly by: string;
-  readonly what: string;
-  readonly why: string;
+  readonly operation: string;
+  readonly reason: string;
   readonly markup: () => Markup;
 }
 
@@ -50,18 +51,12 @@ export function activityPage(parts: ActivityPageParts): View {
   const { selection, commands, actions, wrong } = parts;
   const regions = new Regions();
   const { entries, olderThan } = entriesOf(parts);
-  const chosen = entries.filter(
-    ({ by, what, why }) =>
-      (selection.by === '' || by === selection.by) &&
-      (selection.what === '' || what === selection.what) &&
-      (selection.why === '' || why === selection.why),
-  );
-  const { shown, rest } = firstOf(chosen);
+  const { shown, rest } = firstOf(entries);
   const earlier = rest ?? olderThan;
   const unread = commands === null || actions === null;
   const list =
-    chosen.length === 0
-      ? html`<p class="muted">${unread ? '' : nothing(parts, earlier)}</p>`
+    entries.length === 0
+      ? html`<p class="muted">${unread ? '' : nothing(parts)}</p>`
       : html`<ol class="events">${shown.map(({ markup }) => markup())}</ol>`;
   const body = html`<h1>Activity</h1>
 <section class="panel" aria-label="What was done">
@@ -75,15 +70,15 @@ ${wrong === null ? '' : html`<p class="bad">${text(wrong)}</p>`}${list}${earlier
   return { title: 'Activity · Warmwarden', body, regions };
 }
 
-function nothing({ selection, until }: ActivityPageParts, earlier: EpochMs | null): string {
-  if (earlier !== null) return 'Nothing that matches among the newest.';
+function nothing({ selection, until }: ActivityPageParts): string {
   return until !== null || Object.values(selection).some(Boolean) ? 'Nothing that matches.' : 'Nothing yet.';
 }
 
 function earlierLinks({ selection, until }: ActivityPageParts, earlier: EpochMs | null): Markup | string {
   if (until === null && earlier === null) return '';
   const path = (before: EpochMs | null) => {
-    const query = new URLSearchParams(Object.entries(selection).filter(([, value]) => value !== ''));
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(selection)) if (value) query.set(name, value);
     if (before !== null) query.set('until', String(before));
     return query.size === 0 ? '/activity' : `/activity?${query}`;
   };
@@ -122,15 +117,15 @@ function allEntries({ commands, actions, explain, now }: ActivityPageParts): rea
   const byPeople = (commands ?? []).map((command) => ({
     at: command.at,
     by: command.by,
-    what: command.name,
-    why: '',
+    operation: command.name,
+    reason: '',
     markup: () => commandItem(command, now),
   }));
   const byItself = (actions ?? []).map((action) => ({
     at: action.plannedAt,
     by: itself,
-    what: action.kind,
-    why: action.verdict.reason,
+    operation: action.kind,
+    reason: action.verdict.reason,
     markup: () => actionItem({ action, explain, now, link: true }),
   }));
   return [...byPeople, ...byItself].sort((a, b) => b.at - a.at);
@@ -157,28 +152,22 @@ ${outcome === '' ? '' : outcome.split('\n').map((line) => html`<p class="muted">
 </li>`;
 }
 
-function activityForm({ by, mailbox, what, why }: ActivitySelection, entries: readonly Entry[]): Markup {
-  const options = (values: Iterable<string>, chosen: string) =>
-    [...new Set([...values, ...(chosen === '' ? [] : [chosen])])]
+function activityForm({ by, mailbox, operation, reason }: ActivitySelection, entries: readonly Entry[]): Markup {
+  const options = (values: Iterable<string>, chosen: string | null) =>
+    [...new Set([...values, chosen ?? ''])]
       .filter(Boolean)
       .sort()
       .map(
         (value) =>
           html`<option value="${text(value)}"${value === chosen ? html` selected` : ''}>${text(value)}</option>`,
       );
+  const people = options([itself, ...entries.map((one) => one.by)], by);
+  const operations = options([...guardActionKinds, ...entries.map((one) => one.operation)], operation);
+  const reasons = options([...actingReasons, ...entries.map((one) => one.reason)], reason);
   return html`<form class="filter" role="search" action="/activity" method="get">
-<select name="by" aria-label="Only by"><option value="">by everyone</option>${options(
-    entries.map((one) => one.by),
-    by,
-  )}</select>
-<select name="what" aria-label="Only this"><option value="">everything</option>${options(
-    entries.map((one) => one.what),
-    what,
-  )}</select>
-<select name="why" aria-label="Only for this reason"><option value="">for any reason</option>${options(
-    entries.map((one) => one.why),
-    why,
-  )}</select>
+<select name="by" aria-label="Only by"><option value="">by everyone</option>${people}</select>
+<select name="operation" aria-label="Only this"><option value="">everything</option>${operations}</select>
+<select name="reason" aria-label="Only for this reason"><option value="">for any reason</option>${reasons}</select>
 <input name="mailbox" type="search" value="${mailbox}" maxlength="400" placeholder="address or id of a mailbox" aria-label="Only this mailbox" autocomplete="off" data-key="/">
 <button type="submit">Show</button></form>`;
 }

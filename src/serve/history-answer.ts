@@ -1,11 +1,13 @@
 // GET /api/history: the audit log as JSON, with what the guard did by itself when that is asked for.
-import type { Action } from '../model/action.ts';
+import { type Action, guardActionKinds } from '../model/action.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
-import type { CommandEntry } from '../model/operator-command.ts';
+import { type CommandEntry, itself } from '../model/operator-command.ts';
 import { dayMs, type EpochMs, secondMs } from '../model/time.ts';
+import { type Reason, reasons } from '../model/verdict.ts';
+import { operationNames } from '../operator/command-requests.ts';
 import { actionText } from '../wording/explain.ts';
 import { cursorOf, pageOf } from './cursor.ts';
-import { mailboxName, oneOf, type Query, readQuery, whole } from './query.ts';
+import { mailboxName, oneOf, type Query, readQuery, upTo, whole } from './query.ts';
 import { refusalJson } from './refusals.ts';
 
 /** Where the audit log is read: the daemon's store, or a store without its daemon. */
@@ -25,7 +27,27 @@ interface HistoryQuery<Id> {
   /** Where the page before ended; null, or absent: from the newest on. */
   readonly before?: Before<Id> | null;
   readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
+  readonly by?: string | null;
+  readonly operation?: string | null;
+  readonly reason?: Reason | null;
   readonly limit: number;
+}
+
+/** The page and the API are narrowed by the same. null: by nothing. */
+export interface HistoryFilter {
+  /** A person's name, or `Warmwarden`. */
+  readonly by: string | null;
+  readonly operation: string | null;
+  /** Why Warmwarden acted: people give reasons in their own words, which are not filtered. */
+  readonly reason: Reason | null;
+}
+
+export function asksForCommands({ by, reason }: HistoryFilter): boolean {
+  return by !== itself && reason === null;
+}
+
+export function asksForActions({ by }: HistoryFilter): boolean {
+  return by === null || by === itself;
 }
 
 /** A line of the history. */
@@ -39,8 +61,16 @@ const usualSpanSeconds = (30 * dayMs) / secondMs;
 const usualLimit = 100;
 const maxLimit = 1_000;
 
+const maxNameLength = 400;
+/** What narrows the history, here and on the page. */
+export const historyFilters = {
+  by: upTo(maxNameLength),
+  operation: oneOf(...new Set([...operationNames, ...guardActionKinds])),
+  reason: oneOf(...reasons),
+};
 export const historyParameters = {
   mailbox: mailboxName,
+  ...historyFilters,
   since_seconds: whole(1),
   guard: oneOf('true', 'false'),
   limit: whole(1, maxLimit),
@@ -56,13 +86,16 @@ export async function historyAnswer(
   const query = readQuery(historyParameters, asked);
   if ('wrong' in query) return refusalJson('bad_request', query.wrong);
   const { mailbox: name, since_seconds: span = usualSpanSeconds, guard, limit = usualLimit, cursor } = query.read;
+  const { by, operation = null, reason = null } = query.read;
+  const filter = { by: by || null, operation, reason };
   const found = name === undefined ? null : namedMailbox(name, mailboxes);
   if (found && 'wrong' in found) return refusalJson('unknown_mailbox', found.wrong);
   const about = found ? { account: found.mailbox.account, ids: idsOf(found.mailbox) } : null;
-  const wanted = { since: now - span * secondMs, mailbox: about, limit: limit + 1 };
+  const wanted = { since: now - span * secondMs, mailbox: about, ...filter, limit: limit + 1 };
   const { ofCommands, ofActions } = placesIn(cursor);
-  const commands = await source.commands({ ...wanted, before: ofCommands });
-  const actions = guard === 'true' ? await source.guardActions({ ...wanted, before: ofActions }) : [];
+  const isWanted = guard === 'true' || filter.by === itself || reason !== null;
+  const commands = asksForCommands(filter) ? await source.commands({ ...wanted, before: ofCommands }) : [];
+  const actions = isWanted && asksForActions(filter) ? await source.guardActions({ ...wanted, before: ofActions }) : [];
   const lines: readonly Line[] = [
     ...commands.map((command) => ({ at: command.at, kind: 0, id: `${command.id}`, json: commandJson(command) })),
     ...actions.map((action) => ({ at: action.plannedAt, kind: 1, id: action.id, json: actionJson(action, now) })),
@@ -117,7 +150,7 @@ function actionJson(action: Action, now: EpochMs) {
   return {
     at: iso(plannedAt),
     kind: 'guard' as const,
-    by: 'Warmwarden',
+    by: itself,
     operation: kind,
     command: `${kind} ${email}`,
     account,

@@ -22,6 +22,7 @@ import { turnAfter, type World } from '../world.ts';
 import { agesOf } from './budget-answer.ts';
 import { settingParameters } from './configuration-answer.ts';
 import { groupParameters, readGroups, usualGrouping } from './groups-answer.ts';
+import { asksForActions, asksForCommands, historyFilters } from './history-answer.ts';
 import { type Messages, messagesIn, spansOf } from './messages-about.ts';
 import { alertFilters, isChosen, readPast, selectionOf } from './past-alerts.ts';
 import { namesIn } from './path-names.ts';
@@ -74,11 +75,17 @@ const maxWordLength = 400;
 
 const pastShown = 50;
 const alertParameters = { ...alertFilters, page: whole(1), before: whole(1, Number.MAX_SAFE_INTEGER) };
+/** An empty text restricts nothing, as a form sends it. */
+function orEmpty<Word>({ wanted, schema, required, read }: Parameter<Word>): Parameter<Word | ''> {
+  const words = schema['enum'];
+  const all = Array.isArray(words) ? { ...schema, enum: ['', ...words] } : schema;
+  return { wanted, schema: all, required, read: (found) => (found === '' ? '' : read(found)) };
+}
 const activityParameters = {
-  by: upTo(maxWordLength),
+  by: historyFilters.by,
   mailbox: upTo(maxWordLength),
-  what: upTo(maxWordLength),
-  why: upTo(maxWordLength),
+  operation: orEmpty(historyFilters.operation),
+  reason: orEmpty(historyFilters.reason),
   until: whole(0, maxEpochMs),
 };
 
@@ -156,18 +163,21 @@ async function activityView(parts: ViewParts, { query }: Asked): Promise<View | 
   const { fleet, world, history, explain } = parts;
   const asked = readQuery(activityParameters, query, lenient);
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
-  const { by = '', mailbox: name = '', what = '', why = '', until = null } = asked.read;
+  const { by, mailbox: name = '', operation, reason, until = null } = asked.read;
+  const filter = { by: by || null, operation: operation || null, reason: reason || null };
   const now = world.clock.now();
   const found = name.trim() === '' ? null : namedMailbox(name.trim(), fleet.mailboxes());
   const wrong = found && 'wrong' in found ? found.wrong : null;
   const about = found && 'mailbox' in found ? found.mailbox : null;
   const mailbox = about && { account: about.account, ids: [about.id, ...(about.memory?.formerIds ?? [])] };
-  const wanted = { since: 0, mailbox, limit: activityRead };
+  const wanted = { since: 0, mailbox, ...filter, limit: activityRead };
   // Only what is older than that moment: no id is lower than these.
   const behind = <Id>(id: Id) => (until === null ? null : { at: until, id });
-  const commands = wrong ? [] : await orNull(world, () => history.commands({ ...wanted, before: behind(0) }));
-  const actions = wrong ? [] : await orNull(world, () => history.guardActions({ ...wanted, before: behind('') }));
-  const selection = { by, mailbox: name.trim(), what, why };
+  const read = <Row>(isAsked: boolean, rows: () => Promise<readonly Row[]>) =>
+    wrong === null && isAsked ? orNull(world, rows) : Promise.resolve([]);
+  const commands = await read(asksForCommands(filter), () => history.commands({ ...wanted, before: behind(0) }));
+  const actions = await read(asksForActions(filter), () => history.guardActions({ ...wanted, before: behind('') }));
+  const selection = { ...filter, mailbox: name.trim() };
   return activityPage({ commands, actions, readAtMost: activityRead, until, selection, wrong, explain, now });
 }
 

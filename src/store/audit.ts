@@ -4,6 +4,7 @@ import type { Action } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { CommandEnd, CommandEntry, CommandName, MailboxName, Requester } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { Reason } from '../model/verdict.ts';
 import type { Gate } from './gate.ts';
 import { isNotOf, type LeftBy } from './left-behind.ts';
 import { storedAction } from './schema/stored.ts';
@@ -31,6 +32,12 @@ export interface HistoryQuery<Id> {
   readonly before?: { readonly at: EpochMs; readonly id: Id } | null;
   /** Under all ids that its address had. */
   readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
+  /** Of commands: who asked for them. null, or absent: anybody. */
+  readonly by?: string | null;
+  /** The operation of a command, or the kind of an action. null, or absent: any. */
+  readonly operation?: string | null;
+  /** Of actions: why they were decided. null, or absent: for any reason. */
+  readonly reason?: Reason | null;
   readonly limit: number;
 }
 
@@ -111,9 +118,11 @@ type Db = Kysely<Tables>;
 /** The newest first. */
 export async function loadCommands(
   db: Db,
-  { since, before, mailbox, limit }: HistoryQuery<number>,
+  { since, before, mailbox, by, operation, limit }: HistoryQuery<number>,
 ): Promise<readonly CommandEntry[]> {
   let query = db.selectFrom('operator_commands').select(commandColumns).where('at', '>=', since);
+  if (by != null) query = query.where('by', '=', by);
+  if (operation != null) query = query.where('name', '=', operation);
   if (mailbox) {
     const about = db
       .selectFrom('command_mailboxes')
@@ -132,7 +141,7 @@ export async function loadCommands(
 /** What the guard did by itself, the newest first. */
 export async function loadGuardActions(
   db: Db,
-  { since, before, mailbox, limit }: HistoryQuery<string>,
+  { since, before, mailbox, operation, reason, limit }: HistoryQuery<string>,
 ): Promise<readonly Action[]> {
   let query = db.selectFrom('actions').select(['id', 'action']).where('planned_at', '>=', since);
   if (mailbox) query = query.where('account', '=', mailbox.account).where('mailbox_id', 'in', mailbox.ids);
@@ -142,6 +151,9 @@ export async function loadGuardActions(
       .where('planned_at', '<=', at)
       .where((row) => row.or([row('planned_at', '<', at), row('id', '<', id)]));
   }
+  if (operation != null) query = query.where(sql<boolean>`json_extract(action, '$.kind') = ${operation}`);
+  // A word of the closed set stands in an action once: in its verdict.
+  if (reason != null) query = query.where('action', 'like', `%"reason":"${reason}"%`);
   // What a person asked for is a command of theirs.
   const guards = query.where(sql<boolean>`json_extract(action, '$.by') IS NULL`);
   const rows = await guards.orderBy('planned_at', 'desc').orderBy('id', 'desc').limit(limit).execute();

@@ -10,7 +10,7 @@ import { Store } from '../../src/store/store.ts';
 import { systemClock, worldOn } from '../../src/world.ts';
 import { roomsOf } from '../operator/rooms.ts';
 import { serve } from '../serve/running-server.ts';
-import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
+import { actionOf, arrivedMailbox, noAlerts, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
 
 const bob = arrivedMailbox('m1', { account: 'acme', email: 'bob@acme.example' });
@@ -76,6 +76,23 @@ describe('history', () => {
       code: 2,
       stdout: '',
       stderr: 'No guarded mailbox is called nobody@x.example.\n',
+    });
+  });
+
+  test('of one person, one operation, or what Warmwarden did for one reason', async () => {
+    const found = async (...argv: readonly string[]) => {
+      const { entries } = JSON.parse((await run('history', ...argv, '--json')).stdout);
+      return entries.map(({ by, operation }: { by: string; operation: string }) => `${by} ${operation}`);
+    };
+    await inStore((store) => store.recordActions([actionOf('m1', { plannedAt: Date.now() })]));
+    expect(await found('--by', 'ann')).toEqual(['ann pause']);
+    expect(await found('--operation', 'reload', '--guard')).toEqual(['zoe reload']);
+    expect(await found('--by', 'Warmwarden')).toEqual(['Warmwarden recovery']);
+    expect(await found('--reason', 'bounce_rate_over_limit')).toEqual(['Warmwarden recovery']);
+    expect((await run('history', '--by', 'nobody')).stdout).toBe('Nothing that matches in the last 30 days.\n');
+    expect(await run('history', '--reason', 'bad list')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('reason: found "bad list", expected one of ok, '),
     });
   });
 

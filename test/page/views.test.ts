@@ -68,8 +68,8 @@ test('the alerts are shown with their runbook, what was sent of them where, and 
   expect(textOf(narrowed)).toContain('No alert is firing that matches.');
 });
 
-test('activity is by everyone, and is narrowed to a person, an operation or a mailbox', async () => {
-  const asked: unknown[] = [];
+test('activity is by everyone, and is narrowed to a person, an operation, a reason or a mailbox', async () => {
+  const asked: { readonly by?: string | null }[] = [];
   const command: CommandEntry = {
     id: 4,
     at: now - minuteMs,
@@ -84,23 +84,36 @@ test('activity is by everyone, and is narrowed to a person, an operation or a ma
     outcome: 'Paused.\nSee `warmwarden status`.',
   };
   const history = {
-    commands: async (query: unknown) => {
+    commands: async (query: object) => {
       asked.push(query);
       return [command];
     },
-    guardActions: async () => [action('a7', mailbox('m5', 'box5@acme.example'))],
+    guardActions: async (query: object) => {
+      asked.push(query);
+      return [action('a7', mailbox('m5', 'box5@acme.example'))];
+    },
   };
   const all = textOf(await read('/activity', exampleFleet(), { history }));
   expect(all).toMatch(
     /done anna pause box5@acme\.example 1 min ago a look &lt;first&gt; Paused\. See warmwarden status \. confirmed Switched to recovery/,
   );
-  const hers = await read('/activity?by=anna&mailbox=m5', exampleFleet(), { history });
-  expect(hers).not.toContain('Switched to recovery');
-  expect(asked.at(-1)).toMatchObject({ mailbox: { account: 'acme', ids: ['m5'] }, before: null });
-  expect(textOf(await read('/activity?what=recovery', exampleFleet(), { history }))).not.toContain('Paused.');
-  const because = await read('/activity?why=bounce_rate_over_limit', exampleFleet(), { history });
-  expect([because.includes('Switched to recovery'), because.includes('Paused.')]).toEqual([true, false]);
-  expect(textOf(await read('/activity?why=emergency', exampleFleet(), { history }))).toContain('Nothing that matches.');
+  const hers = await read('/activity?by=anna&mailbox=m5&operation=pause', exampleFleet(), { history });
+  expect(hers).not.toContain('<strong>Switched to recovery');
+  expect(hers).toContain('<option value="anna" selected>');
+  expect(asked.at(-1)).toMatchObject({
+    ...{ by: 'anna', operation: 'pause', reason: null },
+    ...{ mailbox: { account: 'acme', ids: ['m5'] }, before: null },
+  });
+  for (const [query, wanted] of [
+    ['by=Warmwarden', { by: 'Warmwarden', reason: null }],
+    ['reason=emergency', { by: null, reason: 'emergency' }],
+  ] as const) {
+    asked.length = 0;
+    expect(textOf(await read(`/activity?${query}&operation=`, exampleFleet(), { history }))).not.toContain('Paused.');
+    expect(asked).toMatchObject([{ ...wanted, operation: null }]);
+  }
+  const none = { commands: async () => [], guardActions: async () => [] };
+  expect(textOf(await read('/activity?by=bob', exampleFleet(), { history: none }))).toContain('Nothing that matches.');
   expect(await read('/activity?mailbox=nobody', exampleFleet(), { history })).toContain(
     'No guarded mailbox is called nobody.',
   );

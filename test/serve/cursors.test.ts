@@ -114,7 +114,7 @@ test.each(lists)('$path gives each row once, in the order of the whole list', as
     query = answer.next_cursor === null ? '' : `limit=5&cursor=${answer.next_cursor}`;
     // A new row at the top, which moves none of the others.
     stage.fleet.putSilence({ id: `new${pages}`, match: {}, by: 'x', reason: '', from: now - 1, until: now + 1 });
-    stage.fleet.putAlert(alert({ rule: 'api_down', severity: 'critical', object: `new${pages}` }));
+    stage.fleet.putAlert(alert({ rule: 'channel_failing', severity: 'critical', account: '', object: `new${pages}` }));
     stage.fleet.putMailbox(mailbox(`a${pages}`, `a${pages}@acme.example`));
     stage.fleet.putAccount(account(`a${pages}`));
     stage.fleet.putIncident({ ...incident(0), id: `new${pages}`, beganAt: now + pages + 1 });

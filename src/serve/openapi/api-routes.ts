@@ -152,8 +152,11 @@ const routes: readonly ApiRoute[] = [
     summary: 'The audit log, the newest first',
     parameters: inQuery(historyParameters, {
       mailbox: 'Only what is about this mailbox: an address, an id or ACCOUNT/ADDRESS.',
+      by: 'Only what this person did; `Warmwarden`: only what it did by itself.',
+      operation: 'Only this operation, or this action of Warmwarden.',
+      reason: 'Only what Warmwarden did for this reason.',
       since_seconds: 'How far back; 30 days when left out.',
-      guard: '`true`: also what Warmwarden did by itself.',
+      guard: '`true`: also what Warmwarden did by itself. `by=Warmwarden` and `reason` include it.',
       limit: 'How many entries at most; 100 when left out.',
       cursor: nextPage,
     }),

@@ -51,10 +51,10 @@ const pages: Readonly<Record<string, readonly [id: string, summary: string, Read
     'showActivity',
     'What people and Warmwarden did, the newest first, 100 a page',
     {
-      by: 'Who did it.',
+      by: 'Who did it: a name, or `Warmwarden`.',
       mailbox: 'An address, an id or ACCOUNT/ADDRESS.',
-      what: 'A word of what was done.',
-      why: "The reason of Warmwarden's actions, as a word.",
+      operation: 'What was done.',
+      reason: 'Why Warmwarden did it.',
       until: 'Only what is older, in milliseconds since 1970.',
     },
   ],
