@@ -41,6 +41,7 @@ USER node
 VOLUME /data
 EXPOSE 7025
 # Over the socket beside the store: it follows the configuration, whatever `server.listen` and TLS say.
-HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["warmwarden", "__alive"]
+# It starts a process, which takes seconds where the machine is busy.
+HEALTHCHECK --interval=30s --timeout=30s --start-period=30s CMD ["warmwarden", "__alive"]
 ENTRYPOINT ["warmwarden"]
 CMD ["run"]

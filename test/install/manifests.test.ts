@@ -72,6 +72,11 @@ test('the second replica of the profile postgres has the first one’s volume, s
   expect(read('compose/prometheus.yaml')).toContain('# - targets: [warmwarden-2:7025]');
 });
 
+test('the Compose file of the demo is another project: to start it neither replaces a guard of real mailboxes nor uses its store', () => {
+  const demo = parse(readFileSync(join(root, 'grafana/compose.yaml'), 'utf8'));
+  expect([compose().name, demo.name]).toEqual(['warmwarden', 'warmwarden-demo']);
+});
+
 test('what compose.yaml mounts and builds is there', () => {
   const { services } = compose();
   const volumes: string[] = Object.values<{ volumes?: string[] }>(services).flatMap(({ volumes = [] }) => volumes);
