@@ -20,6 +20,7 @@ export function runCommand(): Command {
 
 /** Resolves when the daemon is up. Rejects with one sentence when it does not come up. */
 async function run(file: string): Promise<void> {
+  const reloadAsked = keepReloads();
   const heap = new HeapRoom();
   const loaded = loadConfigured(file);
   goOnWithoutOutputs();
@@ -39,6 +40,22 @@ async function run(file: string): Promise<void> {
   const mailboxes = daemon.fleet.mailboxCount();
   world.log.info({ url: daemon.url, accounts: config.accounts.length, mailboxes, pid: process.pid }, 'on duty');
   heedSignals(daemon, (text) => world.log.info(text));
+  if (reloadAsked()) void daemon.reload(bySignal);
+}
+
+const bySignal = { by: 'SIGHUP', force: false, dryRun: false } as const;
+
+/** From now on SIGHUP does not end the process, as it would during a start. The result ends that, and says whether one came. */
+function keepReloads(): () => boolean {
+  let asked = false;
+  const ask = () => {
+    asked = true;
+  };
+  process.on('SIGHUP', ask);
+  return () => {
+    process.off('SIGHUP', ask);
+    return asked;
+  };
 }
 
 /** The first SIGTERM or SIGINT stops gracefully, a second one at once. SIGHUP reloads. */
@@ -55,5 +72,5 @@ export function heedSignals(daemon: Pick<Daemon, 'reload' | 'stop'>, say: (text:
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.on('SIGHUP', () => void daemon.reload({ by: 'SIGHUP', force: false, dryRun: false }));
+  process.on('SIGHUP', () => void daemon.reload(bySignal));
 }

@@ -59,6 +59,16 @@ describe.concurrent('a running daemon', () => {
     ]);
   });
 
+  it('reloads once it is on duty when SIGHUP came during its start', async () => {
+    await using stage = await Stage.open({ file: { alerts: { channels: [] } } });
+    stage.start();
+    // A warning about the configuration comes before anything is opened.
+    await stage.daemon.said('there is no channel');
+    stage.daemon.kill('SIGHUP');
+    await stage.daemon.onDuty();
+    await stage.daemon.said('configuration reloaded');
+  });
+
   it('reloads over HTTP for an operator, and for nobody else', async () => {
     await using stage = await Stage.open({ file: { server: { listen: '127.0.0.1:0', auth: { tokens } } } });
     stage.start();
