@@ -1,15 +1,19 @@
 // Shows what other replicas guard, as they stored it, and hears of the transitions that they recorded.
+import type { AccountConfig } from '../config/config.ts';
 import { type Alert, noAccount } from '../model/alert.ts';
-import { secondMs } from '../model/time.ts';
+import { minuteMs, secondMs } from '../model/time.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
-import { showAnew } from '../reload/duties.ts';
+import { showAnew, showWritten } from '../reload/duties.ts';
 import { accountScope } from '../replicas/membership.ts';
+import type { Seen } from '../store/elsewhere.ts';
 import type { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
 
 /** Between two readings of what others guard; longer where reading takes more than a twentieth of the time. */
 const readEveryMs = 5 * secondMs;
 const readingTimes = 20;
+/** Between two readings of all that they guard: in between only what was written is read. */
+const readAllEveryMs = 5 * minuteMs;
 
 export class Foreign {
   readonly #opened: Opened;
@@ -17,6 +21,9 @@ export class Foreign {
   readonly #notifying: Pick<Notifying, 'tellsOfStore'>;
   #newest = 0;
   #readAt = Number.NEGATIVE_INFINITY;
+  /** What was shown of others last; null: nothing, or it is to be read as a whole. */
+  #seen: Seen | null = null;
+  #readAllAt = Number.NEGATIVE_INFINITY;
 
   constructor(opened: Opened, rooms: RecorderRooms, notifying: Pick<Notifying, 'tellsOfStore'>) {
     this.#notifying = notifying;
@@ -38,17 +45,38 @@ export class Foreign {
     if (heard) this.#rooms.onTransitions();
   }
 
+  /** What was seen and is still shown: a reload may have taken an account away for a moment. */
+  #shown(): Seen | null {
+    const { fleet } = this.#opened;
+    const seen = this.#seen;
+    return seen && { ...seen, accounts: seen.accounts.filter((name) => fleet.mailboxCount(name) > 0) };
+  }
+
   /** Shows what is not this replica's as it is stored now. */
   async #read(): Promise<void> {
-    const { fleet, live, store } = this.#opened;
+    const { fleet, live, store, world } = this.#opened;
+    const isForeign = (name: string) => !store.membership.holds(accountScope(name));
+    const accounts = live.config.accounts.filter(({ name }) => isForeign(name));
+    const begun = world.clock.monotonic();
+    const isDue = begun >= this.#readAllAt;
+    const names = accounts.map(({ name }) => name);
+    // Most of the work, and nobody waits for it.
+    const { mailboxes, whole, written, mark } = await store.elsewhere.read(names, isDue ? null : this.#shown());
     await this.#rooms.turns.take(async () => {
-      const isForeign = (name: string) => !store.membership.holds(accountScope(name));
-      const accounts = live.config.accounts.filter(({ name }) => isForeign(name));
-      const picture = await store.loadPicture(accounts.map(({ name }) => name));
+      const picture = { ...(await store.loadPicture([])), mailboxes };
       const states = new Map((await store.ledgers()).map(({ account, state }) => [account, state]));
       // What came meanwhile is newer than what was read.
       const shown = accounts.filter(({ name }) => isForeign(name));
-      showAnew(fleet, picture, shown);
+      const isWhole = ({ name }: AccountConfig) => whole.includes(name);
+      showAnew(fleet, picture, shown.filter(isWhole));
+      showWritten(
+        fleet,
+        picture,
+        written,
+        shown.filter((account) => !isWhole(account)),
+      );
+      this.#seen = { accounts: shown.map(({ name }) => name), mark };
+      if (isDue) this.#readAllAt = begun + readAllEveryMs;
       for (const { name } of shown) {
         const state = states.get(name);
         if (state && fleet.isElsewhere(name)) fleet.putAccount(state);

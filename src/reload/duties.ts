@@ -12,12 +12,14 @@ import { noAccount } from '../model/alert.ts';
 import { routes } from '../model/answers.ts';
 import { closedBreaker } from '../model/breaker.ts';
 import type { BudgetLedger } from '../model/ledger.ts';
+import { mailboxKey } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../record/breakers.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { inheritedWaitMs } from '../replicas/inheritance.ts';
 import { accountOf, accountScope, type Membership, type Taking } from '../replicas/membership.ts';
 import { cronSchedule } from '../schedule.ts';
+import type { MailboxKeys } from '../store/database.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
 import { AccountWatch, type AccountWatchOptions } from '../watch/account-watch.ts';
@@ -332,6 +334,25 @@ export function showAnew(fleet: Fleet, picture: StoredPicture, accounts: readonl
   for (const { name } of accounts) fleet.clearAccount(name);
   showAccounts(fleet, picture, accounts);
   for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
+}
+
+/** The same of accounts of which the picture has only the mailboxes that were written since they were shown. */
+export function showWritten(
+  fleet: Fleet,
+  picture: StoredPicture,
+  written: readonly MailboxKeys[],
+  accounts: readonly AccountName[],
+): void {
+  const here = new Set(picture.mailboxes.map(({ account, id }) => mailboxKey(account, id)));
+  const names = new Set(accounts.map(({ name }) => name));
+  for (const { account, ids } of written)
+    for (const id of ids)
+      if (names.has(account) && !here.has(mailboxKey(account, id))) fleet.removeMailbox(account, id);
+  const stored = new Set(picture.alerts.map(({ fingerprint }) => fingerprint));
+  for (const name of names)
+    for (const { fingerprint } of [...fleet.alertsOf(name)])
+      if (!stored.has(fingerprint)) fleet.removeAlert(fingerprint);
+  showAccounts(fleet, picture, accounts);
 }
 
 /** Brings accounts into the picture, as the last process or configuration left them. */

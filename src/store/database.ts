@@ -21,6 +21,22 @@ export interface Rim {
   readonly replica?: ReplicaOptions;
 }
 
+/** A moment of the database, in its own words. */
+export type Mark = string;
+
+/** Some mailboxes of one account. */
+export interface MailboxKeys {
+  readonly account: string;
+  readonly ids: readonly string[];
+}
+
+/** Where other processes write, too: what they wrote. */
+export interface Others {
+  markNow(): Promise<Mark>;
+  /** Mailboxes of these accounts that anybody wrote since; null: it can't be told. */
+  writtenSince(accounts: readonly string[], since: Mark): Promise<readonly MailboxKeys[] | null>;
+}
+
 export interface Database {
   /** For reads. */
   readonly db: Db;
@@ -41,6 +57,8 @@ export interface Database {
   freeSpace(trx: Db): Promise<boolean>;
   /** Whether a row that is read can be locked; otherwise there is one writer at a time anyway. */
   readonly locksRows: boolean;
+  /** null: there are no others. */
+  readonly others: Others | null;
   /** Once the transaction has committed, processes that listen are called. */
   notify(trx: Db): Promise<void>;
   /** Calls `listener` after another process notified; perhaps not always. To be called from time to time. Never throws. */

@@ -6,6 +6,7 @@ import { type Change, changesShown } from '../model/change.ts';
 import { isSameSpan } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
+import type { MailboxKeys } from './database.ts';
 import { inPieces } from './pieces.ts';
 import { addressColumn } from './schema/departed-by-address.ts';
 import { parsed } from './schema/parsed.ts';
@@ -17,9 +18,7 @@ type Db = Kysely<Tables>;
 type Row = Selectable<Tables['mailboxes']>;
 
 /** Some mailboxes of one account. */
-interface Some {
-  readonly account: string;
-  readonly ids: readonly string[];
+interface Some extends MailboxKeys {
   /** They are one after the other, as the database orders them: what lies between belongs to those who have left. */
   readonly adjacent: boolean;
 }
@@ -64,6 +63,16 @@ export async function loadDeparted(
     for (const row of [...byId, ...byAddress]) found.set(row.mailbox_id, row);
   });
   return inFull(db, [...found.values()], false);
+}
+
+/** Of these, those that have not left. */
+export async function loadThese(db: Db, { account, ids }: MailboxKeys): Promise<readonly MailboxState[]> {
+  const found: Row[] = [];
+  await inPieces(ids, async (some) => {
+    const here = db.selectFrom('mailboxes').selectAll().where('account', '=', account).where('left_at', 'is', null);
+    found.push(...(await here.where('mailbox_id', 'in', some).execute()));
+  });
+  return inFull(db, found, false);
 }
 
 /** Those that may be called so, in any account, by id or address. Case does not matter in ASCII. */

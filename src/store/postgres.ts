@@ -9,7 +9,7 @@ import type { EpochMs } from '../model/time.ts';
 import { commitOutcome } from '../replicas/commit-outcome.ts';
 import type { Membership, Scope } from '../replicas/membership.ts';
 import { SharedMembership } from '../replicas/shared.ts';
-import type { Database, Rim, Sleep, Write } from './database.ts';
+import type { Database, Others, Rim, Sleep, Write } from './database.ts';
 import { AtRiskError, NotOursError } from './failure.ts';
 import { BesideLock } from './file/beside-lock.ts';
 import { nameOfHolder } from './file/lock.ts';
@@ -23,6 +23,7 @@ import { channel, Listening } from './postgres/listening.ts';
 import { Alone, type Presence, refuseEarlier, Together } from './postgres/presence.ts';
 import { PostgresRoster } from './postgres/roster.ts';
 import { setUp } from './postgres/setup.ts';
+import { markNow, writtenSince } from './postgres/written.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
@@ -62,6 +63,10 @@ class PostgresDatabase implements Database {
   readonly db: Kysely<Tables>;
   warnings: readonly string[] = [];
   readonly locksRows = true;
+  readonly others: Others = {
+    markNow: () => markNow(this.db),
+    writtenSince: (accounts, since) => writtenSince(this.db, accounts, since),
+  };
   readonly #listening: Listening;
   /** While nobody knows what became of a COMMIT: another transaction would raise the version that tells it. */
   #isInDoubt = false;

@@ -92,6 +92,7 @@ class SqliteDatabase implements Database {
   freeSpace = freePages;
 
   readonly locksRows = false;
+  readonly others = null;
 
   /** There is no other process. */
   async notify(): Promise<void> {}

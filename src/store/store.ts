@@ -15,6 +15,7 @@ import { AuditLog } from './audit.ts';
 import { writeCalm } from './calm.ts';
 import type { Database, Rim } from './database.ts';
 import { loadDecisions } from './decisions.ts';
+import { StoredElsewhere } from './elsewhere.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
 import type { QueryListener } from './file/connection.ts';
 import { OutageNote } from './file/outage-note.ts';
@@ -82,6 +83,8 @@ export class Store {
   readonly requests: StoredRequests;
   /** What people change on any replica, and all keep in memory. */
   readonly shared: StoredShared;
+  /** What other replicas guard. */
+  readonly elsewhere: StoredElsewhere;
   /** What keeps it small. */
   readonly upkeep: StoredUpkeep;
 
@@ -99,6 +102,7 @@ export class Store {
     this.runs = new StoredRuns(gate);
     this.requests = new StoredRequests(gate);
     this.shared = new StoredShared(gate);
+    this.elsewhere = new StoredElsewhere(gate, database.others);
     this.upkeep = new StoredUpkeep(gate);
   }
 
