@@ -41,11 +41,12 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   const rooms = { world, store, fleet, tally: metrics.tally, turns, group, onTransitions: () => notifying.wake() };
   const duties = new Duties(live, rooms, pageUrl);
   teardowns.add('accounts', () => duties.stop());
+  const supervisor = new Supervisor({ live, duties, rooms });
   const clock = clockWork(opened, duties);
   teardowns.add('upkeep', () => clock.end());
   const notify = { begin: () => notifying.begin(), end: () => notifying.end(), abandon: () => notifying.end() };
   const account = (name: string) => ({
-    begin: (how: Taking) => duties.take(name, how),
+    begin: (how: Taking) => duties.take(name, how).then(() => supervisor.ring()),
     end: () => duties.release(name),
     abandon: () => duties.abandon([name]),
   });
@@ -59,9 +60,8 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   if (membership.self !== null) {
     const foreign = new Foreign(opened, rooms, notifying);
     const reading = opened.loops.every(listenEveryMs, 'reading what other replicas recorded', () => foreign.look());
-    startLoops([...watchingLoops(opened, notifying), reading], teardowns);
+    startLoops([...watchingLoops(opened, notifying, () => supervisor.ring()), reading], teardowns);
   }
-  const supervisor = new Supervisor({ live, duties, rooms });
   supervisor.start();
   teardowns.add('supervisor', () => supervisor.stop());
   return { rooms, duties, notifying, wantWork };

@@ -36,7 +36,11 @@ export class Notifying {
     this.#opened = opened;
     this.#pageUrl = pageUrl;
     this.#turns = new Turns(opened.world.clock);
-    this.health = new StoreHealth(opened);
+    const { store } = opened;
+    this.health = new StoreHealth(opened, () => {
+      // A heartbeat is no read or write of the store's own.
+      if (store.membership.overdue) store.notice(store.membership.overdue);
+    });
   }
 
   begin(): Promise<void> {

@@ -7,26 +7,34 @@ import type { Opened } from './open.ts';
 const lookEveryMs = 2 * secondMs;
 const proveEveryMs = 30 * secondMs;
 
-export function watchingLoops({ world, store, fleet, loops }: Opened, notifying: Notifying): readonly Loop[] {
+/** `recovered`: the store works again, and with it what this replica guards. */
+export function watchingLoops(
+  { world, store, fleet, loops }: Opened,
+  notifying: Notifying,
+  recovered: () => void,
+): readonly Loop[] {
   const { membership } = store;
   let elsewhere = false;
+  let proveAt = Number.NEGATIVE_INFINITY;
   const look = async () => {
-    // A heartbeat is no read or write of the store's own.
-    if (membership.overdue) store.notice(membership.overdue);
-    notifying.health.look();
-    membership.report({ storeFailure: fleet.storeFailure });
+    const failed = fleet.storeFailure !== null;
+    membership.report({ storeFailure: notifying.health.look() });
+    if (failed && !fleet.storeFailure) recovered();
     const before = elsewhere;
     elsewhere = notifying.failureElsewhere() !== null;
     if (elsewhere !== before) notifying.wakeStoreWatch();
   };
   const prove = async () => {
-    // Who sends the messages does it on its own.
-    if (!notifying.isOn) await store.proveWritable(world.clock.now()).catch(() => {});
+    const now = world.clock.monotonic();
+    // Who sends the messages does it on its own; while the store fails, its end is to be seen at once.
+    if (!fleet.storeFailure && (notifying.isOn || now < proveAt)) return;
+    await store.proveWritable(world.clock.now()).catch(() => {});
+    proveAt = now + proveEveryMs;
   };
   // A write may wait for long: the looks do not wait for it.
   return [
     loops.every(lookEveryMs, 'watching the store for the other replicas', look),
-    loops.every(proveEveryMs, 'testing whether the store can be written', prove),
+    loops.every(lookEveryMs, 'testing whether the store can be written', prove),
     loops.create('telling of the store while no replica sends the messages', () => notifying.standIn()),
   ];
 }

@@ -8,6 +8,8 @@ export interface StoreFailure {
   readonly remedy: string;
   /** A damaged file: other reads and writes may succeed, and it is damaged all the same until Warmwarden starts again. */
   readonly lasting: boolean;
+  /** Nothing could be written at all: once something was, it is over. Absent: of other failures that proves nothing. */
+  readonly untilWritten?: boolean;
 }
 
 /** What failed since the store was opened. */
@@ -15,6 +17,8 @@ export interface StoreTrouble {
   /** Reads and writes. */
   readonly failures: number;
   readonly newest: StoreFailure | null;
+  /** Whether something was written after the newest one. */
+  readonly wroteSince: boolean;
 }
 
 /** That people were told that the store fails. */

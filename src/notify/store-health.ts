@@ -18,20 +18,28 @@ export class StoreHealth {
   /** On the monotonic scale. */
   #failedAt = Number.NEGATIVE_INFINITY;
   #soundAfterMs = soundAfterMs;
+  readonly #notice: () => void;
 
-  constructor(parts: NotifyParts) {
+  /** `notice`: lets the store count what is wrong and is no read or write. */
+  constructor(parts: NotifyParts, notice: () => void = () => {}) {
     this.#parts = parts;
+    this.#notice = notice;
   }
 
-  /** Shows what is wrong with the store; null when nothing has failed for a while. */
+  /**
+   * Shows what is wrong with the store at the moment. Returns what people are to be told: null when nothing has failed for a while,
+   * so that an outage with pauses is one alert.
+   */
   look(): StoreFailure | null {
+    this.#notice();
     const failure = this.#failure();
-    const { fleet, world } = this.#parts;
-    if (failure && !fleet.storeFailure) {
-      world.log.error({ failure: failure.said, remedy: failure.remedy }, 'The store is failing.');
+    const { fleet, world, store } = this.#parts;
+    const shown = failure?.untilWritten && store.trouble.wroteSince ? null : failure;
+    if (shown && !fleet.storeFailure) {
+      world.log.error({ failure: shown.said, remedy: shown.remedy }, 'The store is failing.');
     }
-    if (!failure && fleet.storeFailure) world.log.info('The store works again.');
-    fleet.putStoreFailure(failure);
+    if (!shown && fleet.storeFailure) world.log.info('The store works again.');
+    fleet.putStoreFailure(shown);
     return failure;
   }
 

@@ -8,6 +8,7 @@ import { type EpochMs, minuteMs } from '../model/time.ts';
 import { recordAlerts } from '../notify/recorded-alerts.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { accountScope, type Membership, type Scope } from '../replicas/membership.ts';
+import { type Bell, createBell } from '../world.ts';
 import type { Duties } from './duties.ts';
 import { ailmentOf, lookAt, type Turning, turns } from './turning.ts';
 import { settleReloadAlerts } from './waiting-alerts.ts';
@@ -36,6 +37,7 @@ interface Restart {
 export class Supervisor {
   readonly #parts: SupervisorParts;
   readonly #stop = new AbortController();
+  readonly #bell: Bell;
   readonly #turning = new Map<string, Turning>();
   /** Wall time, said once: a clock that is put right must not move it. */
   readonly #unguardedSince = new Map<string, EpochMs>();
@@ -54,6 +56,12 @@ export class Supervisor {
 
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
+    this.#bell = createBell(parts.rooms.world.clock);
+  }
+
+  /** The next look is now: something may be guarded again. */
+  ring(): void {
+    this.#bell.ring();
   }
 
   start(): void {
@@ -71,7 +79,7 @@ export class Supervisor {
     const { clock, log } = this.#parts.rooms.world;
     let lookedAt = clock.monotonic();
     while (!this.#stop.signal.aborted) {
-      await clock.sleep(lookEveryMs - (clock.monotonic() % lookEveryMs), this.#stop.signal);
+      await this.#bell.sleep(lookEveryMs - (clock.monotonic() % lookEveryMs), this.#stop.signal);
       if (this.#stop.signal.aborted) return;
       const now = clock.monotonic();
       this.#awakeMs += Math.min(now - lookedAt, lookEveryMs);

@@ -49,6 +49,8 @@ export interface Database {
   readonly membership: Membership;
   /** What a failed read or write means for people. Called once for each. */
   failureOf(error: unknown): StoreFailure;
+  /** What whoever reads or writes is to get in its place: people read it. */
+  told(error: unknown): unknown;
   /** One sentence with a remedy, for a failure while it is opened or read at start. */
   sentence(error: unknown): Error;
   /** From time to time: gives back what it took beyond its measure. Never rejects. */

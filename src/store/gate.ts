@@ -12,7 +12,7 @@ type Read = <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>;
 
 export class Gate {
   readonly #database: Database;
-  #trouble: StoreTrouble = { failures: 0, newest: null };
+  #trouble: StoreTrouble = { failures: 0, newest: null, wroteSince: false };
   #listener: () => void = () => {};
 
   constructor(database: Database) {
@@ -21,7 +21,12 @@ export class Gate {
 
   readonly read: Read = (work) => this.#noticing(() => work(this.#database.db));
 
-  readonly write: Write = (work, scopes) => this.#noticing(() => this.#database.fence(work, scopes));
+  readonly write: Write = (work, scopes) =>
+    this.#noticing(async () => {
+      const result = await this.#database.fence(work, scopes);
+      if (!this.#trouble.wroteSince) this.#trouble = { ...this.#trouble, wroteSince: true };
+      return result;
+    });
 
   /** One small step of giving freed space back; false when nothing is left. */
   freeSpace(): Promise<boolean> {
@@ -62,7 +67,8 @@ export class Gate {
     if (error instanceof NotOursError) return;
     const failure = this.#database.failureOf(error);
     const { failures, newest } = this.#trouble;
-    this.#trouble = { failures: failures + 1, newest: newest?.lasting && !failure.lasting ? newest : failure };
+    const worst = newest?.lasting && !failure.lasting ? newest : failure;
+    this.#trouble = { failures: failures + 1, newest: worst, wroteSince: false };
     this.#listener();
   }
 
@@ -71,7 +77,7 @@ export class Gate {
       return await work();
     } catch (error) {
       this.notice(error);
-      throw error;
+      throw this.#database.told(error);
     }
   }
 }

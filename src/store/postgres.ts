@@ -16,7 +16,7 @@ import { nameOfHolder } from './file/lock.ts';
 import { clientConfig, poolOf, reached } from './postgres/connecting.ts';
 import { StoreDialect } from './postgres/dialect.ts';
 import { doubtsOf } from './postgres/doubts.ts';
-import { failureOf, isAway, isReadOnly, postgresError } from './postgres/failure.ts';
+import { failureOf, isAway, isReadOnly, postgresError, told } from './postgres/failure.ts';
 import { raise, versionOf } from './postgres/fence.ts';
 import { Line } from './postgres/line.ts';
 import { channel, Listening } from './postgres/listening.ts';
@@ -166,6 +166,10 @@ class PostgresDatabase implements Database {
     // After a failover the connections lead to what is a standby now.
     if (isReadOnly(error)) void this.#leave();
     return failureOf(this.#place, error);
+  }
+
+  told(error: unknown): unknown {
+    return told(this.#place, error);
   }
 
   sentence(error: unknown): Error {

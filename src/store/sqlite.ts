@@ -67,6 +67,10 @@ class SqliteDatabase implements Database {
     return result;
   };
 
+  told(error: unknown): unknown {
+    return error;
+  }
+
   failureOf(error: unknown): StoreFailure {
     this.#wasFull ||= isFull(error);
     return failureOf(this.#file, error);

@@ -15,6 +15,8 @@ export interface MemoryOutbox extends OutboxStore {
   facts: DigestFacts;
   /** Set, every verb fails with it. */
   broken: Error | null;
+  /** Set, nothing is reached, until something is written again. */
+  away: Error | null;
   /** Set, every verb that writes fails with it, as on a full disk. */
   full: Error | null;
   looks: number;
@@ -43,19 +45,23 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
     if (!delivery) throw new Error(`there is no delivery ${id}`);
     deliveries.set(id, deliveryAfter(delivery, event));
   };
-  let trouble: StoreTrouble = { failures: 0, newest: null };
+  let trouble: StoreTrouble = { failures: 0, newest: null, wroteSince: false };
   let noticed = () => {};
-  const fail = (said: string, lasting: boolean) => {
-    trouble = { failures: trouble.failures + 1, newest: { said, remedy: 'Free space on the disk.', lasting } };
+  const fail = (said: string, lasting: boolean, untilWritten = false) => {
+    const newest = { said, remedy: 'Free space on the disk.', lasting, untilWritten };
+    trouble = { failures: trouble.failures + 1, newest, wroteSince: false };
     noticed();
   };
   const throwing = (error: Error | null) => {
     if (!error) return;
-    fail(error.message, false);
+    fail(error.message, false, error === store.away);
     throw error;
   };
-  const check = () => throwing(store.broken);
-  const checkWrite = () => throwing(store.broken ?? store.full);
+  const check = () => throwing(store.away ?? store.broken);
+  const checkWrite = () => {
+    throwing(store.away ?? store.broken ?? store.full);
+    trouble = { ...trouble, wroteSince: true };
+  };
   const outbox: Outbox = {
     unnotifiedTransitions: async (limit) => {
       check();
@@ -133,12 +139,13 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
   const store: MemoryOutbox = {
     outbox,
     broken: null,
+    away: null,
     full: null,
     outageNote,
     restart: () => {
       store.broken = null;
       store.full = null;
-      trouble = { failures: 0, newest: null };
+      trouble = { failures: 0, newest: null, wroteSince: false };
     },
     // A full disk is read all the same.
     outage: async () => (store.outageNote?.alert.firingAt === outageEnded ? null : store.outageNote),

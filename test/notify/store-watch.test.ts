@@ -53,6 +53,28 @@ test('one write that fails is enough, whoever made it, and one that succeeds doe
   expect([types(), rig.fleet.storeFailure]).toEqual([['alerts.firing', 'alerts.resolved'], null]);
 });
 
+test('a store that is reached again is shown as well at once, by the newest cause before, and told so once it stayed well', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url));
+  const types = () => receiver.received.map(({ body }) => JSON.parse(body).type);
+  const alerts = () => [...rig.fleet.alerts()].map(({ rule }) => rule);
+  rig.store.away = new Error('it does not answer');
+  await rig.clock.advance(minuteMs);
+  rig.store.away = new Error('it is starting up');
+  await rig.clock.advance(minuteMs);
+  expect(rig.fleet.storeFailure).toMatchObject({ said: 'it is starting up' });
+  rig.store.away = null;
+  await rig.clock.advance(31 * secondMs);
+  expect([rig.fleet.storeFailure, alerts(), types()]).toEqual([null, ['store_failing'], ['alerts.firing']]);
+  rig.store.away = new Error('it does not answer');
+  await rig.clock.advance(31 * secondMs);
+  expect(rig.fleet.storeFailure).not.toBe(null);
+  rig.store.away = null;
+  await rig.clock.advance(3 * minuteMs);
+  expect([rig.fleet.storeFailure, alerts(), types()]).toEqual([null, [], ['alerts.firing', 'alerts.resolved']]);
+});
+
 test('a channel that is down when it begins gets the message when it is back, under the same id, and the others do not get it again', async () => {
   await using up = await startReceiver(() => 0);
   await using down = await startReceiver(() => 0);

@@ -61,6 +61,10 @@ test('it acts once on each breach, through a kill -9 at a POST and an outage of 
   expect(acted(two)).toEqual({ posts: 0, told: 0 });
   expect((await fetch(`${await stage.daemon.onDuty()}/readyz`)).status).toBe(503);
   await postgres.up();
+  const onDuty = await stage.daemon.onDuty();
+  await until('it to be ready', async () => (await fetch(`${onDuty}/readyz`)).status === 200);
+  // It is guarded, and says so; that it stays so is told later.
+  expect(await (await fetch(`${onDuty}/api/alerts`)).text()).toContain('"store_failing"');
   await until('it to be read again', () => stage.api.reads('/v1/stats', two).length > readings);
   await actedOnce(two);
 

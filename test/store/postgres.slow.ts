@@ -309,6 +309,37 @@ describe('a COMMIT whose connection is cut', () => {
   });
 });
 
+test('whatever a lost connection or a refusal breaks says where, what, and what to do; recovery is seen by the next write', async () => {
+  await using proxy = await CuttingProxy.before(await postgres.database());
+  const store = await open(proxy.place);
+  const asked = [
+    () => store.recordAlerts(told('m1')),
+    () => store.proveWritable(now),
+    () => store.loadPicture(),
+    () => store.ledgers(),
+    () => store.outbox.unnotifiedTransitions(1),
+    () => store.shared.revisions(),
+    () => store.requests.take([], { by: 'me', now }),
+  ];
+  const said = (ask: () => Promise<unknown>) => ask().then(String, (error: Error) => error.message);
+  const sentences = async () => Promise.all(asked.map(said));
+  proxy.close();
+  const byItself = 'Start PostgreSQL or repair the network; Warmwarden then continues by itself.';
+  for (const sentence of [...(await sentences()), ...(await sentences())])
+    expect(sentence).toMatch(new RegExp(`^PostgreSQL at 127\\.0\\.0\\.1:\\d+ does not answer: [^.]+\\. ${byItself}$`));
+  proxy.open();
+  expect(store.trouble).toMatchObject({ newest: { untilWritten: true }, wroteSince: false });
+  await store.proveWritable(now);
+  expect(store.trouble.wroteSince).toBe(true);
+
+  await postgres.query('DROP TABLE warmwarden.ledgers', proxy.place.database);
+  expect(await said(() => store.ledgers())).toMatch(
+    /^PostgreSQL at 127\.0\.0\.1:\d+ reports: relation "ledgers" does not exist\. The log of the PostgreSQL server has the cause\.$/,
+  );
+  expect(store.trouble.newest?.untilWritten).not.toBe(true);
+  await store.close();
+});
+
 test('twenty crashes of PostgreSQL under load lose no write that was answered, and double none', async () => {
   await using own = await TestPostgres.own();
   const place = await own.database();

@@ -6,8 +6,24 @@ import { AtRiskError, DamagedRowError, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
 import { sqlName } from './naming.ts';
 
+/** What PostgreSQL or its connection did not do, in sentences. */
+class PostgresFailure extends StoreError {
+  /** As they said it. Private: a log would repeat it. */
+  readonly #raw: unknown;
+
+  constructor(message: string, raw: unknown) {
+    super(message);
+    this.#raw = raw;
+  }
+
+  static rawOf(error: unknown): unknown {
+    return error instanceof PostgresFailure ? error.#raw : error;
+  }
+}
+
 /** PostgreSQL's own code of five letters, or Node.js's of the connection; null: neither. */
-function codeOf(error: unknown): string | null {
+function codeOf(told: unknown): string | null {
+  const error = PostgresFailure.rawOf(told);
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return typeof code === 'string' ? code : null;
 }
@@ -15,26 +31,38 @@ function codeOf(error: unknown): string | null {
 const isServers = (code: string) => /^[0-9A-Z]{5}$/.test(code);
 
 /** The connection was lost or never there: nobody knows what became of what was asked last. */
-export function isAway(error: unknown): boolean {
+export function isAway(told: unknown): boolean {
+  const error = PostgresFailure.rawOf(told);
   const code = codeOf(error);
   if (code !== null && isServers(code)) return /^(08|57P0)/.test(code);
-  if (code !== null) return /^E[A-Z]+$/.test(code);
+  if (code !== null) return /^E[A-Z_]+$/.test(code);
+  if (error instanceof StoreError || error instanceof UntakenError) return false;
   return error instanceof Error && /connection|timeout|not queryable|discarded/i.test(error.message);
 }
 
 /** It is a standby, or became one: nothing can be written there. */
 export const isReadOnly = (error: unknown) => codeOf(error) === '25006';
 
-export function failureOf(place: PostgresPlace, error: unknown): StoreFailure {
+/** As whoever reads or writes gets it: what comes from PostgreSQL or its connection is in sentences that name the place. */
+export function told(place: PostgresPlace, error: unknown): unknown {
+  const isTheirs = !(error instanceof StoreError) && (codeOf(error) !== null || isAway(error));
+  if (!isTheirs) return error;
+  const { said, remedy } = failureOf(place, error);
+  return new PostgresFailure(`${said}. ${remedy}`, error);
+}
+
+export function failureOf(place: PostgresPlace, given: unknown): StoreFailure {
+  const error = PostgresFailure.rawOf(given);
   const said = error instanceof Error ? error.message : String(error);
-  if (error instanceof AtRiskError || error instanceof UntakenError)
-    return { said, remedy: error.remedy, lasting: false };
+  if (error instanceof UntakenError) return { said, remedy: error.remedy, lasting: false, untilWritten: true };
+  if (error instanceof AtRiskError) return { said, remedy: error.remedy, lasting: false };
   if (error instanceof DamagedRowError)
     return { said, remedy: 'Restore a backup, or keep a copy of the row and delete it.', lasting: true };
   return {
     said: saidOf(place, error),
     remedy: remedyOf(place, error),
     lasting: isDamage(error),
+    ...((isAway(error) || isReadOnly(error)) && { untilWritten: true }),
   };
 }
 
@@ -42,7 +70,8 @@ function saidOf(place: PostgresPlace, error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
   // An address with several numbers fails with an error for each, and an empty text around them.
   const inner = error instanceof AggregateError ? error.errors.map((one) => (one as Error).message).join('; ') : said;
-  return isAway(error) ? `PostgreSQL at ${place.host}:${place.port} does not answer: ${inner}` : inner;
+  const server = `PostgreSQL at ${place.host}:${place.port}`;
+  return isAway(error) ? `${server} does not answer: ${inner}` : `${server} reports: ${inner}`;
 }
 
 const isDamage = (error: unknown) => codeOf(error)?.startsWith('XX00') === true;
@@ -82,10 +111,13 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
     () =>
       'Raise max_connections, or the limit of the role or of the database: each replica needs nine connections, and twice as many during an update.',
   ],
-  ['55P03', () => 'Another session holds a lock on the tables: find it in pg_stat_activity.'],
+  ['25P03', () => `The machine of Warmwarden or the network is overloaded: a transaction paused for 2 s${byItself}.`],
+  ['40', () => `Other transactions were in the way${byItself}.`],
+  ['55P03', () => `Another session holds a lock on the tables: find it in pg_stat_activity${byItself}.`],
   [
     '57014',
-    () => 'A statement took too long: look at the load of the PostgreSQL server, and at statement_timeout of the role.',
+    () =>
+      `A statement took too long: look at the load of the PostgreSQL server, and at statement_timeout of the role${byItself}.`,
   ],
   ['XX00', () => 'The database is damaged: stop Warmwarden and restore a backup.'],
 ];
@@ -104,7 +136,10 @@ function remedyOf(place: PostgresPlace, error: unknown): string {
 }
 
 /** One sentence with a remedy, for a failure while the store is opened: whoever opens it ends then. */
-export function postgresError(place: PostgresPlace, error: unknown): Error {
+export function postgresError(place: PostgresPlace, given: unknown): Error {
+  // While it is open.
+  if (given instanceof PostgresFailure && isAway(given)) return given;
+  const error = PostgresFailure.rawOf(given);
   if (error instanceof DamagedRowError)
     return new StoreError(`The store ${nameOf(place)} is damaged: ${error.message}.`);
   if (error instanceof StoreError || error instanceof NewerStoreError) return error;

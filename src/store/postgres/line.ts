@@ -2,6 +2,7 @@
 import pg from 'pg';
 import type { PostgresPlace } from '../../model/store-place.ts';
 import { clientConfig, tolerant } from './connecting.ts';
+import { told } from './failure.ts';
 
 /** Longer, and the connection is given up: a beat that comes late is worth less than the next one. */
 const answerMs = 4_000;
@@ -41,7 +42,7 @@ export class Line {
       return result;
     } catch (error) {
       void this.#drop();
-      throw error;
+      throw told(this.#place, error);
     }
   }
 

@@ -157,7 +157,7 @@ function failing(store: Store, isFull: () => boolean): OutboxStore {
     outage: () => store.outage(),
     endOutage: (changes, begunAt) => store.endOutage(changes, begunAt),
     get trouble() {
-      return { failures, newest: failures === 0 ? null : newest };
+      return { failures, newest: failures === 0 ? null : newest, wroteSince: false };
     },
     onTrouble: () => {},
     proveWritable: async (now) => {
