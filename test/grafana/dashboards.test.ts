@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { isOwnHost } from '../../src/access/auth.ts';
 import { closedBreaker } from '../../src/model/breaker.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import { exampleFleet } from '../serve/example-fleet.ts';
@@ -167,6 +168,11 @@ describe('what stands beside them', () => {
     const top = readdirSync(folder);
     for (const volume of mounted) expect(top).toContain(volume.slice(2, volume.indexOf(':')));
     expect(mounted).toHaveLength(5);
-    expect(read('warmwarden.yaml').accounts[0].api_key).toBe(demoKey);
+    const { accounts, server } = read('warmwarden.yaml');
+    expect(accounts[0].api_key).toBe(demoKey);
+    // Prometheus asks by the name of the service: without tokens, the daemon refuses other names than its own.
+    const [{ targets }] = read('prometheus/prometheus.yaml').scrape_configs[0].static_configs;
+    expect([targets, server.auth]).toEqual([[server.listen], 'none']);
+    expect(isOwnHost(targets[0], server.listen.split(':')[0])).toBe(true);
   });
 });
