@@ -197,7 +197,7 @@ export class BlockCache<Item, Name extends string> {
     const known = new Map(this.#slots.map((slot) => [keyOf(slot.item), slot]));
     const placed = new Map<string, Slot<Item, Name>>();
     for (const item of items()) {
-      const identity = labelText(identityOf(item));
+      const identity = inOnePiece(labelText(identityOf(item)));
       const slot = known.get(keyOf(item)) ?? placed.get(keyOf(item)) ?? this.#newSlot(item, identity);
       if (slot.item !== item) this.#change(slot, item);
       if (slot.identity !== identity) this.#spoilAll(slot);
@@ -289,6 +289,9 @@ function columnOf<Item, Name extends string>(
   const end = endWith(labels);
   return { ...column, endOf: () => end };
 }
+
+/** The same text without the parts that it was put together of, which would be kept as long as it is. */
+const inOnePiece = (text: string) => Buffer.from(text).toString();
 
 const numberOf = (value: number | null | undefined) => value ?? Number.NaN;
 
