@@ -1,6 +1,6 @@
 // The rows of statistics as one short text. A fleet of ten thousand has three hundred thousand rows, each looked at now and then.
 import type { StatsAnswer, StatsRow } from './answers.ts';
-import { type Packable, Packer, packedValue, Unpacker } from './packed.ts';
+import { type Packable, Packer, Unpacker } from './packed.ts';
 import { dateOf, dayOf, type IsoDate, isIsoDate } from './time.ts';
 
 /** Decimals of a rate and of a score. */
@@ -9,7 +9,6 @@ const valuesARow = 10;
 /** Of dates with four digits for the year. */
 const lastDay = dayOf('9999-12-31');
 const noRows = 'null';
-const packedText = new RegExp(`^(?:${noRows}|"(?:${packedValue}{${valuesARow}})*")$`);
 
 /** Statistics in little room. The rows are made of the text when somebody asks for them. */
 export class PackedStats implements StatsAnswer {
@@ -34,7 +33,7 @@ export class PackedStats implements StatsAnswer {
 
   /** Those that had this text; null when it is none. */
   static fromText(text: string): PackedStats | null {
-    return packedText.test(text) && isSound(text) ? new PackedStats(text) : null;
+    return isSound(text) ? new PackedStats(text) : null;
   }
 
   /** The same array until somebody asks for the rows of others: a judgement asks a dozen times. */
@@ -99,19 +98,21 @@ function packedRows(rows: StatsAnswer['rows']): PackedRows {
   return { text: packer.packed(), ends, isExact };
 }
 
-/** Whether every number is one, and every day has a date. */
+/** Whether these are whole rows, every number is one, and every day has a date. */
 function isSound(text: string): boolean {
   if (text === noRows) return true;
+  if (text.length < 2 || !text.startsWith('"') || !text.endsWith('"')) return false;
   const unpacker = new Unpacker(text);
   let day = 0;
-  for (let at = 0; !unpacker.isAtEnd; at += 1) {
+  let values = 0;
+  for (; !unpacker.isAtEnd; values += 1) {
     const value = orNull(unpacker.next()) ?? 0;
     if (!Number.isFinite(value)) return false;
-    if (at % valuesARow !== 0) continue;
+    if (values % valuesARow !== 0) continue;
     day += value;
     if (!Number.isInteger(day) || day < 0 || day > lastDay) return false;
   }
-  return true;
+  return values % valuesARow === 0;
 }
 
 /** The rows of a text that begins as another one does: the newest answers of a mailbox differ in the newest day alone. */

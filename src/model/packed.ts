@@ -14,8 +14,8 @@ const written = '!';
 const writtenCode = written.charCodeAt(0);
 const quote = '"'.charCodeAt(0);
 
-/** A packed value as a regular expression. No letter of it has to be escaped in JSON. */
-export const packedValue = `(?:[\\]-|]*[0-O]|[~-]|${written}-?\\d+(?:\\.\\d+)?(?:e[+-]\\d{1,3})?${written})`;
+/** A number that is written out. No letter of a packed value has to be escaped in JSON. */
+const writtenNumber = /^-?\d+(?:\.\d+)?(?:e[+-]\d{1,3})?$/;
 
 /** null: not known; undefined: not there. What is packed is read again exactly as it was, but -0 as 0. */
 export type Packable = number | null | undefined;
@@ -67,7 +67,7 @@ export class Packer {
   }
 }
 
-/** Reads what a Packer wrote, in the same order. */
+/** Reads what a Packer wrote, in the same order. What is no packed value is read as NaN. */
 export class Unpacker {
   readonly #text: string;
   #at: number;
@@ -107,15 +107,19 @@ export class Unpacker {
     for (let worth = 1; ; worth *= lettersOfAKind) {
       const code = this.#text.charCodeAt(this.#at);
       this.#at += 1;
-      if (!(code >= earlierFrom)) return whole + (code - lastFrom) * worth;
-      whole += (code - earlierFrom) * worth;
+      const earlier = code - earlierFrom;
+      if (!(earlier >= 0 && earlier < lettersOfAKind)) {
+        const last = code - lastFrom;
+        return last >= 0 && last < lettersOfAKind ? whole + last * worth : Number.NaN;
+      }
+      whole += earlier * worth;
     }
   }
 
   #written(): string {
     const end = this.#text.indexOf(written, this.#at + 1);
     const text = this.#text.slice(this.#at + 1, end);
-    this.#at = end + 1;
-    return text;
+    this.#at = end === -1 ? this.#text.length : end + 1;
+    return writtenNumber.test(text) ? text : 'NaN';
   }
 }

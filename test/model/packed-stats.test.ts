@@ -57,6 +57,37 @@ test('rows that are read after others of the same beginning are what was packed'
   );
 });
 
+/** What a packed text is, read from its definition. */
+const packedValue = '(?:[\\]-|]*[0-O]|[~-]|!-?\\d+(?:\\.\\d+)?(?:e[+-]\\d{1,3})?!)';
+const packedText = new RegExp(`^"(?:${packedValue}{10})*"$`);
+
+test('a text that was damaged is refused unless it still is one of whole rows with real dates', () => {
+  const letter = fc.integer({ min: 32, max: 126 }).map((code) => String.fromCharCode(code));
+  const damage = fc.tuple(fc.nat(), fc.nat({ max: 2 }), fc.option(letter));
+  let refused = 0;
+  const property = fc.property(anyRows, damage, (rows, [place, taken, put]) => {
+    const { text } = PackedStats.of({ rows });
+    const at = place % text.length;
+    const damaged = text.slice(0, at) + (put ?? '') + text.slice(at + taken);
+    const read = PackedStats.fromText(damaged);
+    if (read === null) {
+      refused += 1;
+      return;
+    }
+    expect(damaged).toMatch(packedText);
+    for (const { date } of read.rows ?? []) expect(date ?? '1970-01-01').toMatch(/^\d{4}-\d\d-\d\d$/);
+  });
+  fc.assert(property, { numRuns: 500 });
+  expect(refused).toBeGreaterThan(100);
+});
+
+test.each(['', '"', 'null ', '"!1e999!"', '"}000000000"', '"!1000000000"', '"P000000000"', '"000000000"'])(
+  'the text %j is none',
+  (text) => {
+    expect(PackedStats.fromText(text)).toBeNull();
+  },
+);
+
 test('what is no real date is none', () => {
   expect(PackedStats.fromText(PackedStats.of({ rows: [{ ...day, date: '2026-02-30' }] }).text)?.rows).toEqual([
     { ...day, date: null },
