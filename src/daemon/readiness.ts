@@ -4,18 +4,24 @@ import { momentText } from '../wording/phrases.ts';
 import type { Opened } from './open.ts';
 import type { Startup } from './startup.ts';
 
+interface Sources extends Pick<Opened, 'fleet' | 'loops'>, Pick<Startup, 'commands'> {}
+
+/** All that can keep it from being ready. docs/operating.md says for each who notices it, and test/scenario/not-ready.test.ts shows it. */
+export const causes = {
+  start: ({ commands }) => (commands ? [] : ['the first sweep has not started']),
+  store: ({ fleet }) => (fleet.storeFailure ? ['the store is failing'] : []),
+  account: ({ fleet }) =>
+    fleet.guarding().flatMap(({ account, unguarded }) => {
+      if (unguarded === null) return [];
+      return [`account ${account} is not guarded since ${momentText(unguarded.since)}: ${unguarded.why}`];
+    }),
+  task: ({ loops }) => loops.failing().map(({ task, since }) => `${task} has failed since ${momentText(since)}`),
+} satisfies Record<string, (sources: Sources) => readonly string[]>;
+
 export function readinessOf(
   { fleet, loops }: Pick<Opened, 'fleet' | 'loops'>,
   { commands }: Pick<Startup, 'commands'>,
 ): Readiness {
-  const reasons = [
-    ...(commands ? [] : ['the first sweep has not started']),
-    ...(fleet.storeFailure ? ['the store is failing'] : []),
-    ...fleet.guarding().flatMap(({ account, unguarded }) => {
-      if (unguarded === null) return [];
-      return [`account ${account} is not guarded since ${momentText(unguarded.since)}: ${unguarded.why}`];
-    }),
-    ...loops.failing().map(({ task, since }) => `${task} has failed since ${momentText(since)}`),
-  ];
+  const reasons = Object.values(causes).flatMap((cause) => cause({ fleet, loops, commands }));
   return { ready: reasons.length === 0, reasons };
 }
