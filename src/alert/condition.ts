@@ -33,8 +33,46 @@ export interface Condition {
   readonly clearObservations: number;
   /** Since when it holds, where that is known better than "since now". */
   readonly since?: EpochMs;
-  /** Rules that every answer asks put it in words when it is read (`get facts`): of most conditions nobody does. */
+  /** See `wordedLater`. */
   readonly facts: AlertFacts;
+}
+
+/** Without its words; the rest that may be left out is for rules that have them at hand. */
+type Wordless = Omit<Condition, 'facts' | 'stillShown' | 'since'>;
+
+/**
+ * A condition that is put in words when somebody reads them: of most conditions nobody does, and every answer asks ten rules.
+ * Of a class, because a getter in a literal takes longer than most rules. A copy by `...` is without its words: name them.
+ */
+export function wordedLater(condition: Wordless, facts: () => AlertFacts): Condition {
+  return new WordedLater(condition, facts);
+}
+
+class WordedLater implements Condition {
+  readonly subject: Subject;
+  readonly severity: Severity;
+  readonly active: Condition['active'];
+  readonly forMs: number;
+  readonly observations: number;
+  readonly clearObservations: number;
+  readonly #facts: () => AlertFacts;
+
+  constructor(
+    { subject, severity, active, forMs, observations, clearObservations }: Wordless,
+    facts: () => AlertFacts,
+  ) {
+    this.subject = subject;
+    this.severity = severity;
+    this.active = active;
+    this.forMs = forMs;
+    this.observations = observations;
+    this.clearObservations = clearObservations;
+    this.#facts = facts;
+  }
+
+  get facts(): AlertFacts {
+    return this.#facts();
+  }
 }
 
 /** Fires with the first observation, and resolves with the first against it. */

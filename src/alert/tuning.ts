@@ -13,7 +13,7 @@ export function tune(conditions: readonly Condition[], settings: RuleSettings): 
     const tuned = { severity: usual ? severity : condition.severity, forMs };
     // As it is, nothing puts it in words before somebody reads them.
     if (tuned.severity === condition.severity && tuned.forMs === condition.forMs) return condition;
-    return { ...condition, ...tuned };
+    return { ...condition, ...tuned, facts: condition.facts };
   });
 }
 

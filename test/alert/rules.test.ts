@@ -2,10 +2,11 @@
 import { expect, test } from 'vitest';
 import { accountConditions } from '../../src/alert/rules/account-rules.ts';
 import { actedEvent, actionFailedCondition, conditionsAfter } from '../../src/alert/rules.ts';
+import { tune } from '../../src/alert/tuning.ts';
 import type { Route } from '../../src/model/answers.ts';
 import type { AccountState, MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
-import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
+import { defaultRuleSettings, type RuleSettings } from '../../src/model/rule-settings.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { breach, judged, sampleAction, sampleContext, sampleMailbox, start } from './samples.ts';
 
@@ -58,6 +59,19 @@ test('a pause is critical and says that campaigns go on; an emergency shows its 
     'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.',
   );
   expect(alert?.facts.numbers).toMatchObject({ sent: 12, bounced: 5, window_from: '2026-03-19' });
+});
+
+test('whatever severity and delay the configuration gives a rule, its condition has the words', () => {
+  const of = Object.fromEntries(
+    Object.entries(defaultRuleSettings.of).map(([rule, one]) => [
+      rule,
+      { ...one, severity: 'critical', forMs: hourMs },
+    ]),
+  ) as RuleSettings['of'];
+  const conditions = conditionsAfter('stats', judged(breach), sampleContext());
+  const tuned = tune(conditions, { ...defaultRuleSettings, of });
+  expect(tuned.map(({ forMs }) => forMs)).toEqual(conditions.map(() => hourMs));
+  expect(tuned.map(({ facts }) => facts)).toEqual(conditions.map(({ facts }) => facts));
 });
 
 test('guard_action_failed: refused or given up fires, a due try is unknown, confirmed and dropped end it', () => {

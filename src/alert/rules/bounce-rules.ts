@@ -8,7 +8,7 @@ import { bounceKinds, causeSentences } from '../../wording/causes.ts';
 import { countsReadText, explainVerdict, rateText, verdictNumbers } from '../../wording/explain.ts';
 import { allowedText, counted, datesText, percentText } from '../../wording/phrases.ts';
 import { gradedBy } from '../bounce-grade.ts';
-import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
 
 /** How long the guard may be unable to judge before people are told. */
 const blindForMs = hourMs;
@@ -32,21 +32,21 @@ export function guardBlind(mailbox: MailboxState, context: MailboxContext): Cond
   // After the evidence restarted, bounces of emails from before come late: no wonder that there are more than emails.
   const late = verdict?.reason === 'implausible_counts' && verdict.windowDays < context.policy.windowDays;
   const unknown = !verdict || late || silentReasons.includes(verdict.reason) || verdict.reason === 'emergency';
-  return {
-    subject: subjectOf('guard_blind', mailbox),
-    severity: 'warning',
-    active: unknown ? 'unknown' : blind,
-    forMs: blindForMs,
-    observations: 1,
-    clearObservations: 1,
-    get facts() {
-      return {
-        title: blind ? `${mailbox.email}: bounces cannot be judged` : `${mailbox.email}: bounces can be judged again`,
-        sentences: blind ? blindSentences(verdict) : sentencesOf(mailbox, context),
-        numbers: numbersOf(mailbox, context),
-      };
+  return wordedLater(
+    {
+      subject: subjectOf('guard_blind', mailbox),
+      severity: 'warning',
+      active: unknown ? 'unknown' : blind,
+      forMs: blindForMs,
+      observations: 1,
+      clearObservations: 1,
     },
-  };
+    () => ({
+      title: blind ? `${mailbox.email}: bounces cannot be judged` : `${mailbox.email}: bounces can be judged again`,
+      sentences: blind ? blindSentences(verdict) : sentencesOf(mailbox, context),
+      numbers: numbersOf(mailbox, context),
+    }),
+  );
 }
 
 function blindSentences(verdict: Verdict): readonly string[] {
@@ -68,31 +68,31 @@ function blindSentences(verdict: Verdict): readonly string[] {
 export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const hindrance = verdict ? hindranceOf(verdict, context) : null;
-  return {
-    subject: subjectOf('bounce_over_limit', mailbox),
-    severity: gradedBy(mailbox, context.policy, overLimitSeverity(verdict)),
-    active: overLimitActive(verdict, hindrance, context),
-    ...atOnce,
-    get facts() {
-      return {
-        title: `${mailbox.email}: ${hindrance ? 'bounces over the limit, NOT ACTED' : overLimitTitle(verdict)}`,
-        sentences:
-          verdict && hindrance
-            ? [
-                rateText(verdict),
-                `NOT ACTED: ${hindrance}`,
-                ...causeSentences(mailbox, verdict, context.others(mailbox), context.rules.timeZone),
-                ...countsRead(mailbox, context),
-                adviceText(verdict),
-              ]
-            : [
-                ...sentencesOf(mailbox, context),
-                ...(verdict && isTooFew(verdict) ? [...bounceKinds(mailbox), endsQuietly] : []),
-              ],
-        numbers: numbersOf(mailbox, context),
-      };
+  return wordedLater(
+    {
+      subject: subjectOf('bounce_over_limit', mailbox),
+      severity: gradedBy(mailbox, context.policy, overLimitSeverity(verdict)),
+      active: overLimitActive(verdict, hindrance, context),
+      ...atOnce,
     },
-  };
+    () => ({
+      title: `${mailbox.email}: ${hindrance ? 'bounces over the limit, NOT ACTED' : overLimitTitle(verdict)}`,
+      sentences:
+        verdict && hindrance
+          ? [
+              rateText(verdict),
+              `NOT ACTED: ${hindrance}`,
+              ...causeSentences(mailbox, verdict, context.others(mailbox), context.rules.timeZone),
+              ...countsRead(mailbox, context),
+              adviceText(verdict),
+            ]
+          : [
+              ...sentencesOf(mailbox, context),
+              ...(verdict && isTooFew(verdict) ? [...bounceKinds(mailbox), endsQuietly] : []),
+            ],
+      numbers: numbersOf(mailbox, context),
+    }),
+  );
 }
 
 const endsQuietly =
@@ -159,22 +159,22 @@ function overLimitTitle(verdict: Verdict | undefined): string {
 export function bounceNearLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const active = nearLimitActive(verdict, context);
-  return {
-    subject: subjectOf('bounce_near_limit', mailbox),
-    severity: 'info',
-    active,
-    ...atOnce,
-    get facts() {
-      return {
-        title:
-          active === true
-            ? `${mailbox.email}: bounces near the limit`
-            : `${mailbox.email}: ${farTitle(verdict, context)}`,
-        sentences: sentencesOf(mailbox, context),
-        numbers: { ...numbersOf(mailbox, context), bounces_until_breach: verdict?.bouncesUntilBreach ?? null },
-      };
+  return wordedLater(
+    {
+      subject: subjectOf('bounce_near_limit', mailbox),
+      severity: 'info',
+      active,
+      ...atOnce,
     },
-  };
+    () => ({
+      title:
+        active === true
+          ? `${mailbox.email}: bounces near the limit`
+          : `${mailbox.email}: ${farTitle(verdict, context)}`,
+      sentences: sentencesOf(mailbox, context),
+      numbers: { ...numbersOf(mailbox, context), bounces_until_breach: verdict?.bouncesUntilBreach ?? null },
+    }),
+  );
 }
 
 function nearLimitActive(verdict: Verdict | undefined, context: MailboxContext): Condition['active'] {
@@ -196,27 +196,27 @@ function farTitle(verdict: Verdict | undefined, context: MailboxContext): string
 export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const burst = verdict?.burst ?? null;
-  return {
-    subject: subjectOf('bounce_burst', mailbox),
-    severity: gradedBy(mailbox, context.policy, context.rules.of.bounce_burst.severity),
-    active: burstActive(verdict),
-    ...atOnce,
-    get facts() {
-      return {
-        title: `${mailbox.email}: ${burst ? 'a burst of bounces' : 'the burst of bounces is over'}`,
-        sentences:
-          verdict && burst
-            ? burstSentences(verdict, burst, [...countsRead(mailbox, context), ...bounceKinds(mailbox)])
-            : sentencesOf(mailbox, context),
-        numbers: {
-          ...numbersOf(mailbox, context),
-          burst_bounced: burst?.bounced ?? null,
-          burst_sent: burst?.sent ?? null,
-          burst_from: burst?.from ?? null,
-        },
-      };
+  return wordedLater(
+    {
+      subject: subjectOf('bounce_burst', mailbox),
+      severity: gradedBy(mailbox, context.policy, context.rules.of.bounce_burst.severity),
+      active: burstActive(verdict),
+      ...atOnce,
     },
-  };
+    () => ({
+      title: `${mailbox.email}: ${burst ? 'a burst of bounces' : 'the burst of bounces is over'}`,
+      sentences:
+        verdict && burst
+          ? burstSentences(verdict, burst, [...countsRead(mailbox, context), ...bounceKinds(mailbox)])
+          : sentencesOf(mailbox, context),
+      numbers: {
+        ...numbersOf(mailbox, context),
+        burst_bounced: burst?.bounced ?? null,
+        burst_sent: burst?.sent ?? null,
+        burst_from: burst?.from ?? null,
+      },
+    }),
+  );
 }
 
 function burstActive(verdict: Verdict | undefined): Condition['active'] {

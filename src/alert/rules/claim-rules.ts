@@ -4,7 +4,7 @@ import { maxPerDay } from '../../model/policy.ts';
 import { dayMs, hourMs } from '../../model/time.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import { momentText } from '../../wording/phrases.ts';
-import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
 
 /** Recovery lowers the daily limit to its maximum within this time of the switch. */
 const effectWithinMs = 24 * hourMs;
@@ -28,19 +28,19 @@ function condition(rule: Rule, mailbox: MailboxState, context: MailboxContext, f
   const { active, title, sentences } = finding;
   const claim = mailbox.memory?.claim ?? null;
   const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
-  return {
-    subject: subjectOf(rule, mailbox),
-    severity: 'warning',
-    active,
-    ...atOnce,
-    get facts() {
-      return {
-        title: `${mailbox.email}: ${title}`,
-        sentences,
-        numbers: { claim: claim?.kind ?? null, since: claim ? new Date(claim.since).toISOString() : null, ...link },
-      };
+  return wordedLater(
+    {
+      subject: subjectOf(rule, mailbox),
+      severity: 'warning',
+      active,
+      ...atOnce,
     },
-  };
+    () => ({
+      title: `${mailbox.email}: ${title}`,
+      sentences,
+      numbers: { claim: claim?.kind ?? null, since: claim ? new Date(claim.since).toISOString() : null, ...link },
+    }),
+  );
 }
 
 /** Two outside reversals within a day: the guard does not enter a quarrel. */

@@ -1,11 +1,11 @@
 // The rules that read how a mailbox's emails are received: how many reach the inbox, and the API's own health score.
-import type { AlertRule } from '../../model/alert.ts';
+import type { AlertFacts, AlertRule } from '../../model/alert.ts';
 import { dailyRows, inboxRatio, lastDays, sumOf } from '../../model/daily-counts.ts';
 import type { MailboxState } from '../../model/mailbox.ts';
 import { defaultRuleSettings } from '../../model/rule-settings.ts';
 import { addDays, utcDate } from '../../model/time.ts';
 import { counted, onDatesText, percentText } from '../../wording/phrases.ts';
-import { type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
+import { type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
 
 /** Both look at so many calendar days. */
 const days = 7;
@@ -20,14 +20,15 @@ export function inboxRateLow(mailbox: MailboxState, context: MailboxContext): Co
   const ratio = inboxRatio(rows);
   const delivered = sumOf(rows, 'delivered') ?? 0;
   const ppm = ratio === null || delivered < minMails ? null : Math.round(ratio * 1e6);
-  const share = ppm === null ? '' : percentText(ppm, belowPpm);
-  const [from, to] = [rows[0]?.date, rows.at(-1)?.date];
-  const when = from && to ? ` ${onDatesText(from, to)}` : '';
   const low = ppm !== null && ppm < belowPpm;
-  return condition('inbox_rate_low', mailbox, {
-    active:
-      ppm === null ? 'unknown' : low ? true : ppm >= belowPpm + hysteresisPoints * onePointPpm ? false : 'unknown',
-    get facts() {
+  return condition(
+    'inbox_rate_low',
+    mailbox,
+    ppm === null ? 'unknown' : low ? true : ppm >= belowPpm + hysteresisPoints * onePointPpm ? false : 'unknown',
+    () => {
+      const share = ppm === null ? '' : percentText(ppm, belowPpm);
+      const [from, to] = [rows[0]?.date, rows.at(-1)?.date];
+      const when = from && to ? ` ${onDatesText(from, to)}` : '';
       return {
         title: low
           ? `${mailbox.email}: only ${share} of emails reach the inbox`
@@ -48,7 +49,7 @@ export function inboxRateLow(mailbox: MailboxState, context: MailboxContext): Co
         },
       };
     },
-  });
+  );
 }
 
 /** health_score_drop: below the best of seven days. An older week is forgotten, so it ends by itself. */
@@ -62,38 +63,38 @@ export function healthScoreDrop(mailbox: MailboxState, context: MailboxContext):
   const best = scores.length === 0 ? null : Math.max(...scores);
   const drop = best === null || score === null ? null : best - score;
   const fell = drop !== null && drop >= points;
-  return condition('health_score_drop', mailbox, {
-    active: drop === null ? 'unknown' : fell ? true : drop <= points - hysteresisPoints ? false : 'unknown',
-    get facts() {
-      return {
-        title: fell
-          ? `${mailbox.email}: health score fell from ${best} to ${score}`
-          : `${mailbox.email}: health score is ${score ?? 'not shown'} again`,
-        sentences: fell
-          ? [
-              `The API's health score was ${best} within the last ${days} days and is ${score} now. It fell by ${counted(Number(drop?.toFixed(2)), 'point')}; the threshold is ${points}.`,
-              'Warmwarden changed nothing because of this. Check the bounces, placement, DNS and blacklists of the mailbox.',
-            ]
-          : [
-              `The health score is at most ${counted(points - hysteresisPoints, 'point')} below the best of the last ${days} days.`,
-            ],
-        numbers: {
-          health_score: score,
-          best_of_seven_days: best,
-          ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
-        },
-      };
-    },
-  });
+  return condition(
+    'health_score_drop',
+    mailbox,
+    drop === null ? 'unknown' : fell ? true : drop <= points - hysteresisPoints ? false : 'unknown',
+    () => ({
+      title: fell
+        ? `${mailbox.email}: health score fell from ${best} to ${score}`
+        : `${mailbox.email}: health score is ${score ?? 'not shown'} again`,
+      sentences: fell
+        ? [
+            `The API's health score was ${best} within the last ${days} days and is ${score} now. It fell by ${counted(Number(drop?.toFixed(2)), 'point')}; the threshold is ${points}.`,
+            'Warmwarden changed nothing because of this. Check the bounces, placement, DNS and blacklists of the mailbox.',
+          ]
+        : [
+            `The health score is at most ${counted(points - hysteresisPoints, 'point')} below the best of the last ${days} days.`,
+          ],
+      numbers: {
+        health_score: score,
+        best_of_seven_days: best,
+        ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
+      },
+    }),
+  );
 }
 
-function condition(rule: AlertRule, mailbox: MailboxState, finding: Pick<Condition, 'active' | 'facts'>): Condition {
+function condition(
+  rule: AlertRule,
+  mailbox: MailboxState,
+  active: Condition['active'],
+  facts: () => AlertFacts,
+): Condition {
   const { severity, forMs } = defaultRuleSettings.of[rule];
-  return {
-    ...{ subject: subjectOf(rule, mailbox), severity, forMs, observations: 1, clearObservations: 1 },
-    active: finding.active,
-    get facts() {
-      return finding.facts;
-    },
-  };
+  const subject = subjectOf(rule, mailbox);
+  return wordedLater({ subject, severity, active, forMs, observations: 1, clearObservations: 1 }, facts);
 }

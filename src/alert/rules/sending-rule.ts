@@ -5,7 +5,7 @@ import { type MailboxState, typedName } from '../../model/mailbox.ts';
 import { isWarmupMode, maxPerDay } from '../../model/policy.ts';
 import { addDays, type IsoDate, utcDate } from '../../model/time.ts';
 import { counted, onDatesText } from '../../wording/phrases.ts';
-import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
 
 /** A day with more emails than were allowed. */
 interface Excess {
@@ -22,27 +22,27 @@ interface Excess {
 export function sendingOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const found = excessOf(mailbox, context.now);
   const excess = typeof found === 'object' ? found : null;
-  return {
-    subject: subjectOf('sending_over_limit', mailbox),
-    severity: 'warning',
-    active: excess ? true : found === 'none' ? false : 'unknown',
-    ...atOnce,
-    get facts() {
-      return {
-        title: excess
-          ? `${mailbox.email}: sends more emails than allowed`
-          : `${mailbox.email}: sends within its daily limit again`,
-        sentences: excess ? sentencesOf(excess, mailbox, context.command) : [],
-        numbers: {
-          date: excess?.date ?? null,
-          sent: excess?.sent ?? null,
-          daily_limit: excess?.daily ?? null,
-          mode_max_per_day: excess?.mode ?? null,
-          ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
-        },
-      };
+  return wordedLater(
+    {
+      subject: subjectOf('sending_over_limit', mailbox),
+      severity: 'warning',
+      active: excess ? true : found === 'none' ? false : 'unknown',
+      ...atOnce,
     },
-  };
+    () => ({
+      title: excess
+        ? `${mailbox.email}: sends more emails than allowed`
+        : `${mailbox.email}: sends within its daily limit again`,
+      sentences: excess ? sentencesOf(excess, mailbox, context.command) : [],
+      numbers: {
+        date: excess?.date ?? null,
+        sent: excess?.sent ?? null,
+        daily_limit: excess?.daily ?? null,
+        mode_max_per_day: excess?.mode ?? null,
+        ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
+      },
+    }),
+  );
 }
 
 function excessOf({ stats, memory }: MailboxState, now: number): Excess | 'none' | 'unknown' {

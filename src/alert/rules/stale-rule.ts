@@ -3,7 +3,7 @@ import type { MailboxState } from '../../model/mailbox.ts';
 import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, isWeekend, secondMs, utcDate } from '../../model/time.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import { momentText } from '../../wording/phrases.ts';
-import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
 
 /** A day is over everywhere when it is over in UTC for so long. */
 const lastTimeZoneMs = 12 * hourMs;
@@ -23,24 +23,24 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
   const judged = verdict !== undefined && readAt !== null;
   const active = tooOld || frozen ? true : judged ? false : 'unknown';
   const zone = context.rules.timeZone;
-  return {
-    subject: subjectOf('stale_data', mailbox),
-    severity: 'warning',
-    active,
-    ...atOnce,
-    get facts() {
-      return {
-        title: active === true ? `${mailbox.email}: stale statistics` : `${mailbox.email}: statistics are fresh again`,
-        sentences: active === true ? staleSentences(mailbox, { tooOld, still, zone }) : freshSentences(readAt, zone),
-        numbers: {
-          read_at: readAt === null ? null : new Date(readAt).toISOString(),
-          newest_day: verdict?.windowTo ?? null,
-          data_age_seconds: readAt === null ? null : Math.round(age / secondMs),
-          ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
-        },
-      };
+  return wordedLater(
+    {
+      subject: subjectOf('stale_data', mailbox),
+      severity: 'warning',
+      active,
+      ...atOnce,
     },
-  };
+    () => ({
+      title: active === true ? `${mailbox.email}: stale statistics` : `${mailbox.email}: statistics are fresh again`,
+      sentences: active === true ? staleSentences(mailbox, { tooOld, still, zone }) : freshSentences(readAt, zone),
+      numbers: {
+        read_at: readAt === null ? null : new Date(readAt).toISOString(),
+        newest_day: verdict?.windowTo ?? null,
+        data_age_seconds: readAt === null ? null : Math.round(age / secondMs),
+        ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
+      },
+    }),
+  );
 }
 
 /** Moments instead of ages: a text that changes every minute would be written every minute. */
