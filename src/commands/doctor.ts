@@ -76,7 +76,7 @@ async function examine(file: string, loaded: LoadedConfig): Promise<Examination>
         loaded.ok && loaded.settings.some(({ secret, from }) => from.kind === 'file' && isReadersGain(secret)),
       secretFiles: loaded.ok ? loaded.secretFiles : [],
       recipesFolder: places.ok ? places.recipesFolder : null,
-      storePath: typeof place === 'string' ? place : null,
+      store: place,
     }),
     ...(loaded.ok ? await outside(loaded, seen) : [...notKnown('api').checks, ...notKnown('channels').checks]),
     ...store.checks,

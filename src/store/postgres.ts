@@ -1,7 +1,5 @@
 // The store in a PostgreSQL database, which replicas share.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { PostgresPlace } from '../model/store-place.ts';
@@ -11,7 +9,7 @@ import type { Membership, Scope } from '../replicas/membership.ts';
 import { SharedMembership } from '../replicas/shared.ts';
 import type { Database, Others, Rim, Sleep, Write } from './database.ts';
 import { AtRiskError, NotOursError } from './failure.ts';
-import { BesideLock } from './file/beside-lock.ts';
+import { BesideLock, inFolderOf } from './file/beside-lock.ts';
 import { nameOfHolder } from './file/lock.ts';
 import { clientConfig, poolOf, reached } from './postgres/connecting.ts';
 import { StoreDialect } from './postgres/dialect.ts';
@@ -104,7 +102,7 @@ class PostgresDatabase implements Database {
     // All of its connections: one too many is refused now, and not in the middle of the work.
     await Promise.all(Array.from({ length: readers }, () => sql`SELECT pg_sleep(0)`.execute(this.db)));
     this.warnings = await doubtsOf(this.db, this.#place);
-    mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+    inFolderOf(this.path);
   }
 
   get path(): string {

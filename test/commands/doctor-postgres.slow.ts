@@ -1,4 +1,5 @@
 // `warmwarden doctor` with a store in PostgreSQL: what the server, the role, a pooler, the clock and other replicas make of it.
+import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shapes } from '../../src/commands/shapes/shapes.ts';
 import type { PostgresPlace } from '../../src/model/store-place.ts';
@@ -41,8 +42,13 @@ async function roleAt(place: PostgresPlace): Promise<PostgresPlace> {
 }
 
 /** The report of a configuration with this store: exit code, and what is said of some parts as `result: message`. */
-async function examined({ user, host, port, database }: PostgresPlace, accounts: readonly string[] = ['acme']) {
+async function examined(
+  { user, host, port, database }: PostgresPlace,
+  accounts: readonly string[] = ['acme'],
+  prepare: (workplace: Workplace) => void = () => {},
+) {
   using workplace = new Workplace();
+  prepare(workplace);
   const config = workplace.configure({
     accounts: accounts.map((name) => ({ name, base_url: 'http://127.0.0.1:1', api_key: `sk_live_${name}_x` })),
     store: { url: `postgres://${user}@${host}:${port}/${database}`, tls: 'off', password },
@@ -53,7 +59,7 @@ async function examined({ user, host, port, database }: PostgresPlace, accounts:
   const { checks } = shapes.doctor.parse(JSON.parse(stdout));
   const of = (part: string) =>
     checks.filter((check) => check.part === part).map(({ result, message }) => `${result}: ${message}`);
-  return { code, store: of('store'), clocks: of('clock').slice(-1), daemon: of('daemon') };
+  return { code, store: of('store'), clocks: of('clock').slice(-1), daemon: of('daemon'), files: of('permissions') };
 }
 
 const enough = expect.stringMatching(/^ok: PostgreSQL has \d+ free connections, and a replica needs 9\.$/);
@@ -145,6 +151,24 @@ test('settings that would hurt, each with what to do', async () => {
   expect((await examined(place)).store).toEqual([
     expect.stringMatching(/^problem: .*: default_transaction_read_only is on/),
   ]);
+});
+
+test('a file where the folder beside the store should be is a problem, and a start says so too', async () => {
+  const place = await fresh();
+  const { files } = await examined(place, ['acme'], (workplace) => writeFileSync(workplace.path('data'), ''));
+  expect(files.filter((line) => line.startsWith('problem'))).toEqual([
+    expect.stringMatching(
+      /^problem: \S+data is a file, but the store needs a folder there: set store\.directory to another folder\.$/,
+    ),
+  ]);
+  using workplace = new Workplace();
+  writeFileSync(workplace.path('data'), '');
+  const replica = { clock, log, name: 'process a', version: '1.2.3' };
+  await expect(
+    Store.open({ ...place, path: workplace.path('data/warmwarden') }, Date.now(), undefined, { replica }),
+  ).rejects.toThrow(
+    /^The folder \S+data can't be used: EEXIST.* Set store\.directory to a folder that Warmwarden may write to\.$/,
+  );
 });
 
 test('a standby is refused, and its primary replicates asynchronously', async () => {

@@ -1,6 +1,7 @@
 // Who may read and change the files that Warmwarden uses. Nothing is changed.
 import { accessSync, constants, existsSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathOf, type StorePlace } from '../../model/store-place.ts';
 import { userName } from '../../operator/user-name.ts';
 import { type Examined, reporter } from './examined.ts';
 
@@ -16,7 +17,7 @@ interface Files {
   readonly holdsSecrets: boolean;
   readonly secretFiles: readonly string[];
   readonly recipesFolder: string | null;
-  readonly storePath: string | null;
+  readonly store: StorePlace | null;
 }
 
 export function examineFiles(files: Files): readonly Examined[] {
@@ -24,7 +25,7 @@ export function examineFiles(files: Files): readonly Examined[] {
     ...configFile(files),
     ...files.secretFiles.flatMap(secretFile),
     ...(files.recipesFolder === null ? [] : recipesFolder(files.recipesFolder)),
-    ...(files.storePath === null ? [] : storeFiles(files.storePath)),
+    ...(files.store === null ? [] : storeFiles(files.store)),
   ];
   return wrong.length > 0 ? wrong : [permission('ok', `The files are protected, and ${userName()} can use them.`)];
 }
@@ -61,13 +62,17 @@ function recipesFolder(folder: string): readonly Examined[] {
   return [permission('problem', `${userName()} cannot read the recipes in ${folder}.`)];
 }
 
-function storeFiles(path: string): readonly Examined[] {
+function storeFiles(place: StorePlace): readonly Examined[] {
+  const path = pathOf(place);
+  const elsewhere = typeof place === 'string' ? 'store.url to a file elsewhere' : 'store.directory to another folder';
   const folder = nearestFolder(dirname(path));
+  if (!statSync(folder).isDirectory())
+    return [permission('problem', `${folder} is a file, but the store needs a folder there: set ${elsewhere}.`)];
   const unwritable = [folder, ...(existsSync(path) ? [path] : [])].filter((one) => !may(one, constants.W_OK));
   const [first] = unwritable;
   if (first !== undefined) {
     const who = `${userName()} cannot write to ${first}`;
-    return [permission('problem', `${who}: run Warmwarden as the owner, or set store.url to a file elsewhere.`)];
+    return [permission('problem', `${who}: run Warmwarden as the owner, or set ${elsewhere}.`)];
   }
   const open = filesOf(path).filter((file) => modeOf(file) & others);
   return open.map((file) =>

@@ -6,14 +6,27 @@ import { StoreError } from '../failure.ts';
 import { lockedOrNull } from './lock.ts';
 import { create, lockOf } from './place.ts';
 
+/** The folder is there afterwards, and `work` done in it. Throws StoreError: a failure of PostgreSQL it is not. */
+export function inFolderOf(path: string, work: () => void = () => {}): void {
+  const folder = dirname(path);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    work();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StoreError(
+      `The folder ${folder} can't be used: ${why}. Set store.directory to a folder that Warmwarden may write to.`,
+    );
+  }
+}
+
 export class BesideLock {
   readonly #held: DatabaseSync;
 
   /** `path`: what the names of the files begin with. Throws StoreError when another process of this machine has it. */
   constructor(path: string) {
     const folder = dirname(path);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    create(lockOf(path));
+    inFolderOf(path, () => create(lockOf(path)));
     const held = lockedOrNull(lockOf(path));
     if (!held)
       throw new StoreError(
