@@ -10,7 +10,7 @@ import { Play } from './replica-play.ts';
 const seed = Number(process.env['WARMWARDEN_SEED'] ?? Date.now() % 1_000_000);
 const rounds = Number(process.env['WARMWARDEN_REPLICA_ROUNDS'] ?? 4);
 /** A round mostly waits for a takeover: so crews, with a database each, play side by side. */
-const crews = rounds > 20 ? 4 : 2;
+const crews = rounds >= 20 ? 4 : 2;
 const accounts = ['a', 'b', 'c', 'd'];
 
 let postgres: TestPostgres;
