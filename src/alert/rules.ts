@@ -5,8 +5,9 @@ import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { measuredRoutes } from '../model/measurement.ts';
 import type { Policy } from '../model/policy.ts';
-import { secondMs } from '../model/time.ts';
+import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import {
+  actionNoun,
   actionText,
   campaignsUntouched,
   cleanText,
@@ -95,8 +96,19 @@ export function actedEvent(action: Action, mailbox: MailboxState, context: Actio
   });
 }
 
+/** So long an action may wait for the look before it and for its turn in the rate limit. */
+const overdueAfterMs = 5 * minuteMs;
+
+/** Whether an action that protects the mailbox was due some time ago, and could not be sent. */
+export function isOverdue(action: Action, now: EpochMs): boolean {
+  if (action.by || action.kind === 'restore') return false;
+  const { state, nextTryAt, plannedAt } = action;
+  const dueAt = state === 'planned' ? (nextTryAt ?? plannedAt) : state === 'unconfirmed' ? nextTryAt : null;
+  return dueAt !== null && now - dueAt > overdueAfterMs;
+}
+
 /**
- * guard_action_failed: refused, or not visible after all tries. Ends when the change was confirmed later, or when a
+ * guard_action_failed: refused, not visible after all tries, or overdue. Ends when the change was confirmed later, or when a
  * person's change made it needless (dropped). While a try is due nothing is known.
  */
 export function actionFailedCondition(
@@ -109,7 +121,7 @@ export function actionFailedCondition(
   return {
     subject: actionSubject('guard_action_failed', action, null),
     severity: 'critical',
-    active: settled ? false : givenUp ? true : 'unknown',
+    active: settled ? false : givenUp || isOverdue(action, context.now) ? true : 'unknown',
     ...atOnce,
     facts: settled ? endedFacts(action, context) : actionFacts(action, context),
   };
@@ -132,7 +144,7 @@ function actionTitle(action: Action): string {
   const words = actionWords[action.kind];
   if (action.state === 'refused') return `${action.email}: the API refused ${words.wanted}`;
   if (action.state === 'unconfirmed') return `${action.email}: ${words.wanted} is not confirmed`;
-  return `${action.email}: ${words.done}`;
+  return action.state === 'planned' ? `${action.email}: ${words.wanted} is overdue` : `${action.email}: ${words.done}`;
 }
 
 function actionFacts(
@@ -140,6 +152,7 @@ function actionFacts(
   context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl' | 'command' | 'rules'>,
 ): AlertFacts {
   const failed = action.state === 'refused' || action.state === 'unconfirmed';
+  const overdue = isOverdue(action, context.now);
   const next =
     action.nextTryAt === null
       ? ''
@@ -150,9 +163,9 @@ function actionFacts(
     action.kind === 'restore' ? cleanText(action.verdict) : rateText(action.verdict),
     ...action.causes,
     repeatText(action, context.policy),
-    actionText(action, context.now, context.rules.timeZone),
+    overdue ? overdueText(action, context.rules.timeZone) : actionText(action, context.now, context.rules.timeZone),
     countsReadText(action.verdict, action.plannedAt, context.rules.timeZone),
-    failed ? next || advice : '',
+    overdue ? `Warmwarden tries again until it can send the change. ${advice}` : failed ? next || advice : '',
     action.kind === 'pause' ? campaignsUntouched : '',
     undoText(action, context.command),
   ];
@@ -165,6 +178,10 @@ function actionFacts(
       ...pageLink(context.pageUrl, action.account, action.mailboxId),
     },
   };
+}
+
+function overdueText(action: Action, zone: string): string {
+  return `NOT ACTED: Warmwarden has wanted ${actionNoun(action)} since ${momentText(action.plannedAt, zone)}, but could not send it. Before a change it reads the warm-up of the mailbox, and the API does not answer that, or tells Warmwarden to wait.`;
 }
 
 /** Why a pause and not the switch to recovery. */

@@ -8,7 +8,7 @@ import { guardHeld, heldSubject } from '../alert/rules/breaker-rule.ts';
 import { changedByOthersEvent } from '../alert/rules/changed-rule.ts';
 import { domainObject, ipObject } from '../alert/rules/finding-rules.ts';
 import { lateRequestEvent } from '../alert/rules/late-rule.ts';
-import { type ActionContext, actedEvent, actionFailedCondition, conditionsAfter } from '../alert/rules.ts';
+import { type ActionContext, actedEvent, actionFailedCondition, conditionsAfter, isOverdue } from '../alert/rules.ts';
 import { tune } from '../alert/tuning.ts';
 import type { MovingCommit } from '../commit/moving-commit.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -171,6 +171,9 @@ export class AccountAlerts {
     const isOld = (mailbox: MailboxState, route: keyof typeof staleFrom) =>
       (mailbox[route]?.at ?? mailbox.firstSeenAt) < staleFrom[route];
     for (const mailbox of this.#fleet.mailboxesOf(account)) {
+      const { action } = mailbox;
+      if (action && isOverdue(action, now))
+        conditions.push(actionFailedCondition(action, this.#context(mailbox, policyFor(mailbox), now)));
       // Most are neither stale nor firing: nothing is to be computed for them.
       if (!isOld(mailbox, 'stats') && !isOld(mailbox, 'dns') && !isOld(mailbox, 'blacklist')) continue;
       conditions.push(...conditionsAfter('time', mailbox, this.#context(mailbox, policyFor(mailbox), now)));

@@ -79,7 +79,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   guard_action_failed: {
     means:
-      'The API refused an action, or Warmwarden could not read it back after all tries (1, 5, 15 and 60 minutes apart).',
+      'The API refused an action, Warmwarden could not read it back after all tries (1, 5, 15 and 60 minutes apart), or it could not send the action for 5 minutes because the API does not answer or tells it to wait.',
     done: 'Warmwarden looked for the change before each try, so it never repeated the action blindly. A later poll that shows the change ends the alert.',
     todo: 'Look at the mailbox in the mailbox app and make the change yourself.',
   },

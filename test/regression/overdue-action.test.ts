@@ -1,0 +1,36 @@
+// The API answered everything but the warm-up status, which is looked at before an action: a breach was not acted upon, every
+// light was green, and nobody was told. docs/faults.md H14.
+import { expect, test } from 'vitest';
+import { minuteMs } from '../../src/model/time.ts';
+import { goOnDuty } from '../watch/duty.ts';
+
+test('an action that can not be sent is told of after five minutes, and its end when it was confirmed', async () => {
+  await using duty = await goOnDuty();
+  await duty.until(() => duty.mailbox()?.warmup !== null && duty.reason() !== undefined);
+  duty.between.meddle = ({ path }) => (path.startsWith('/v1/warmup') ? { status: 500, body: 'no' } : 'pass');
+  await duty.until(() => duty.action()?.state === 'planned');
+  await duty.run(4 * minuteMs);
+  expect(duty.alert('guard_action_failed')).toBeUndefined();
+  await duty.run(2 * minuteMs);
+  expect(duty.alert('guard_action_failed')).toMatchObject({
+    status: 'firing',
+    severity: 'critical',
+    facts: {
+      title: 'amelia.ward@northbeam.example: the switch to recovery mode is overdue',
+      sentences: expect.arrayContaining([
+        expect.stringMatching(
+          /^NOT ACTED: Warmwarden has wanted the switch to recovery mode since .* UTC, but could not send it\./,
+        ),
+      ]),
+    },
+  });
+  expect(duty.posts()).toEqual([]);
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.action()?.state === 'confirmed');
+  expect(duty.posts()).toHaveLength(1);
+  expect(await duty.notified()).toEqual([
+    'firing guard_action_failed',
+    'event guard_acted confirmed',
+    'resolved guard_action_failed',
+  ]);
+});
