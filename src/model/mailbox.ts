@@ -109,6 +109,13 @@ export interface ApiHealth {
   readonly clockAheadMs: number | 'not_told' | null;
 }
 
+/** That no mailbox list could be read, whatever else the API answers. */
+export interface ListFailure {
+  readonly since: EpochMs;
+  /** The newest failure, in a sentence. */
+  readonly detail: string;
+}
+
 /** An account as the daemon finds it. */
 export interface AccountState {
   readonly name: string;
@@ -132,6 +139,8 @@ export interface AccountState {
   readonly watchedSince: EpochMs;
   /** A whole mailbox list was read at least once. */
   readonly listed: boolean;
+  /** null, or absent, when the newest list was read. */
+  readonly listFailing?: ListFailure | null;
   /** The mailboxes that the configuration names one by one and that the newest list does not have. */
   readonly unlisted: readonly string[];
   readonly health: 'ok' | 'other' | 'unknown';

@@ -4,7 +4,7 @@ import type { Failure } from '../http/failure.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
 import type { HealthAnswer, Observed, Route } from '../model/answers.ts';
 import type { Forecast } from '../model/forecast.ts';
-import type { AccountState, ApiHealth } from '../model/mailbox.ts';
+import type { AccountState, ApiHealth, ListFailure } from '../model/mailbox.ts';
 import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../model/time.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import type { World } from '../world.ts';
@@ -15,6 +15,9 @@ const readOnlyForMs = hourMs;
 /** While requests succeeded within this time, one mailbox that is not answered is no outage. */
 const silenceMs = minuteMs;
 
+/** While no request succeeds for so long, api_down tells of it. */
+const outageMs = 3 * minuteMs;
+
 /** So many names stand in a line of the log. */
 const namesLogged = 20;
 
@@ -23,6 +26,8 @@ export interface RequestAbout {
   readonly route: Route;
   readonly mailbox: string | null;
 }
+
+const isList = ({ route, mailbox }: RequestAbout) => route === 'mailboxes' && mailbox === null;
 
 function keyOf({ route, mailbox }: RequestAbout): string {
   return `${route} ${mailbox ?? ''}`;
@@ -132,6 +137,7 @@ export class AccountHealth {
     const { clock, log } = this.#parts.world;
     this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null };
     this.#state = { ...this.#state, keyRejected: false, rejections: 0 };
+    this.#state = { ...this.#state, listFailing: this.#listFailingAfter(was, about) };
     this.#saidOfAccount = null;
     this.#accepted(about);
     if (this.#saidOf.delete(keyOf(about))) log.info({ account: was.name, ...about }, 'answered again');
@@ -139,6 +145,14 @@ export class AccountHealth {
     log.info({ account: was.name }, 'the mailbox API answers again');
     this.publish();
     return true;
+  }
+
+  /** An outage of the whole API says nothing about the list: it counts from its end on. */
+  #listFailingAfter({ listFailing, failingSince }: AccountState, about: RequestAbout): ListFailure | null {
+    if (!listFailing || isList(about)) return null;
+    const now = this.#parts.world.clock.now();
+    const wasDown = failingSince !== null && now - failingSince >= outageMs;
+    return wasDown ? { ...listFailing, since: now } : listFailing;
   }
 
   #accepted(about: RequestAbout): void {
@@ -161,6 +175,7 @@ export class AccountHealth {
       ...was,
       failingSince: was.failingSince ?? clock.now(),
       lastFailure: said,
+      ...(isList(about) && { listFailing: { since: was.listFailing?.since ?? clock.now(), detail: said } }),
       keyRejected: was.keyRejected || rejectsKey(failure),
       rejections: was.rejections + (rejectsKey(failure) ? 1 : 0),
     };

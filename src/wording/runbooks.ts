@@ -199,8 +199,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Nothing, if you expected it. Otherwise find the person or the tool: `warmwarden explain MAILBOX` has the changes with their times. Without a route, alerts of severity info go to no channel.',
   },
   api_unwell: {
-    means: 'For five minutes the health check of the mailbox API has reported a status other than "ok".',
-    done: 'Warmwarden continues as usual: it judges and acts on what the API answers.',
+    means:
+      'For five minutes the health check of the mailbox API has reported a status other than "ok", or the mailbox list could not be read although the API answered other requests.',
+    done: 'Warmwarden continues: it judges and acts on what the API answers. Without the list it does not see new mailboxes.',
     todo: "Check the provider's status page. If the figures of the API look wrong, run `warmwarden writes off` until they are right.",
   },
   clock_off: {

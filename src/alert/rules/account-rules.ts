@@ -4,7 +4,7 @@ import { type EpochMs, hourMs, minuteMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
 import { counted, momentText } from '../../wording/phrases.ts';
 import { accountSubject, atOnce, type Condition } from '../condition.ts';
-import { apiUnwell, clockOff } from './api-health-rules.ts';
+import { apiUnwell, clockOff, listUnread } from './api-health-rules.ts';
 import { budgetTooSmall } from './budget-rule.ts';
 
 /** How long no request may succeed before people are told. */
@@ -25,6 +25,7 @@ export function accountConditions(account: AccountState, now: EpochMs, zone: str
     keyShared(account, now),
     budgetTooSmall(account),
     apiUnwell(account),
+    listUnread(account, now, zone),
     clockOff(account),
   ];
 }

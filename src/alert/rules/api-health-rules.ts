@@ -1,7 +1,8 @@
 // What GET /v1/health says besides answering: the API calls itself unwell, or its clock and ours differ.
 import type { AccountState } from '../../model/mailbox.ts';
-import { minuteMs, secondMs } from '../../model/time.ts';
-import { spanText } from '../../wording/phrases.ts';
+import { type EpochMs, elapsedMs, minuteMs, secondMs } from '../../model/time.ts';
+import { sentence } from '../../wording/explain.ts';
+import { momentText, spanText } from '../../wording/phrases.ts';
 import { accountSubject, type Condition } from '../condition.ts';
 
 /** A deployment of the API may take this long. */
@@ -28,6 +29,35 @@ export function apiUnwell({ name, health, apiHealth: { status } }: AccountState)
           ]
         : [`The health check of the mailbox API of account ${name} reports "ok".`],
       numbers: { status },
+    },
+  };
+}
+
+/** Requests that succeeded within this show that the API answers; without any, api_down tells of it. */
+const answersWithinMs = 3 * minuteMs;
+
+/** api_unwell of the mailbox list: it can't be read, and other requests succeed. While none does, nothing is known. */
+export function listUnread({ name, listFailing, lastSuccessAt }: AccountState, now: EpochMs, zone: string): Condition {
+  const failing = listFailing ?? null;
+  const answers = failing && lastSuccessAt !== null && lastSuccessAt >= failing.since;
+  const active = answers && elapsedMs(lastSuccessAt, now) <= answersWithinMs;
+  const since = failing?.since ?? now;
+  return {
+    subject: { ...accountSubject('api_unwell', name), object: 'mailbox list' },
+    ...afterAWhile,
+    since,
+    active: failing === null ? (lastSuccessAt === null ? 'unknown' : false) : active ? true : 'unknown',
+    facts: {
+      title: failing ? `${name}: the mailbox list can't be read` : `${name}: the mailbox list can be read again`,
+      sentences: failing
+        ? [
+            `Warmwarden has not been able to read the mailbox list of account ${name} since ${momentText(since, zone)}, although the API answers other requests.`,
+            sentence(failing.detail),
+            'Warmwarden continues to guard the mailboxes that it knows. It does not see new ones.',
+            "Check the provider's status page, or ask the provider why GET /v1/mailboxes fails.",
+          ]
+        : [`Warmwarden reads the mailbox list of account ${name} as usual.`],
+      numbers: {},
     },
   };
 }

@@ -1,0 +1,34 @@
+// The API answered everything but the mailbox list: new mailboxes were never guarded, and nobody was told. docs/faults.md H21.
+import { expect, test } from 'vitest';
+import { minuteMs } from '../../src/model/time.ts';
+import { calmPoll, goOnDuty, oliver, stormOf } from '../watch/duty.ts';
+
+const poll = { ...calmPoll, mailboxes: '* * * * *', stats: '* * * * *' };
+const isList = ({ path }: { readonly path: string }) => path === '/v1/mailboxes';
+
+test('a mailbox list that can not be read is told of after five minutes, and its end', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(oliver), poll });
+  await duty.until(() => duty.asked('/v1/stats') > 0);
+  duty.between.meddle = (request) => (isList(request) ? { status: 500, body: 'no' } : 'pass');
+  await duty.run(4 * minuteMs);
+  expect(await duty.notified()).toEqual([]);
+  await duty.run(3 * minuteMs);
+  expect(duty.alert('api_unwell')).toMatchObject({
+    status: 'firing',
+    object: 'mailbox list',
+    facts: { title: "agency: the mailbox list can't be read" },
+  });
+  duty.between.meddle = () => 'pass';
+  await duty.run(3 * minuteMs);
+  expect(await duty.notified()).toEqual(['firing api_unwell', 'resolved api_unwell']);
+});
+
+test('an API that answers nothing is told of as that', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(oliver), poll });
+  await duty.until(() => duty.asked('/v1/stats') > 0);
+  duty.between.meddle = () => ({ status: 500, body: 'no' });
+  await duty.run(10 * minuteMs);
+  const notified = await duty.notified();
+  expect(notified).toContain('firing api_down');
+  expect(notified).not.toContain('firing api_unwell');
+});
