@@ -46,6 +46,7 @@ export const alertRules = [
   'replica_missing',
   'operator_acted',
   'channel_failing',
+  'task_failing',
   'store_failing',
 ] as const;
 export type AlertRule = (typeof alertRules)[number];

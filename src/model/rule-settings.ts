@@ -78,6 +78,7 @@ export const defaultRuleSettings: RuleSettings = {
     replica_missing: setting('warning', 2 * minuteMs),
     operator_acted: setting('info'),
     channel_failing: setting('critical', 15 * minuteMs),
+    task_failing: setting('warning'),
     store_failing: setting('critical'),
   },
   acted: { pause: 'critical', recovery: 'warning' },

@@ -18,6 +18,7 @@ import { Sender } from './sender.ts';
 import { watchSilences } from './silence-watch.ts';
 import type { StoreHealth } from './store-health.ts';
 import { StoreWatch } from './store-watch.ts';
+import { watchTasks } from './task-watch.ts';
 
 export interface NotifierSettings extends NotifySettings {
   readonly rules: RuleSettings;
@@ -114,6 +115,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
     loops.create('sending the heartbeat', () => heartbeat.step()),
     loops.create('watching the channels', () => watchChannels(own)),
     loops.create('watching the silences', () => watchSilences(own)),
+    loops.create('watching the tasks', () => watchTasks(own, loops)),
     watching,
   ];
 

@@ -43,5 +43,6 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   config_disagrees: 'configurations differ',
   replica_missing: 'replica missing',
   channel_failing: 'channel failing',
+  task_failing: 'task failing',
   store_failing: 'store failing',
 };

@@ -240,6 +240,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: 'Its messages wait in the outbox, in order. Warmwarden retries them at growing intervals for a day.',
     todo: 'Check the address and the receiver. See what it answers: `warmwarden channels test NAME`.',
   },
+  task_failing: {
+    means:
+      'Something that Warmwarden does again and again, such as watching the silences, has failed for three minutes, and the store works. That is an error in Warmwarden.',
+    done: 'Warmwarden retries every few seconds. `/readyz` fails and the heartbeat stops until the task works.',
+    todo: 'The log has the error behind `TASK failed`. Restart Warmwarden, and report the error if it comes back.',
+  },
   store_failing: {
     means:
       'A read or a write of the store failed: the disk is full, another process has locked the file, or the file is damaged, deleted or replaced. The alert ends when nothing has failed for a minute (longer after a relapse); a damaged file counts as damaged until you restart Warmwarden. After a restart, the new process sends the resolved message once nothing has failed for a minute.',

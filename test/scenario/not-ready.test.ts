@@ -19,8 +19,8 @@ interface Case {
   readonly cause: keyof typeof causes;
   /** Of what `/readyz` says. */
   readonly reason: RegExp;
-  /** The message that is sent; null: none, only what Prometheus and the heartbeat URL tell. */
-  readonly rule: AlertRule | null;
+  /** The message that is sent. */
+  readonly rule: AlertRule;
   /** Whether this replica has the messages when it happens. */
   readonly notifies: boolean;
   /** In the list of docs/operating.md. */
@@ -51,7 +51,7 @@ const cases: readonly (Case & { readonly what: string })[] = [
     happen: (membership) => void membership.drop('account:agency'),
   },
   {
-    ...{ cause: 'task', what: 'a task that keeps failing', notifies: true, rule: null },
+    ...{ cause: 'task', what: 'a task that keeps failing', notifies: true, rule: 'task_failing' },
     ...{ reason: /watching the replicas has failed since/, documented: 'A task has failed' },
     happen: (membership) =>
       void Object.assign(membership, {
@@ -78,7 +78,7 @@ test.each(cases)('$what', async ({ reason, rule, notifies, happen }) => {
   await stage.run(5 * minuteMs);
   expect(await probe('/readyz')).toMatch(reason);
   expect(await probe('/metrics')).toContain('warmwarden_ready 0\n');
-  expect(stage.receiver.alerts().map((alert) => alert.rule)).toEqual(rule === null ? [] : [rule]);
+  expect(stage.receiver.alerts().map((alert) => alert.rule)).toEqual([rule]);
 });
 
 test('each cause is here and in docs/operating.md; a start has only its end to wait for', () => {

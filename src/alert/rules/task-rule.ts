@@ -1,0 +1,38 @@
+// task_failing: something that Warmwarden does again and again keeps failing, and the store is not the cause.
+import { noAccount } from '../../model/alert.ts';
+import { defaultRuleSettings } from '../../model/rule-settings.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { counted, momentText } from '../../wording/phrases.ts';
+import { accountSubject, type Condition } from '../condition.ts';
+
+interface FailingTask {
+  readonly task: string;
+  readonly since: EpochMs;
+}
+
+/** `isStoreFailing`: what fails meanwhile says nothing. */
+export function taskFailing(tasks: readonly FailingTask[], isStoreFailing: boolean): Condition {
+  const [first] = tasks;
+  const { severity, forMs } = defaultRuleSettings.of.task_failing;
+  return {
+    subject: accountSubject('task_failing', noAccount),
+    severity,
+    active: isStoreFailing ? 'unknown' : first !== undefined,
+    forMs,
+    observations: 1,
+    clearObservations: 1,
+    ...(first && { since: first.since }),
+    facts: {
+      title: first
+        ? `${counted(tasks.length, 'task')} of Warmwarden ${tasks.length === 1 ? 'fails' : 'fail'}`
+        : 'all tasks of Warmwarden work',
+      sentences: first
+        ? [
+            ...tasks.map(({ task, since }) => `The task "${task}" has failed since ${momentText(since)}.`),
+            'Warmwarden retries every few seconds. The log has the error: restart Warmwarden, and report the error if it comes back.',
+          ]
+        : [],
+      numbers: { tasks: tasks.length },
+    },
+  };
+}

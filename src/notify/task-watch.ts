@@ -1,0 +1,21 @@
+// Watches the periodic tasks of this process: one that keeps failing is told, as far as messages are still composed and sent.
+
+import { step } from '../alert/engine.ts';
+import { taskFailing } from '../alert/rules/task-rule.ts';
+import { tune } from '../alert/tuning.ts';
+import type { Loops } from '../loop.ts';
+import type { ChannelWatchParts } from './channel-watch.ts';
+import { recordAlerts } from './recorded-alerts.ts';
+
+const everyMs = 30_000;
+
+/** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
+export async function watchTasks(parts: ChannelWatchParts, loops: Pick<Loops, 'failing'>): Promise<number> {
+  const { world, fleet, settings } = parts;
+  const conditions = tune([taskFailing(loops.failing(), fleet.storeFailure !== null)], settings().rules);
+  await recordAlerts(
+    parts,
+    step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now()),
+  );
+  return everyMs;
+}
