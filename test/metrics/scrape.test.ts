@@ -8,9 +8,10 @@ import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { mailboxParts, mailboxSamples, maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
-import { addMetrics } from '../../src/metrics/metrics-route.ts';
+import type { Metrics } from '../../src/metrics/metrics.ts';
+import { addMetrics, type ScrapeLimits } from '../../src/metrics/metrics-route.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
-import { createLog } from '../../src/world.ts';
+import { createLog, movedClock, systemClock } from '../../src/world.ts';
 import { exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
 import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../serve/running-server.ts';
 
@@ -95,13 +96,19 @@ describe('many scrapers', () => {
 });
 
 describe('scrapers that read nothing', () => {
-  /** On a server of its own, with room for two. Each of the lazy asks three times over one connection. */
-  async function lazyOn(readWithinMs: number) {
+  /** A server of its own, with room for two. */
+  async function serveTwo(metrics: Metrics, limits: Pick<ScrapeLimits, 'readWithinMs' | 'clock'>) {
     const app = new Hono();
-    addMetrics(app, metricsOf(fleetOf(2_000), stillWorld()), () => true, { answers: 2, readWithinMs });
+    addMetrics(app, metrics, () => true, { answers: 2, ...limits });
     const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false, createServer });
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
+    return { server, port: (server.address() as AddressInfo).port };
+  }
+
+  /** Each of the lazy asks three times over one connection. */
+  async function lazyOn(readWithinMs: number) {
+    const metrics = metricsOf(fleetOf(2_000), stillWorld());
+    const { server, port } = await serveTwo(metrics, { readWithinMs, clock: systemClock() });
     const [[taken], lazy] = await Promise.all([
       once(server, 'connection'),
       Promise.resolve(connect(port, '127.0.0.1')),
@@ -130,6 +137,29 @@ describe('scrapers that read nothing', () => {
     server.lazy.destroy();
     await server.gone;
     expect((await server.scrape()).status).toBe(200);
+  });
+
+  test('have their time from when there is something to read, however long that takes', async () => {
+    const metrics = metricsOf(fleetOf(3), stillWorld());
+    const { promise: made, resolve: make } = Promise.withResolvers<void>();
+    const { promise: asked, resolve: askedFor } = Promise.withResolvers<void>();
+    const late: Metrics = {
+      ...metrics,
+      async expose(request) {
+        askedFor();
+        await made;
+        return metrics.expose(request);
+      },
+    };
+    const clock = movedClock(now);
+    const { server, port } = await serveTwo(late, { readWithinMs: 60_000, clock });
+    const scraping = ask(`http://127.0.0.1:${port}/metrics`);
+    await asked;
+    await clock.advance(10 * 60_000);
+    make();
+    expect(mailboxesIn((await scraping).body.toString())).toBe(3);
+    await new Promise((resolve) => server.close(resolve));
+    expect(clock.sleeping()).toBe(0);
   });
 
   test('are cut after a while, and make room', async () => {
