@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers';
 /** urgent: a mailbox, an action or a person's command waits for it. patient: it only shows, reads or tells something. */
 export type Urgency = 'urgent' | 'patient';
 
-/** Of so many turns in a row one is for patient work, however much urgent work waits. */
-const patientEvery = 4;
+/** Of so many turns in a row one is for patient work, however much urgent work waits: Prometheus waits 10 s for a scrape. */
+const patientEvery = 2;
 
 const waiting: Readonly<Record<Urgency, (() => void)[]>> = { urgent: [], patient: [] };
 let urgentInARow = 0;

@@ -189,7 +189,7 @@ export function nextTurn(): Promise<void> {
 }
 
 /** Rows that are worked through in one turn of the event loop. */
-const rowsATurn = 250;
+const rowsATurn = 100;
 
 /** Resolves in a turn of its own when the work before it was on a long list; at once for a short one. */
 export async function turnAfter(rows: readonly unknown[], urgency: Urgency = 'urgent'): Promise<void> {
