@@ -200,11 +200,15 @@ export async function turnAfter(rows: readonly unknown[], urgency: Urgency = 'ur
 export async function inTurns<Row>(
   rows: readonly Row[],
   work: (piece: readonly Row[]) => void,
-  { signal = null, urgency = 'urgent' }: { readonly signal?: AbortSignal | null; readonly urgency?: Urgency } = {},
+  {
+    signal = null,
+    urgency = 'urgent',
+    size = rowsATurn,
+  }: { readonly signal?: AbortSignal | null; readonly urgency?: Urgency; readonly size?: number } = {},
 ): Promise<void> {
-  for (let from = 0; from < rows.length && !signal?.aborted; from += rowsATurn) {
+  for (let from = 0; from < rows.length && !signal?.aborted; from += size) {
     if (from > 0) await ownTurn(urgency);
-    work(rows.slice(from, from + rowsATurn));
+    work(rows.slice(from, from + size));
   }
 }
 

@@ -44,7 +44,7 @@ export async function messagesIn(deliveries: RouteParts['deliveries'], spans: re
       found.push(...read.filter(({ createdAt }) => createdAt >= from));
       const last = read.at(-1);
       place = read.length < deliveriesARead || last === undefined || last.createdAt < from ? null : last;
-      await turnAfter(read);
+      await turnAfter(read, 'patient');
     }
   }
   return { deliveries: found, complete: true };

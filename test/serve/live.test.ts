@@ -183,7 +183,7 @@ test('100 readers of an address cost one look a change, and get the same bytes; 
   const readers = Array.from({ length: 100 }, (_, index) => sink(index > 0));
   for (const one of readers) await live.open('/', null, one);
   const before = looks;
-  const seen = () => readers[1]?.sent.join('') ?? '';
+  const seen = () => readers.at(-1)?.sent.join('') ?? '';
   for (const change of [1, 2, 3]) {
     revision = change;
     await expect.poll(() => seen()).toContain(`>${change} x`);
@@ -194,6 +194,30 @@ test('100 readers of an address cost one look a change, and get the same bytes; 
   expect(readers.map(({ isCut }) => isCut)).toEqual([true, ...Array(99).fill(false)]);
   await live.close();
   expectNoSleepers(world.clock);
+});
+
+test('a hundred readers are written to in several turns of the event loop: others come in between', async () => {
+  const world = stillWorld();
+  let revision = 0;
+  const read = async (): Promise<View> => {
+    const regions = new Regions();
+    return { title: 'a page', body: regions.piece('count', html`${revision}`), regions };
+  };
+  const live = new LiveStream({ world, prefixed: (one) => one, read, revision: () => revision, limits: soon });
+  const order: (number | 'others')[] = [];
+  for (let index = 0; index < 100; index += 1) {
+    const send = () => {
+      if (revision === 0) return;
+      if (order.length === 0) setImmediate(() => order.push('others'));
+      order.push(index);
+    };
+    await live.open('/', null, { ...sink(true), send });
+  }
+  revision = 1;
+  await expect.poll(() => order.includes(99)).toBe(true);
+  expect(order.indexOf('others')).toBeGreaterThan(0);
+  expect(order.indexOf('others')).toBeLessThan(order.indexOf(99));
+  await live.close();
 });
 
 test.each([

@@ -1,7 +1,7 @@
 // The stream of live pages: what changed on an address is found once for all its readers, and sent as the same bytes.
 import { withoutCommands } from '../../page/command-links.ts';
 import type { View } from '../../page/regions.ts';
-import { type Clock, createPacer, systemClock, type World } from '../../world.ts';
+import { type Clock, createPacer, inTurns, systemClock, type World } from '../../world.ts';
 import { LivePage, type Patch } from './live-page.ts';
 
 /** Where the bytes of one reader go. */
@@ -47,6 +47,8 @@ export const usualLimits: LiveLimits = {
 const restPerWork = 9;
 /** Pages are looked at for so long, then others get a turn. */
 const sliceMs = 4;
+/** Each connection that is written to takes the event loop a tenth of a millisecond: so many are in one turn. */
+const readersATurn = 16;
 
 interface Reader {
   readonly sink: Sink;
@@ -140,10 +142,12 @@ export class LiveStream {
       if (isBeat) {
         beatAt = begin + beatMs;
         const bytes = this.#beat();
+        const staying: Reader[] = [];
         for (const reader of this.#readers) {
           if (this.#isOver(reader, begin) || !(await reader.sink.mayStay())) this.#cut(reader);
-          else this.#write(reader, bytes);
+          else staying.push(reader);
         }
+        await this.#writeAll(staying.map((reader) => [reader, bytes]));
       }
       restMs = Math.max(tickMs, (this.#clock.monotonic() - begin) * restPerWork);
     }
@@ -171,7 +175,7 @@ export class LiveStream {
         const view = await this.#parts.read(address);
         if (!view) return;
         this.#update(address, view);
-        this.#sendTo(readers, view);
+        await this.#sendTo(readers, view);
       } catch (error) {
         this.#parts.world.log.error({ err: error, address }, 'a live page could not be updated');
       }
@@ -194,7 +198,8 @@ export class LiveStream {
   }
 
   /** The same bytes for all that lack the same. */
-  #sendTo(readers: readonly Reader[], view: View): void {
+  async #sendTo(readers: readonly Reader[], view: View): Promise<void> {
+    const due: [Reader, Uint8Array][] = [];
     const bytesSince = new Map<string, Uint8Array | null>();
     for (const reader of readers) {
       const { mayOperate } = reader.sink;
@@ -206,8 +211,16 @@ export class LiveStream {
         bytesSince.set(lacks, bytes);
       }
       reader.has = this.#number;
-      if (bytes) this.#write(reader, bytes);
+      if (bytes) due.push([reader, bytes]);
     }
+    await this.#writeAll(due);
+  }
+
+  #writeAll(due: readonly (readonly [Reader, Uint8Array])[]): Promise<void> {
+    const write = (some: typeof due) => {
+      for (const [reader, bytes] of some) this.#write(reader, bytes);
+    };
+    return inTurns(due, write, { urgency: 'patient', size: readersATurn });
   }
 
   #patch({ title, pieces, lists }: Patch, mayOperate: boolean): Uint8Array {
