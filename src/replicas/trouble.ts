@@ -4,8 +4,8 @@ import type { Taking } from './membership.ts';
 import { type Skew, tooFar, warnOfSkew } from './skew.ts';
 import { UntakenError } from './untaken.ts';
 
-/** What is free is taken within seconds. What stays free for so long can't be taken. */
-const lateMs = 20_000;
+/** What is free is taken within seconds, after the end of work that was lost: a request and its read-back take up to 25 s. */
+const lateMs = 30_000;
 
 export class Trouble {
   /** For people: host and process. */
