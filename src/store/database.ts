@@ -30,7 +30,7 @@ export interface MailboxKeys {
   readonly ids: readonly string[];
 }
 
-/** Where other processes write, too: what they wrote. */
+/** What other processes wrote, where several share the store. */
 export interface Others {
   markNow(): Promise<Mark>;
   /** Mailboxes of these accounts that anybody wrote since; null: it can't be told. */

@@ -1,5 +1,6 @@
 // `warmwarden doctor` with a store in PostgreSQL: what the server, the role, a pooler, the clock and other replicas make of it.
 import { writeFileSync } from 'node:fs';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shapes } from '../../src/commands/shapes/shapes.ts';
 import type { PostgresPlace } from '../../src/model/store-place.ts';
@@ -151,6 +152,18 @@ test('settings that would hurt, each with what to do', async () => {
   expect((await examined(place)).store).toEqual([
     expect.stringMatching(/^problem: .*: default_transaction_read_only is on/),
   ]);
+});
+
+test('a role without superuser rights counts the connections of others, too', async () => {
+  const place = await roleAt(await fresh());
+  await postgres.query(`GRANT CREATE ON DATABASE ${place.database} TO ${place.user}`);
+  const free = async () => Number(/(\d+) free connections/.exec((await examined(place)).store.join())?.[1]);
+  const before = await free();
+  const { host, port } = place;
+  const others = Array.from({ length: 5 }, () => new pg.Client({ host, port, user: 'warden', database: 'postgres' }));
+  for (const client of others) await client.connect();
+  expect(await free()).toBe(before - others.length);
+  for (const client of others) await client.end();
 });
 
 test('a file where the folder beside the store should be is a problem, and a start says so too', async () => {

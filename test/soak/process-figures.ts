@@ -1,6 +1,6 @@
 // What a process holds, sample by sample, from its own metrics.
 import type { Scrape } from '../support/scrape.ts';
-import { type Flatness, flatnessOf, type Slack } from './flatness.ts';
+import { type Flatness, flatnessOf } from './flatness.ts';
 
 const memorySlack = { rss: { share: 0.1, plus: 16e6 }, heap: { share: 0.25, plus: 16e6 } };
 
@@ -20,10 +20,10 @@ export class ProcessFigures {
   }
 
   /** Memory tells something once pools, pages and caches are full: after some minutes. */
-  report(slack: Record<'rss' | 'heap', Slack> = memorySlack): Record<'rss' | 'heap' | 'files' | 'resources', Flatness> {
+  report(): Record<'rss' | 'heap' | 'files' | 'resources', Flatness> {
     return {
-      rss: flatnessOf(this.#rss, slack.rss),
-      heap: flatnessOf(this.#heap, slack.heap),
+      rss: flatnessOf(this.#rss, memorySlack.rss),
+      heap: flatnessOf(this.#heap, memorySlack.heap),
       files: flatnessOf(this.#files, { share: 0, plus: 8 }),
       resources: flatnessOf(this.#resources, { share: 0, plus: 8 }),
     };

@@ -25,8 +25,8 @@ interface Limits {
 }
 
 /**
- * By the narrowest of three limits. null behind a pooler: it has its own. Who is no superuser sees of other sessions whose they
- * are, and not what kind: those of the server's own have no user or no database.
+ * By the narrowest of three limits. null behind a pooler, which has limits of its own. A role without superuser rights sees to whom
+ * other sessions belong, but not their kind: sessions of the server itself have no user or no database.
  */
 export async function connectionsOf(db: Db, { isPooled, user, database }: PostgresPlace): Promise<Connections | null> {
   if (isPooled === true) return null;

@@ -1,4 +1,4 @@
-// What `doctor` wants to know of a PostgreSQL server and of the store in it. Nothing is changed, and no table is read as a whole.
+// What `doctor` needs to know about a PostgreSQL server and the store in it. It changes nothing.
 import { Kysely, sql } from 'kysely';
 import type { PostgresPlace } from '../../model/store-place.ts';
 import type { EpochMs } from '../../model/time.ts';
@@ -37,7 +37,7 @@ export interface Examination {
   /** Of PostgreSQL, in its words. */
   readonly version: string;
   readonly state: SchemaState;
-  /** What the role may not do and has to, in sentences with the statement that allows it. */
+  /** Rights that the role needs and does not have, in sentences with the statement that gives them. */
   readonly lacking: readonly string[];
   /** As a start logs them. */
   readonly doubts: readonly string[];
@@ -182,12 +182,14 @@ function lackingIn(rights: Rights, state: SchemaState, { user, database }: Postg
   return [];
 }
 
-/** Half the time of the question is taken off. */
+/** The least by which they differ: the server read its clock at some time between question and answer. */
 async function aheadMs(db: Db, clock: { now(): EpochMs }): Promise<number> {
   const before = clock.now();
   const { rows } = await sql<{
     now: number;
   }>`SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint AS now`.execute(db);
   const after = clock.now();
-  return (rows[0]?.now ?? after) - (before + after) / 2;
+  const between = (before + after) / 2;
+  const ahead = (rows[0]?.now ?? between) - between;
+  return Math.sign(ahead) * Math.max(0, Math.abs(ahead) - (after - before) / 2);
 }
