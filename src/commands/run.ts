@@ -45,6 +45,23 @@ async function run(file: string): Promise<void> {
 
 const bySignal = { by: 'SIGHUP', force: false, dryRun: false } as const;
 
+/** Does work that is asked for while it goes on once more, however often it is asked for. `work` never rejects. */
+export function oneWaiting(work: () => Promise<unknown>): () => void {
+  let [goesOn, again] = [false, false];
+  const begin = async () => {
+    goesOn = true;
+    do {
+      again = false;
+      await work();
+    } while (again);
+    goesOn = false;
+  };
+  return () => {
+    if (goesOn) again = true;
+    else void begin();
+  };
+}
+
 /** From now on SIGHUP does not end the process, as it would during a start. The result ends that, and says whether one came. */
 function keepReloads(): () => boolean {
   let asked = false;
@@ -72,5 +89,8 @@ export function heedSignals(daemon: Pick<Daemon, 'reload' | 'stop'>, say: (text:
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.on('SIGHUP', () => void daemon.reload(bySignal));
+  process.on(
+    'SIGHUP',
+    oneWaiting(() => daemon.reload(bySignal)),
+  );
 }
