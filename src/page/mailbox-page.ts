@@ -11,6 +11,7 @@ import { mailboxPath } from '../model/page-links.ts';
 import type { Ppm } from '../model/policy.ts';
 import { dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
+import { writesAreOff } from '../model/write-scope.ts';
 import { pausedText } from '../wording/paused.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
@@ -48,6 +49,7 @@ export interface MailboxPageParts {
   readonly decided: Decided | null;
   readonly explain: (verdict: Verdict) => string;
   readonly now: EpochMs;
+  readonly command: string;
 }
 
 export function mailboxPage(parts: MailboxPageParts): View {
@@ -80,9 +82,16 @@ function summary(parts: MailboxPageParts): Markup {
 <h1 class="address">${breakable(row.label)}</h1>
 <p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(whyOf(parts, verdict))}</p>
 <p class="advice">${mailboxAdvice(row)}</p>
+${stopOver(parts)}
 ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
 <p class="line"><a href="/alerts?${about}">Its alerts</a> <a href="/activity?${about}">Its activity</a></p>
 </section>`;
+}
+
+/** An emergency stop of this mailbox alone: wider ones stand above every page. */
+function stopOver({ fleet, row: { mailbox }, now, command }: MailboxPageParts): Markup | string {
+  const off = fleet.writesOffOver(mailbox.account, mailbox.id, now);
+  return off?.scope.kind === 'mailbox' ? html`<p class="bad">${prose(writesAreOff(off, command))}</p>` : '';
 }
 
 /** Of a paused mailbox, why it is paused: its verdict only says that nothing is left to decide. */

@@ -152,7 +152,7 @@ code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:
 .wrap{padding:0 .8rem}
 .facts dt{white-space:normal}
 h1{font-size:1.35rem}
-.filter{width:100%}.filter input{flex:1;min-width:0}
+.filter{width:100%}.filter input{flex:1 1 10rem;min-width:0}
 .fleet table,.fleet tbody{display:block}
 .fleet thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .fleet tr{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.45rem .8rem;padding:.9rem 0;border-top:1px solid var(--line)}

@@ -237,7 +237,7 @@ async function mailboxView(parts: ViewParts, { names, query }: Asked): Promise<V
     more: shown.decisions.length > decisionsShown,
   };
   const row = rowOf(fleet, fleet.mailbox(account, id) ?? mailbox, nearLimitPpmOf);
-  return mailboxPage({ fleet, row, entries, decided, explain, now });
+  return mailboxPage({ fleet, row, entries, decided, explain, now, command: world.command });
 }
 
 export const places: readonly Place[] = [

@@ -97,6 +97,13 @@ describe('the headline', () => {
     fleet.putStoreFailure(null);
     fleet.putAccount(account('acme', { failingSince: now - 12 * minuteMs }));
     expect(await above('/silences')).toContain('API down: no request of account acme has succeeded for 12\u00a0min.');
+    const mine = { kind: 'mailbox', account: 'acme', mailboxId: 'm1', email: 'a@acme.example' } as const;
+    const other = calmFleet();
+    other.putWritesOff({ scope: mine, since: now, until: null, by: 'bob', reason: 'a look' });
+    expect(await read(other, '/mailboxes/acme/m1')).toContain(
+      'Writes are off for mailbox a@acme.example (account acme) (bob: a look). To allow them: <code>warmwarden writes on',
+    );
+    expect(await read(other, '/alerts')).not.toContain('a look');
     // The fleet's page says it in its headline.
     expect(await above('/')).toContain('<div id="live-banner"></div>');
   });
