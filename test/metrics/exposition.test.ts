@@ -200,6 +200,30 @@ describe('the block cache', () => {
   });
 });
 
+describe('an order that never comes again', () => {
+  test('is laid out ever more rarely', async () => {
+    const things = new Map<string, Thing>();
+    for (let n = 0; n < 512; n += 1) things.set(`${n}`, { key: `${n}`, label: `l${n}`, size: 0, state: 'a' });
+    const cache = cacheOf(things);
+    let pieces = await cache.pieces();
+    /** The rounds in which the states were rendered again, which never change. */
+    const laidOut: number[] = [];
+    for (let round = 1; round <= 250; round += 1) {
+      // One of each block, whatever the layout: each changes as seldom as any other.
+      for (const n of [round % 512, (round * 37 + 256) % 512, (round * 101) % 512])
+        things.set(`${n}`, { key: `${n}`, label: `l${n}`, size: round, state: 'a' });
+      const before = new Set(pieces);
+      pieces = await cache.pieces();
+      const fresh = pieces.filter((piece) => !before.has(piece)).map((piece) => textOf([piece]));
+      if (fresh.some((text) => text.startsWith('thing_state'))) laidOut.push(round);
+    }
+    const pauses = laidOut.map((round, index) => round - (laidOut[index - 1] ?? 0));
+    expect(pauses.length).toBeGreaterThanOrEqual(3);
+    for (const [index, pause] of pauses.entries())
+      if (index > 0) expect(pause).toBeGreaterThan(1.5 * (pauses[index - 1] ?? 0));
+  });
+});
+
 describe('pieces', () => {
   test('put one behind the other are one gzip file of their texts', () => {
     fc.assert(

@@ -60,8 +60,8 @@ interface Block<Item, Name extends string> {
 
 /** Fewer would be rendered beside fewer changes, but what each compression costs at least weighs more. */
 const itemsPerBlock = 256;
-/** Another layout renders everything once: it has to be worth more than that. */
-const layoutCost = 4;
+/** Another layout renders everything once: it has to be worth more than that, and twice as much each time, for it may be in vain. */
+const layoutCosts = { first: 4, most: 64 } as const;
 /** The loop belongs to others after so much work. */
 const sliceMs = 2;
 
@@ -101,6 +101,7 @@ export class BlockCache<Item, Name extends string> {
   #changes = 0;
   /** Columns of items rendered since the last layout only because they stand beside one that changed. */
   #needless = 0;
+  #layoutCost: number = layoutCosts.first;
 
   constructor(source: Source<Item, Name>) {
     this.#source = source;
@@ -238,11 +239,12 @@ export class BlockCache<Item, Name extends string> {
   #isScattered(): boolean {
     for (const { stale, slots } of this.#blocks) this.#needless += stale.size * slots.length;
     this.#needless -= this.#changes;
-    return this.#needless >= layoutCost * this.#columns.length * this.#slots.length;
+    return this.#needless >= this.#layoutCost * this.#columns.length * this.#slots.length;
   }
 
   #arrange(slots: readonly Slot<Item, Name>[]): void {
     this.#needless = 0;
+    this.#layoutCost = Math.min(layoutCosts.most, 2 * this.#layoutCost);
     this.#blocks = [];
     for (let from = 0; from < slots.length; from += itemsPerBlock) {
       const block: Block<Item, Name> = {
