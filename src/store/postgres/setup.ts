@@ -23,6 +23,8 @@ export async function setUp(db: Db, place: PostgresPlace): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await sql`SET LOCAL lock_timeout = '60s'`.execute(trx);
     await migrationLock.execute(trx);
+    // Another replica made it meanwhile: altering its tables again would keep that one waiting.
+    if ((await isReady(trx)) && (await hasReplicas(trx))) return;
     // Somebody may not create a schema, and need not where it is there.
     const { rows } = await sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`.execute(trx);
     if (rows.length === 0) await sql`CREATE SCHEMA ${sql.ref(schema)}`.execute(trx);
