@@ -31,7 +31,7 @@ test('one that waited alters nothing: it needs no lock on the tables that the ot
     return waiting.length > 0;
   });
   await first.query(version(schemaVersion));
-  await user.query('BEGIN; SELECT count(*) FROM ended_replicas');
+  await user.query('BEGIN; SELECT count(*) FROM replicas');
   await first.query('COMMIT');
   const opened = await second;
   expect(opened.path).toBe(place.path);
