@@ -82,12 +82,15 @@ export class Books {
       ),
       repeatedPosts: mayBeLate ? [] : repeatedPosts,
       badMessages: [
-        ...known.doubled().flatMap((id) => (this.#inFlight.has(id) ? [] : [`${known.about(id)}: came twice`])),
+        ...known
+          .doubled()
+          .filter((id) => !this.#inFlight.has(id) && !isOfTheStore(known.about(id)))
+          .map((id) => `${known.about(id)}: came twice`),
         ...known.reworded().map((id) => `${known.about(id)}: came in other words`),
         ...known.lost().map((id) => `${known.about(id)}: was never accepted`),
       ],
       // Each replica that can't reach the database tells so itself, and knows of no other.
-      disorder: known.disorder.filter((one) => !one.startsWith('store_failing')),
+      disorder: known.disorder.filter((one) => !isOfTheStore(one)),
     };
   }
 
@@ -96,7 +99,7 @@ export class Books {
       `SELECT action::json ->> 'email' AS email, state, (action::json ->> 'attempts')::int AS attempts,
         concat_ws(' ', action::json ->> 'email', action::json ->> 'kind', state, 'attempts', action::json ->> 'attempts',
           'planned', action::json ->> 'plannedAt', 'opened', action::json ->> 'openedAt', action::json ->> 'detail') AS text
-        FROM warmwarden.actions WHERE NOT ${neverBegun} AND mailbox_id IN (${listed(touched.map(({ mailbox }) => mailbox))})`,
+        FROM warmwarden.actions WHERE NOT ${neverSent} AND mailbox_id IN (${listed(touched.map(({ mailbox }) => mailbox))})`,
     );
   }
 
@@ -129,8 +132,13 @@ export class Books {
   }
 }
 
-/** Planned and dropped by a replica that ended, before its intent was recorded: whoever guards then plans anew. */
-const neverBegun = "(state = 'dropped' AND action::json ->> 'openedAt' IS NULL)";
+/** It is told from memory, so no row says whether it was in flight when its process was stopped. */
+function isOfTheStore(said: string): boolean {
+  return said.includes('store_failing');
+}
+
+/** Dropped by the heir of a replica that ended before its first POST was sent, or while it was held back: the heir plans again. */
+const neverSent = "(state = 'dropped' AND (action::json ->> 'attempts')::int = 0)";
 
 function listed(mailboxes: readonly OtherMailbox[]): string {
   return mailboxes.map(({ id }) => `'${id}'`).join();
