@@ -88,3 +88,9 @@ test('the check reads calls as they are written', () => {
   const text = `log.info({ a: f(1), b: ')' }, now ? 'it began' : 'it ended'); log[level](what, \`${open}x} read\`,\n);`;
   expect(messagesIn(text).map(writtenIn)).toEqual([['it began', 'it ended'], ['read']]);
 });
+
+test('only where nothing of the store runs is Warmwarden blamed: around what a channel does', () => {
+  const blaming = files.filter((file) => readFileSync(join(root, file), 'utf8').includes('an error in Warmwarden'));
+  // The runbook of task_failing, which waits until the store works.
+  expect(blaming.sort()).toEqual(['notify/sender.ts', 'notify/store-watch.ts', 'wording/runbooks.ts']);
+});

@@ -13,8 +13,8 @@ import type { ActorOptions, ActorRooms } from './rooms.ts';
 
 /** What is said of a change that was there before anything was sent. */
 export const alreadySo = 'no change needed';
-/** After an error of our own (the store, say) the action is taken up again after this. */
-const ownFaultWaitMs = minuteMs;
+/** After a step that failed, most often because of the store, the action is taken up again after this. */
+const afterFailureMs = minuteMs;
 /** What is said of a person's change that the budget had no turn for. */
 const notInTime = 'the request budget had no slot in time: nothing was sent';
 /** What is said of a person's change whose account this process ceases to guard, for whatever reason. */
@@ -113,9 +113,9 @@ export class Actor {
       } catch (error) {
         log.error(
           { account: action.account, mailbox: action.email, action: action.id, err: error },
-          'an action failed because of an error in Warmwarden',
+          'an action could not be continued: Warmwarden tries again in a minute',
         );
-        await clock.sleep(ownFaultWaitMs, signal);
+        await clock.sleep(afterFailureMs, signal);
       }
     }
   }

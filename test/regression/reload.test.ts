@@ -56,7 +56,7 @@ test('a store error while an intent is open and a reload waits for it leaves the
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
   stage.expectErrors(
     'The store is failing.',
-    'an action failed because of an error in Warmwarden',
+    'an action could not be continued',
     'the polling loop of an account ended with an error',
   );
   await stage.run(minuteMs);

@@ -14,7 +14,7 @@ const poll = { health: '0 * * * *', mailboxes: '*/5 * * * *', stats: '*/5 * * * 
 const expectErrors = [
   'The store is failing.',
   'could not be',
-  'an action failed because of an error in Warmwarden',
+  'an action could not be continued',
   'failed: Warmwarden retries every few seconds',
   'Sending a message failed',
   'the polling loop of an account ended with an error',
