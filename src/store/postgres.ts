@@ -14,13 +14,13 @@ import { nameOfHolder } from './file/lock.ts';
 import { clientConfig, poolOf, reached } from './postgres/connecting.ts';
 import { StoreDialect } from './postgres/dialect.ts';
 import { doubtsOf } from './postgres/doubts.ts';
-import { failureOf, isAway, isReadOnly, postgresError, told } from './postgres/failure.ts';
+import { failureOf, isAway, isReadOnly, openingError, postgresError, told } from './postgres/failure.ts';
 import { raise, versionOf } from './postgres/fence.ts';
 import { Line } from './postgres/line.ts';
 import { channel, Listening } from './postgres/listening.ts';
 import { Alone, type Presence, refuseEarlier, Together } from './postgres/presence.ts';
 import { PostgresRoster } from './postgres/roster.ts';
-import { setUp } from './postgres/setup.ts';
+import { migrationStepMs, setUp } from './postgres/setup.ts';
 import { markNow, writtenSince } from './postgres/written.ts';
 import type { Tables } from './schema/tables.ts';
 
@@ -39,14 +39,14 @@ function fail(error: Error): never {
 
 /** Opens and migrates the database. Throws StoreError or NewerStoreError, each with one sentence. */
 export async function openPostgres(place: PostgresPlace, now: EpochMs, rim: Rim = {}): Promise<Database> {
-  const at = await reached(place).catch((error: unknown) => Promise.reject(postgresError(place, error)));
+  const at = await reached(place).catch((error: unknown) => Promise.reject(openingError(place, error)));
   const opened = new PostgresDatabase(at, now, rim);
   try {
     await opened.open();
     return opened;
   } catch (error) {
     await opened.close();
-    throw postgresError(place, error);
+    throw openingError(place, error);
   }
 }
 
@@ -97,12 +97,18 @@ class PostgresDatabase implements Database {
   async open(): Promise<void> {
     if (this.#keepsBeside) this.#beside = new BesideLock(this.path);
     await refuseEarlier(this.db, this.#place);
-    await setUp(this.#writer, this.#place);
+    await this.#setUp();
     await this.#presence.enter(this.#writer);
     // All of its connections: one too many is refused now, and not in the middle of the work.
     await Promise.all(Array.from({ length: readers }, () => sql`SELECT pg_sleep(0)`.execute(this.db)));
     this.warnings = await doubtsOf(this.db, this.#place);
     inFolderOf(this.path);
+  }
+
+  async #setUp(): Promise<void> {
+    const config = { ...clientConfig(this.#place), query_timeout: migrationStepMs };
+    const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf(config, 1) }) });
+    await setUp(db, this.#place).finally(() => db.destroy());
   }
 
   get path(): string {

@@ -12,6 +12,26 @@ beforeAll(async () => {
 });
 afterAll(() => postgres[Symbol.asyncDispose]());
 
+test('one waits for another that sets it up, longer than any other statement may take', async () => {
+  const place = await postgres.database();
+  const { host, port, user, database } = place;
+  const first = new pg.Client({ host, port, user, database });
+  await first.connect();
+  await first.query('BEGIN; SELECT pg_advisory_xact_lock(927336, 2)');
+  const second = openPostgres(place, Date.now());
+  const ended = second.then(
+    () => 'opened',
+    (error: Error) => error.message,
+  );
+  // A statement of the daemon is ended after 15 s, and given up after 20 s.
+  const waiting = `SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND query_start < now() - interval '21 s'`;
+  await until('the second to have waited', async () => (await postgres.query(waiting)).length > 0);
+  await first.query('COMMIT');
+  expect(await ended).toBe('opened');
+  await (await second).close();
+  await first.end();
+});
+
 test('one that waited alters nothing: it needs no lock on the tables that the others already use', async () => {
   const place = await postgres.database();
   await (await openPostgres(place, Date.now())).close();

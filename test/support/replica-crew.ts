@@ -196,7 +196,7 @@ async function onDuty(slot: Slot): Promise<string> {
     try {
       return await daemon.onDuty();
     } catch (error) {
-      if (!daemon.output.includes("can't be opened")) throw error;
+      if (!/can't be opened|does not answer/.test(daemon.output)) throw error;
       await sleep(lookEveryMs);
     }
   }

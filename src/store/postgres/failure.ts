@@ -135,10 +135,13 @@ function remedyOf(place: PostgresPlace, error: unknown): string {
   return 'The log of the PostgreSQL server has the cause.';
 }
 
-/** One sentence with a remedy, for a failure while the store is opened: whoever opens it ends then. */
+/** One sentence with a remedy, for a failure while the store is opened or, when the connection is lost, read. */
 export function postgresError(place: PostgresPlace, given: unknown): Error {
-  // While it is open.
-  if (given instanceof PostgresFailure && isAway(given)) return given;
+  return given instanceof PostgresFailure && isAway(given) ? given : openingError(place, given);
+}
+
+/** One sentence with a remedy, for a failure while the store is opened: the process ends then. */
+export function openingError(place: PostgresPlace, given: unknown): Error {
   const error = PostgresFailure.rawOf(given);
   if (error instanceof DamagedRowError)
     return new StoreError(`The store ${nameOf(place)} is damaged: ${error.message}.`);

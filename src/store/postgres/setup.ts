@@ -1,6 +1,7 @@
 // The schema on PostgreSQL: the same migrations as on SQLite, all in one transaction under a lock, and what only PostgreSQL needs.
 import { type Kysely, sql } from 'kysely';
 import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
+import { minuteMs } from '../../model/time.ts';
 import { StoreError } from '../failure.ts';
 import { metaOf, migrate, schemaOf, schemaVersion, setMeta } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
@@ -16,13 +17,22 @@ const migrationLock = sql`SELECT pg_advisory_xact_lock(927336, 2)`;
 const oldestCompatible = 20;
 const oldestKey = 'oldest_compatible';
 
-/** Refuses a server that can't keep a store, then brings the schema to this version. A newer one that fits is left as it is. */
+/** How long one step of a migration may take, and the wait for another process that is at it. */
+export const migrationStepMs = 10 * minuteMs;
+
+/**
+ * Refuses a server that can't keep a store, then brings the schema to this version. A newer one that fits is left as it is.
+ * `db`: its connection waits for an answer as long as a step of a migration may take.
+ */
 export async function setUp(db: Db, place: PostgresPlace): Promise<void> {
   await refuseServer(db, place);
   if ((await isReady(db)) && (await hasReplicas(db))) return;
   await db.transaction().execute(async (trx) => {
-    await sql`SET LOCAL lock_timeout = '60s'`.execute(trx);
+    await sql`SET LOCAL statement_timeout = ${sql.lit(migrationStepMs)}`.execute(trx);
+    await sql`SET LOCAL lock_timeout = ${sql.lit(migrationStepMs)}`.execute(trx);
     await migrationLock.execute(trx);
+    // Of tables: a replica that is on duty holds none for long.
+    await sql`SET LOCAL lock_timeout = '60s'`.execute(trx);
     // Another replica made it meanwhile: altering its tables again would keep that one waiting.
     if ((await isReady(trx)) && (await hasReplicas(trx))) return;
     // Somebody may not create a schema, and need not where it is there.
