@@ -4,24 +4,12 @@ import type { Severity } from '../model/alert.ts';
 import type { GuardState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { numberText } from '../wording/phrases.ts';
+import { stateWords } from '../wording/states.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import type { MailboxRow } from './fleet-view.ts';
 import { duration } from './words.ts';
 
 export type Markup = ReturnType<typeof html>;
-
-/** The words people read for the guard's states. */
-export const stateWords: Readonly<Record<GuardState, string>> = {
-  ok: 'OK',
-  near_limit: 'Near limit',
-  over_limit: 'Over limit',
-  held: 'Held',
-  recovering: 'Recovering',
-  paused_by_guard: 'Paused by Warmwarden',
-  paused_by_others: 'Paused by a person or another tool',
-  not_running: 'Not running',
-  not_judged: 'Not judged',
-};
 
 /** What each state means, for those who ask. */
 const stateMeanings: Readonly<Record<GuardState, string>> = {

@@ -4,8 +4,9 @@ import { type GuardState, guardStates } from '../model/mailbox.ts';
 import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted, numberText } from '../wording/phrases.ts';
+import { stateWords } from '../wording/states.ts';
 import { selectBox } from './command-links.ts';
-import { age, breakable, dnsCell, listingsCell, type Markup, stateBadge, stateWords, text } from './elements.ts';
+import { age, breakable, dnsCell, listingsCell, type Markup, stateBadge, text } from './elements.ts';
 import {
   type Facets,
   type MailboxRow,

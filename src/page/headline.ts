@@ -307,7 +307,7 @@ const stateParts: readonly (readonly [GuardState, string])[] = [
   ['not_judged', 'not judged'],
   ['over_limit', 'over the limit and not acted on'],
   ['near_limit', 'near the limit'],
-  ['paused_by_others', 'paused by a person or another tool'],
+  ['paused_by_others', 'paused by others'],
   ['not_running', 'not running'],
 ];
 

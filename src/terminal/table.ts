@@ -8,6 +8,8 @@ export interface Column {
   readonly numbers?: boolean;
   /** On a screen that is too narrow it is cut, to no fewer letters than these; without it never. */
   readonly least?: number;
+  /** Left out where the line does not fit even when every other column is cut. */
+  readonly optional?: boolean;
 }
 
 const gap = '  ';
@@ -43,16 +45,23 @@ export function tableCells(
 ): readonly (readonly string[])[] {
   const lines = [columns.map(({ title }) => title), ...rows.map((row) => row.map(visibleText))];
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
-  narrow(widths, columns, width);
+  const over = narrow(widths, columns, width);
+  const spared = over > 0 ? columns.findIndex(({ optional }) => optional) : -1;
+  if (spared >= 0)
+    return tableCells(
+      columns.toSpliced(spared, 1),
+      rows.map((row) => row.toSpliced(spared, 1)),
+      width,
+    );
   return lines.map((line) => line.map((text, index) => padded(text, widths[index] ?? 0, columns[index])));
 }
 
-/** Takes from the widest column that may be cut, again and again, until the line fits or nothing may be cut further. */
-function narrow(widths: number[], columns: readonly Column[], width: number): void {
+/** Takes from the widest column that may be cut, again and again, until the line fits or nothing may be cut further. Answers how much too wide it still is. */
+function narrow(widths: number[], columns: readonly Column[], width: number): number {
   let over = widths.reduce((sum, one) => sum + one + gap.length, -gap.length) - width;
   while (over > 0) {
     const spare = columns.map(({ least }, index) => (least === undefined ? 0 : (widths[index] ?? 0) - least));
-    if (Math.max(...spare) <= 0) return;
+    if (Math.max(...spare) <= 0) return over;
     const cuttable = widths.map((one, index) => ((spare[index] ?? 0) > 0 ? one : 0));
     const [widest = 0, next = 0] = [...cuttable].sort((a, b) => b - a);
     const index = cuttable.indexOf(widest);
@@ -60,6 +69,7 @@ function narrow(widths: number[], columns: readonly Column[], width: number): vo
     widths[index] = widest - cut;
     over -= cut;
   }
+  return 0;
 }
 
 function padded(text: string, width: number, column: Column | undefined): string {

@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { examples } from '../../src/commands/examples.ts';
 import { statusText } from '../../src/commands/status/table.ts';
+import { guardStates } from '../../src/model/mailbox.ts';
+import { stateBadge } from '../../src/page/elements.ts';
 import { Store } from '../../src/store/store.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Stage } from '../support/guarded.ts';
@@ -162,7 +164,7 @@ describe('status', () => {
     };
     const shown = await until('both judged', async () => {
       const answer = await ask();
-      return answer.text.includes('not judged') && answer.text.includes('ok ') && answer;
+      return answer.text.includes('Not judged') && answer.text.includes('OK ') && answer;
     });
     const rows = shown.lines.filter((line) => line.includes('@a.example'));
     expect(rows.map((row) => row.split(/ {2,}/)[1])).toEqual([burning.email, 'fine@a.example']);
@@ -284,6 +286,26 @@ describe('status', () => {
     expect(text).toContain('3 of 200  1.5 %  0.5 %  12 min');
     expect(text).not.toContain('\u202e');
     expect(lines.at(-1)).toMatch(/^\.\.\. and 3\d more, none of them worse/);
+  });
+
+  test('names each state as the page does, in 80 columns', () => {
+    const rows = guardStates.map((state) => ({
+      ...{ account: 'acme', id: state, email: 'someone.with.a.name@a.example', state, mode: 'aggressive' },
+      ...{ stats_at: '2026-03-10T10:00:00.000Z', alerts: ['bounce_over_limit'] },
+      verdict: { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5 },
+    }));
+    const answer = {
+      ...({ at: '2026-03-10T10:12:00.000Z', headline: 'Look.', advice: 'Look.', tone: 'alarm' } as const),
+      ...{ accounts: [], channels: [], replicas: [], replica_troubles: [], alerts: [], incidents: [] },
+      ...{ alerts_firing: 0, total: rows.length, mailboxes: rows },
+    };
+    const text = statusText(answer, { columns: 80, rows: null, style: (_, plain) => plain });
+    const lines = text.trimEnd().split('\n').slice(-rows.length);
+    expect(lines.map((line) => line.split(/ {2,}/)[0])).toEqual(
+      guardStates.map((state) => /">(.*)<\/span>$/.exec(`${stateBadge(state)}`)?.[1]),
+    );
+    for (const line of lines) expect(line).toMatch(/^.{0,80}$/);
+    for (const line of lines) expect(line).toMatch(/ someone\.wit.*aggressive +3 of 200 +1\.5 % +0\.5 % +bounc/);
   });
 });
 

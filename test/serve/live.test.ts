@@ -71,7 +71,7 @@ test('a page hears what changed after it was made, the pieces alone, and after a
   fleet.putMailbox(mailbox('m9', 'box9@acme.example', { verdict: { at: now, answer: worse } }));
   const second = await stream.next();
   expect(Object.keys(second.data.pieces ?? {}).sort()).toEqual(['live-states', 'live-summary', 'row-acme/m9']);
-  expect(second.data.pieces?.['row-acme/m9']).toContain('Paused by a person or another tool');
+  expect(second.data.pieces?.['row-acme/m9']).toContain('Paused by others');
   const order = second.data.lists?.['rows'] ?? [];
   expect(order.indexOf('row-acme/m9')).toBeLessThan(order.indexOf('row-acme/m5'));
   stream.response.destroy();

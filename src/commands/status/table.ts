@@ -5,6 +5,7 @@ import type { FleetAnswer } from '../../serve/fleet-answer.ts';
 import { type Column, lineOf, shortened, tableCells } from '../../terminal/table.ts';
 import { wrapped } from '../../terminal/wrapped.ts';
 import { counted, roughSpanText } from '../../wording/phrases.ts';
+import { stateWords } from '../../wording/states.ts';
 import { visibleText } from '../../wording/visible-text.ts';
 
 export interface Screen {
@@ -37,16 +38,16 @@ export interface StatusView extends Pick<FleetAnswer, 'at' | 'headline' | 'advic
 
 type Style = Parameters<typeof styleText>[0];
 
-const states: Readonly<Record<GuardState, { readonly word: string; readonly style: Style }>> = {
-  held: { word: 'HELD', style: ['bold', 'red'] },
-  not_judged: { word: 'not judged', style: 'magenta' },
-  paused_by_guard: { word: 'paused by guard', style: 'yellow' },
-  recovering: { word: 'recovering', style: 'yellow' },
-  over_limit: { word: 'over limit', style: 'yellow' },
-  near_limit: { word: 'near limit', style: 'cyan' },
-  paused_by_others: { word: 'paused by others', style: 'dim' },
-  not_running: { word: 'not running', style: 'dim' },
-  ok: { word: 'ok', style: 'green' },
+const stateStyles: Readonly<Record<GuardState, Style>> = {
+  held: ['bold', 'red'],
+  not_judged: 'magenta',
+  paused_by_guard: 'yellow',
+  recovering: 'yellow',
+  over_limit: 'yellow',
+  near_limit: 'cyan',
+  paused_by_others: 'dim',
+  not_running: 'dim',
+  ok: 'green',
 };
 const tones: Readonly<Record<FleetAnswer['tone'], Style>> = {
   calm: 'green',
@@ -154,7 +155,7 @@ function fleetLines(rows: readonly Row[], { at }: StatusView, { columns, style }
   const several = new Set(rows.map(({ account }) => account)).size > 1;
   const alerts = rows.some((row) => row.alerts.length > 0);
   const lines = rows.map((row) => [
-    lookOf(row).word,
+    stateWords[row.state],
     several ? `${row.account}/${row.email}` : row.email,
     row.mode ?? '?',
     row.verdict ? `${row.verdict.bounced} of ${row.verdict.sent}` : '?',
@@ -165,7 +166,7 @@ function fleetLines(rows: readonly Row[], { at }: StatusView, { columns, style }
   ]);
   const [title = [], ...cells] = tableCells(fleetColumns({ several, alerts }), lines, columns);
   const written = cells.map(([state = '', ...rest], index) =>
-    lineOf([style(rows[index] ? lookOf(rows[index]).style : 'green', state), ...rest]),
+    lineOf([style(rows[index] ? styleOf(rows[index]) : 'green', state), ...rest]),
   );
   return [style('bold', lineOf(title)), ...written];
 }
@@ -179,16 +180,14 @@ function fleetColumns({ several, alerts }: { several: boolean; alerts: boolean }
     { title: 'BOUNCED', numbers: true },
     { title: 'RATE', numbers: true },
     { title: 'LIMIT', numbers: true },
-    { title: 'AGE', numbers: true },
+    { title: 'AGE', numbers: true, optional: true },
     ...(alerts ? [{ title: 'ALERTS', least: 'ALERTS'.length }] : []),
   ];
 }
 
-/** Its bounces are ok, but something else about it is not: the last column names it. */
-const alerted = { word: 'ok', style: 'yellow' } as const;
-
-function lookOf({ state, alerts }: Row): (typeof states)[GuardState] {
-  return state === 'ok' && alerts.length > 0 ? alerted : states[state];
+/** Its bounces may be ok, but something else about it is not: the last column names it. */
+function styleOf({ state, alerts }: Row): Style {
+  return state === 'ok' && alerts.length > 0 ? 'yellow' : stateStyles[state];
 }
 
 function percent(value: number | null | undefined): string {
