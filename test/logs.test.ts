@@ -15,6 +15,7 @@ const madeElsewhere: Readonly<Record<string, string>> = {
   'daemon/open.ts: warning': 'a file or the folder of the store is open to other users',
   'daemon/operate.ts: error instanceof Error ? error.message : String(error)': 'why the socket for operator commands',
   'mailbox-api/client.ts: sentence': 'what is doubtful in an answer of the API',
+  'notify/store-health.ts: sentence(titleOf(shown))': '`The store is failing.`, or why a replica takes no work',
   'watch/account-health.ts: `${sumText(forecast)}. ${mendText(forecast)}`': 'warn when the rate limit is too small',
   'watch/account-health.ts: failure.detail':
     "a failure of the API in its own words, with `failure` and `status`; an account's",

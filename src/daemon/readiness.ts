@@ -1,4 +1,5 @@
 // Whether all that is configured is guarded and everything that guards it works; otherwise what does not, for `/readyz`.
+import { titleOf } from '../model/store-failure.ts';
 import type { Readiness } from '../serve/route-parts.ts';
 import { momentText } from '../wording/phrases.ts';
 import type { Opened } from './open.ts';
@@ -9,7 +10,7 @@ interface Sources extends Pick<Opened, 'fleet' | 'loops'>, Pick<Startup, 'comman
 /** All that can keep it from being ready. docs/operating.md says for each who notices it, and test/scenario/not-ready.test.ts shows it. */
 export const causes = {
   start: ({ commands }) => (commands ? [] : ['the first sweep has not started']),
-  store: ({ fleet }) => (fleet.storeFailure ? ['the store is failing'] : []),
+  store: ({ fleet }) => (fleet.storeFailure ? [titleOf(fleet.storeFailure)] : []),
   account: ({ fleet }) =>
     fleet.guarding().flatMap(({ account, unguarded }) => {
       if (unguarded === null) return [];

@@ -2,6 +2,8 @@
 import type { Alert } from './alert.ts';
 
 export interface StoreFailure {
+  /** What fails and why, in a few words, where it is not the store itself: see `titleOf`. */
+  readonly title?: string;
   /** What was said, for people; no full stop. */
   readonly said: string;
   /** What a person does about it, in whole sentences; a command stands at the end. */
@@ -10,6 +12,11 @@ export interface StoreFailure {
   readonly lasting: boolean;
   /** Nothing could be written at all: once something was, it is over. Absent: of other failures that proves nothing. */
   readonly untilWritten?: boolean;
+}
+
+/** The failure in a few words. */
+export function titleOf({ title }: StoreFailure): string {
+  return title ?? 'the store is failing';
 }
 
 /** What failed since the store was opened. */

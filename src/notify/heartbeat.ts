@@ -2,6 +2,7 @@
 
 import { ask, resultOf } from '../channels/post.ts';
 import type { Loops } from '../loop.ts';
+import { titleOf } from '../model/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
 import type { NotifyParts } from './parts.ts';
 
@@ -64,7 +65,7 @@ export class Heartbeat {
     );
     const elsewhere = fleet.guarding().some((one) => one.elsewhere !== null && one.unguarded === null);
     return [
-      ...(fleet.storeFailure ? ['the store is failing'] : []),
+      ...(fleet.storeFailure ? [titleOf(fleet.storeFailure)] : []),
       ...loops.failing().map(({ task }) => `${task} has failed for minutes`),
       ...stuck.map(({ channel }) => `messages for ${channel} are stuck`),
       ...(polled || elsewhere ? [] : ['no account has been polled lately']),

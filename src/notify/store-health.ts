@@ -1,7 +1,8 @@
 // What is wrong with the store as this process sees it, by what its reads and writes came to: shown, and logged, whether or not
 // people are told by this process.
-import type { StoreFailure } from '../model/store-failure.ts';
+import { type StoreFailure, titleOf } from '../model/store-failure.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
+import { sentence } from '../wording/explain.ts';
 import type { NotifyParts } from './parts.ts';
 
 /**
@@ -36,7 +37,7 @@ export class StoreHealth {
     const { fleet, world, store } = this.#parts;
     const shown = failure?.untilWritten && store.trouble.wroteSince ? null : failure;
     if (shown && !fleet.storeFailure) {
-      world.log.error({ failure: shown.said, remedy: shown.remedy }, 'The store is failing.');
+      world.log.error({ failure: shown.said, remedy: shown.remedy }, sentence(titleOf(shown)));
     }
     if (!shown && fleet.storeFailure) world.log.info('The store works again.');
     fleet.putStoreFailure(shown);

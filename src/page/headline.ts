@@ -90,7 +90,10 @@ function storeHeadline({ storeFailure }: Pick<HeadlineFacts, 'storeFailure'>): H
   return (
     storeFailure && {
       tone: 'alarm',
-      sentence: 'The store is failing: Warmwarden takes no action that it cannot record.',
+      sentence:
+        storeFailure.title === undefined
+          ? 'The store is failing: Warmwarden takes no action that it cannot record.'
+          : sentenceOf(storeFailure.title),
       advice: `${sentenceOf(storeFailure.said)} ${storeFailure.remedy}`,
     }
   );

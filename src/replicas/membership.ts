@@ -22,7 +22,12 @@ export interface ReplicaReport {
   /** Why its last reload was refused; null: it was not. */
   readonly reloadFailure: string | null;
   /** What is wrong with the store, as it sees it: src/model/store-failure.ts; null: nothing. */
-  readonly storeFailure: { readonly said: string; readonly remedy: string; readonly lasting: boolean } | null;
+  readonly storeFailure: {
+    readonly title?: string;
+    readonly said: string;
+    readonly remedy: string;
+    readonly lasting: boolean;
+  } | null;
 }
 
 /** A replica that is not dead, as it was last seen. */

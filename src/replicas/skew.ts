@@ -8,7 +8,7 @@ const excessiveMs = 30_000;
 
 export type Skew = 'small' | 'large' | 'excessive';
 
-/** `aheadMs`: of the database before this machine. */
+/** `aheadMs`: how far the clock of the database is ahead of this machine's. */
 export function skewOf(aheadMs: number): Skew {
   const ms = Math.abs(aheadMs);
   return ms > excessiveMs ? 'excessive' : ms > largeMs ? 'large' : 'small';
@@ -25,12 +25,14 @@ export function warnOfSkew(aheadMs: number, before: Skew, log: Log): Skew {
   return skew;
 }
 
-/** There is work that nobody has, and the clock keeps this replica from taking it. `replica`: for people, its host and process. */
+/** No replica has some work, and the clock keeps this one from taking it. `replica`: for people, its host and process. */
 export function tooFar(replica: string, aheadMs: number): UntakenError {
   const seconds = Math.round(Math.abs(aheadMs) / 1_000);
   const direction = aheadMs > 0 ? 'behind' : 'ahead of';
-  return new UntakenError(
-    `the clock of ${replica} is ${seconds} s ${direction} the clock of the PostgreSQL server, and beyond ${excessiveMs / 1_000} s Warmwarden takes no work`,
-    'Synchronize both clocks, for example with chrony or systemd-timesyncd; Warmwarden then continues by itself.',
-  );
+  return new UntakenError({
+    title: 'a replica takes no work: its clock is wrong',
+    said: `the clock of ${replica} is ${seconds} s ${direction} the clock of the PostgreSQL server, and a replica takes no work while they differ by more than ${excessiveMs / 1_000} s`,
+    remedy:
+      'Synchronize both clocks, for example with chrony or systemd-timesyncd; Warmwarden then continues by itself.',
+  });
 }

@@ -4,7 +4,7 @@ import type { Taking } from './membership.ts';
 import { type Skew, tooFar, warnOfSkew } from './skew.ts';
 import { UntakenError } from './untaken.ts';
 
-/** What is free is taken within seconds, after the end of work that was lost: a request and its read-back take up to 25 s. */
+/** Free work is taken within seconds, once lost work has ended: a request and its read-back take up to 25 s. */
 const lateMs = 30_000;
 
 export class Trouble {
@@ -15,11 +15,11 @@ export class Trouble {
   #beatFailure: Error | null = null;
   /** In a row. */
   #beatFailures = 0;
-  /** Why work could not be taken last; null: the database answered. */
+  /** Why work could not be taken the last time; null: the database answered. */
   #takeFailure: Error | null = null;
   /** On the monotonic clock. */
   #tookAt = Number.NEGATIVE_INFINITY;
-  /** Of the database before this machine, milliseconds. */
+  /** How far the clock of the database is ahead of this machine's, milliseconds. */
   #aheadMs = 0;
   #skew: Skew = 'small';
 
@@ -68,7 +68,7 @@ export class Trouble {
 
   /** See Membership. `freeSince`: of work that no replica has, as `now` on the monotonic clock. */
   overdue(isHeld: boolean, freeSince: Iterable<number>, now: number): Error | null {
-    // One failure alone: who slept finds its connection lost.
+    // One failure proves nothing: after a sleep of the machine, the connection is lost.
     if (!isHeld && this.#beatFailures > 1) return this.#beatFailure;
     if (now - Math.max(this.#tookAt, Math.min(...freeSince)) < lateMs) return null;
     return this.isClockOff ? tooFar(this.#replica, this.#aheadMs) : (this.#takeFailure ?? notEnded(this.#replica));
@@ -77,10 +77,11 @@ export class Trouble {
 
 /** The end of work waits for requests under way, and each of those has a deadline. */
 function notEnded(replica: string): UntakenError {
-  return new UntakenError(
-    `${replica} lost its work, and has not ended it yet: it takes no new work before that`,
-    'Restart Warmwarden. The log has what it was doing: please report it.',
-  );
+  return new UntakenError({
+    title: 'a replica takes no work: its earlier work has not ended',
+    said: `the replica ${replica} lost its work, but has not ended it yet, and takes no new work before that`,
+    remedy: 'Restart this replica, and report the problem with its log.',
+  });
 }
 
 function asError(error: unknown): Error {

@@ -1,6 +1,7 @@
 // What a failed read or write of the store means for people: what is wrong, and what to do about it.
 import { dirname } from 'node:path';
 import type { StoreFailure } from '../model/store-failure.ts';
+import { UntakenError } from '../replicas/untaken.ts';
 import type { Tables } from './schema/tables.ts';
 
 /** The store can't be used; the message is one sentence for the operator. */
@@ -101,9 +102,15 @@ export function isLocked(error: unknown): boolean {
   return code === busy || code === protocol;
 }
 
+/** The failure where Warmwarden itself refused; null: the database did. */
+export function refusalOf(error: unknown): StoreFailure | null {
+  if (error instanceof UntakenError)
+    return { title: error.title, said: error.message, remedy: error.remedy, lasting: false, untilWritten: true };
+  return error instanceof AtRiskError ? { said: error.message, remedy: error.remedy, lasting: false } : null;
+}
+
 export function failureOf(file: string, error: unknown): StoreFailure {
   const said = error instanceof Error ? error.message : String(error);
-  if (error instanceof AtRiskError) return { said, remedy: error.remedy, lasting: false };
   if (error instanceof DamagedRowError) return { said, remedy: deletionOf(file, error), lasting: true };
   const code = codeOf(error);
   return { said, remedy: remedyOf(file, code, error), lasting: damage.includes(code ?? 0) };

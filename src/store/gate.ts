@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { StoreTrouble } from '../model/store-failure.ts';
 import type { Database, Write } from './database.ts';
-import { NotOursError } from './failure.ts';
+import { NotOursError, refusalOf } from './failure.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
@@ -65,7 +65,7 @@ export class Gate {
   /** Something could not be read or written; what goes through here notices that by itself. */
   notice(error: unknown): void {
     if (error instanceof NotOursError) return;
-    const failure = this.#database.failureOf(error);
+    const failure = refusalOf(error) ?? this.#database.failureOf(error);
     const { failures, newest } = this.#trouble;
     const worst = newest?.lasting && !failure.lasting ? newest : failure;
     this.#trouble = { failures: failures + 1, newest: worst, wroteSince: false };

@@ -205,7 +205,7 @@ test('one that is alone says why it has no work: its clock, what the database re
   const ended = first.holdUpLoss();
   await rig.forgetReplicas();
   expect(await overdue(first, ended)).toBe(
-    'first lost its work, and has not ended it yet: it takes no new work before that',
+    'the replica first lost its work, but has not ended it yet, and takes no new work before that',
   );
 });
 

@@ -43,6 +43,7 @@ const cases: readonly (Case & { readonly what: string })[] = [
   },
   {
     ...{ ...store, what: 'a clock that keeps it from taking any work', notifies: false },
+    reason: /^not ready: a replica takes no work: its clock is wrong/,
     happen: (membership) => void Object.assign(membership, { overdue: tooFar('host-a', -45_000) }),
   },
   {

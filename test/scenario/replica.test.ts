@@ -178,7 +178,7 @@ test('who sends the messages tells once what another says of the store; who ceas
 });
 
 test('that nobody can send the messages is told once by who is left, and its end once by who sends them again', async () => {
-  await using scene = await begin(undefined, ['The store is failing.', '']);
+  await using scene = await begin(undefined, ['A replica takes no work: its clock is wrong.', '']);
   const { stage, membership } = scene;
   const told = () => stage.notified('store_failing');
   membership.others = [replica('host-b', ['account:agency', 'account:second', 'notify', 'clock'])];
@@ -188,7 +188,7 @@ test('that nobody can send the messages is told once by who is left, and its end
   membership.others = [];
   await stage.run(5 * minuteMs);
   expect(told()).toEqual(['firing']);
-  expect(await scene.probe('/readyz')).toContain('the store is failing');
+  expect(await scene.probe('/readyz')).toContain('a replica takes no work: its clock is wrong');
   // What the store does not have yet is shown all the same: nothing that is read takes it away.
   expect(await scene.probe('/api/alerts')).toContain('he clock of host-a is 45 s ahead of');
   membership.overdue = null;

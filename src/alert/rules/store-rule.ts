@@ -1,6 +1,6 @@
 // store_failing: what is decided can't be recorded, so it is not acted on until it can.
 import { type AlertChanges, noAccount, type Subject } from '../../model/alert.ts';
-import type { StoreFailure } from '../../model/store-failure.ts';
+import { type StoreFailure, titleOf } from '../../model/store-failure.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
 import { atOnce, type Condition } from '../condition.ts';
@@ -21,13 +21,15 @@ export function storeFailing(failure: StoreFailure | null): Condition {
     active: failure !== null,
     ...atOnce,
     facts: {
-      title: failure === null ? 'the store works again' : 'the store is failing',
+      title: failure === null ? 'the store works again' : titleOf(failure),
       sentences:
         failure === null
-          ? ['Warmwarden records its decisions again and acts on them.']
+          ? ['Warmwarden guards, records its decisions and acts on them again.']
           : [
               sentence(failure.said),
-              'Warmwarden takes no action that it cannot record. It may be unable to send other alerts until the store works again.',
+              failure.title === undefined
+                ? 'Warmwarden takes no action that it cannot record. It may be unable to send other alerts until the store works again.'
+                : 'Until then, Warmwarden does not do the work that no other replica has: some accounts are not guarded, or other alerts are not sent.',
               failure.remedy,
             ],
       numbers: {},

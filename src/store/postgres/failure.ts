@@ -2,7 +2,7 @@
 import type { StoreFailure } from '../../model/store-failure.ts';
 import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
 import { UntakenError } from '../../replicas/untaken.ts';
-import { AtRiskError, DamagedRowError, StoreError } from '../failure.ts';
+import { DamagedRowError, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
 import { sqlName } from './naming.ts';
 
@@ -54,8 +54,6 @@ export function told(place: PostgresPlace, error: unknown): unknown {
 export function failureOf(place: PostgresPlace, given: unknown): StoreFailure {
   const error = PostgresFailure.rawOf(given);
   const said = error instanceof Error ? error.message : String(error);
-  if (error instanceof UntakenError) return { said, remedy: error.remedy, lasting: false, untilWritten: true };
-  if (error instanceof AtRiskError) return { said, remedy: error.remedy, lasting: false };
   if (error instanceof DamagedRowError)
     return { said, remedy: 'Restore a backup, or keep a copy of the row and delete it.', lasting: true };
   return {
