@@ -25,9 +25,8 @@ export interface Group {
 interface Counting {
   mailboxes: number;
   readonly states: Map<GuardState, number>;
-  alerts: number;
-  /** Those that belong to no one mailbox: each counts once. */
-  readonly wide: Set<Alert>;
+  /** Each counts once, however many of its mailboxes it is about. */
+  readonly firing: Set<Alert>;
   sent: number;
   bounced: number;
   urgency: number;
@@ -52,11 +51,7 @@ export class Grouped {
   }
 
   groups(): readonly Group[] {
-    const all = [...this.#groups].map(([name, { wide, alerts, ...counted }]) => ({
-      ...counted,
-      name,
-      alerts: alerts + wide.size,
-    }));
+    const all = [...this.#groups].map(([name, { firing, ...counted }]) => ({ ...counted, name, alerts: firing.size }));
     return all.sort(
       (a, b) => a.urgency - b.urgency || shareOf(b) - shareOf(a) || ((a.name ?? '') < (b.name ?? '') ? -1 : 1),
     );
@@ -92,8 +87,7 @@ function count(groups: Map<string | null, Counting>, name: string | null, { one,
   const group = groups.get(name) ?? {
     mailboxes: 0,
     states: new Map<GuardState, number>(),
-    alerts: 0,
-    wide: new Set<Alert>(),
+    firing: new Set<Alert>(),
     sent: 0,
     bounced: 0,
     urgency: one.urgency,
@@ -102,8 +96,7 @@ function count(groups: Map<string | null, Counting>, name: string | null, { one,
   const verdict = one.mailbox.verdict?.answer;
   group.mailboxes += 1;
   group.states.set(one.state, (group.states.get(one.state) ?? 0) + 1);
-  group.alerts += one.alerts.length;
-  for (const alert of wide) group.wide.add(alert);
+  for (const alert of [...one.alerts, ...wide]) group.firing.add(alert);
   group.urgency = Math.min(group.urgency, one.urgency, urgencyWith(one.state, wide));
   if (!verdict?.windowFrom) return;
   group.sent += verdict.sent;

@@ -1,5 +1,5 @@
 // Firing alerts that belong to no one mailbox, by the mailboxes that they are about: those of an account, a domain or an ip.
-import { domainObject, ipObject } from '../alert/rules/finding-rules.ts';
+import { concerns, domainObject, ipObject } from '../alert/rules/finding-rules.ts';
 import { type Alert, type AlertRule, accountsOf } from '../model/alert.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
 
@@ -22,6 +22,11 @@ export class WideAlerts {
     if (this.#byKey.size === 0) return;
     const objects = new Set(['', domainOf(mailbox.email), domainObject(mailbox), ipObject(mailbox)]);
     for (const object of objects) yield* this.#byKey.get(keyOf(mailbox.account, object)) ?? [];
+  }
+
+  /** Those of its domain or its ip that are about it, too: what was read of it last shows the same. */
+  concerning(mailbox: MailboxState): readonly Alert[] {
+    return [...this.about(mailbox)].filter((alert) => concerns(alert, mailbox));
   }
 
   #put(key: string, alert: Alert): void {

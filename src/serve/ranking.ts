@@ -7,6 +7,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { KnownFleet } from '../page/fleet-page.ts';
 import {
   countStates,
+  firingAlerts,
   firingByMailbox,
   type NearLimitPpmOf,
   noAlerts,
@@ -14,6 +15,7 @@ import {
   rank,
   type StateCounts,
 } from '../page/fleet-view.ts';
+import { WideAlerts } from '../page/wide-alerts.ts';
 import { createPacer } from '../world.ts';
 
 /** Ten thousand mailboxes are gone through in slices of this. */
@@ -60,6 +62,7 @@ export class Ranking {
   async #make(): Promise<void> {
     const { revision } = this.#fleet;
     const alerts = firingByMailbox(this.#fleet);
+    const wide = new WideAlerts(firingAlerts(this.#fleet));
     const ranked: RankedMailbox[] = [];
     const names = new MailboxNames();
     const providers = new Set<string>();
@@ -67,7 +70,9 @@ export class Ranking {
     const pacer = createPacer(sliceMs, 'patient');
     for (const mailbox of [...this.#fleet.mailboxes()]) {
       if (pacer.due()) await pacer.turn();
-      ranked.push(this.#rank(mailbox, alerts.get(mailbox.account)?.get(mailbox.id) ?? noAlerts));
+      const own = alerts.get(mailbox.account)?.get(mailbox.id) ?? noAlerts;
+      const shared = wide.concerning(mailbox);
+      ranked.push(this.#rank(mailbox, shared.length > 0 ? [...own, ...shared] : own));
       names.note(mailbox);
       const { provider } = mailbox.entry.answer;
       if (provider !== null) providers.add(provider);

@@ -6,5 +6,6 @@ import { readDuration } from '../config/scalars.ts';
 export function duration(text: string): number {
   const ms = readDuration(text);
   if (typeof ms === 'string') throw new InvalidArgumentError(ms);
+  if (ms === 0) throw new InvalidArgumentError('It must be more than 0.');
   return ms;
 }

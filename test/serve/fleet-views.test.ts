@@ -77,6 +77,25 @@ test("/api/groups counts the alerts of a group's domains, ips and accounts once,
   expect(new Map(await counts('domain')).get('other.example')).toBe(3);
 });
 
+test('/api/fleet names the alert of a domain at each mailbox that it is about, which comes before one that is fine', async () => {
+  const fleet = new Fleet();
+  fleet.putAccount(account('acme'));
+  fleet.putMailbox(mailbox('m1', 'a@acme.example'));
+  const { dns } = mailbox('m2', 'b@acme.example');
+  if (!dns) throw new Error('its DNS is known');
+  const fail = { status: 'fail', pass: false, record: null };
+  const answer = { ...dns.answer, records: { ...dns.answer.records, spf: fail } };
+  fleet.putMailbox(mailbox('m2', 'b@acme.example', { dns: { ...dns, answer } }));
+  fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', object: 'acme.example' }));
+  await using server = await serve(fleet);
+  const { mailboxes } = await json(server, '/api/fleet');
+  const alerts = mailboxes.map((one: { email: string; alerts: readonly string[] }) => [one.email, one.alerts]);
+  expect(alerts).toEqual([
+    ['b@acme.example', ['dns_failing']],
+    ['a@acme.example', []],
+  ]);
+});
+
 test('/api/trend has thirty days, with what Warmwarden did and held', async () => {
   const fleet = exampleFleet();
   const world = stillWorld();
