@@ -13,6 +13,8 @@ function spanText(ms) {
   const [, unit, word] = spans.find(([below]) => ms < below);
   return Math.round(ms / unit) + '\\u00a0' + word;
 }
+// The browser writes GMT+0 where everything else here says UTC.
+const shownBy = (format, at) => format.format(at).replace(/GMT(\\+0$)?/, 'UTC');
 const lasting = {
   ago: (ms) => (ms < 0 ? 'in ' + spanText(-ms) : spanText(ms) + ' ago'),
   for: (ms) => 'for ' + spanText(Math.max(0, ms)),
@@ -24,8 +26,8 @@ function showTimes(root, now) {
     const { show } = element.dataset;
     if (element.dataset.shown !== element.dateTime) {
       element.dataset.shown = element.dateTime;
-      element.title = element.title.replace(element.dateTime, moment.format(at));
-      if (formats[show]) element.textContent = formats[show].format(at);
+      element.title = element.title.replace(element.dateTime, shownBy(moment, at));
+      if (formats[show]) element.textContent = shownBy(formats[show], at);
     }
     if (now !== undefined && lasting[show]) {
       const words = lasting[show](now - at);

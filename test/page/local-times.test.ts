@@ -21,11 +21,12 @@ function shownIn(timeZone: string, element: { title: string; show?: string; text
   return [time.textContent, time.title];
 }
 
-test('a reader sees the clock, days and moments of their zone with the offset; how long ago stays', () => {
+test('a reader sees the clock, days and moments of their zone with its offset from UTC; how long ago stays', () => {
   const title = '2026-03-12T03:12:07.000Z';
-  const moment = '12 Mar 2026, 04:12 GMT+1';
-  expect(shownIn('Europe/Berlin', { title, show: 'clock', text: '03:12:07 UTC' })).toEqual(['04:12:07 GMT+1', moment]);
+  const moment = '12 Mar 2026, 04:12 UTC+1';
+  expect(shownIn('Europe/Berlin', { title, show: 'clock', text: '03:12:07 UTC' })).toEqual(['04:12:07 UTC+1', moment]);
   expect(shownIn('Europe/Berlin', { title: `read at ${title}` })).toEqual(['4 min ago', `read at ${moment}`]);
+  expect(shownIn('UTC', { title, show: 'clock' })).toEqual(['03:12:07 UTC', '12 Mar 2026, 03:12 UTC']);
   expect(shownIn('America/New_York', { title: '', show: 'day', text: '2026-03-12' })).toEqual(['11 Mar 2026', '']);
-  expect(shownIn('Asia/Kolkata', { title: '', show: 'moment' })[0]).toBe('12 Mar 2026, 08:42 GMT+5:30');
+  expect(shownIn('Asia/Kolkata', { title: '', show: 'moment' })[0]).toBe('12 Mar 2026, 08:42 UTC+5:30');
 });
