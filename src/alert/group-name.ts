@@ -10,6 +10,6 @@ export function groupName(rule: AlertRule, alerts: readonly Pick<Transition, 'ki
   const few = goOn.filter(({ alert }) => isTooFew(alert)).length;
   const name = ruleNames.bounce_over_limit;
   if (goOn.length === 0) return name;
-  if (few === 0) return `${name}, NOT ACTED`;
-  return few === goOn.length ? `${name}, too few to act on` : `${name}, ${goOn.length - few} NOT ACTED`;
+  if (few === 0) return `${name}, NO ACTION TAKEN`;
+  return few === goOn.length ? `${name}, too few to act on` : `${name}, ${goOn.length - few} WITHOUT ACTION`;
 }

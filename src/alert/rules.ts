@@ -96,7 +96,7 @@ export function actedEvent(action: Action, mailbox: MailboxState, context: Actio
   });
 }
 
-/** So long an action may wait for the look before it and for its turn in the rate limit. */
+/** An action may wait this long for the request before it and for its turn in the rate limit. */
 const overdueAfterMs = 5 * minuteMs;
 
 /** Whether an action that protects the mailbox was due some time ago, and could not be sent. */
@@ -165,7 +165,7 @@ function actionFacts(
     repeatText(action, context.policy),
     overdue ? overdueText(action, context.rules.timeZone) : actionText(action, context.now, context.rules.timeZone),
     countsReadText(action.verdict, action.plannedAt, context.rules.timeZone),
-    overdue ? `Warmwarden tries again until it can send the change. ${advice}` : failed ? next || advice : '',
+    overdue ? `Warmwarden tries again until it can send it. ${advice}` : failed ? next || advice : '',
     action.kind === 'pause' ? campaignsUntouched : '',
     undoText(action, context.command),
   ];
@@ -181,7 +181,7 @@ function actionFacts(
 }
 
 function overdueText(action: Action, zone: string): string {
-  return `NOT ACTED: Warmwarden has wanted ${actionNoun(action)} since ${momentText(action.plannedAt, zone)}, but could not send it. Before a change it reads the warm-up of the mailbox, and the API does not answer that, or tells Warmwarden to wait.`;
+  return `NO ACTION TAKEN: Warmwarden has not been able to send ${actionNoun(action)} since ${momentText(action.plannedAt, zone)}. Before a change, it reads the warm-up status of the mailbox: this request failed, or had to wait for the rate limit.`;
 }
 
 /** Why a pause and not the switch to recovery. */

@@ -14,7 +14,7 @@ export const causes = {
   account: ({ fleet }) =>
     fleet.guarding().flatMap(({ account, unguarded }) => {
       if (unguarded === null) return [];
-      return [`account ${account} is not guarded since ${momentText(unguarded.since)}: ${unguarded.why}`];
+      return [`account ${account} has not been guarded since ${momentText(unguarded.since)}: ${unguarded.why}`];
     }),
   task: ({ loops }) => loops.failing().map(({ task, since }) => `${task} has failed since ${momentText(since)}`),
 } satisfies Record<string, (sources: Sources) => readonly string[]>;

@@ -7,7 +7,7 @@ import type { Opened } from './open.ts';
 const lookEveryMs = 2 * secondMs;
 const proveEveryMs = 30 * secondMs;
 
-/** `recovered`: the store works again, and with it what this replica guards. */
+/** `recovered` is called when the store works again: this replica may guard again. */
 export function watchingLoops(
   { world, store, fleet, loops }: Opened,
   notifying: Notifying,
@@ -26,7 +26,7 @@ export function watchingLoops(
   };
   const prove = async () => {
     const now = world.clock.monotonic();
-    // Who sends the messages does it on its own; while the store fails, its end is to be seen at once.
+    // The replica that sends the messages does this anyway. While the store fails, its end has to be seen at once.
     if (!fleet.storeFailure && (notifying.isOn || now < proveAt)) return;
     await store.proveWritable(world.clock.now()).catch(() => {});
     proveAt = now + proveEveryMs;
@@ -34,7 +34,7 @@ export function watchingLoops(
   // A write may wait for long: the looks do not wait for it.
   return [
     loops.every(lookEveryMs, 'watching the store for the other replicas', look),
-    loops.every(lookEveryMs, 'testing whether the store can be written', prove),
-    loops.create('telling of the store while no replica sends the messages', () => notifying.standIn()),
+    loops.every(lookEveryMs, 'testing whether the store can be written to', prove),
+    loops.create('notifying of the store while no replica sends the messages', () => notifying.standIn()),
   ];
 }

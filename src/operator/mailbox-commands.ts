@@ -117,9 +117,9 @@ export function effectOf(state: MailboxState, change: Change): string {
 function evidenceText(mode: WarmupMode | null): string {
   const so =
     mode === 'recovery'
-      ? 'Bounces up to now lead to an action only in an emergency.'
-      : 'Bounces up to now no longer lead to an action.';
-  return `${so} Warmwarden compares new ones with the bounce limit from tomorrow (UTC) on, and acts in an emergency at any time.`;
+      ? 'Earlier bounces lead to an action only in an emergency.'
+      : 'Earlier bounces no longer lead to an action.';
+  return `${so} Warmwarden compares new bounces with the bounce limit from tomorrow (UTC), and acts on an emergency at any time.`;
 }
 
 /** `shown`: the mailbox as the person saw it. The outcome says what differed when it was changed. */

@@ -165,7 +165,7 @@ function activityForm({ by, mailbox, operation, reason }: ActivitySelection, ent
   const operations = options([...guardActionKinds, ...entries.map((one) => one.operation)], operation);
   const reasons = options([...actingReasons, ...entries.map((one) => one.reason)], reason);
   return html`<form class="filter" role="search" action="/activity" method="get">
-<select name="by" aria-label="Only by"><option value="">by everyone</option>${people}</select>
+<select name="by" aria-label="Only by"><option value="">by anyone</option>${people}</select>
 <select name="operation" aria-label="Only this"><option value="">everything</option>${operations}</select>
 <select name="reason" aria-label="Only for this reason"><option value="">for any reason</option>${reasons}</select>
 <input name="mailbox" type="search" value="${mailbox}" maxlength="400" placeholder="address or id of a mailbox" aria-label="Only this mailbox" autocomplete="off" data-key="/">

@@ -179,7 +179,7 @@ export function actionText(action: Action, now: EpochMs, zone = 'UTC'): string {
     case 'confirmed':
       return `${done} at ${timeText(openedAt, zone)}, confirmed ${span === '0 s' ? 'at once' : `after ${span}`}${tries}.`;
     case 'refused':
-      return `NOT ACTED: the API refused ${noun} at ${timeText(action.settledAt ?? now, zone)}${tries}.${detail}`;
+      return `NO ACTION TAKEN: the API refused ${noun} at ${timeText(action.settledAt ?? now, zone)}${tries}.${detail}`;
     case 'unconfirmed':
       return `Warmwarden sent ${noun} at ${timeText(openedAt, zone)}, but could not read it back within ${span}${tries}.${detail}`;
     case 'dropped':

@@ -31,10 +31,10 @@ export function causeText({ attribute, value }: IncidentCause): string {
 const doneWords: Readonly<Record<MemberState, (count: string) => string>> = {
   recovery: (count) => `Warmwarden switched ${count} to recovery mode.`,
   paused: (count) => `Warmwarden paused the warm-up of ${count}.`,
-  held: (count) => `The circuit breaker holds ${count}. Warmwarden has NOT ACTED there yet.`,
+  held: (count) => `The circuit breaker holds ${count}. Warmwarden has taken NO ACTION there yet.`,
   failed: (count) => `The change to ${count} failed or is not confirmed: see the page.`,
   not_acted: (count) =>
-    `NOT ACTED: Warmwarden did not act on ${count}, because it is not allowed to, or is configured not to.`,
+    `NO ACTION TAKEN: Warmwarden did not act on ${count}, because it is not allowed to, or is configured not to.`,
   burst: (count) => `${capital(count)} had a burst of bounces, which is not a breach yet.`,
 };
 
@@ -73,7 +73,7 @@ export function worstFirst(members: readonly IncidentMailbox[]): readonly Incide
 }
 
 const stateWords: Readonly<Record<MemberState, string>> = {
-  not_acted: 'NOT ACTED',
+  not_acted: 'NO ACTION TAKEN',
   failed: 'the change failed or is not confirmed',
   held: 'held by the circuit breaker',
   paused: 'warm-up paused',

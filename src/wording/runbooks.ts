@@ -79,7 +79,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   guard_action_failed: {
     means:
-      'The API refused an action, Warmwarden could not read it back after all tries (1, 5, 15 and 60 minutes apart), or it could not send the action for 5 minutes because the API does not answer or tells it to wait.',
+      'The API refused an action. Or Warmwarden could not read it back after all tries (1, 5, 15 and 60 minutes apart). Or Warmwarden could not send it for 5 minutes, because the request before it, which reads the warm-up status, failed or had to wait for the rate limit.',
     done: 'Warmwarden looked for the change before each try, so it never repeated the action blindly. A later poll that shows the change ends the alert.',
     todo: 'Look at the mailbox in the mailbox app and make the change yourself.',
   },
@@ -92,7 +92,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   bounce_over_limit: {
     means:
       'A mailbox is over its bounce limit, and Warmwarden does not act. The alert is critical if Warmwarden may not act, because guard.enforce is false, writes are off, the key is read-only, or on_breach is alert. It is info, or a warning in recovery mode, if there are fewer bounces than guard.min_bounces. The alert ends when the rate is at the limit or below, or when Warmwarden acts. When the bounces were too few, chat and email get no message about the end.',
-    done: 'Nothing. The message says NOT ACTED when Warmwarden may not act, and how many more bounces would be a breach when there are too few.',
+    done: 'Nothing. The message says NO ACTION TAKEN when Warmwarden may not act, and how many more bounces would be a breach when there are too few.',
     todo: 'If Warmwarden may not act: switch the mailbox to recovery mode or pause it in the mailbox app, or allow Warmwarden to act: `warmwarden writes on`, guard.enforce: true, or a key that may write. If the bounces are too few: check the list that the mailbox writes to. To act on one bounce, set `guard: {profile: literal}`.',
   },
   bounce_near_limit: {
@@ -242,7 +242,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   task_failing: {
     means:
-      'Something that Warmwarden does again and again, such as watching the silences, has failed for three minutes, and the store works. That is an error in Warmwarden.',
+      'A task that Warmwarden repeats, such as watching the silences, has failed for three minutes although the store works. That is an error in Warmwarden.',
     done: 'Warmwarden retries every few seconds. `/readyz` fails and the heartbeat stops until the task works.',
     todo: 'The log has the error behind `TASK failed`. Restart Warmwarden, and report the error if it comes back.',
   },

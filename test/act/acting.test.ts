@@ -70,7 +70,7 @@ test('an emergency found at first sight acts at once', async () => {
   expect([duty.asked('/v1/stats'), duty.posts()[0].action]).toEqual([1, 'pause']);
 });
 
-test('with enforce: false nothing is written, and the breach is told as NOT ACTED', async () => {
+test('with enforce: false nothing is written, and the breach is told as NO ACTION TAKEN', async () => {
   await using duty = await goOnDuty({ policy: { enforce: false }, poll: calmPoll });
   await duty.until(() => duty.alert('bounce_over_limit')?.status === 'firing');
   await duty.run(4 * hourMs);

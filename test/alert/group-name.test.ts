@@ -1,4 +1,4 @@
-// What several alerts of one rule are called: bounces over the limit are NOT ACTED only where somebody has to act.
+// What several alerts of one rule are called: bounces over the limit are NO ACTION TAKEN only where somebody has to act.
 import { expect, test } from 'vitest';
 import { groupName } from '../../src/alert/group-name.ts';
 import { firing, resolved, sampleAlert } from './samples.ts';
@@ -10,9 +10,9 @@ const breach = firing(over('bounce_rate_over_limit'));
 const ended = resolved(over('ok'));
 
 test.each([
-  ['breaches', [breach, breach], 'bounces over the limit, NOT ACTED'],
+  ['breaches', [breach, breach], 'bounces over the limit, NO ACTION TAKEN'],
   ['too few bounces', [few, few, ended], 'bounces over the limit, too few to act on'],
-  ['both', [few, breach, few], 'bounces over the limit, 1 NOT ACTED'],
+  ['both', [few, breach, few], 'bounces over the limit, 1 WITHOUT ACTION'],
   ['ends', [ended, ended], 'bounces over the limit'],
 ])('several alerts about %s', (_what, alerts, name) => {
   expect(groupName('bounce_over_limit', alerts)).toBe(name);

@@ -57,7 +57,7 @@ test('the next message of a group waits for the interval; events do not', async 
   expect((await due([acted()], { now, lastNotified })).groups).toEqual([['acme|guard_acted', 1]]);
 });
 
-test('nobody waits when there is more than one look can take, or when the clock was set back', async () => {
+test('no message waits when there are more than one look can take, or when the clock was set back', async () => {
   expect((await due([firing(sampleAlert(1))], { full: true })).groups).toHaveLength(1);
   expect((await due([firing(sampleAlert(1), start + hourMs)], {})).groups).toHaveLength(1);
   expect(

@@ -93,7 +93,7 @@ test('guard_action_failed: refused or given up fires, a due try is unknown, conf
   expect(failed({ state: 'confirmed' }).active).toBe(false);
   expect(failed({ state: 'dropped' }).active).toBe(false);
   expect(failed({ state: 'refused', detail: 'the key may not write' }).facts.sentences.join(' ')).toMatch(
-    /NOT ACTED: the API refused the switch to recovery mode at 10:02 UTC\. The key may not write\. .*yourself/,
+    /NO ACTION TAKEN: the API refused the switch to recovery mode at 10:02 UTC\. The key may not write\. .*yourself/,
   );
 });
 
@@ -116,7 +116,7 @@ test('bounce_over_limit: only while nobody acts on the breach, and says why', ()
   );
   expect(condition?.facts.sentences).toEqual([
     '4 bounces in 260 emails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.',
-    'NOT ACTED: enforcement is off (guard.enforce).',
+    'NO ACTION TAKEN: enforcement is off (guard.enforce).',
     'Based on counts read on 20 March 10:01 UTC.',
     'Set the mode to recovery in the mailbox app, or allow Warmwarden to act.',
   ]);

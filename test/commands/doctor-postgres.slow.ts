@@ -254,6 +254,6 @@ test('replicas elsewhere: who guards what, whom nobody guards, and a fleet that 
     place.database,
   );
   expect((await examined(place, ['zeta'])).store).toContainEqual(
-    expect.stringMatching(/^warning: The store holds only other accounts than this configuration: acme\./),
+    expect.stringMatching(/^warning: The store has none of the accounts of this configuration, but others: acme\./),
   );
 });

@@ -56,7 +56,7 @@ test.each([1, 3, 100])(
       expect(JSON.stringify(payload)).not.toMatch(/<!channel>|<script>|\u202e/);
     }
     // 2,000 of six rules are 333 or 334 of each, and on many accounts the one message says so.
-    if (accounts === 100) expect(JSON.stringify(slack)).toContain('bounces over the limit, NOT ACTED (334)');
+    if (accounts === 100) expect(JSON.stringify(slack)).toContain('bounces over the limit, NO ACTION TAKEN (334)');
     const totals = to('hook').map(({ payload }) => JSON.parse(payload).data.total as number);
     expect(totals.length).toBeLessThanOrEqual(5);
     expect(totals.reduce((sum, total) => sum + total, 0)).toBe(2_000);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { minuteMs } from '../../src/model/time.ts';
 import { goOnDuty } from '../watch/duty.ts';
 
-test('an action that can not be sent is told of after five minutes, and its end when it was confirmed', async () => {
+test('an action that cannot be sent fires an alert after five minutes, which ends when it is confirmed', async () => {
   await using duty = await goOnDuty();
   await duty.until(() => duty.mailbox()?.warmup !== null && duty.reason() !== undefined);
   duty.between.meddle = ({ path }) => (path.startsWith('/v1/warmup') ? { status: 500, body: 'no' } : 'pass');
@@ -19,7 +19,7 @@ test('an action that can not be sent is told of after five minutes, and its end 
       title: 'amelia.ward@northbeam.example: the switch to recovery mode is overdue',
       sentences: expect.arrayContaining([
         expect.stringMatching(
-          /^NOT ACTED: Warmwarden has wanted the switch to recovery mode since .* UTC, but could not send it\./,
+          /^NO ACTION TAKEN: Warmwarden has not been able to send the switch to recovery mode since .* UTC\./,
         ),
       ]),
     },

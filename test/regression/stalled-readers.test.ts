@@ -25,7 +25,7 @@ const isAnswered = (url: string) =>
     () => false,
   );
 
-test('a reader that takes nothing of an answer is cut, and makes room for others', async () => {
+test('a client that reads nothing of an answer is disconnected, which makes room for others', async () => {
   await using server = await serve(new Fleet(), { connectionLimits: oneConnection });
   await stall(server.port);
   expect(await isAnswered(server.url)).toBe(false);

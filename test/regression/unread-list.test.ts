@@ -6,7 +6,7 @@ import { calmPoll, goOnDuty, oliver, stormOf } from '../watch/duty.ts';
 const poll = { ...calmPoll, mailboxes: '* * * * *', stats: '* * * * *' };
 const isList = ({ path }: { readonly path: string }) => path === '/v1/mailboxes';
 
-test('a mailbox list that can not be read is told of after five minutes, and its end', async () => {
+test('a mailbox list that cannot be read fires an alert after five minutes, which ends', async () => {
   await using duty = await goOnDuty({ scenario: stormOf(oliver), poll });
   await duty.until(() => duty.asked('/v1/stats') > 0);
   duty.between.meddle = (request) => (isList(request) ? { status: 500, body: 'no' } : 'pass');

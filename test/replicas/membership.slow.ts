@@ -174,7 +174,7 @@ async function overdue(one: Joined, mend: () => void): Promise<string> {
   return said;
 }
 
-test('one that is alone says why it has no work: its clock, what the database refuses, a lost connection, work that does not end', async () => {
+test('a single replica says why it has no work: its clock, what the database refuses, a lost connection, work that does not end', async () => {
   const first = await rig.join('first', []);
   await rig.clock.advance(5_000);
   first.jump(45_000);

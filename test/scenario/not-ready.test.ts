@@ -48,7 +48,7 @@ const cases: readonly (Case & { readonly what: string })[] = [
   },
   {
     ...{ cause: 'account', what: 'an account that no replica has', notifies: true, rule: 'account_unguarded' },
-    ...{ reason: /account agency is not guarded since .*: no replica/, documented: 'An account is not guarded' },
+    ...{ reason: /account agency has not been guarded since .*: no replica/, documented: 'An account is not guarded' },
     happen: (membership) => void membership.drop('account:agency'),
   },
   {

@@ -284,13 +284,13 @@ describe.concurrent('a daemon for each', () => {
       expect([recoveries('confirmed'), recoveries('unconfirmed')]).toEqual([3, 1]);
     });
 
-    it('says NOT ACTED when the key may not write, does not try again at once, and goes on watching', async () => {
+    it('says NO ACTION TAKEN when the key may not write, does not try again at once, and goes on watching', async () => {
       await using stage = await Stage.open({ key: { write: false } });
       const refused = stage.api.add('refused@a.example', { days: overBalanced });
       stage.start();
       const alert = await sentEverywhere(stage, refused, 'guard_action_failed');
       expect(alert.severity).toBe('critical');
-      expect(alert.sentences.join(' ')).toContain('NOT ACTED');
+      expect(alert.sentences.join(' ')).toContain('NO ACTION TAKEN');
       await moreRounds(stage, refused, 2);
       expect(stage.api.posts(refused)).toHaveLength(1);
       const metrics = await stage.metrics();

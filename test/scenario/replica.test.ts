@@ -50,7 +50,7 @@ test('it asks for all work, does none that it has not got, and says what nobody 
   await stage.run(3 * minuteMs);
   expect([scene.requests(), scene.unguarded()]).toEqual([0, ['agency']]);
   expect(await scene.probe('/readyz')).toMatch(
-    /account agency is not guarded since .*: no replica of Warmwarden guards it/,
+    /account agency has not been guarded since .*: no replica of Warmwarden guards it/,
   );
   expect(await scene.probe('/metrics')).toContain('warmwarden_leases_held 0');
   await membership.give('account:agency', 'inherited');
@@ -177,7 +177,7 @@ test('who sends the messages tells once what another says of the store; who ceas
   expect(stage.notified('store_failing')).toEqual(['firing', 'resolved', 'firing', 'resolved']);
 });
 
-test('that nobody can send the messages is told once by who is left, and its end once by who sends them again', async () => {
+test('when no replica can send the messages, the one that is left sends one alert, and the next one its end', async () => {
   await using scene = await begin(undefined, ['A replica takes no work: its clock is wrong.', '']);
   const { stage, membership } = scene;
   const told = () => stage.notified('store_failing');

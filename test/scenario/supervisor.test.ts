@@ -73,7 +73,7 @@ describe('the supervisor', () => {
     await stage.until('an account that is not guarded', () => either() !== null, 2 * minuteMs);
     const [ill, well] = scene.unguarded('agency') ? ['agency', 'second'] : ['second', 'agency'];
     expect(await scene.probe('/readyz')).toMatch(
-      new RegExp(`^503 not ready: account ${ill} is not guarded since .*: its ${loop} loop is stuck`),
+      new RegExp(`^503 not ready: account ${ill} has not been guarded since .*: its ${loop} loop is stuck`),
     );
     expect(await scene.probe('/healthz')).toBe('200 ok\n');
     const metrics = await scene.probe('/metrics');

@@ -76,12 +76,12 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
       ...atOnce,
     },
     () => ({
-      title: `${mailbox.email}: ${hindrance ? 'bounces over the limit, NOT ACTED' : overLimitTitle(verdict)}`,
+      title: `${mailbox.email}: ${hindrance ? 'bounces over the limit, NO ACTION TAKEN' : overLimitTitle(verdict)}`,
       sentences:
         verdict && hindrance
           ? [
               rateText(verdict),
-              `NOT ACTED: ${hindrance}`,
+              `NO ACTION TAKEN: ${hindrance}`,
               ...causeSentences(mailbox, verdict, context.others(mailbox), context.rules.timeZone),
               ...countsRead(mailbox, context),
               adviceText(verdict),

@@ -50,7 +50,7 @@ export function guardHeld(
       sentences: open
         ? [
             `The circuit breaker has been holding actions since ${momentText(breaker.openSince ?? about.now, about.zone)}. ${breachText(breaker)} Many breaches at the same time point to a fault of the provider or bad data.`,
-            `NOT ACTED on: ${named.join(', ')}${more}.`,
+            `NO ACTION TAKEN on: ${named.join(', ')}${more}.`,
             onward,
             `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${about.command} breaker release\`. If not, do nothing.`,
           ]

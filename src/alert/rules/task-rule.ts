@@ -1,4 +1,4 @@
-// task_failing: something that Warmwarden does again and again keeps failing, and the store is not the cause.
+// task_failing: a task that Warmwarden repeats keeps failing, and the store is not the cause.
 import { noAccount } from '../../model/alert.ts';
 import { defaultRuleSettings } from '../../model/rule-settings.ts';
 import type { EpochMs } from '../../model/time.ts';
@@ -10,7 +10,7 @@ interface FailingTask {
   readonly since: EpochMs;
 }
 
-/** `isStoreFailing`: what fails meanwhile says nothing. */
+/** `isStoreFailing`: then a failure of a task says nothing about the task. */
 export function taskFailing(tasks: readonly FailingTask[], isStoreFailing: boolean): Condition {
   const [first] = tasks;
   const { severity, forMs } = defaultRuleSettings.of.task_failing;
@@ -24,12 +24,12 @@ export function taskFailing(tasks: readonly FailingTask[], isStoreFailing: boole
     ...(first && { since: first.since }),
     facts: {
       title: first
-        ? `${counted(tasks.length, 'task')} of Warmwarden ${tasks.length === 1 ? 'fails' : 'fail'}`
-        : 'all tasks of Warmwarden work',
+        ? `${counted(tasks.length, 'task')} of Warmwarden ${tasks.length === 1 ? 'keeps' : 'keep'} failing`
+        : 'all tasks of Warmwarden work again',
       sentences: first
         ? [
             ...tasks.map(({ task, since }) => `The task "${task}" has failed since ${momentText(since)}.`),
-            'Warmwarden retries every few seconds. The log has the error: restart Warmwarden, and report the error if it comes back.',
+            'Warmwarden retries every few seconds. The log has the error. Restart Warmwarden, and report the error if it comes back.',
           ]
         : [],
       numbers: { tasks: tasks.length },

@@ -61,7 +61,10 @@ function otherFleet({ replicas, accounts }: Content, accountNames: readonly stri
   }
   if (!isOther(accounts)) return [];
   return [
-    store('warning', `The store holds only other accounts than this configuration: ${listText(accounts)}. ${advice}`),
+    store(
+      'warning',
+      `The store has none of the accounts of this configuration, but others: ${listText(accounts)}. ${advice}`,
+    ),
   ];
 }
 

@@ -76,7 +76,7 @@ export const pastAlertsAnswer = z.strictObject({
       ended_at: moment.describe('When it resolved, or happened.'),
       is_event: z.boolean().describe('It happened once, and never resolves.'),
       messages: listOf(z.lazy(() => delivery)).describe(
-        'About it, the newest first, without their text. Of an alert that fired for longer than a day: those about its beginning and its end.',
+        'The messages about it, the newest first, without their text. For an alert that fired for longer than a day: only those about its beginning and its end.',
       ),
     }),
   ).describe(

@@ -6,15 +6,15 @@ import { sqlName } from './naming.ts';
 
 type Db = Kysely<Tables>;
 
-/** One that writes, four that read, one for heartbeats, one that listens, two of recipes. */
+/** One writes, four read, one is for heartbeats, one listens, two are for recipes. */
 export const connectionsAReplica = 9;
-/** At a start, once it has connected: one that listens, two of recipes, and those of a replica that starts before this one has ended. */
+/** Needed after the start has connected: one that listens, two for recipes, and those of a replica that replaces this one. */
 const spareConnections = connectionsAReplica + 3;
 
 export interface Connections {
-  /** That anybody but a superuser could still open. */
+  /** How many a role that is no superuser could still open. */
   readonly free: number;
-  /** What to do when these are too few. */
+  /** What to do when they are too few. */
   readonly remedy: string;
 }
 
@@ -53,7 +53,7 @@ export async function connectionsOf(db: Db, { isPooled, user, database }: Postgr
   return { free: Math.max(0, limits[narrowest]), remedy: remedies[narrowest] };
 }
 
-/** Shorter, and Warmwarden's own work does not fit: milliseconds. It limits each of its transactions itself, but not each read. */
+/** With shorter timeouts, Warmwarden's own work fails. It limits each of its transactions itself, but not each read. */
 const leastTimeouts: readonly (readonly [setting: string, leastMs: number, effect: string])[] = [
   ['statement_timeout', 20_000, 'Longer reads fail, for example at the start'],
   ['transaction_timeout', 20_000, 'Longer transactions fail, for example while recipes read'],
@@ -97,7 +97,7 @@ export async function serverDoubts(db: Db, place: PostgresPlace): Promise<readon
         ]
       : []),
     ...(server.fsync === 'off'
-      ? ['PostgreSQL runs with fsync = off: a crash of its machine may damage the store.']
+      ? ['PostgreSQL runs with fsync = off: a crash of its machine may damage the store. Set it to on.']
       : []),
     ...(server.commits === 'off'
       ? [
@@ -114,7 +114,7 @@ export async function doubtsOf(db: Db, place: PostgresPlace): Promise<readonly s
   const few =
     connections && connections.free < spareConnections
       ? [
-          `PostgreSQL has only ${connections.free} connections left: a restart or another replica may find none. ${connections.remedy}`,
+          `PostgreSQL has only ${connections.free} free connections: a restart or another replica may find none. ${connections.remedy}`,
         ]
       : [];
   return [...few, ...(await serverDoubts(db, place))];

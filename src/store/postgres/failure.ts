@@ -8,7 +8,7 @@ import { sqlName } from './naming.ts';
 
 /** What PostgreSQL or its connection did not do, in sentences. */
 class PostgresFailure extends StoreError {
-  /** As they said it. Private: a log would repeat it. */
+  /** The original error. Private: a log would repeat it. */
   readonly #raw: unknown;
 
   constructor(message: string, raw: unknown) {
@@ -43,7 +43,7 @@ export function isAway(told: unknown): boolean {
 /** It is a standby, or became one: nothing can be written there. */
 export const isReadOnly = (error: unknown) => codeOf(error) === '25006';
 
-/** As whoever reads or writes gets it: what comes from PostgreSQL or its connection is in sentences that name the place. */
+/** The error as the caller of a read or write gets it: one of PostgreSQL or its connection is put in sentences that name the server. */
 export function told(place: PostgresPlace, error: unknown): unknown {
   const isTheirs = !(error instanceof StoreError) && (codeOf(error) !== null || isAway(error));
   if (!isTheirs) return error;
@@ -109,13 +109,17 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
     () =>
       'Raise max_connections, or the limit of the role or of the database: each replica needs nine connections, and twice as many during an update.',
   ],
-  ['25P03', () => `The machine of Warmwarden or the network is overloaded: a transaction paused for 2 s${byItself}.`],
-  ['40', () => `Other transactions were in the way${byItself}.`],
-  ['55P03', () => `Another session holds a lock on the tables: find it in pg_stat_activity${byItself}.`],
+  [
+    '25P03',
+    () =>
+      `A transaction paused for 2 s. Reduce the load of the machine that runs Warmwarden, or of the network${byItself}.`,
+  ],
+  ['40', () => `Another transaction was in the way: wait a moment${byItself}.`],
+  ['55P03', () => `Another session holds a lock on the tables: find it in pg_stat_activity, and end it${byItself}.`],
   [
     '57014',
     () =>
-      `A statement took too long: look at the load of the PostgreSQL server, and at statement_timeout of the role${byItself}.`,
+      `A statement took too long: reduce the load of the PostgreSQL server, or raise statement_timeout of the role${byItself}.`,
   ],
   ['XX00', () => 'The database is damaged: stop Warmwarden and restore a backup.'],
 ];

@@ -33,9 +33,9 @@ export async function setUp(db: Db, place: PostgresPlace): Promise<void> {
     await migrationLock.execute(trx);
     // Of tables: a replica that is on duty holds none for long.
     await sql`SET LOCAL lock_timeout = '60s'`.execute(trx);
-    // Another replica made it meanwhile: altering its tables again would keep that one waiting.
+    // Another replica set it up in the meantime: altering its tables again would make that replica wait.
     if ((await isReady(trx)) && (await hasReplicas(trx))) return;
-    // Somebody may not create a schema, and need not where it is there.
+    // A role that may not create a schema need not do so where it exists.
     const { rows } = await sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`.execute(trx);
     if (rows.length === 0) await sql`CREATE SCHEMA ${sql.ref(schema)}`.execute(trx);
     await refuseForeign(trx, place);
@@ -47,7 +47,7 @@ export async function setUp(db: Db, place: PostgresPlace): Promise<void> {
   });
 }
 
-/** Whether some version has made it. */
+/** Whether any version has created it. */
 export async function hasStore(db: Db): Promise<boolean> {
   const { rows } = await sql<{ there: boolean }>`
     SELECT to_regclass(${`${schema}.meta`}) IS NOT NULL AS there`.execute(db);
@@ -75,7 +75,7 @@ export async function refuseServer(db: Db, place: PostgresPlace): Promise<void> 
   if (server?.standby) throw refuse('it is a standby, which is read-only. Set store.url to the primary.');
   if (server?.reading)
     throw refuse(
-      `default_transaction_read_only is on there. Find out who set it, for the server or with ALTER ROLE or ALTER DATABASE, and set it to off.`,
+      'default_transaction_read_only is on. Set it to off where it was set: for the server, with ALTER DATABASE, or with ALTER ROLE.',
     );
   if (server && server.encoding !== 'UTF8')
     throw refuse(`its encoding is ${server.encoding}. Create the database with ENCODING 'UTF8'.`);

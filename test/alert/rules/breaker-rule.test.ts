@@ -40,7 +40,7 @@ describe('an open breaker', () => {
   });
 
   test('names the ten worst with their accounts, and says how many more there are', () => {
-    const named = guardHeld(open(54), about).facts.sentences.find((text) => text.startsWith('NOT ACTED'));
+    const named = guardHeld(open(54), about).facts.sentences.find((text) => text.startsWith('NO ACTION TAKEN'));
     expect(named).toContain('m53@c.example (acme), m52@b.example (acme)');
     expect(named).toContain('and 44 more');
     expect(named).not.toContain('m43@');
