@@ -1,10 +1,11 @@
 // `warmwarden store`: sizes, soundness, a backup that a daemon starts on, and unused space.
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { backUp } from '../../src/store/file/copies.ts';
 import { Store } from '../../src/store/store.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -55,7 +56,6 @@ test('a backup that is made while the daemon runs starts a daemon with everythin
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^The backup of .* is in .*backup\.db: \d+ KB, checked, written in \d+ s\.\n$/);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(existsSync(`${file}.part`)).toBe(false);
   const { memory, action } = stage.mailbox(amelia);
   const posts = [...stage.posts];
   await stage.restart((config) => {
@@ -77,6 +77,22 @@ test('a backup never overwrites a file, and what can’t be written leaves nothi
   });
   const nowhere = join(folder, 'nothing', 'backup.db');
   expect(await run('backup', nowhere)).toMatchObject({ code: 1, stderr: expect.stringContaining("can't be written") });
+});
+
+test('two backups at once under one name do not spoil each other', async () => {
+  const { folder, path } = place();
+  await (await Store.open(path, Date.now())).close();
+  fill(path, 300, 1);
+  const file = join(mkdtempSync(join(folder, 'backups-')), 'backup.db');
+  const ends = await Promise.allSettled([backUp(path, file), backUp(path, file)]);
+  expect(ends.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
+  expect(ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []))).toEqual(
+    ends.flatMap(({ status }) => (status === 'rejected' ? [expect.stringContaining('already exists')] : [])),
+  );
+  const copy = new DatabaseSync(file, { readOnly: true });
+  expect(copy.prepare('SELECT count(*) AS rows FROM changes').get()).toEqual({ rows: 300 });
+  copy.close();
+  expect(readdirSync(join(file, '..'))).toEqual(['backup.db']);
 });
 
 test('a store that is sound is said to be, and what is damaged is named', async () => {

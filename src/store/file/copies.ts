@@ -1,4 +1,5 @@
 // A copy of a store beside its daemon, and a store that is written anew to give its free space back.
+import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Kysely, sql } from 'kysely';
@@ -9,20 +10,19 @@ import { connect, connectReadOnly, storeError } from './connection.ts';
 import { sizeOf } from './identity.ts';
 import { create } from './place.ts';
 
-/** While it is written. */
-const partOf = (file: string) => `${file}.part`;
+/** While it is written: each backup has its own, for another one may be under way to the same file. */
+const partOf = (file: string) => `${file}.${randomUUID().slice(0, 8)}.part`;
 
 /**
  * Writes the store at `path`, as it is at one moment, into a new file that only its owner can open; a daemon goes on meanwhile.
  * The file appears once it is whole and on the disk. Returns its bytes. Throws StoreError and NewerStoreError.
  */
 export async function backUp(path: string, file: string): Promise<number> {
-  if (existsSync(file)) throw new StoreError(`${file} already exists: name another file, or delete it first.`);
+  refuseExisting(file);
   const part = partOf(file);
   const db = connectReadOnly(path);
   try {
     refuseNewer(await schemaOf(db));
-    rmSync(part, { force: true });
     createCopy(part);
     const [mode] = (await sql<{ auto_vacuum: number }>`PRAGMA auto_vacuum`.execute(db)).rows;
     // The copy of an earlier store shrinks by itself. Where the store does so already, it would be written to.
@@ -30,6 +30,7 @@ export async function backUp(path: string, file: string): Promise<number> {
     await sql`VACUUM INTO ${part}`.execute(db);
     await refuseDamaged(part);
     syncToDisk(part);
+    refuseExisting(file);
     renameSync(part, file);
     syncToDisk(dirname(file));
     return sizeOf(file);
@@ -41,6 +42,10 @@ export async function backUp(path: string, file: string): Promise<number> {
   } finally {
     await db.destroy();
   }
+}
+
+function refuseExisting(file: string): void {
+  if (existsSync(file)) throw new StoreError(`${file} already exists: name another file, or delete it first.`);
 }
 
 function createCopy(part: string): void {
