@@ -68,7 +68,9 @@ export function serveTools(wire: Wire, options: ToolServerOptions, world: World)
       resolve();
     };
   });
-  const onerror = (error: Error) => options.note(error.message);
+  // What the library says of each shape that a message does not have fills a screen.
+  const onerror = ({ name, message }: Error) =>
+    options.note(name === 'ZodError' ? 'a message that is not JSON-RPC was ignored' : message);
   serveStdio(({ era }) => session.newServer(era), { transport, onerror });
   void session.watch(stopping.signal);
   return { closed };

@@ -97,6 +97,19 @@ test('a second process is told who holds the database, and a reader is not kept 
   await (await open(place)).close();
 });
 
+test('a table that is gone or may not be seen is named, with what to do', async () => {
+  const place = await postgres.database();
+  const store = await open(place);
+  const hidden = (name: string) => postgres.query(`ALTER SCHEMA ${name}`, place.database);
+  await hidden('warmwarden RENAME TO away');
+  await expect(store.recordAlerts(told('m1'))).rejects.toThrow(/does not exist\. A part of the store was deleted, or /);
+  expect(store.trouble.newest?.remedy).toContain('a restart without one begins with an empty store');
+  await hidden('away RENAME TO warmwarden');
+  await store.recordAlerts(told('m2'));
+  expect(await transitions(store)).toBe(1);
+  await store.close();
+});
+
 test('one that was away for long writes nothing once another has the store', async () => {
   const place = await postgres.database();
   const first = await open(place);

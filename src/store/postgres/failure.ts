@@ -85,6 +85,10 @@ export class DamagedDatabaseError extends StoreError {
   }
 }
 
+/** No such schema, table or column: also where the role may not look into the schema. */
+const missing = ({ user }: PostgresPlace) =>
+  `A part of the store was deleted, or ${user} may not use its schema. Give the role its rights, which the command \`doctor\` prints${byItself}. Otherwise stop Warmwarden and restore a backup: a restart without one begins with an empty store.`;
+
 const byItself = '; Warmwarden then continues by itself';
 
 /** By the first letters of its code, the longest first. */
@@ -103,6 +107,9 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
     () =>
       `It is a standby, or default_transaction_read_only is on. Point store.url at the primary, or set this to off${byItself}.`,
   ],
+  ['3F000', missing],
+  ['42P01', missing],
+  ['42703', missing],
   ['53100', () => `Free space on the PostgreSQL server's disk${byItself}.`],
   [
     '53300',
