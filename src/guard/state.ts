@@ -1,4 +1,6 @@
 // One word for what the guard makes of a mailbox, for the page, the metric and the table.
+
+import type { GuardActionKind } from '../model/action.ts';
 import { isDisconnected } from '../model/connection.ts';
 import type { GuardState, MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
@@ -17,11 +19,19 @@ export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   if (verdict.action === 'hold') {
     return verdict.reason === 'first_sight' || verdict.reason === 'circuit_breaker' ? 'held' : 'not_judged';
   }
-  if (verdict.action !== 'none') return 'held';
+  if (verdict.action !== 'none') return stateAfter(verdict.action, mailbox);
   if (isOverLimit(verdict)) return 'over_limit';
   if (mailbox.memory?.claim?.kind === 'recovery') return 'recovering';
   if (isNearLimit(verdict, nearLimitPpm)) return 'near_limit';
   return isDisconnected(mailbox) ? 'not_running' : 'ok';
+}
+
+/** While an action is wanted, and from its confirmation until the next answer is judged. */
+function stateAfter(wanted: GuardActionKind, { memory, verdict }: Judged): GuardState {
+  const claim = memory?.claim;
+  if (wanted === 'restore') return claim ? 'recovering' : 'ok';
+  if (!verdict || claim?.kind !== wanted || claim.since < verdict.at) return 'held';
+  return wanted === 'pause' ? 'paused_by_guard' : 'recovering';
 }
 
 /** Over the limit and not acted on: too few bounces, or the configuration asks for an alert only. */

@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import { guardStateOf } from '../../src/guard/state.ts';
 import { judge } from '../../src/guard/verdict.ts';
+import type { GuardActionKind } from '../../src/model/action.ts';
 import { defaultPolicy, type Policy } from '../../src/model/policy.ts';
-import type { Claim } from '../../src/model/verdict.ts';
+import type { Claim, Verdict } from '../../src/model/verdict.ts';
 import { mailbox } from '../serve/example-fleet.ts';
 import { daysUpTo, now, situation, times, today } from './samples.ts';
 
@@ -27,6 +28,24 @@ test('a breach is held while an action is wanted, and over_limit where the confi
   const breach = [...times(6, 40), [40, 4]] as const;
   expect(stateOf('balanced', breach)).toBe('held');
   expect(stateOf('balanced', breach, { onBreach: 'alert' })).toBe('over_limit');
+});
+
+test('from its confirmation on, an action shows what it did, and not that it is still to come', () => {
+  const breach = [...times(6, 40), [40, 4]] as const;
+  const answer = judge(defaultPolicy, situation({ mode: 'balanced', rows: daysUpTo(today, ...breach) }));
+  const of = (action: GuardActionKind, claim: Claim | null) => {
+    const memory = { claim } as never;
+    return guardStateOf(
+      { ...connected, verdict: { at: now, answer: { ...answer, action } as Verdict }, memory },
+      defaultPolicy.nearLimitPpm,
+    );
+  };
+  const recovery: Claim = { kind: 'recovery', actionId: 'a', since: now + 2, previousMode: 'balanced', under: null };
+  const pause: Claim = { ...recovery, kind: 'pause', under: { ...recovery, since: now - 2 } };
+  expect([of('recovery', null), of('recovery', recovery)]).toEqual(['held', 'recovering']);
+  expect(of('recovery', { ...recovery, since: now - 2 })).toBe('held');
+  expect([of('pause', recovery), of('pause', pause)]).toEqual(['held', 'paused_by_guard']);
+  expect([of('restore', recovery), of('restore', null)]).toEqual(['recovering', 'ok']);
 });
 
 test('in a recovery of ours, over the limit says more than recovering', () => {
