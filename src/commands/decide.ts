@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { policyOf } from '../config/mailbox-rules.ts';
+import { failureOf } from '../config/small-file.ts';
 import { situationOf } from '../guard/judgement.ts';
 import { firstSight } from '../guard/memory.ts';
 import { judge } from '../guard/verdict.ts';
@@ -39,10 +40,19 @@ export function decideCommand(): Command {
 /** Reads JSON; throws a CommandError. */
 function readJson(file: string | undefined): unknown {
   const name = file ?? 'standard input';
+  const text = textOf(file);
   try {
-    return JSON.parse(readFileSync(file ?? 0, 'utf8'));
+    return JSON.parse(text);
   } catch (error) {
-    throw wrong(`${name} is not readable JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw wrong(`${name} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function textOf(file: string | undefined): string {
+  try {
+    return readFileSync(file ?? 0, 'utf8');
+  } catch (error) {
+    throw wrong(`${file ?? 'standard input'} cannot be read: ${failureOf(error)}.`);
   }
 }
 

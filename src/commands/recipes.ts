@@ -205,7 +205,9 @@ async function showRun(ask: Ask, run: RunAnswer, { json = false, csv = false }: 
   const { rows } = run;
   print(tableOf(run.columns, rows));
   const more = run.truncated ? ' There were more; a run keeps no more than these.' : '';
-  const plan = rows.some(({ outcome }) => outcome === 'planned') ? ' Nothing was done: --apply does it.' : '';
+  const plan = rows.some(({ outcome }) => outcome === 'planned')
+    ? ' Nothing was done: --apply without --dry-run does it.'
+    : '';
   process.stderr.write(`${sentence(counted(run.row_count, 'row'))}${more}${plan}\n`);
 }
 

@@ -164,7 +164,7 @@ function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   };
 }
 
-const notActing = 'Warmwarden notifies you of breaches there, but does not act.';
+const notActing = 'Where writes are off, Warmwarden notifies you of breaches, but does not act.';
 
 function stopSentence(writesOff: readonly WritesOff[]): string {
   const named = writesOff.slice(0, stopsNamed).map(({ scope }) => scopeText(scope));

@@ -92,7 +92,9 @@ describe('the headline', () => {
     for (const path of [...paths, '/configuration', '/runbooks']) {
       const said = await above(path);
       expect(said).toContain('The store is failing: Warmwarden takes no action that it cannot record.</a> The disk is');
-      expect(said).toContain('Writes are OFF for account acme.</a> Warmwarden notifies you of breaches there, but');
+      expect(said).toContain(
+        'Writes are OFF for account acme.</a> Where writes are off, Warmwarden notifies you of breaches, but',
+      );
     }
     fleet.putStoreFailure(null);
     fleet.putAccount(account('acme', { failingSince: now - 12 * minuteMs }));

@@ -45,11 +45,15 @@ function onSentences(off: WritesOff, command: string, zone: string): readonly st
   const { scope, since, until, by, reason } = off;
   const end =
     until === null
-      ? 'They stay off until a person allows them again.'
-      : `They will be on again on ${momentText(until, zone)}.`;
+      ? 'Writes stay off until a person allows them again.'
+      : `Writes will be on again on ${momentText(until, zone)}.`;
+  const unchanged =
+    scope.kind === 'mailbox'
+      ? 'Warmwarden does not change this mailbox.'
+      : 'Warmwarden changes no mailbox that the stop covers.';
   return [
     sentence(`Switched off by ${by} on ${momentText(since, zone)}: ${reason}`),
-    `Warmwarden changes no mailbox there. It keeps polling and notifies you of what it would have done. ${end}`,
+    `${unchanged} It keeps polling and notifies you of what it would have done. ${end}`,
     `To allow writes now: \`${writesOnCommand(scope, command)}\`.`,
   ];
 }

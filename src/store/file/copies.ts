@@ -52,7 +52,8 @@ function createCopy(part: string): void {
   try {
     create(part);
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const said = code === 'ENOENT' ? `the folder ${dirname(part)} does not exist` : message;
     throw new StoreError(`The backup can't be written: ${said}. Name a file in a folder that you can write to.`);
   }
 }
