@@ -125,12 +125,15 @@ export async function askFor(
   name: string,
   query: Readonly<Record<string, string>> = {},
 ): Promise<unknown> {
-  const path = `${name}?${new URLSearchParams(query)}`;
+  const asks = new URLSearchParams(query);
+  const path = asks.size > 0 ? `${name}?${asks}` : name;
   const asked = isHttp(address) ? await getUrl(address, path) : await getSocket(pathOf(address), path);
   if (asked === null) return null;
   const { at, status, answer } = asked;
   if (status === 200 && answer !== null) return answer;
   if (status === 404 && messageOf(answer) !== null) throw new UnknownNameError(messageOf(answer) ?? '');
+  if (status === 401 && isHttp(address) && address.token !== null)
+    throw new UnauthorizedError(`Unauthorized: ${at} does not know the token.`);
   if (status === 401 || status === 403)
     throw new UnauthorizedError(`${at} answered ${status}: use a token with the role viewer or operator.`);
   throw new Error(messageOf(answer) ?? `${at} answered ${status}, but not like a Warmwarden daemon.`);

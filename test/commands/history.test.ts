@@ -114,7 +114,7 @@ describe('history', () => {
     vi.stubEnv('WARMWARDEN_TOKEN', 'wrong');
     await expect(run('history', '--url', server.url)).resolves.toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('answered 401'),
+      stderr: expect.stringContaining('does not know the token'),
     });
     await store.close();
   });
