@@ -254,9 +254,11 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
     return `No request of ${namesOf(failing)} succeeds, so Warmwarden cannot guard the mailboxes there. See “Accounts” below.`;
   const stuck = stuckActions(facts).length;
   if (stuck > 0) return `${counted(stuck, 'action has', 'actions have')} not taken effect. Look at “What was done”.`;
+  const alertsSay = `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
+  if (counts.held > 0 && critical > 0)
+    return `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${alertsSay}`;
   if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
-  if (critical > 0)
-    return `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
+  if (critical > 0) return alertsSay;
   const warnings = warningsText(warningsOf(facts));
   if (counts.paused_by_guard > 0)
     return `Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.${warnings}`;
