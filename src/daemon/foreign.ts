@@ -1,6 +1,6 @@
 // Shows what other replicas guard, as they stored it, and hears of the transitions that they recorded.
 import type { AccountConfig } from '../config/config.ts';
-import { type Alert, noAccount } from '../model/alert.ts';
+import { noAccount } from '../model/alert.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { showAnew, showWritten } from '../reload/duties.ts';
@@ -18,14 +18,14 @@ const readAllEveryMs = 5 * minuteMs;
 export class Foreign {
   readonly #opened: Opened;
   readonly #rooms: RecorderRooms;
-  readonly #notifying: Pick<Notifying, 'tellsOfStore'>;
+  readonly #notifying: Pick<Notifying, 'isOwn'>;
   #newest = 0;
   #readAt = Number.NEGATIVE_INFINITY;
   /** What was shown of others last; null: nothing, or it is to be read as a whole. */
   #seen: Seen | null = null;
   #readAllAt = Number.NEGATIVE_INFINITY;
 
-  constructor(opened: Opened, rooms: RecorderRooms, notifying: Pick<Notifying, 'tellsOfStore'>) {
+  constructor(opened: Opened, rooms: RecorderRooms, notifying: Pick<Notifying, 'isOwn'>) {
     this.#notifying = notifying;
     this.#opened = opened;
     this.#rooms = rooms;
@@ -81,8 +81,7 @@ export class Foreign {
         const state = states.get(name);
         if (state && fleet.isElsewhere(name)) fleet.putAccount(state);
       }
-      // Who tells that the store fails knows more of it than a store that fails.
-      const isOwn = ({ rule }: Alert) => rule === 'store_failing' && this.#notifying.tellsOfStore;
+      const { isOwn } = this.#notifying;
       const stored = new Set(picture.alerts.map(({ fingerprint }) => fingerprint));
       for (const alert of [...fleet.alertsOf(noAccount)])
         if (!stored.has(alert.fingerprint) && !isOwn(alert)) fleet.removeAlert(alert.fingerprint);

@@ -4,6 +4,7 @@ import type { Channel } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';
 import { Turns } from '../commit/turns.ts';
 import type { ChannelConfig, Config } from '../config/config.ts';
+import type { Alert } from '../model/alert.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import { secondMs } from '../model/time.ts';
 import { createNotifier, type Notifier } from '../notify/notifier.ts';
@@ -77,10 +78,12 @@ export class Notifying {
     return this.#notifier !== null;
   }
 
-  /** Whether this process tells people of the store. */
-  get tellsOfStore(): boolean {
-    return this.isOn || this.#standIn !== null;
-  }
+  /**
+   * Whether what this process knows of the alert counts, and not what the store holds of it: whoever tells people that the store
+   * fails knows more of that than a store that fails.
+   */
+  readonly isOwn = ({ rule }: Pick<Alert, 'rule'>): boolean =>
+    rule === 'store_failing' && (this.isOn || this.#standIn !== null);
 
   /**
    * One look at the store while no replica has the messages, and this one can't take them: that it fails is told from here. Returns

@@ -110,7 +110,7 @@ async function startCommands(
   const answering = new Answering({ ...passing, scopes: () => scopesOf(live), commands: local, loops });
   answering.start();
   teardowns.add('commands of other replicas', () => answering.stop());
-  const shared = new SharedState({ ...rooms, judgeAgain: judgingAgain(duties.watches) });
+  const shared = new SharedState({ ...rooms, judgeAgain: judgingAgain(duties.watches), isOwn: notifying.isOwn });
   const looking = [
     loops.every(2 * secondMs, 'watching the replicas', () => replicaWatch.look()),
     loops.every(30 * secondMs, 'ending what dead replicas left behind', endLeft),

@@ -1,7 +1,7 @@
 // What people changed on another replica is seen here within seconds: emergency stops, silences, released breakers, and alerts
 // that are about no one account.
 
-import { isShared } from '../model/alert.ts';
+import { type Alert, isShared } from '../model/alert.ts';
 import { heldEntries } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import { scopeKey } from '../model/write-scope.ts';
@@ -10,6 +10,8 @@ import type { CommandRooms } from './command-rooms.ts';
 
 export interface SharedRooms extends Pick<CommandRooms, 'fleet' | 'store' | 'turns' | 'world'> {
   readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;
+  /** Of such an alert this process knows more than the store. */
+  readonly isOwn: (alert: Alert) => boolean;
 }
 
 export class SharedState {
@@ -82,10 +84,11 @@ export class SharedState {
 
   /** One that this process moved while they were read is left: the next look reads it. */
   async #readAlerts(): Promise<void> {
-    const { fleet, store } = this.#rooms;
-    const shown = () => new Map([...fleet.alerts()].filter(isSharedAlert).map((alert) => [alert.fingerprint, alert]));
+    const { fleet, store, isOwn } = this.#rooms;
+    const isRead = (alert: Alert) => isShared(alert.fingerprint) && !isOwn(alert);
+    const shown = () => new Map([...fleet.alerts()].filter(isRead).map((alert) => [alert.fingerprint, alert]));
     const before = shown();
-    const stored = new Map((await store.shared.alerts()).map((alert) => [alert.fingerprint, alert]));
+    const stored = new Map((await store.shared.alerts()).filter(isRead).map((alert) => [alert.fingerprint, alert]));
     const after = shown();
     for (const fingerprint of new Set([...stored.keys(), ...after.keys()])) {
       if (before.get(fingerprint) !== after.get(fingerprint)) continue;
@@ -95,5 +98,3 @@ export class SharedState {
     }
   }
 }
-
-const isSharedAlert = ({ fingerprint }: { readonly fingerprint: string }) => isShared(fingerprint);

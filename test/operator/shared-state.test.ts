@@ -3,7 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { step } from '../../src/alert/engine.ts';
+import { storeFailing } from '../../src/alert/rules/store-rule.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import type { Alert } from '../../src/model/alert.ts';
 import { type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
 import { mailboxKey } from '../../src/model/mailbox.ts';
 import { everything } from '../../src/model/write-scope.ts';
@@ -44,7 +47,7 @@ function replica() {
   };
   const rooms = {
     ...roomsOf(fleet, store, worldOn(clock, { level: 'silent', format: 'json' })),
-    ...{ judgeAgain, knows: () => true },
+    ...{ judgeAgain, knows: () => true, isOwn: ({ rule }: Alert) => rule === 'store_failing' },
   };
   return { fleet, judged, rooms, shared: new SharedState(rooms) };
 }
@@ -68,6 +71,23 @@ test('an emergency stop and its alert are seen, what waits is judged again, and 
     'event operator_acted',
     'resolved writes_off',
     'event operator_acted',
+  ]);
+});
+
+test('what this process tells of the store stays, although the store could not take it, when others change other alerts', async () => {
+  const [here, there] = [replica(), replica()];
+  const [alert] = step(
+    [storeFailing({ said: 'full', remedy: 'Free it.', lasting: false })],
+    () => undefined,
+    now,
+  ).changed;
+  here.fleet.putAlerts({ changed: alert ? [alert] : [], dropped: [] });
+  const asked = { account: null, mailbox: null, forMs: null, ...who };
+  await writesCommand(there.rooms, auditing(there.rooms))({ ...asked, off: true });
+  await here.shared.look();
+  expect([...here.fleet.alerts()].map(({ rule, status }) => [rule, status])).toEqual([
+    ['store_failing', 'firing'],
+    ['writes_off', 'firing'],
   ]);
 });
 

@@ -39,7 +39,7 @@ async function replicaOn(place: Awaited<ReturnType<TestPostgres['database']>>, a
   const judgeAgain = async (those: Iterable<MailboxState>) => {
     for (const mailbox of those) if (mailbox.account === account) await recorder.judgedAgain(mailbox.id);
   };
-  const rooms = { fleet, store, turns, world, onTransitions: () => {}, judgeAgain };
+  const rooms = { fleet, store, turns, world, onTransitions: () => {}, judgeAgain, isOwn: () => false };
   return {
     rooms,
     shared: new SharedState(rooms),
