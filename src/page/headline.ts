@@ -255,6 +255,8 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   const stuck = stuckActions(facts).length;
   if (stuck > 0) return `${counted(stuck, 'action has', 'actions have')} not taken effect. Look at “What was done”.`;
   const alertsSay = `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
+  if (counts.held > 0 && firing.some(({ rule }) => rule === 'guard_held'))
+    return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${facts.command} breaker release\`. If not, do nothing.`;
   if (counts.held > 0 && critical > 0)
     return `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${alertsSay}`;
   if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';

@@ -202,7 +202,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     means:
       'For five minutes the health check of the mailbox API has reported a status other than "ok", or the mailbox list could not be read although the API answered other requests.',
     done: 'Warmwarden continues: it judges and acts on what the API answers. Without the list it does not see new mailboxes.',
-    todo: "Check the provider's status page. If the figures of the API look wrong, run `warmwarden writes off` until they are right.",
+    todo: "Check the provider's status page. If the figures of the API look wrong, run `warmwarden writes off --reason TEXT` until they are right.",
   },
   clock_off: {
     means:

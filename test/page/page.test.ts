@@ -164,16 +164,19 @@ describe('the headline', () => {
     expect(await adviceOf('paused', 'replica_missing')).toBe(`${clean} ${warned}`);
   });
 
-  test('of held mailboxes it names the critical alert, which says what to do, once there is one', async () => {
+  test('of held mailboxes it names the critical alert, which says what to do, and of the circuit breaker the command', async () => {
     const fleet = calmFleet();
     const answer = verdict({ action: 'hold', wanted: 'pause', reason: 'circuit_breaker', sent: 50, bounced: 20 });
     fleet.putMailbox(mailbox('m1', 'box1@acme.example', { verdict: { at: now, answer } }));
     const advice = async () => JSON.parse(await read(fleet, '/api/fleet')).advice;
     expect(await advice()).toBe('Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.');
-    fleet.putAlert(alert({ rule: 'guard_held', severity: 'critical', account: noAccount, mailboxId: null }));
+    fleet.putAlert(alert({ rule: 'bounce_over_limit', severity: 'critical', mailboxId: 'm1' }));
     expect(await advice()).toBe(
       'Warmwarden has decided to act on the held mailboxes, but has not acted yet. Read the critical alert below: it says what to do.',
     );
+    fleet.putAlert(alert({ rule: 'guard_held', severity: 'critical', account: noAccount, mailboxId: null }));
+    expect(await advice()).toContain('The circuit breaker is holding the actions');
+    expect(await advice()).toContain('breaker release`. If not, do nothing.');
   });
 
   test('the page of a mailbox shows the alert of its ip, and does not say that there is nothing to do', async () => {
