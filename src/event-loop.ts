@@ -1,17 +1,17 @@
 // Turns of the event loop for long work. Pieces of different works never follow one another without a turn between them.
 import { setImmediate } from 'node:timers';
 
-/** urgent: a mailbox, an action or a person's command waits for it. patient: it only shows, reads or tells something. */
+/** urgent: a mailbox, an action or a person's command waits for it. patient: it only reads, shows or reports something. */
 export type Urgency = 'urgent' | 'patient';
 
-/** Of so many turns in a row one is for patient work, however much urgent work waits: Prometheus waits 10 s for a scrape. */
-const patientEvery = 2;
-
 const waiting: Readonly<Record<Urgency, (() => void)[]>> = { urgent: [], patient: [] };
-let urgentInARow = 0;
+let wasUrgent = false;
 let isTurning = false;
 
-/** Resolves in a turn of its own: of all long works one piece is done in a turn, urgent ones first, then in the order of asking. */
+/**
+ * Resolves in a turn of its own, in which no other long work does a piece. While urgent and patient work wait, they alternate
+ * (Prometheus waits 10 s for a scrape); each kind is served in the order of asking.
+ */
 export function ownTurn(urgency: Urgency = 'urgent'): Promise<void> {
   return new Promise((resolve) => {
     waiting[urgency].push(resolve);
@@ -22,8 +22,8 @@ export function ownTurn(urgency: Urgency = 'urgent'): Promise<void> {
 
 function next(): void {
   const { urgent, patient } = waiting;
-  const isPatientDue = patient.length > 0 && (urgent.length === 0 || urgentInARow >= patientEvery - 1);
-  urgentInARow = isPatientDue ? 0 : urgentInARow + 1;
+  const isPatientDue = patient.length > 0 && (urgent.length === 0 || wasUrgent);
+  wasUrgent = !isPatientDue;
   (isPatientDue ? patient : urgent).shift()?.();
   isTurning = urgent.length + patient.length > 0;
   if (isTurning) setImmediate(next);

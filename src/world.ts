@@ -171,7 +171,7 @@ export interface Pacer {
   turn(): Promise<void>;
 }
 
-/** A pacer whose first slice of `sliceMs` begins now. Work that nothing guarded waits for is `patient`. */
+/** A pacer whose first slice of `sliceMs` begins now. Work is `patient` when no guarded mailbox waits for it. */
 export function createPacer(sliceMs: number, urgency: Urgency = 'urgent'): Pacer {
   let until = performance.now() + sliceMs;
   return {

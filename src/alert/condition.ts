@@ -37,12 +37,12 @@ export interface Condition {
   readonly facts: AlertFacts;
 }
 
-/** Without its words; the rest that may be left out is for rules that have them at hand. */
+/** A condition without its words. Rules that need `stillShown` or `since` have their words at hand. */
 type Wordless = Omit<Condition, 'facts' | 'stillShown' | 'since'>;
 
 /**
- * A condition that is put in words when somebody reads them: of most conditions nobody does, and every answer asks ten rules.
- * Of a class, because a getter in a literal takes longer than most rules. A copy by `...` is without its words: name them.
+ * A condition whose words are made when they are read: most never are, and every answer asks ten rules. A class, because a getter
+ * in a literal takes longer than most rules. A copy made with `...` lacks `facts`: add it by name.
  */
 export function wordedLater(condition: Wordless, facts: () => AlertFacts): Condition {
   return new WordedLater(condition, facts);

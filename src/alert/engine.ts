@@ -39,8 +39,8 @@ export function step(
 }
 
 /**
- * Fires the pending alerts whose time has come. One that began ahead of now begins now: the clock was set back, and nobody
- * waits for it to catch up.
+ * Fires the pending alerts whose time has come. One that began ahead of now begins now: the clock was set back, and the
+ * alert does not wait until it has caught up.
  */
 export function elapse(alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
   const out: Collected = { changed: [], dropped: [], transitions: [] };

@@ -8,11 +8,11 @@ const lookEveryMs = 1_000;
 /** Shares of the time in which the event loop computed. Between the two it stays as it was. */
 const busyFrom = 0.8;
 const calmBelow = 0.6;
-/** Both halves of the space for young objects. V8 doubles it, up to --max-semi-space-size for one half, unless it is told not to. */
+/** Both halves of the space for young objects. V8 doubles it, up to --max-semi-space-size for one half, unless a flag forbids it. */
 const youngBytes = { calm: 8 * megabyte, busy: 32 * megabyte } as const;
-/** What the heap may grow by before old objects are collected, in percent of what lives. */
+/** By how much the heap may grow before old objects are collected, in percent of the live objects. */
 const growingPercent = { calm: 30, busy: 100 } as const;
-/** A busy daemon takes no more than this in addition to what lives, unless a calm one does. */
+/** A busy daemon takes at most this in addition to its live objects, unless a calm one would take more. */
 const busyGrowthBytes = 128 * megabyte;
 
 /** The percentage for a heap of so many bytes. */
@@ -23,11 +23,11 @@ export function growingPercentOf(isBusy: boolean, usedBytes: number): number {
 
 /** Settings of V8 for the whole process, which it reads at each collection. */
 export class HeapRoom {
-  /** As they were set last. */
+  /** The values that were set last. */
   readonly #flags = new Map<string, number>();
   #isBusy = false;
 
-  /** While the daemon starts, the heap grows from nothing to what lives: it may double. */
+  /** While the daemon starts, the heap grows from nothing to its live objects: it may double. */
   constructor() {
     this.#setFlag('heap-growing-percent', growingPercent.busy);
     this.#setFlag('semi-space-growth-factor', 1);

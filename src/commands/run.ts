@@ -45,7 +45,7 @@ async function run(file: string): Promise<void> {
 
 const bySignal = { by: 'SIGHUP', force: false, dryRun: false } as const;
 
-/** Does work that is asked for while it goes on once more, however often it is asked for. `work` never rejects. */
+/** Requests for `work` that come while it is in progress lead to one more run, however many come. `work` never rejects. */
 export function oneWaiting(work: () => Promise<unknown>): () => void {
   let [goesOn, again] = [false, false];
   const begin = async () => {
@@ -62,7 +62,7 @@ export function oneWaiting(work: () => Promise<unknown>): () => void {
   };
 }
 
-/** From now on SIGHUP does not end the process, as it would during a start. The result ends that, and says whether one came. */
+/** From now on, SIGHUP does not end the starting process. The result stops listening, and says whether a SIGHUP came. */
 function keepReloads(): () => boolean {
   let asked = false;
   const ask = () => {

@@ -10,7 +10,7 @@ import type { Turns } from './turns.ts';
 
 /** So much of what calm answers said a crash may forget: it is asked again. */
 const commitEveryMs = 500;
-/** So many go into one transaction at most: a large one is written, and shown, in one go. */
+/** In one transaction: a larger one would be written and shown without a pause. */
 const mailboxesAPiece = 200;
 
 export interface GroupCommitRooms {
@@ -96,13 +96,13 @@ export class GroupCommit implements WaitingRecords {
     const { store, world } = this.#rooms;
     const all = this.of(null);
     for (let from = 0; from < all.length; from += mailboxesAPiece) {
-      // Statements, a commit, and what is shown of it: enough for a turn.
+      // The statements of a piece, its commit and what is shown of it are enough for one turn.
       if (from > 0) await world.clock.busy(() => nextTurn());
       const piece = all.slice(from, from + mailboxesAPiece).filter((record) => this.#waits(record));
       try {
         if (piece.length > 0) await store.recordCalm(piece);
       } catch (error) {
-        // None of the piece was taken, so the rest is not tried.
+        // The store took nothing of this piece, so the rest is not tried.
         const rest = all.slice(from);
         this.settled(rest, new Map(rest.map((record) => [record, error])));
         return;
@@ -110,7 +110,7 @@ export class GroupCommit implements WaitingRecords {
     }
   }
 
-  /** An event of its account may have taken it along. */
+  /** Another commit of its account may have included it. */
   #waits(record: CalmRecord): boolean {
     const { account, id } = record.mailbox;
     return this.#staged.get(account)?.get(id)?.record === record;

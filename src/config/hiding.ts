@@ -29,13 +29,13 @@ export function hideSecrets(problem: Problem, secrets: readonly string[]): Probl
 
 /** The text with `[hidden]` for each of the secrets, and for whatever looks like one. */
 export function hideIn(text: string, secrets: readonly string[]): string {
-  // Of hundreds of accounts each has a secret, and each of thousands of settings is looked at: most are too short for any.
+  // Hundreds of accounts have a secret each, and thousands of settings are checked: most are shorter than any secret.
   const hidden = (rest: string, secret: string) =>
     secret.length > rest.length ? rest : rest.replaceAll(secret, hiddenMark);
   return secrets.reduce(hidden, text).replace(shapes, hiddenMark);
 }
 
-/** Whether the value at a path is a secret by its key. The url of a store is none unless it has a password: people are told it. */
+/** Whether the value at a path is a secret by its key. The URL of a store is one only if it has a password: messages name it otherwise. */
 export function isSecretAt(path: Path, value: unknown): boolean {
   const key = path.at(-1);
   if (path[0] === 'store' && key === 'url' && typeof value === 'string' && hasNoPassword(value)) return false;

@@ -84,7 +84,7 @@ export function changesBetween(before: readonly Setting[], after: readonly Setti
   return changes;
 }
 
-/** Nearly all of thousands are the same, and plain values. */
+/** Nearly all of the thousands of settings are the same plain values: those are compared quickly. */
 function isSameSetting(was: Setting, is: Setting): boolean {
   return was.secret === is.secret && (was.value === is.value || isDeepStrictEqual(was.value, is.value));
 }

@@ -12,7 +12,7 @@ import type { Opened } from './open.ts';
 /** Between two readings of what others guard; longer where reading takes more than a twentieth of the time. */
 const readEveryMs = 5 * secondMs;
 const readingTimes = 20;
-/** Between two readings of all that they guard: in between only what was written is read. */
+/** Between two reads of everything that other replicas guard. In between, only what was written since is read. */
 const readAllEveryMs = 5 * minuteMs;
 
 export class Foreign {
@@ -21,7 +21,7 @@ export class Foreign {
   readonly #notifying: Pick<Notifying, 'isOwn'>;
   #newest = 0;
   #readAt = Number.NEGATIVE_INFINITY;
-  /** What was shown of others last; null: nothing, or it is to be read as a whole. */
+  /** What the last look showed of other replicas; null: nothing yet. */
   #seen: Seen | null = null;
   #readAllAt = Number.NEGATIVE_INFINITY;
 
@@ -45,14 +45,14 @@ export class Foreign {
     if (heard) this.#rooms.onTransitions();
   }
 
-  /** What was seen and is still shown: a reload may have taken an account away for a moment. */
+  /** What was seen and is still shown: a reload may have removed an account and added it again. */
   #shown(): Seen | null {
     const { fleet } = this.#opened;
     const seen = this.#seen;
     return seen && { ...seen, accounts: seen.accounts.filter((name) => fleet.mailboxCount(name) > 0) };
   }
 
-  /** Shows what is not this replica's as it is stored now. */
+  /** Shows the accounts of other replicas as they are stored now. */
   async #read(): Promise<void> {
     const { fleet, live, store, world } = this.#opened;
     const isForeign = (name: string) => !store.membership.holds(accountScope(name));
@@ -60,7 +60,7 @@ export class Foreign {
     const begun = world.clock.monotonic();
     const isDue = begun >= this.#readAllAt;
     const names = accounts.map(({ name }) => name);
-    // Most of the work, and nobody waits for it.
+    // This is most of the work, and no one waits for it.
     const { mailboxes, whole, written, mark } = await store.elsewhere.read(names, isDue ? null : this.#shown());
     await this.#rooms.turns.take(async () => {
       const picture = { ...(await store.loadPicture([])), mailboxes };

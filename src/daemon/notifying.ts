@@ -1,4 +1,4 @@
-// The notifier while messages are this replica's work. Each time that they become so it begins on what the store knows.
+// The notifier, while this replica sends the messages. Each time it takes them over, it begins with what the store knows.
 import { isDeepStrictEqual } from 'node:util';
 import type { Channel } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';
@@ -14,7 +14,7 @@ import type { Opened } from './open.ts';
 
 type AlertsConfig = Config['alerts'];
 
-/** Between two looks for whether nobody has the messages. */
+/** Between two looks at whether no replica sends the messages. */
 const standInEveryMs = 5 * secondMs;
 
 interface ConfiguredChannel {
@@ -28,7 +28,7 @@ export class Notifying {
   readonly #turns: Turns;
   #channels: readonly ConfiguredChannel[] = [];
   #notifier: Notifier | null = null;
-  /** While no replica has the messages: what tells people of the store all the same. */
+  /** Notifies people of a failing store while no replica sends the messages. */
   #standIn: StoreWatch | null = null;
   /** Of the store, as this process sees it. */
   readonly health: StoreHealth;
@@ -39,7 +39,7 @@ export class Notifying {
     this.#turns = new Turns(opened.world.clock);
     const { store } = opened;
     this.health = new StoreHealth(opened, () => {
-      // A heartbeat is no read or write of the store's own.
+      // A heartbeat does not go through the store, which would notice its failure.
       if (store.membership.overdue) store.notice(store.membership.overdue);
     });
   }
@@ -79,22 +79,22 @@ export class Notifying {
   }
 
   /**
-   * Whether what this process knows of the alert counts, and not what the store holds of it: whoever tells people that the store
-   * fails knows more of that than a store that fails.
+   * Whether this process knows the alert better than the store does: it notifies people of a failing store, which may not have
+   * recorded that alert.
    */
   readonly isOwn = ({ rule }: Pick<Alert, 'rule'>): boolean =>
     rule === 'store_failing' && (this.isOn || this.#standIn !== null);
 
   /**
-   * One look at the store while no replica has the messages, and this one can't take them: that it fails is told from here. Returns
-   * when to look again, milliseconds.
+   * One look at the store. While no replica sends the messages and this one can't take them over, this one notifies people of a
+   * failing store. Returns when to look again, milliseconds.
    */
   standIn(): Promise<number> {
     return this.#turns.take(async () => {
       if (this.#notifier) return standInEveryMs;
       const { world, live, store, fleet } = this.#opened;
       const isAlone = this.#standIn !== null || store.membership.overdue !== null;
-      if (!fleet.storeFailure || !isAlone || this.#isSomebodys()) {
+      if (!fleet.storeFailure || !isAlone || this.#otherSends()) {
         if (this.#standIn) await this.#close();
         return standInEveryMs;
       }
@@ -105,8 +105,8 @@ export class Notifying {
     });
   }
 
-  /** Whether another replica that lives has the messages. */
-  #isSomebodys(): boolean {
+  /** Whether another living replica sends the messages. */
+  #otherSends(): boolean {
     const { membership } = this.#opened.store;
     return membership.replicas().some(({ id, scopes }) => id !== membership.self && scopes.includes('notify'));
   }

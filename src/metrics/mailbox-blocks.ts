@@ -26,9 +26,9 @@ export class MailboxBlocks {
   readonly #clock: Clock;
   #cache: BlockCache<Seen, MailboxMetric>;
   #settings: MetricsSettings;
-  /** As they were when they were counted last: the same object for a mailbox that has not changed since. */
+  /** The mailboxes at the last count: a mailbox that has not changed since keeps its object. */
   #seen: readonly Seen[] = [];
-  /** The settings that their states were told by. */
+  /** The settings that their states were derived from. */
   #seenBy: MetricsSettings;
   #names = new MailboxNames();
   #counts: ReadonlyMap<string, ReadonlyMap<GuardState, number>> = new Map();

@@ -155,7 +155,7 @@ function each(gauge: MailboxMetric, label: string, words: readonly string[]): re
   return words.map((word) => ({ gauge, labels: { [label]: word } }));
 }
 
-/** Whoever keeps series for long has to take a mailbox with another address or provider for another one. */
+/** A cache of series has to treat a mailbox with another address or provider as another mailbox. */
 function infoLabels({ id, email, entry }: MailboxState): Labels {
   return { mailbox_id: id, domain: visibleText(domainOf(email)), provider: visibleText(entry.answer.provider ?? '') };
 }

@@ -44,13 +44,13 @@ export function addMetrics(app: Hono, metrics: Metrics, isReady: () => boolean, 
       underWay -= 1;
     });
     const { headers, body } = await answer();
-    // A large fleet's first answer takes long where other processes take the machine: its reader can't help that.
+    // The first answer of a large fleet takes long on a busy machine, which is not the fault of its reader.
     cutUnread(limits);
     return c.body(body(), 200, headers);
   });
 }
 
-/** Calls `over` once: when the answer went out, its reader left, or was cut. What comes back has it cut in time. */
+/** Calls `over` once: when the answer was sent, its reader left, or it was cut. The result cuts an answer that is not read in time. */
 function whenRead({ incoming, outgoing }: Connection, over: () => void): (limits: ScrapeLimits) => void {
   const { socket } = incoming;
   const reading = new AbortController();

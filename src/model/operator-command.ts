@@ -141,7 +141,7 @@ export interface CommandName {
  */
 export type CommandEnd = 'done' | 'no_change' | 'failed' | 'interrupted' | 'unknown';
 
-/** How Warmwarden is called among those who did something. */
+/** The name of Warmwarden in the audit log. */
 export const itself = 'Warmwarden';
 
 /** A line of the audit log. */

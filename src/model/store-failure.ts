@@ -10,7 +10,7 @@ export interface StoreFailure {
   readonly remedy: string;
   /** A damaged file: other reads and writes may succeed, and it is damaged all the same until Warmwarden starts again. */
   readonly lasting: boolean;
-  /** Nothing could be written at all: once something was, it is over. Absent: of other failures that proves nothing. */
+  /** Nothing could be written at all, so the next successful write ends it. Absent: a successful write proves nothing. */
   readonly untilWritten?: boolean;
 }
 

@@ -12,7 +12,7 @@ import type { NotifyParts } from './parts.ts';
 export const soundAfterMs = minuteMs;
 const longestSoundAfterMs = hourMs;
 
-/** One a process, for its whole life: what failed before this process told people is not told as new. */
+/** One for the life of the process: what failed before it took over the messages is not reported as new. */
 export class StoreHealth {
   readonly #parts: NotifyParts;
   #failuresSeen = 0;
@@ -21,7 +21,7 @@ export class StoreHealth {
   #soundAfterMs = soundAfterMs;
   readonly #notice: () => void;
 
-  /** `notice`: lets the store count what is wrong and is no read or write. */
+  /** `notice` lets the store count a failure that is neither a read nor a write. */
   constructor(parts: NotifyParts, notice: () => void = () => {}) {
     this.#parts = parts;
     this.#notice = notice;

@@ -1,4 +1,4 @@
-// Watches the periodic tasks of this process: one that keeps failing is told, as far as messages are still composed and sent.
+// Watches the periodic tasks of this process and notifies people of one that keeps failing, unless composing or sending is what fails.
 
 import { step } from '../alert/engine.ts';
 import { taskFailing } from '../alert/rules/task-rule.ts';

@@ -20,7 +20,7 @@ export interface EverywhereRooms {
   readonly fleet: Fleet;
   readonly membership: Membership;
   readonly asking: Asking;
-  /** Shows the mailboxes of other replicas that are called so as they are stored now. Rejects when the store can't be read. */
+  /** Reads the mailboxes of other replicas with this name from the store. Rejects when the store can't be read. */
   readonly learn: (name: string) => Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export function commandsEverywhere(rooms: EverywhereRooms): DaemonCommands {
   };
 }
 
-/** One that another replica has found a moment ago is only in the store. */
+/** A mailbox that another replica found a moment ago is only in the store. */
 async function find(name: string, { fleet, learn }: EverywhereRooms): Promise<ReturnType<typeof namedMailbox>> {
   const found = namedMailbox(name, fleet.mailboxes());
   if ('mailbox' in found) return found;

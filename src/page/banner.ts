@@ -1,4 +1,4 @@
-// What stands on every page, above it: what makes all that it shows old or without effect, and what is wrong with the replicas.
+// Shown above every page: what makes all of it old or without effect, and what is wrong with the replicas.
 import { html } from 'hono/html';
 import type { MissingReplica, ReplicaState } from '../model/replica.ts';
 import { replicaTroubles } from '../wording/replicas.ts';

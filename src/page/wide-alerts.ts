@@ -1,9 +1,9 @@
-// Firing alerts that belong to no one mailbox, by the mailboxes that they are about: those of an account, a domain or an ip.
+// Firing alerts that belong to no one mailbox, by the mailboxes that they are about: those of an account, a domain or an IP address.
 import { concerns, domainObject, ipObject } from '../alert/rules/finding-rules.ts';
 import { type Alert, type AlertRule, accountsOf } from '../model/alert.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
 
-/** The rules whose alerts are about a domain or an ip; what else belongs to no mailbox is about whole accounts. */
+/** The rules whose alerts are about a domain or an IP address; what else belongs to no mailbox is about whole accounts. */
 const objectRules: ReadonlySet<AlertRule> = new Set(['dns_failing', 'blacklisted', 'domain_over_limit']);
 
 /** Looked up by name: a large fleet has thousands of domains. */

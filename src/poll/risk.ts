@@ -55,6 +55,6 @@ export function riskOf(mailbox: MailboxState, minBounces: number, now: EpochMs):
 /** Emails of the newest day, when that is today; a day may be one ahead of ours (docs/faults.md T10). */
 function sentToday({ stats }: MailboxState, now: EpochMs): number {
   const [answer, today] = [stats?.answer, utcDate(now)];
-  // Each answer about a mailbox weighs it anew, and most leave its statistics as they are.
+  // Each answer about a mailbox computes its risk again, and most leave its statistics as they are.
   return answer instanceof PackedStats ? answer.mostSentSince(today) : mostSentSince(answer?.rows ?? null, today);
 }

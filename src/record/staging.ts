@@ -68,7 +68,7 @@ export class Staging {
     const { group } = this.#parts;
     if (!group.waits || isActive(mailbox.action) || acts(record)) return null;
     if (group.moving.mailbox(mailbox.account, mailbox.id)) return 'moving';
-    // Whoever has a mailbox judged again waits for the commit.
+    // The caller that has a mailbox judged again waits for the commit.
     if (answer && (record ? !record.remembers : group.has(mailbox))) return 'calm';
     return record === null || group.moving.isAlone ? null : 'moving';
   }

@@ -3,15 +3,15 @@ import type { Scope } from './membership.ts';
 import type { Sight } from './roster.ts';
 
 const calmAfterMs = 60_000;
-/** After what no other replica took nothing is given for so long. */
+/** When no other replica took what was given, nothing is given for this long. */
 const inVainMs = 15 * 60_000;
 
 /** Times are of the monotonic clock. */
 export class Balance {
   readonly #calmAfterMs: number;
-  /** Replicas that want work, and since when they are these. */
+  /** The replicas that want work, and since when these. */
   #working = { ids: '', since: 0 };
-  /** Given away, and not seen with another replica since. */
+  /** Given away, and not seen at another replica yet. */
   readonly #given = new Set<Scope>();
   #nextAt = Number.NEGATIVE_INFINITY;
 

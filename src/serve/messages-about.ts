@@ -1,4 +1,4 @@
-// The messages that were sent in given spans of time, whenever that was: what was told of an alert, however many came since.
+// The messages that were sent in given spans of time, however many were sent since: those about an alert.
 import type { Alert } from '../model/alert.ts';
 import type { Delivery, DeliveryPlace } from '../model/delivery.ts';
 import { dayMs, type EpochMs, hourMs } from '../model/time.ts';

@@ -28,7 +28,7 @@ export interface ServerOptions extends RouteParts {
 export interface ConnectionLimits {
   /** A further one is closed at once. */
   readonly connections: number;
-  /** Whoever takes nothing of an answer for so long is cut. */
+  /** A client that reads nothing of an answer for this long is disconnected. */
   readonly stallMs: number;
 }
 
@@ -52,7 +52,7 @@ const closeGraceMs = 1_000;
 /** A request that trickles in is cut after these: slow clients must not collect. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
-/** Live pages may have 200; a process may have 1,024 files where nobody raised the limit. */
+/** Live pages may use 200. By default, a process may open 1,024 files. */
 const usualConnections: ConnectionLimits = { connections: 500, stallMs: 60_000 };
 const tlsOptions = { minVersion: 'TLSv1.2' } as const;
 
@@ -94,7 +94,7 @@ function limitConnections(server: Server | TlsServer, { connections, stallMs }: 
   server.maxConnections = connections;
   server.timeout = stallMs;
   server.on('request', (_request, response: ServerResponse) => {
-    // What is not answered yet may take longer, as commands do.
+    // A request that is not answered yet may take longer, as commands do.
     response.on('timeout', () => {
       if ((response.socket?.writableLength ?? 0) > 0) response.socket?.destroy();
     });

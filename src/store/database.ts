@@ -33,7 +33,7 @@ export interface MailboxKeys {
 /** What other processes wrote, where several share the store. */
 export interface Others {
   markNow(): Promise<Mark>;
-  /** Mailboxes of these accounts that anybody wrote since; null: it can't be told. */
+  /** Mailboxes of these accounts that any replica wrote since; null: that is not known. */
   writtenSince(accounts: readonly string[], since: Mark): Promise<readonly MailboxKeys[] | null>;
 }
 
@@ -49,8 +49,8 @@ export interface Database {
   readonly membership: Membership;
   /** What a failed read or write means for people. Called once for each. */
   failureOf(error: unknown): StoreFailure;
-  /** What whoever reads or writes is to get in its place: people read it. */
-  told(error: unknown): unknown;
+  /** The error that the caller of a read or write gets instead of this one: people read it. */
+  forCaller(error: unknown): unknown;
   /** One sentence with a remedy, for a failure while it is opened or read at start. */
   sentence(error: unknown): Error;
   /** From time to time: gives back what it took beyond its measure. Never rejects. */

@@ -11,11 +11,11 @@ export interface Seen {
 }
 
 export interface Elsewhere {
-  /** Of accounts that were seen before only those that were written since. */
+  /** Of accounts that were seen before, only those that were written since. */
   readonly mailboxes: readonly MailboxState[];
-  /** Of these accounts there are all. */
+  /** All mailboxes of these accounts are here. */
   readonly whole: readonly string[];
-  /** What was written of the others since. One that is not among the mailboxes has left. */
+  /** What was written of the other accounts since. One that is not among `mailboxes` has left. */
   readonly written: readonly MailboxKeys[];
   readonly mark: Mark | null;
 }

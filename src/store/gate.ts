@@ -77,7 +77,7 @@ export class Gate {
       return await work();
     } catch (error) {
       this.notice(error);
-      throw this.#database.told(error);
+      throw this.#database.forCaller(error);
     }
   }
 }

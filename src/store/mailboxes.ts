@@ -19,7 +19,7 @@ type Row = Selectable<Tables['mailboxes']>;
 
 /** Some mailboxes of one account. */
 interface Some extends MailboxKeys {
-  /** They are one after the other, as the database orders them: what lies between belongs to those who have left. */
+  /** Between them, in the order of the database, are only mailboxes that have left. */
   readonly adjacent: boolean;
 }
 
@@ -75,7 +75,7 @@ export async function loadThese(db: Db, { account, ids }: MailboxKeys): Promise<
   return inFull(db, found, false);
 }
 
-/** Those that may be called so, in any account, by id or address. Case does not matter in ASCII. */
+/** Those whose id or address may be this name, in any account. Case does not matter in ASCII. */
 export async function loadCalled(db: Db, name: string): Promise<readonly MailboxState[]> {
   const names = [name, name.slice(name.indexOf('/') + 1)];
   const here = db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null);

@@ -14,7 +14,7 @@ import { nameOfHolder } from './file/lock.ts';
 import { clientConfig, poolOf, reached } from './postgres/connecting.ts';
 import { StoreDialect } from './postgres/dialect.ts';
 import { doubtsOf } from './postgres/doubts.ts';
-import { failureOf, isAway, isReadOnly, openingError, postgresError, told } from './postgres/failure.ts';
+import { failureOf, forCaller, isAway, isReadOnly, openingError, postgresError } from './postgres/failure.ts';
 import { raise, versionOf } from './postgres/fence.ts';
 import { Line } from './postgres/line.ts';
 import { channel, Listening } from './postgres/listening.ts';
@@ -172,8 +172,8 @@ class PostgresDatabase implements Database {
     return failureOf(this.#place, error);
   }
 
-  told(error: unknown): unknown {
-    return told(this.#place, error);
+  forCaller(error: unknown): unknown {
+    return forCaller(this.#place, error);
   }
 
   sentence(error: unknown): Error {

@@ -67,7 +67,7 @@ class SqliteDatabase implements Database {
     return result;
   };
 
-  told(error: unknown): unknown {
+  forCaller(error: unknown): unknown {
     return error;
   }
 

@@ -10,20 +10,20 @@ export type Gauge = Pick<FamilyHead, 'name' | 'help'>;
 /** A sample that each item may have. */
 export interface Series<Item, Name extends string> {
   readonly gauge: Name;
-  /** Besides those of identityOf. Those that a function makes change, as identityOf, only when items come or go. */
+  /** In addition to those of identityOf. As with identityOf, what a function returns changes only when items come or go. */
   readonly labels: Labels | ((item: Item) => Labels);
 }
 
-/** One for each series of a part; what is not a number is no sample. */
+/** One for each series of a part. Null, undefined and NaN: no sample. */
 export type Values = readonly (number | null | undefined)[];
 
 /** Series that are made of the same facts about an item. Several parts may have series of one gauge. */
 export interface Part<Item, Name extends string> {
   readonly series: readonly Series<Item, Name>[];
-  /** Equal facts, one by one, give equal values. Absent where the values are made as quickly. */
+  /** Equal facts give equal values. Absent where the values are as quick to make as the facts. */
   readonly factsOf?: (item: Item) => readonly unknown[];
   readonly valuesOf: (item: Item) => Values;
-  /** The values take long to be made: they are kept, so that only those of a changed item are. */
+  /** The values take long to make: they are kept, and made again only when their item changed. */
   readonly kept?: true;
 }
 
@@ -46,21 +46,21 @@ interface Slot<Item, Name extends string> {
   block: Block<Item, Name>;
   /** The number of the round in which it changed last. */
   changedIn: number;
-  /** The values of the parts that are kept, one part behind the other; not a number: no sample. */
+  /** The values of the parts that are kept, one part after the other; NaN: no sample. */
   readonly kept: number[];
 }
 
 interface Block<Item, Name extends string> {
   slots: Slot<Item, Name>[];
-  /** What is to be rendered again. */
+  /** To be rendered again. */
   stale: Set<Column<Item, Name>>;
   /** None where no item has a sample. */
   readonly pieces: Map<Column<Item, Name>, Piece>;
 }
 
-/** Fewer would be rendered beside fewer changes, but what each compression costs at least weighs more. */
+/** With smaller blocks, fewer unchanged items are rendered, but the fixed cost of each compression weighs more. */
 const itemsPerBlock = 256;
-/** Another layout renders everything once: it has to be worth more than that, and twice as much each time, for it may be in vain. */
+/** A new layout renders everything once. It has to save more than that, and each further one twice as much, because it may not help. */
 const layoutCosts = { first: 4, most: 64 } as const;
 /** The loop belongs to others after so much work. */
 const sliceMs = 2;
@@ -68,7 +68,7 @@ const sliceMs = 2;
 /** A series. */
 interface Column<Item, Name extends string> {
   readonly name: Name;
-  /** Where the values of its part have its own. */
+  /** Where its value stands among the values of its part. */
   readonly at: number;
   /** What its lines begin with, before the identity. */
   readonly begin: string;
@@ -80,7 +80,7 @@ interface Column<Item, Name extends string> {
 interface Laid<Item, Name extends string> {
   readonly part: Part<Item, Name>;
   readonly columns: readonly Column<Item, Name>[];
-  /** Where its values begin among those that are kept; null where they are not. */
+  /** Where its values begin in a slot's `kept`; null: they are not kept. */
   readonly keptFrom: number | null;
 }
 
@@ -292,7 +292,7 @@ function columnOf<Item, Name extends string>(
   return { ...column, endOf: () => end };
 }
 
-/** The same text without the parts that it was put together of, which would be kept as long as it is. */
+/** The same text in one piece: V8 would keep the parts that it was joined from for as long as the text. */
 const inOnePiece = (text: string) => Buffer.from(text).toString();
 
 const numberOf = (value: number | null | undefined) => value ?? Number.NaN;

@@ -101,7 +101,7 @@ const powers: readonly number[] = (() => {
   return list;
 })();
 
-/** Pieces of as many items have about as many bytes, so few lengths come again and again. */
+/** Pieces of equally many items have similar lengths, so the same few lengths come again and again. */
 const known = new Map<number, number>();
 const mostKnown = 10_000;
 

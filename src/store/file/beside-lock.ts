@@ -6,7 +6,7 @@ import { StoreError } from '../failure.ts';
 import { lockedOrNull } from './lock.ts';
 import { create, lockOf } from './place.ts';
 
-/** The folder is there afterwards, and `work` done in it. Throws StoreError: a failure of PostgreSQL it is not. */
+/** Creates the folder if need be, and does `work` in it. Throws StoreError, which is never taken for a failure of PostgreSQL. */
 export function inFolderOf(path: string, work: () => void = () => {}): void {
   const folder = dirname(path);
   try {

@@ -21,9 +21,7 @@ export const types = {
     id === int8 ? Number : pg.types.getTypeParser(id, format as 'text'),
 };
 
-/** How long one statement, and a wait for a lock, may take; and a transaction that nobody goes on with, say of a frozen process. */
-const limits = "set local statement_timeout = '15s'; set local lock_timeout = '5s'";
-const begin = `begin isolation level read committed; ${limits}; set local idle_in_transaction_session_timeout = '2s'`;
+const begin = beginText({ statement: '15s', lock: '5s' });
 
 export class StoreDialect extends PostgresDialect {
   readonly #config: PostgresDialectConfig;
@@ -70,4 +68,10 @@ class Compiler extends PostgresQueryCompiler {
 function storable(parameter: unknown): unknown {
   if (typeof parameter === 'number') return Math.round(parameter);
   return typeof parameter === 'string' ? withoutNul(parameter) : parameter;
+}
+
+/** Begins a transaction: how long one statement and a wait for a lock may take. One that a frozen process leaves idle ends after 2 s. */
+export function beginText({ statement, lock }: { readonly statement: string; readonly lock: string }): string {
+  const limits = `set local statement_timeout = '${statement}'; set local lock_timeout = '${lock}'`;
+  return `begin isolation level read committed; ${limits}; set local idle_in_transaction_session_timeout = '2s'`;
 }

@@ -12,12 +12,13 @@ import { type Connections, connectionsOf, serverDoubts } from './doubts.ts';
 import { postgresError } from './failure.ts';
 import { hasReplicas } from './fence.ts';
 import { sqlName } from './naming.ts';
+import { nowMs } from './now.ts';
 import { livingReplicas } from './presence.ts';
 import { hasStore, isReady, refuseForeign, refuseServer } from './setup.ts';
 
 type Db = Kysely<Tables>;
 
-/** `absent`: the first start makes it. `earlier`: the next start upgrades it. */
+/** `absent`: the first start creates it. `earlier`: the next start upgrades it. */
 export type SchemaState = 'absent' | 'earlier' | 'ready';
 
 export interface SeenReplica {
@@ -43,14 +44,14 @@ export interface Examination {
   readonly doubts: readonly string[];
   /** null: a pooler is in between. */
   readonly connections: Connections | null;
-  /** The clock of the server before this machine's. */
+  /** How far the server's clock is ahead of this machine's. */
   readonly aheadMs: number;
   /** null: it can't be read as it is. */
   readonly content: Content | null;
 }
 
 export interface Content {
-  /** Those that beat. */
+  /** Those that send heartbeats. */
   readonly replicas: readonly SeenReplica[];
   readonly missing: readonly EndedReplica[];
   /** The accounts that have mailboxes in the store. */
@@ -104,9 +105,7 @@ async function contentOf(db: Db): Promise<Content> {
     return { ...one, configured: accountsIn(wants), accounts: accountsIn(scopes), notifies: scopes.includes('notify') };
   });
   const missing = await sql<EndedReplica>`SELECT name, beat_at AS "beatAt" FROM ended_replicas
-    WHERE beat_at >= (extract(epoch from clock_timestamp()) * 1000)::bigint - ${missedForMs} ORDER BY beat_at, name`.execute(
-    db,
-  );
+    WHERE beat_at >= ${nowMs} - ${missedForMs} ORDER BY beat_at, name`.execute(db);
   const accounts = await db.selectFrom('mailboxes').select('account').distinct().orderBy('account').execute();
   return { replicas, missing: missing.rows, accounts: accounts.map(({ account }) => account) };
 }
@@ -187,7 +186,7 @@ async function aheadMs(db: Db, clock: { now(): EpochMs }): Promise<number> {
   const before = clock.now();
   const { rows } = await sql<{
     now: number;
-  }>`SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint AS now`.execute(db);
+  }>`SELECT ${nowMs} AS now`.execute(db);
   const after = clock.now();
   const between = (before + after) / 2;
   const ahead = (rows[0]?.now ?? between) - between;

@@ -22,8 +22,8 @@ class PostgresFailure extends StoreError {
 }
 
 /** PostgreSQL's own code of five letters, or Node.js's of the connection; null: neither. */
-function codeOf(told: unknown): string | null {
-  const error = PostgresFailure.rawOf(told);
+function codeOf(given: unknown): string | null {
+  const error = PostgresFailure.rawOf(given);
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return typeof code === 'string' ? code : null;
 }
@@ -31,8 +31,8 @@ function codeOf(told: unknown): string | null {
 const isServers = (code: string) => /^[0-9A-Z]{5}$/.test(code);
 
 /** The connection was lost or never there: nobody knows what became of what was asked last. */
-export function isAway(told: unknown): boolean {
-  const error = PostgresFailure.rawOf(told);
+export function isAway(given: unknown): boolean {
+  const error = PostgresFailure.rawOf(given);
   const code = codeOf(error);
   if (code !== null && isServers(code)) return /^(08|57P0)/.test(code);
   if (code !== null) return /^E[A-Z_]+$/.test(code);
@@ -44,7 +44,7 @@ export function isAway(told: unknown): boolean {
 export const isReadOnly = (error: unknown) => codeOf(error) === '25006';
 
 /** The error as the caller of a read or write gets it: one of PostgreSQL or its connection is put in sentences that name the server. */
-export function told(place: PostgresPlace, error: unknown): unknown {
+export function forCaller(place: PostgresPlace, error: unknown): unknown {
   const isTheirs = !(error instanceof StoreError) && (codeOf(error) !== null || isAway(error));
   if (!isTheirs) return error;
   const { said, remedy } = failureOf(place, error);

@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Scope } from '../../replicas/membership.ts';
 import type { Tables } from '../schema/tables.ts';
+import { nowMs } from './now.ts';
 
 type Db = Kysely<Tables>;
 
@@ -33,7 +34,7 @@ export async function hasReplicas(db: Db): Promise<boolean> {
 async function addNewer(trx: Db): Promise<void> {
   await sql`ALTER TABLE replicas ADD COLUMN IF NOT EXISTS store_failure text`.execute(trx);
   await sql`ALTER TABLE replicas ADD COLUMN IF NOT EXISTS entered_at bigint NOT NULL
-    DEFAULT (extract(epoch from clock_timestamp()) * 1000)::bigint`.execute(trx);
+    DEFAULT ${nowMs}`.execute(trx);
   await sql`ALTER TABLE replicas ADD COLUMN IF NOT EXISTS replaces boolean NOT NULL DEFAULT false`.execute(trx);
   await sql`CREATE TABLE IF NOT EXISTS ended_replicas (id text PRIMARY KEY, name text NOT NULL, beat_at bigint NOT NULL)`.execute(
     trx,

@@ -2,12 +2,12 @@
 import pg from 'pg';
 import type { PostgresPlace } from '../../model/store-place.ts';
 import { clientConfig, tolerant } from './connecting.ts';
-import { told } from './failure.ts';
+import { beginText } from './dialect.ts';
+import { forCaller } from './failure.ts';
 
-/** Longer, and the connection is given up: a beat that comes late is worth less than the next one. */
+/** After that, the connection is given up: a late heartbeat is worth less than the next one. */
 const answerMs = 4_000;
-const limits = "set local statement_timeout = '3s'; set local lock_timeout = '500ms'";
-const begin = `begin isolation level read committed; ${limits}; set local idle_in_transaction_session_timeout = '2s'`;
+const begin = beginText({ statement: '3s', lock: '500ms' });
 
 /** One statement; its rows. */
 export type Ask = <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
@@ -42,7 +42,7 @@ export class Line {
       return result;
     } catch (error) {
       void this.#drop();
-      throw told(this.#place, error);
+      throw forCaller(this.#place, error);
     }
   }
 

@@ -8,14 +8,15 @@ import { SoleMembership } from '../../replicas/sole.ts';
 import { AtRiskError, HeldStoreError, NotOursError } from '../failure.ts';
 import { metaOf } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
+import { nowMs } from './now.ts';
 
 type Db = Kysely<Tables>;
 
 /** Of a process that is alone: younger, and it is there. By the server's clock: here it only refuses. */
 const livingMs = 20_000;
-const ageMs = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint - beat_at`;
+const ageMs = sql<number>`${nowMs} - beat_at`;
 
-/** A replica as it told of itself last. */
+/** A replica, as it last described itself. */
 interface LivingReplica extends Omit<ReplicaReport, 'storeFailure'> {
   readonly id: string;
   readonly name: string;
@@ -24,7 +25,7 @@ interface LivingReplica extends Omit<ReplicaReport, 'storeFailure'> {
   readonly wants: readonly Scope[];
 }
 
-/** Those that beat, by name. */
+/** The replicas that send heartbeats, by name. */
 export async function livingReplicas(db: Db): Promise<readonly LivingReplica[]> {
   const { rows } = await sql<Omit<LivingReplica, 'wants'> & { readonly wants: string }>`
     SELECT id, name, version, wants, config_digest AS "configDigest", reload_failure AS "reloadFailure"
@@ -123,9 +124,7 @@ export class Alone implements Presence {
       await sql`DELETE FROM fences`.execute(trx);
       await sql`INSERT INTO fences (id, version) VALUES (${this.id}, 0)`.execute(trx);
       await sql`INSERT INTO replicas (id, name, version, started_at, beat, beat_at, config_digest, wants, alone)
-        VALUES (${this.id}, ${this.#name}, '', 0, 0, (extract(epoch from clock_timestamp()) * 1000)::bigint, '', '[]', true)`.execute(
-        trx,
-      );
+        VALUES (${this.id}, ${this.#name}, '', 0, 0, ${nowMs}, '', '[]', true)`.execute(trx);
     });
     this.#db = db;
   }

@@ -5,9 +5,8 @@ import { type EndedReplica, missedForMs } from '../../replicas/missing.ts';
 import type { Entry, Roster, SeenLease, SeenReplica, Sight } from '../../replicas/roster.ts';
 import type { Write } from '../database.ts';
 import type { Ask, Line } from './line.ts';
+import { nowMs, nowText } from './now.ts';
 
-/** Now, by the clock of the server, in epoch milliseconds. */
-const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 const replicaColumns = `id, name, version, started_at AS "startedAt", beat, config_digest AS "configDigest",
   reload_failure AS "reloadFailure", wants, store_failure AS "storeFailure"`;
 const living = 'EXISTS (SELECT FROM replicas r WHERE r.id = ';
@@ -34,7 +33,7 @@ export class PostgresRoster implements Roster {
       await ask('INSERT INTO fences (id, version) VALUES ($1, 0)', [id]);
       await ask(
         `INSERT INTO replicas (id, name, version, started_at, beat, beat_at, wants, config_digest, reload_failure, store_failure, replaces)
-          VALUES ($1, $2, $3, $4, 0, ${nowMs}, $5, $6, $7, $8, $9)`,
+          VALUES ($1, $2, $3, $4, 0, ${nowText}, $5, $6, $7, $8, $9)`,
         [id, name, version, Math.round(startedAt), JSON.stringify(wants), ...reported(report), replaced.length > 0],
       );
     });
@@ -43,7 +42,7 @@ export class PostgresRoster implements Roster {
   beat(id: string, wants: readonly Scope[] | null, report: ReplicaReport): Promise<Sight | null> {
     return this.#line.run(async (ask) => {
       const beaten = await ask(
-        `UPDATE replicas SET beat = beat + 1, beat_at = ${nowMs}, config_digest = $2, reload_failure = $3, store_failure = $4
+        `UPDATE replicas SET beat = beat + 1, beat_at = ${nowText}, config_digest = $2, reload_failure = $3, store_failure = $4
           WHERE id = $1 RETURNING 1`,
         [id, ...reported(report)],
       );
@@ -92,7 +91,7 @@ export class PostgresRoster implements Roster {
   }
 
   async give(id: string, scope: Scope, offered: boolean): Promise<void> {
-    const offeredAt = offered ? sql<number>`${sql.raw(nowMs)}` : sql<number>`offered_at`;
+    const offeredAt = offered ? nowMs : sql<number>`offered_at`;
     await this.#writeAs(id, async (trx) => {
       await sql`UPDATE leases SET owner = NULL, given = true, offered_at = ${offeredAt}
         WHERE scope = ${scope} AND owner = ${id}`.execute(trx);
@@ -119,7 +118,7 @@ const hostOf = (name: string) => `split_part(reverse(${name}), ' ', 1)`;
 
 /** It is missed unless it was about to leave, or another one has joined since that replaces none yet. */
 async function noteEnd(ask: Ask, id: string, { name, wants, beatAt }: Dead): Promise<void> {
-  await ask(`DELETE FROM ended_replicas WHERE beat_at < ${nowMs} - ${missedForMs}`);
+  await ask(`DELETE FROM ended_replicas WHERE beat_at < ${nowText} - ${missedForMs}`);
   if (wants === '[]') return;
   const replaced = await ask(
     `UPDATE replicas SET replaces = true WHERE id = (SELECT id FROM replicas
@@ -137,15 +136,15 @@ function reported({ configDigest, reloadFailure, storeFailure }: ReplicaReport) 
 }
 
 async function sightOf(ask: Ask): Promise<Sight> {
-  const [clock] = await ask<{ now: number }>(`SELECT ${nowMs} AS now`);
+  const [clock] = await ask<{ now: number }>(`SELECT ${nowText} AS now`);
   const replicas = await ask<
     Omit<SeenReplica, 'wants' | 'storeFailure'> & { readonly wants: string; readonly storeFailure: string | null }
   >(`SELECT ${replicaColumns} FROM replicas ORDER BY started_at, id`);
   const leases = await ask<SeenLease>(
-    `SELECT scope, owner, ${nowMs} - offered_at AS "offeredMsAgo" FROM leases ORDER BY scope`,
+    `SELECT scope, owner, ${nowText} - offered_at AS "offeredMsAgo" FROM leases ORDER BY scope`,
   );
   const missing = await ask<EndedReplica>(
-    `SELECT name, beat_at AS "beatAt" FROM ended_replicas WHERE beat_at >= ${nowMs} - ${missedForMs} ORDER BY beat_at, name`,
+    `SELECT name, beat_at AS "beatAt" FROM ended_replicas WHERE beat_at >= ${nowText} - ${missedForMs} ORDER BY beat_at, name`,
   );
   return {
     now: clock?.now ?? 0,

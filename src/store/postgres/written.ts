@@ -3,6 +3,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { MailboxKeys, Mark } from '../database.ts';
 import type { Tables } from '../schema/tables.ts';
+import { nowMs } from './now.ts';
 
 type Db = Kysely<Tables>;
 
@@ -14,7 +15,7 @@ export async function markNow(db: Db): Promise<Mark> {
   return rows[0]?.mark ?? '';
 }
 
-/** Of tables that keep their history only the newest rows are looked at: so many by their number, so long by their time. */
+/** Of tables that keep their history, only the newest rows are read: this many, or this old. */
 const newestIds = 2_000;
 const newestMs = 24 * 3_600_000;
 
@@ -37,7 +38,7 @@ export async function writtenSince(
       SELECT account, mailbox_id FROM mailboxes, mark WHERE account = ANY(${names}) AND age(xmin) <= mark_age
       UNION SELECT account, mailbox_id FROM observations, mark WHERE account = ANY(${names}) AND age(xmin) <= mark_age
       UNION SELECT account, mailbox_id FROM actions, mark WHERE account = ANY(${names}) AND age(xmin) <= mark_age
-        AND planned_at > (extract(epoch from clock_timestamp()) * 1000)::bigint - ${newestMs}
+        AND planned_at > ${nowMs} - ${newestMs}
       UNION (SELECT w.* FROM mark, LATERAL (${newest('decisions')}) w)
       UNION (SELECT w.* FROM mark, LATERAL (${newest('changes')}) w)
     )
