@@ -120,7 +120,9 @@ test('check names a table that PostgreSQL itself can’t read', async () => {
   await postgres.up();
   expect(await run('check')).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/has 1 problem:\nThe database is damaged: invalid page in block 1 of relation/),
+    stderr: expect.stringMatching(
+      /has 1 problem:\nThe database is damaged: PostgreSQL at \S+ reports: invalid page in block 1 of relation/,
+    ),
   });
 });
 
