@@ -3,7 +3,9 @@
 
 import { operatorActedEvent } from '../alert/rules/operator-rule.ts';
 import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../model/operator-command.ts';
+import { titleOf } from '../model/store-failure.ts';
 import type { LeftBy } from '../store/left-behind.ts';
+import { sentence } from '../wording/explain.ts';
 import type { CommandRooms } from './command-rooms.ts';
 
 /** Carries out what a command does, between the two lines of the audit log. */
@@ -29,16 +31,26 @@ export function auditing(rooms: CommandRooms): Audited {
   const { store, world } = rooms;
   return async ({ by, reason }, what, work) => {
     const at = world.clock.now();
-    const id = await store.audit.beginCommand({ ...what, by, reason, at });
+    const id = await store.audit.beginCommand({ ...what, by, reason, at }).catch((error: unknown) => {
+      throw explained(error, rooms);
+    });
     const begun = { ...what, id, by, reason, at };
     const outcome = await work().catch(async (error: unknown) => {
-      const said = error instanceof Error ? error.message : String(error);
-      await settle(rooms, { ...begun, end: 'failed', outcome: said });
-      throw error;
+      const failure = explained(error, rooms);
+      await settle(rooms, { ...begun, end: 'failed', outcome: failure.message });
+      throw failure;
     });
     await settle(rooms, { ...begun, end: endOf[outcome.result], outcome: outcome.messages.join('\n') });
     return outcome;
   };
+}
+
+/** What the database says alone tells nobody what to do: where it was the store that failed, with the remedy. */
+function explained(error: unknown, { store }: CommandRooms): Error {
+  const failure = error instanceof Error ? error : new Error(String(error));
+  const { newest } = store.trouble;
+  if (newest?.said !== failure.message) return failure;
+  return new Error(`${sentence(`${titleOf(newest)}: ${newest.said}`)} ${sentence(newest.remedy)}`, { cause: error });
 }
 
 /** Ends, as interrupted, the commands that another process began and did not end. Never rejects: the next start tries again. */

@@ -11,6 +11,7 @@ import { historyAnswer } from '../../src/serve/history-answer.ts';
 import { Store } from '../../src/store/store.ts';
 import { type MovedClock, movedClock, worldOn } from '../../src/world.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
+import { failWrites } from '../support/failing-writes.ts';
 import { roomsOf } from './rooms.ts';
 
 const ann = { by: 'ann', reason: 'the list is bad' };
@@ -58,6 +59,24 @@ test('a command is written before it is done, and then with its outcome, for peo
   expect(event?.alert.facts).toMatchObject({
     title: 'ann ran “pause bob@acme.example”',
     sentences: ['Paused.', 'Read back.', 'Reason: the list is bad.'],
+  });
+});
+
+test('a command that the store cannot record is refused with the cause and what to do', async () => {
+  const audited = auditing(rooms);
+  const told = /^The store is failing: database or disk is full\. Free space on the disk of .*w\.db; /;
+  using writes = failWrites(() => true);
+  await expect(audited(ann, reload, async () => ({ result: 'done', messages: [] }))).rejects.toThrow(told);
+  writes[Symbol.dispose]();
+  const during = audited(ann, reload, async () => {
+    using _ = failWrites(() => true);
+    await store.audit.beginCommand({ ...pauseBob, ...ann, at: now });
+    return { result: 'done', messages: [] };
+  });
+  await expect(during).rejects.toThrow(told);
+  expect((await store.audit.commands(everything))[0]).toMatchObject({
+    end: 'failed',
+    outcome: expect.stringMatching(told),
   });
 });
 
