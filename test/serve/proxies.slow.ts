@@ -112,7 +112,7 @@ function statusOfGuess(url: string, localAddress: string): Promise<number | unde
 
 test.skipIf(!hasBrowser() || !isInstalled('nginx') || !isInstalled('caddy')).each(ways)(
   'behind %s at "%s", a browser signs in, sees changes live, and guesses count by its own address',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async (name, path, configure) => {
     const folder = mkdtempSync(join(tmpdir(), 'warmwarden-proxy-'));
     writeFileSync(join(folder, 'tls.crt'), firstCertificate.cert);
