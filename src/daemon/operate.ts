@@ -110,7 +110,11 @@ async function startCommands(
   const answering = new Answering({ ...passing, scopes: () => scopesOf(live), commands: local, loops });
   answering.start();
   teardowns.add('commands of other replicas', () => answering.stop());
-  const shared = new SharedState({ ...rooms, judgeAgain: judgingAgain(duties.watches), isOwn: notifying.isOwn });
+  const shared = new SharedState({
+    ...rooms,
+    judgeAgain: judgingAgain(duties.watches, world.log),
+    isOwn: notifying.isOwn,
+  });
   const looking = [
     loops.every(2 * secondMs, 'watching the replicas', () => replicaWatch.look()),
     loops.every(30 * secondMs, 'ending what dead replicas left behind', endLeft),

@@ -3,6 +3,7 @@
 import type { MailboxState } from '../model/mailbox.ts';
 import type { OperatorCommands } from '../model/operator-command.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
+import type { Log } from '../world.ts';
 import { auditing } from './audit.ts';
 import type { CommandRooms, ReplicaRooms } from './command-rooms.ts';
 import { mailboxCommands } from './mailbox-commands.ts';
@@ -20,7 +21,7 @@ export function createOperatorCommands(watches: readonly AccountWatch[], rooms: 
     undo: undoCommand(watchOf, rooms, audited),
     ...silenceCommands(rooms, audited),
     writes: writesCommand(writesRooms(watches, rooms), audited),
-    ...releaseCommands({ ...rooms, watches, judgeAgain: judgingAgain(watches) }, audited),
+    ...releaseCommands({ ...rooms, watches, judgeAgain: judgingAgain(watches, rooms.world.log) }, audited),
   };
 }
 
@@ -28,12 +29,19 @@ export function createOperatorCommands(watches: readonly AccountWatch[], rooms: 
 export function writesRooms(watches: readonly AccountWatch[], rooms: CommandRooms): WritesRooms {
   const { fleet } = rooms;
   const knows = (name: string) => fleet.account(name) !== undefined || watches.some(({ account }) => account === name);
-  return { ...rooms, knows, judgeAgain: judgingAgain(watches) };
+  return { ...rooms, knows, judgeAgain: judgingAgain(watches, rooms.world.log) };
 }
 
-/** Judges anew those mailboxes that one of these loops is about. */
-export function judgingAgain(watches: readonly AccountWatch[]) {
+/**
+ * Judges those mailboxes again that one of these loops is about. Never rejects: what led to it is done, and the next answer of a
+ * mailbox is judged in any case.
+ */
+export function judgingAgain(watches: readonly Pick<AccountWatch, 'account' | 'judgeAgain'>[], log: Log) {
   return async (mailboxes: Iterable<MailboxState>) => {
-    for (const { account, id } of mailboxes) await watches.find((watch) => watch.account === account)?.judgeAgain(id);
+    try {
+      for (const { account, id } of mailboxes) await watches.find((watch) => watch.account === account)?.judgeAgain(id);
+    } catch (error) {
+      log.warn({ err: error }, 'mailboxes could not be judged again: each is judged with its next answer');
+    }
   };
 }

@@ -8,10 +8,11 @@ import type { AccountState } from '../../src/model/mailbox.ts';
 import { type CommandOutcome, type OperatorCommands, succeeded } from '../../src/model/operator-command.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { auditing } from '../../src/operator/audit.ts';
+import { judgingAgain } from '../../src/operator/commands.ts';
 import { settleWrites, type WritesRooms, writesCommand } from '../../src/operator/writes.ts';
 import { Store } from '../../src/store/store.ts';
 import { type MovedClock, movedClock, worldOn } from '../../src/world.ts';
-import { arrivedMailbox, now } from '../store/records.ts';
+import { arrivedMailbox, now, verdictOf } from '../store/records.ts';
 import { roomsOf } from './rooms.ts';
 
 const who = { by: 'ann', reason: 'a look first' };
@@ -45,6 +46,17 @@ function begin(known: Fleet): void {
   rooms = { ...roomsOf(fleet, store, world), knows: (name) => fleet.account(name) !== undefined, judgeAgain };
   writes = writesCommand(rooms, auditing(rooms));
 }
+
+test('a stop that is in force is done, also when the store then takes no judgement', async () => {
+  const account = 'acme';
+  const failing = { account, judgeAgain: () => Promise.reject(new Error('database or disk is full')) };
+  const judgeAgain = judgingAgain([failing], rooms.world.log);
+  const answer = verdictOf({ action: 'pause', wanted: 'pause' });
+  fleet.putMailbox({ ...bob, verdict: { at: now, answer } });
+  writes = writesCommand({ ...rooms, judgeAgain }, auditing(rooms));
+  expect((await off()).result).toBe('done');
+  expect(fleet.writesOff(clock.now())).toHaveLength(1);
+});
 
 const off = (about: { account?: string; mailbox?: string; forMs?: number } = {}) => switched(true, about);
 const on = (about: { account?: string; mailbox?: string } = {}) => switched(false, about);
