@@ -84,7 +84,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   access: only(['model', 'world'], ['hono', 'node:crypto', 'node:net']),
   page: only(['model', 'guard', 'alert', 'wording', 'fleet'], ['hono', 'tinyqueue']),
   serve: only(
-    ['model', 'access', 'page', 'wording', 'fleet', 'world', 'metrics', 'operator'],
+    ['model', 'access', 'alert', 'page', 'wording', 'fleet', 'world', 'metrics', 'operator'],
     ['hono', '@hono/node-server', 'zod', 'node:crypto', 'node:http', 'node:https', 'node:net'],
   ),
   simulator: only(['world'], ['zod', 'node:http', 'node:crypto', 'node:net', 'node:zlib']),

@@ -1,5 +1,5 @@
 // Whether an alert is one of those that a route or a silence is about.
-import { type Alert, type AlertMatch, accountsOf } from '../model/alert.ts';
+import { type Alert, type AlertMatch, accountsOf, type Silence } from '../model/alert.ts';
 import { fitsGlob } from '../model/glob.ts';
 import { domainOf } from '../model/mailbox.ts';
 import { isDisarming } from './rules/disarmed-rule.ts';
@@ -7,6 +7,12 @@ import { isDisarming } from './rules/disarmed-rule.ts';
 /** Whether a silence keeps the messages of an alert back. Protection that a person took away is always told. */
 export function mutes(match: AlertMatch, alert: Alert): boolean {
   return !isDisarming(alert) && matches(alert, match);
+}
+
+/** Of the silences that mute it, the one that ends last; null: its messages are sent. */
+export function silenceOf(alert: Alert, silences: readonly Silence[]): Silence | null {
+  const over = silences.filter(({ match }) => mutes(match, alert));
+  return over.reduce<Silence | null>((last, one) => (last && last.until >= one.until ? last : one), null);
 }
 
 /**

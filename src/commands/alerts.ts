@@ -5,6 +5,7 @@ import type { AlertsAnswer } from '../serve/alerts-answer.ts';
 import { exitFailed } from '../terminal/exit-codes.ts';
 import { localMoment } from '../terminal/local-time.ts';
 import { screenColumns } from '../terminal/screen.ts';
+import { silencedText } from '../terminal/silenced-text.ts';
 import { tableText } from '../terminal/table.ts';
 import { wrapped } from '../terminal/wrapped.ts';
 import { visibleText } from '../wording/visible-text.ts';
@@ -71,17 +72,20 @@ function incidentLines({ incidents }: AlertsAnswer): string {
 }
 
 function linesOf(alerts: AlertsAnswer['alerts']): string {
+  const anySilenced = alerts.some(({ silenced }) => silenced !== null);
   const columns = [
     { title: 'SEVERITY' },
     { title: 'SINCE' },
     { title: 'RULE' },
     { title: 'ALERT', least: minTitleWidth },
+    ...(anySilenced ? [{ title: 'SILENCED' }] : []),
   ];
-  const rows = alerts.map(({ severity, since, rule, title, status }) => [
+  const rows = alerts.map(({ severity, since, rule, title, status, silenced }) => [
     severity,
     localMoment(since),
     status === 'firing' ? rule : `${rule} (${status})`,
     title,
+    ...(anySilenced ? [silenced ? silencedText(silenced) : 'no'] : []),
   ]);
   return tableText(columns, rows, screenColumns());
 }

@@ -6,7 +6,7 @@ import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import { alertCommands } from './command-links.ts';
 import { deliveryWords } from './delivery-item.ts';
-import { ago, breakable, lasting, type Markup, prose, severityBadge, text } from './elements.ts';
+import { ago, breakable, lasting, type Markup, moment, prose, severityBadge, text } from './elements.ts';
 import { selectionPath } from './fleet-table.ts';
 
 export interface AlertItemParts {
@@ -15,16 +15,16 @@ export interface AlertItemParts {
   /** Messages about it, the newest first; left out where none are shown. */
   readonly sent?: readonly Delivery[];
   /** The silence that mutes its messages. */
-  readonly silence?: Silence | null;
+  readonly silence: Silence | null;
 }
 
 export function alertItem({ alert, now, sent, silence }: AlertItemParts): Markup {
   return html`<li id="alert-${alert.fingerprint}" class="${alert.severity}">
-<p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span> ${silence ? html`<span class="badge none">silenced</span>` : ''} ${runbookLink(alert)}</p>
+<p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span> ${silence ? html`<span class="badge none">silenced</span> <span class="muted">until ${moment(silence.until)} by ${text(silence.by)}</span>` : ''} ${runbookLink(alert)}</p>
 ${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
-${silence ? html`<p class="muted">${text(silence.by)} silenced it: ${text(silence.reason)}</p>` : ''}
+${silence ? html`<p class="muted">Silenced because: ${text(silence.reason)}</p>` : ''}
 ${sent ? sentList(sent, now) : ''}
-${alert.status === 'firing' ? alertCommands(alert) : ''}</li>`;
+${alert.status === 'firing' ? alertCommands(alert, silence) : ''}</li>`;
 }
 
 /** Leads to what it is about, where that has a page. */

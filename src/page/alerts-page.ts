@@ -1,6 +1,6 @@
 // The alerts: what fires, the gravest first, with what was sent where; and what began and ended lately.
 import { html } from 'hono/html';
-import { mutes } from '../alert/matching.ts';
+import { silenceOf } from '../alert/matching.ts';
 import { type Alert, type Severity, type Silence, severities } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -115,7 +115,7 @@ function firingPanel(parts: AlertsPageParts): Markup {
       alert,
       now,
       ...((knowsAll || sent.length > 0) && { sent: sent.slice(0, sentShown) }),
-      silence: silences.find(({ match }) => mutes(match, alert)) ?? null,
+      silence: silenceOf(alert, silences),
     });
   });
   return html`<section class="panel" aria-labelledby="firing"><h2 id="firing">Firing <span class="count">${numberText(chosen.length)}</span></h2>

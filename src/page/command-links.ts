@@ -1,12 +1,13 @@
 // Where the page leads to commands: links that prepare them, and the selection of mailboxes. Only operators see them.
 import { html } from 'hono/html';
 import { isDisarming } from '../alert/rules/disarmed-rule.ts';
-import { type Alert, noAccount } from '../model/alert.ts';
+import { type Alert, noAccount, type Silence } from '../model/alert.ts';
 import { mailboxKey } from '../model/mailbox.ts';
 import {
   alertSilencePath,
   breakerReleasePath,
   mailboxCommandPath,
+  silenceExpirePath,
   silencePath,
   undoPath,
   writesPath,
@@ -25,8 +26,8 @@ export function withoutCommands(markup: string): string {
   return markup.replace(/<(a|form|nav) class="do\b[^>]*>.*?<\/\1>|<input class="do"[^>]*>/gs, '');
 }
 
-/** What a person may want to do about an alert. */
-export function alertCommands(alert: Alert): Markup {
+/** What a person may want to do about an alert. `silence`: the one that mutes it. */
+export function alertCommands(alert: Alert, silence: Silence | null): Markup {
   const { rule, account, mailboxId } = alert;
   const scope = mailboxId === null ? { account } : { mailbox: mailboxKey(account, mailboxId) };
   const first =
@@ -35,7 +36,10 @@ export function alertCommands(alert: Alert): Markup {
       : rule === 'guard_held'
         ? doLink(breakerReleasePath, 'Release')
         : '';
-  return html`<p class="line">${first} ${isDisarming(alert) ? '' : doLink(alertSilencePath(alert, silenceLasts), 'Silence 4 h')}</p>`;
+  const second = silence
+    ? doLink(silenceExpirePath(silence.id), 'Expire the silence')
+    : doLink(alertSilencePath(alert, silenceLasts), 'Silence 4 h');
+  return html`<p class="line">${first} ${isDisarming(alert) ? '' : second}</p>`;
 }
 
 /** Selects a mailbox for `selectionBar`, which keeps what is selected also while the table changes. */

@@ -41,6 +41,12 @@ export function lasting(since: EpochMs, now: EpochMs): Markup {
   return html`<time datetime="${iso}" title="since ${iso}" data-show="for">for ${duration(now - since)}</time>`;
 }
 
+/** `2026-03-20 10:02 UTC`; a script shows it in the zone of the reader. */
+export function moment(at: EpochMs): Markup {
+  const iso = new Date(at).toISOString();
+  return html`<time datetime="${iso}" data-show="moment">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+}
+
 /** A text whose addresses may break before the @ rather than anywhere. */
 export function breakable(written: string): Markup {
   const [first = '', ...rest] = text(written).split('@');

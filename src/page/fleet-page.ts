@@ -1,7 +1,8 @@
 // The status page: is anything wrong, what was done, why, what to do; then the whole fleet.
 import { html } from 'hono/html';
+import { silenceOf } from '../alert/matching.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import type { Alert } from '../model/alert.ts';
+import type { Alert, Silence } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -59,7 +60,7 @@ ${regions.piece('summary', summary(parts))}
 <div class="columns">
 <div>
 ${regions.piece('incidents', incidents.length === 0 ? '' : incidentsPanel(incidents, now))}
-${regions.piece('alerts', firing.length === 0 ? '' : alertsPanel(firing, now))}
+${regions.piece('alerts', firing.length === 0 ? '' : alertsPanel(firing, silences, now))}
 ${regions.piece('silences', silences.length === 0 ? '' : silencesPanel(silences, command))}
 ${regions.piece('actions', actionsPanel(parts))}
 </div>
@@ -97,8 +98,10 @@ function folded(items: readonly Markup[], className: string): Markup {
 ${rest.length === 0 ? '' : html`<details><summary>${rest.length} more</summary><ol class="${className}">${rest}</ol></details>`}`;
 }
 
-function alertsPanel(firing: readonly Alert[], now: EpochMs): Markup {
-  const items = gravestOf(firing, alertsOnPage).map((alert) => alertItem({ alert, now }));
+function alertsPanel(firing: readonly Alert[], silences: readonly Silence[], now: EpochMs): Markup {
+  const items = gravestOf(firing, alertsOnPage).map((alert) =>
+    alertItem({ alert, now, silence: silenceOf(alert, silences) }),
+  );
   return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts <span class="count">${firing.length}</span></h2>
 ${folded(items, 'events')}
 ${firing.length > items.length ? moreAlerts(firing.length - items.length) : ''}</section>`;

@@ -1,5 +1,6 @@
 // A mailbox's page: the verdict in a sentence, what to do, the days in a chart, the checks, and every decision.
 import { html } from 'hono/html';
+import { silenceOf } from '../alert/matching.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../fleet/newest-value.ts';
 import type { Action } from '../model/action.ts';
@@ -124,10 +125,11 @@ function actionsOf({ fleet, row, entries }: MailboxPageParts): readonly Action[]
   return recent.length === 0 && action !== null ? [action] : recent;
 }
 
-function alertList({ row, now }: MailboxPageParts): Markup | string {
+function alertList({ fleet, row, now }: MailboxPageParts): Markup | string {
   if (row.alerts.length === 0) return '';
+  const silences = fleet.silences(now);
   return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts</h2><ol class="events">
-${row.alerts.map((alert) => alertItem({ alert, now }))}</ol></section>`;
+${row.alerts.map((alert) => alertItem({ alert, now, silence: silenceOf(alert, silences) }))}</ol></section>`;
 }
 
 function factsPanel(row: MailboxRow, now: EpochMs): Markup {

@@ -4,7 +4,7 @@ import { type Alert, accountsOf, type Silence, severities } from '../model/alert
 import type { Incident } from '../model/incident.ts';
 import type { EpochMs } from '../model/time.ts';
 import { cursorOf, pageAfter } from './cursor.ts';
-import { iso, silenceJson } from './json-answers.ts';
+import { iso, silencedJson, silenceJson } from './json-answers.ts';
 import { openIncidents } from './open-incidents.ts';
 import { oneOf, type Query, readQuery, someOf, whole } from './query.ts';
 import { refusalJson } from './refusals.ts';
@@ -48,7 +48,7 @@ function answerOf({ alerts, incidents, silences, now }: KnownAlerts, query: Quer
     at: iso(now),
     incidents: openIncidents(incidents),
     total: wanted.length,
-    alerts: rows.map(alertJson),
+    alerts: rows.map((alert) => ({ ...alertJson(alert), silenced: silencedJson(alert, inForce) })),
     next_cursor: next,
     silences: inForce.map(silenceJson),
   };

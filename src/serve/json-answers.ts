@@ -1,4 +1,5 @@
 // What the pages show, as JSON: names in snake_case, times in ISO 8601, unknown values null.
+import { silenceOf } from '../alert/matching.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
 import type { Alert, Silence } from '../model/alert.ts';
@@ -39,6 +40,7 @@ export function fleetJson(parts: {
   readonly command: string;
 }) {
   const { fleet, headline, counts, page, next, firing, explain, now, command } = parts;
+  const silences = fleet.silences(now);
   return {
     at: iso(now),
     headline: headline.sentence,
@@ -46,11 +48,12 @@ export function fleetJson(parts: {
     tone: headline.tone,
     states: counts,
     incidents: openIncidents(fleet.incidents()),
-    alerts: gravestOf(firing, alertsShown).map(({ rule, severity, since, facts }) => ({
-      rule,
-      severity,
-      since: iso(since),
-      title: facts.title,
+    alerts: gravestOf(firing, alertsShown).map((alert) => ({
+      rule: alert.rule,
+      severity: alert.severity,
+      since: iso(alert.since),
+      title: alert.facts.title,
+      silenced: silencedJson(alert, silences),
     })),
     alerts_firing: firing.length,
     accounts: [...fleet.accounts()].map((account) => accountJson(account, fleet.sweep(account.name), now)),
@@ -217,6 +220,12 @@ export function actionJson(action: Action, explain: Explain) {
 
 export function outcomeJson({ result, messages, plan, counts }: CommandOutcome) {
   return { result, messages, ...(plan !== undefined && { plan }), ...(counts && { counts }) };
+}
+
+/** Until when, and by whom, the messages about an alert are muted. */
+export function silencedJson(alert: Alert, silences: readonly Silence[]) {
+  const silence = silenceOf(alert, silences);
+  return silence && { by: silence.by, until: iso(silence.until) };
 }
 
 export function silenceJson({ id, match, by, reason, from, until }: Silence) {

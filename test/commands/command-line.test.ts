@@ -6,6 +6,7 @@ import { statusText } from '../../src/commands/status/table.ts';
 import { guardStates } from '../../src/model/mailbox.ts';
 import { stateBadge } from '../../src/page/elements.ts';
 import { Store } from '../../src/store/store.ts';
+import { localMoment } from '../../src/terminal/local-time.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Stage } from '../support/guarded.ts';
 import { bin, inherited, node, root, Workplace } from '../support/process.ts';
@@ -230,6 +231,33 @@ describe('status', () => {
     expect(statusText(answer, { columns: 200, rows: null, style: (_, plain) => plain })).toContain(
       'account acme: NOT GUARDED, not in the mailbox list: m0@a.example, m1@a.example, m2@a.example, m3@a.example, m4@a.example and 2 more',
     );
+  });
+
+  test('says below an alert that its messages are silenced, until when and by whom', () => {
+    const dns = { rule: 'dns_failing', severity: 'critical', since: '2026-03-10T10:00:00.000Z' } as const;
+    const until = '2026-03-10T12:12:00.000Z';
+    const answer = {
+      ...{ at: '2026-03-10T10:12:00.000Z', headline: 'Two alerts.', advice: 'Look.' },
+      tone: 'alarm',
+      ...{ accounts: [], channels: [], replicas: [], replica_troubles: [], incidents: [], total: 0, mailboxes: [] },
+      alerts: [
+        { ...dns, title: 'a.example: SPF does not pass', silenced: { by: 'anna', until } },
+        { ...dns, title: 'b.example: SPF does not pass', silenced: null },
+      ],
+      alerts_firing: 3,
+    } as const;
+    expect(
+      statusText(answer, { columns: 80, rows: 30, style: (_, plain) => plain })
+        .split('\n')
+        .slice(2),
+    ).toEqual([
+      'critical  a.example: SPF does not pass',
+      `          silenced until ${localMoment(until)} by anna`,
+      'critical  b.example: SPF does not pass',
+      '... and 1 more alert (--all shows them)',
+      '',
+      '',
+    ]);
   });
 
   test('says which replica guards how many accounts, where several share the store', () => {

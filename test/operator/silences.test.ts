@@ -98,7 +98,7 @@ test('an emergency stop is muted by no silence, and none is offered', () => {
     const message = { incident: null, rule: alert.rule, account: 'acme', transitions: [{ kind: 'firing', alert }] };
     const page = { pageUrl: 'https://w.example', publicUrl: 'https://w.example' };
     const links = linksOf(message as unknown as GroupMessage, page).map(({ label }) => label);
-    return [links.includes('Silence 4 h'), String(alertCommands(alert)).includes('Silence 4 h')];
+    return [links.includes('Silence 4 h'), String(alertCommands(alert, null)).includes('Silence 4 h')];
   };
   expect([offered(sampleAlert(1)), offered(writesOff)]).toEqual([
     [true, true],

@@ -61,9 +61,19 @@ test('the alerts are shown with their runbook, what was sent of them where, and 
   const transitions = async () => [{ id: 1, transition: { kind: 'resolved' as const, at: now - dayMs, alert: ended } }];
   const body = await read('/alerts', fleet, { deliveries, transitions });
   const [, item = ''] = /<li id="alert-mailbox_disconnected(.*?)<\/li>/s.exec(body) ?? [];
-  expect(textOf(item)).toMatch(/silenced .*anna silenced it: &lt;moving&gt; .*sent ops 1 min ago undelivered hook/);
+  expect(textOf(item)).toMatch(
+    /silenced until 2\d{3}-\d\d-\d\d \d\d:\d\d UTC by anna .*because: &lt;moving&gt; .*sent ops 1 min ago undelivered hook/,
+  );
   expect(item).toContain('href="/runbooks#mailbox_disconnected"');
   expect(textOf(body)).toMatch(/Past alerts .*resolved warning something is wrong 24 h ago .*api_down/);
+  for (const path of ['/', '/alerts', '/mailboxes/northwind/m3']) {
+    const [, mutedItem = ''] = /<li id="alert-mailbox_disconnected(.*?)<\/li>/s.exec(
+      await read(path, fleet, { deliveries, transitions }),
+    ) ?? [path];
+    expect([path, textOf(mutedItem)]).toEqual([path, expect.stringMatching(/silenced until .*UTC by anna/)]);
+    expect(mutedItem).toMatch(/href="\/silences\?id=s1&(amp;)?do=expire">Expire the silence/);
+    expect(mutedItem).not.toContain('Silence 4 h');
+  }
   const narrowed = await read('/alerts?severity=warning', fleet, { deliveries, transitions });
   expect(textOf(narrowed)).toContain('No alert is firing that matches.');
 });

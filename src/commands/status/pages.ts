@@ -7,7 +7,7 @@ export const firing = { status: 'firing' };
 
 /** As the fleet's answer has them. */
 export function brief({ alerts }: AlertsAnswer): FleetAnswer['alerts'] {
-  return alerts.map(({ rule, severity, since, title }) => ({ rule, severity, since, title }));
+  return alerts.map(({ rule, severity, since, title, silenced }) => ({ rule, severity, since, title, silenced }));
 }
 
 type NextPage = (cursor: string) => FleetAnswer | null | Promise<FleetAnswer | null>;

@@ -2,6 +2,7 @@
 import type { styleText } from 'node:util';
 import type { GuardState } from '../../model/mailbox.ts';
 import type { FleetAnswer } from '../../serve/fleet-answer.ts';
+import { silencedText } from '../../terminal/silenced-text.ts';
 import { type Column, lineOf, shortened, tableCells } from '../../terminal/table.ts';
 import { wrapped } from '../../terminal/wrapped.ts';
 import { counted, roughSpanText } from '../../wording/phrases.ts';
@@ -138,16 +139,18 @@ function sweepLines({ accounts, headline }: StatusView): readonly string[] {
   return texts.filter((text) => !headline.includes(text));
 }
 
-/** The gravest alerts, one a line. */
+/** The gravest alerts, one a line; below one that is silenced, until when and by whom. */
 function alertLines(
   { alerts, alerts_firing: firing }: StatusView,
   { columns, rows, style }: Screen,
 ): readonly string[] {
-  const lines = alerts.slice(0, rows === null ? alerts.length : alertsNamed).map(({ severity, title }) => {
+  const named = alerts.slice(0, rows === null ? alerts.length : alertsNamed);
+  const lines = named.flatMap(({ severity, title, silenced }) => {
     const line = shortened(`${severity.padEnd(8)}  ${visibleText(title)}`, columns);
-    return severity === 'critical' ? style('red', line) : line;
+    const muted = silenced ? [shortened(`${' '.repeat(10)}silenced ${silencedText(silenced)}`, columns)] : [];
+    return [severity === 'critical' ? style('red', line) : line, ...muted.map((one) => style('dim', one))];
   });
-  const more = firing - lines.length;
+  const more = firing - named.length;
   return more > 0 ? [...lines, style('dim', `... and ${counted(more, 'more alert')} (--all shows them)`)] : lines;
 }
 

@@ -96,6 +96,8 @@ const silence = {
   until: '2026-03-10T20:30:01.000Z',
 };
 
+const silenced = { by: silence.by, until: silence.until };
+
 const alert = {
   fingerprint: 'dns_failing|agency||fernhill.example',
   rule: 'dns_failing',
@@ -148,7 +150,7 @@ const fleet = {
   tone: 'alarm',
   states,
   incidents: [],
-  alerts: [{ rule: alert.rule, severity: alert.severity, since: alert.since, title: alert.title }],
+  alerts: [{ rule: alert.rule, severity: alert.severity, since: alert.since, title: alert.title, silenced }],
   alerts_firing: 1,
   accounts: [
     {
@@ -344,7 +346,14 @@ export const answerExamples: Readonly<Record<string, unknown>> = {
   '/api/runbooks': { runbooks: [runbook] },
   '/api/mailboxes/{account}/{id}': wholeMailbox,
   '/api/explain': explanation,
-  '/api/alerts': { at, incidents: [], total: 1, alerts: [alert], silences: [silence], next_cursor: null },
+  '/api/alerts': {
+    at,
+    incidents: [],
+    total: 1,
+    alerts: [{ ...alert, silenced }],
+    silences: [silence],
+    next_cursor: null,
+  },
   '/api/past-alerts': { at, alerts: [pastAlert], next_cursor: null },
   '/api/incidents': { at, incidents: [incident], next_cursor: null },
   '/api/replicas': { at, troubles: [], replicas: [replica] },

@@ -18,6 +18,7 @@ import {
   moment,
   nextCursor,
   silence,
+  silenced,
   text,
   texts,
   writesOff,
@@ -41,7 +42,7 @@ export const fleetAnswer = z.strictObject({
   states: z.record(z.enum(guardStates), count).describe('Mailboxes in each state.'),
   incidents,
   alerts: listOf(
-    z.strictObject({ rule: z.enum(alertRules), severity: z.enum(severities), since: moment, title: text }),
+    z.strictObject({ rule: z.enum(alertRules), severity: z.enum(severities), since: moment, title: text, silenced }),
   ).describe('Those that are firing, the most severe first; `alerts list` says more about each.'),
   alerts_firing: count,
   accounts: listOf(account),
@@ -63,7 +64,7 @@ export const alertsAnswer = z.strictObject({
   at: moment,
   incidents,
   total: count.describe('How many there are.'),
-  alerts: listOf(alert),
+  alerts: listOf(z.strictObject({ ...alert.shape, silenced })),
   silences: listOf(silence),
   next_cursor: nextCursor,
 });

@@ -105,6 +105,12 @@ export const alert = z
   })
   .meta({ id: 'alert', description: 'Something that is wrong.' });
 
+/** Beside an alert that goes on. */
+export const silenced = z
+  .strictObject({ by: text, until: moment })
+  .nullable()
+  .describe('Who silenced it, and until when; null: its messages are sent.');
+
 const globs = texts.optional();
 
 export const silence = z
