@@ -68,9 +68,17 @@ test('after a failover that lost commits, nothing is done twice, and replicas go
   for (const { daemon } of crew.slots) expect(daemon.over).toBe(false);
   // The store has what the fleet has: nobody goes on with what only a process remembers.
   const emails = 'SELECT email FROM warmwarden.mailboxes ORDER BY 1';
-  const stored = (await crew.query<{ email: string }>(emails)).map(({ email }) => email);
   const mailboxes = ['a', 'b'].flatMap((account) => [...crew.api(account).mailboxes.values()]);
-  expect(stored).toEqual(mailboxes.map(({ email }) => email).toSorted());
+  const expected = mailboxes
+    .map(({ email }) => email)
+    .toSorted()
+    .join();
+  await until('the store to have every mailbox', async () => {
+    await sleep(lookEveryMs);
+    return (await crew.query<{ email: string }>(emails)).map(({ email }) => email).join() === expected;
+  });
   // What it did itself looks like somebody else's change now, and people are told so.
-  expect(told(lost.email).filter(({ title }) => title.includes('found in recovery mode'))).toHaveLength(1);
+  const found = () => told(lost.email).filter(({ title }) => title.includes('found in recovery mode'));
+  await until('people to be told of it', () => found().length > 0);
+  expect(found()).toHaveLength(1);
 });
