@@ -166,19 +166,16 @@ export class BlockCache<Item, Name extends string> {
   }
 
   #change(slot: Slot<Item, Name>, item: Item): void {
-    const before = slot.item;
-    slot.item = item;
-    for (const { part, columns, keptFrom } of this.#parts) {
-      if (part.factsOf && areSame(part.factsOf(before), part.factsOf(item))) continue;
-      const [were, from] = keptFrom === null ? [part.valuesOf(before), 0] : [slot.kept, keptFrom];
+    for (const laid of this.#parts) {
+      const { part, columns } = laid;
+      if (part.factsOf && areSame(part.factsOf(slot.item), part.factsOf(item))) continue;
+      const { values, from } = valuesIn(slot, laid);
       const are = part.valuesOf(item);
-      for (const column of columns) {
-        const [was, is] = [numberOf(were[from + column.at]), numberOf(are[column.at])];
-        if (Object.is(was, is)) continue;
-        this.#spoil(slot, column);
-        if (keptFrom !== null) slot.kept[keptFrom + column.at] = is;
-      }
+      for (const column of columns)
+        if (!Object.is(numberOf(values[from + column.at]), numberOf(are[column.at]))) this.#spoil(slot, column);
+      keep(slot, laid, are);
     }
+    slot.item = item;
   }
 
   #spoil(slot: Slot<Item, Name>, column: Column<Item, Name>): void {
@@ -223,13 +220,8 @@ export class BlockCache<Item, Name extends string> {
       this.#blocks.push(block);
     }
     const kept = new Array<number>(this.#keptValues).fill(Number.NaN);
-    for (const { part, keptFrom } of this.#parts) {
-      if (keptFrom !== null)
-        part.valuesOf(item).forEach((value, at) => {
-          kept[keptFrom + at] = numberOf(value);
-        });
-    }
     const slot = { item, identity, block, changedIn: this.#round, kept };
+    for (const laid of this.#parts) if (laid.part.kept) keep(slot, laid, laid.part.valuesOf(item));
     block.slots.push(slot);
     this.#spoilAll(slot);
     return slot;
@@ -258,11 +250,12 @@ export class BlockCache<Item, Name extends string> {
   }
 
   /** Renders the stale columns of a part. */
-  #render(block: Block<Item, Name>, { part, columns, keptFrom }: Laid<Item, Name>): void {
-    const stale = columns.filter((column) => block.stale.has(column));
+  #render(block: Block<Item, Name>, laid: Laid<Item, Name>): void {
+    const stale = laid.columns.filter((column) => block.stale.has(column));
     const texts = stale.map(() => '');
-    for (const { item, identity, kept } of block.slots) {
-      const [values, from] = keptFrom === null ? [part.valuesOf(item), 0] : [kept, keptFrom];
+    for (const slot of block.slots) {
+      const { item, identity } = slot;
+      const { values, from } = valuesIn(slot, laid);
       for (const [index, { at, begin, endOf }] of stale.entries()) {
         const value = numberOf(values[from + at]);
         if (!Number.isNaN(value)) texts[index] += `${begin}${identity}${endOf(item)}${numberText(value)}\n`;
@@ -275,6 +268,17 @@ export class BlockCache<Item, Name extends string> {
       block.stale.delete(column);
     }
   }
+}
+
+/** A slot's values of a part, and where they begin. */
+function valuesIn<Item, Name extends string>(slot: Slot<Item, Name>, { part, keptFrom }: Laid<Item, Name>) {
+  return keptFrom === null ? { values: part.valuesOf(slot.item), from: 0 } : { values: slot.kept, from: keptFrom };
+}
+
+/** Keeps a slot's values of a part whose values are kept. */
+function keep<Item, Name extends string>(slot: Slot<Item, Name>, { keptFrom }: Laid<Item, Name>, values: Values): void {
+  if (keptFrom === null) return;
+  for (const [at, value] of values.entries()) slot.kept[keptFrom + at] = numberOf(value);
 }
 
 function columnOf<Item, Name extends string>(
