@@ -206,7 +206,7 @@ async function showRun(ask: Ask, run: RunAnswer, { json = false, csv = false }: 
   print(tableOf(run.columns, rows));
   const more = run.truncated ? ' There were more; a run keeps no more than these.' : '';
   const plan = rows.some(({ outcome }) => outcome === 'planned')
-    ? ' Nothing was done: --apply without --dry-run does it.'
+    ? ' Nothing was done: this was a dry run. To carry it out, add --apply and leave out --dry-run.'
     : '';
   process.stderr.write(`${sentence(counted(run.row_count, 'row'))}${more}${plan}\n`);
 }
