@@ -1,6 +1,6 @@
 // Acting on one account: look, intent, POST, read back, try again. docs/guard.md, "What happens in a breach".
 
-import type { Action, OpenAction } from '../model/action.ts';
+import { type Action, alreadySo, type OpenAction } from '../model/action.ts';
 import { tryWaitMs } from '../model/action-transition.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
 import { changedByOthers } from '../record/persons.ts';
@@ -11,8 +11,6 @@ import { Look } from './look.ts';
 import { Post } from './post.ts';
 import type { ActorOptions, ActorRooms } from './rooms.ts';
 
-/** What is said of a change that was there before anything was sent. */
-export const alreadySo = 'no change needed';
 /** After a step that failed, most often because of the store, the action is taken up again after this. */
 const afterFailureMs = minuteMs;
 /** What is said of a person's change that the budget had no turn for. */

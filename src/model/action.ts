@@ -109,3 +109,11 @@ export interface DroppedAction extends Change {
 /** A change at the mailbox API, the guard's or a person's. `actionAfter` alone brings it from one state into another. */
 export type Action = PlannedAction | OpenAction | ConfirmedAction | FailedAction | DroppedAction;
 export type ActionState = Action['state'];
+
+/** The `detail` of an action that is dropped because the mailbox already was as it was to be. */
+export const alreadySo = 'no change needed';
+
+/** Whether nothing was sent because the mailbox already was as it was to be. */
+export function neededNoChange({ state, detail }: Action): boolean {
+  return state === 'dropped' && detail === alreadySo;
+}

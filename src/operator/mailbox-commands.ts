@@ -1,8 +1,7 @@
 // The commands that change a mailbox: they say what they will do, do it through the account's actor, read it back, and leave
 // the person's name in the audit log.
 
-import { alreadySo } from '../act/actor.ts';
-import type { Action } from '../model/action.ts';
+import { type Action, alreadySo, neededNoChange } from '../model/action.ts';
 import { type MailboxState, namedMailbox, typedName } from '../model/mailbox.ts';
 import type {
   CommandName,
@@ -125,10 +124,8 @@ function evidenceText(mode: WarmupMode | null): string {
 /** `shown`: the mailbox as the person saw it. The outcome says what differed when it was changed. */
 function outcomeOf(action: Action, shown: MailboxState, { clock, command }: World): CommandOutcome {
   const now = clock.now();
-  const { email, state, detail } = action;
-  if (state === 'dropped' && detail === alreadySo) {
-    return { result: 'no_change', messages: [`${email}: no change needed.`] };
-  }
+  const { email, state } = action;
+  if (neededNoChange(action)) return { result: 'no_change', messages: [`${email}: ${alreadySo}.`] };
   const difference = differenceOf(action, shown);
   if (state === 'confirmed')
     return { result: 'done', messages: [doneText(action, now), ...difference, ...backText(action, command)] };

@@ -1,6 +1,13 @@
 // One action of Warmwarden as an entry of a list: what, on whom, how it ended, and why.
 import { html } from 'hono/html';
-import type { Action, ActionKind, ActionState, Person } from '../model/action.ts';
+import {
+  type Action,
+  type ActionKind,
+  type ActionState,
+  alreadySo,
+  neededNoChange,
+  type Person,
+} from '../model/action.ts';
 import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -42,13 +49,14 @@ const stateWords: Readonly<Record<ActionState, { readonly word: string; readonly
   unconfirmed: { word: 'not confirmed', tone: 'critical' },
   dropped: { word: 'dropped', tone: 'info' },
 };
+const noChange = { word: alreadySo, tone: 'none' };
 
 function askedFor({ name, reason }: Person): string {
   return reason === '' ? `${name} requested it.` : `${name} requested it: ${reason}`;
 }
 
 export function actionItem({ action, explain, now, link }: ActionItemParts): Markup {
-  const { word, tone } = stateWords[action.state];
+  const { word, tone } = neededNoChange(action) ? noChange : stateWords[action.state];
   const target = action.targetLimit === undefined ? '' : ` to ${counted(action.targetLimit, 'email')}`;
   const what = (action.state === 'confirmed' ? done : wanted)[action.kind] + target;
   const path = mailboxPath({ account: action.account, id: action.mailboxId });
@@ -57,7 +65,7 @@ export function actionItem({ action, explain, now, link }: ActionItemParts): Mar
 ${link ? html`<a href="${path}">${breakable(action.email)}</a>` : ''} <span class="muted">${ago(action.settledAt ?? action.plannedAt, now)}</span></p>
 <p>${prose(action.by ? askedFor(action.by) : explain(action.verdict))}</p>
 ${action.causes.map((cause) => html`<p class="muted">${prose(cause)}</p>`)}
-${action.detail === null ? '' : html`<p class="muted">${prose(sentence(action.detail))}</p>`}
+${action.detail === null || action.detail === word ? '' : html`<p class="muted">${prose(sentence(action.detail))}</p>`}
 ${action.nextTryAt === null ? '' : html`<p class="muted">Next try ${ago(action.nextTryAt, now)}.</p>`}
 </li>`;
 }

@@ -1,6 +1,6 @@
 // What was done: by people through Warmwarden and by Warmwarden itself, why, and what came of it.
 import { html } from 'hono/html';
-import { type Action, guardActionKinds } from '../model/action.ts';
+import { type Action, alreadySo, guardActionKinds } from '../model/action.ts';
 import { type CommandEntry, itself } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Reason, Verdict } from '../model/verdict.ts';
@@ -134,7 +134,7 @@ function allEntries({ commands, actions, explain, now }: ActivityPageParts): rea
 /** The words of an end, and the class that colours them. */
 const ends: Readonly<Record<string, readonly [string, string]>> = {
   done: ['done', 'confirmed'],
-  no_change: ['no change needed', 'none'],
+  no_change: [alreadySo, 'none'],
   failed: ['failed', 'critical'],
   invalid: ['refused', 'critical'],
   changed: ['refused', 'critical'],

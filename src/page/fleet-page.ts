@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import { silenceOf } from '../alert/matching.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { neededNoChange } from '../model/action.ts';
 import type { Alert, Silence } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -112,7 +113,8 @@ function moreAlerts(left: number): Markup {
 }
 
 function actionsPanel({ fleet, explain, now }: FleetPageParts): Markup {
-  const items = fleet.recentActions().map((action) => actionItem({ action, explain, now, link: true }));
+  const actions = fleet.recentActions().filter((action) => !neededNoChange(action));
+  const items = actions.map((action) => actionItem({ action, explain, now, link: true }));
   return html`<section class="panel" aria-labelledby="actions"><h2 id="actions">What was done</h2>
 ${items.length === 0 ? html`<p class="muted">Warmwarden has not changed a mailbox yet.</p>` : folded(items, 'events')}</section>`;
 }

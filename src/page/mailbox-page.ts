@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { silenceOf } from '../alert/matching.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../fleet/newest-value.ts';
-import type { Action } from '../model/action.ts';
+import { type Action, neededNoChange } from '../model/action.ts';
 import type { Change } from '../model/change.ts';
 import { dailyRows } from '../model/daily-counts.ts';
 import type { RecordedDecision } from '../model/decision.ts';
@@ -198,7 +198,7 @@ function listingsOf({ mailbox: { blacklist } }: MailboxRow): Markup {
 }
 
 function actionsPanel(parts: MailboxPageParts): Markup | string {
-  const actions = actionsOf(parts);
+  const actions = actionsOf(parts).filter((action) => !neededNoChange(action));
   if (actions.length === 0) return '';
   return html`<section class="panel" aria-labelledby="actions"><h2 id="actions">What was done</h2><ol class="events">
 ${actions.map((action) => actionItem({ action, explain: parts.explain, now: parts.now, link: false }))}</ol></section>`;
@@ -222,13 +222,13 @@ ${changes.map(
 )}</ol></section>`;
 }
 
-/** "4 times, the first 2 h ago, the last 1 min ago". */
+/** "4 answers, the first 2 h ago, the last 1 min ago". A decision is repeated with each answer; its action is not. */
 function decidedWhen(
   { since, until, count }: Pick<RecordedDecision, 'since' | 'until' | 'count'>,
   now: EpochMs,
 ): Markup {
   if (count === 1) return ago(until, now);
-  return html`${numberText(count)} times, the first ${ago(since, now)}, the last ${ago(until, now)}`;
+  return html`${numberText(count)} answers, the first ${ago(since, now)}, the last ${ago(until, now)}`;
 }
 
 function decisionsPanel(parts: MailboxPageParts): Markup {
@@ -236,8 +236,8 @@ function decisionsPanel(parts: MailboxPageParts): Markup {
   if (decided === null)
     return html`<p class="bad">Warmwarden cannot read the decisions at the moment. The log says why.</p>`;
   const items = decided.decisions.map(
-    ({ since, until, count: times, verdict }) =>
-      html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${verdict.action === 'none' ? 'no action' : verdict.action}</span> <span class="muted">${decidedWhen({ since, until, count: times }, now)}</span></p><p>${prose(explain(verdict))}</p></li>`,
+    ({ since, until, count, verdict }) =>
+      html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${verdict.action === 'none' ? 'no action' : verdict.action}</span> <span class="muted">${decidedWhen({ since, until, count }, now)}</span></p><p>${prose(explain(verdict))}</p></li>`,
   );
   const oldest = decided.decisions.at(-1)?.since;
   const older =

@@ -1,8 +1,10 @@
 // What a person reads: the sentence at the top, the order, the filter, and that nobody's name becomes markup.
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { alreadySo } from '../../src/model/action.ts';
 import { noAccount } from '../../src/model/alert.ts';
 import { dailyRows, inboxRatio, sumOf } from '../../src/model/daily-counts.ts';
+import { mailboxPath } from '../../src/model/page-links.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { everything } from '../../src/model/write-scope.ts';
 import type { Tags } from '../../src/page/fleet-view.ts';
@@ -277,6 +279,19 @@ describe('the headline', () => {
     expect(await read(fleet)).toContain('class="headline calm"');
   });
 
+  test('a command that needed no change is not among what was done', async () => {
+    const fleet = calmFleet();
+    const [one] = fleet.mailboxes();
+    if (!one) throw new Error('the fleet is empty');
+    const by = { name: 'ann', reason: '' };
+    fleet.putAction(action('a1', one, { kind: 'pause', state: 'dropped', by, detail: alreadySo }));
+    fleet.putAction(action('a2', one, { state: 'dropped', detail: 'a person had changed the mode' }));
+    for (const path of ['/', mailboxPath(one)]) {
+      const body = await read(fleet, path);
+      expect([body.includes('id="action-a1"'), body.includes('id="action-a2"')], path).toEqual([false, true]);
+    }
+  });
+
   test('a stop of all writes goes before anything else; a narrower one is named beside the fleet, with what ends it', async () => {
     const fleet = calmFleet();
     fleet.putAccount(account('other'));
@@ -467,7 +482,7 @@ describe('the page of a mailbox', () => {
     expect(body).toContain('until a person resumes it');
     expect(body).toContain('Paused warm-up');
     expect(body.replace(/<\/?time[^>]*>/g, '')).toContain(
-      '4 times, the first 60\u00a0min ago, the last 1\u00a0min ago',
+      '4 answers, the first 60\u00a0min ago, the last 1\u00a0min ago',
     );
     expect(body).toContain('role="img"');
     expect(body).toContain(new Date(now - minuteMs).toISOString());
