@@ -44,8 +44,11 @@ export class Duties {
   readonly #rooms: RecorderRooms;
   readonly #pageUrl: string;
   readonly #duties = new Map<string, Duty>();
-  /** Accounts that are another process's now, or nobody's: nothing begins them but `take`. */
-  readonly #given = new Set<string>();
+  /**
+   * Accounts that nothing begins but `take`: how it was taken, where the store could not be read for it yet; null: it is another
+   * process's now, or nobody's.
+   */
+  readonly #given = new Map<string, Taking | null>();
   /** Of loops that have ended, by key: the rate limit belongs to it, and not to the loop. */
   readonly #budgets = new Map<string, Budget>();
   /** Loops are ended and begun in these turns only: by a reload, or by the supervisor. */
@@ -90,17 +93,24 @@ export class Duties {
   take(name: string, how: Taking): Promise<void> {
     return this.changes.take(async () => {
       const account = this.#live.account(name);
-      this.#given.delete(name);
-      if (!account || this.#duties.has(name)) return;
-      // What is shown is as another process left it some time ago.
-      if (this.#isShared) await this.#readAnew(account);
-      const ledger = await this.#ledgerOf(name);
-      this.begin(account, how);
-      // This process may have had the key last, under another name.
-      const { clock } = this.#rooms.world;
-      if (this.#isShared && how !== 'free')
-        this.#duties.get(name)?.api.budget.takeOver(ledger, clock.monotonic(), clock.now() - clock.monotonic());
+      if (account && !this.#duties.has(name)) await this.#takeOver(account, how);
+      else this.#given.delete(name);
     });
+  }
+
+  /** Rejects when the store can't be read: then `restart` tries it again. */
+  async #takeOver(account: AccountConfig, how: Taking): Promise<void> {
+    const { name } = account;
+    this.#given.set(name, how);
+    // What is shown is as another process left it some time ago.
+    if (this.#isShared) await this.#readAnew(account);
+    const ledger = await this.#ledgerOf(name);
+    this.#given.delete(name);
+    this.begin(account, how);
+    // This process may have had the key last, under another name.
+    const { clock } = this.#rooms.world;
+    if (this.#isShared && how !== 'free')
+      this.#duties.get(name)?.api.budget.takeOver(ledger, clock.monotonic(), clock.now() - clock.monotonic());
   }
 
   get #isShared(): boolean {
@@ -140,7 +150,7 @@ export class Duties {
 
   /** The account will be another replica's: ends its loop after what it sent was read back. */
   async release(name: string): Promise<void> {
-    this.#given.add(name);
+    this.#given.set(name, null);
     await this.#wrapUp(name);
     await this.changes.take(async () => {
       const duty = this.#duties.get(name);
@@ -155,7 +165,7 @@ export class Duties {
   abandon(accounts: readonly string[] | null): Promise<void> {
     return this.changes.take(async () => {
       const names = accounts ?? [...this.#duties.keys()];
-      for (const name of names) this.#given.add(name);
+      for (const name of names) this.#given.set(name, null);
       await Promise.all(names.map((name) => this.#end(name)));
       for (const name of names) this.#rooms.fleet.removeAccountState(name);
     });
@@ -174,7 +184,9 @@ export class Duties {
   /** Begins the loop of an account again, whatever became of the one before: what hangs in it is left behind. */
   async restart(account: AccountConfig): Promise<void> {
     await this.#end(account.name);
-    this.begin(account);
+    const how = this.#given.get(account.name) ?? null;
+    if (how === null) this.begin(account);
+    else await this.#takeOver(account, how);
   }
 
   #wrapUp(name: string): Promise<string | null> {

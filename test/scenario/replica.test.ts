@@ -1,4 +1,5 @@
 // A daemon that is one of several: it does what is its work, shows who does the rest, and stops what it loses.
+import { DatabaseSync } from 'node:sqlite';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { type BreakerEntry, closedBreaker } from '../../src/model/breaker.ts';
@@ -110,6 +111,30 @@ test('an account whose lease is gone ends at once, and no other; taken again it 
   const both = lists();
   await stage.run(5 * minuteMs);
   expect(lists() - both).toBeGreaterThanOrEqual(9);
+});
+
+test("an account that is taken while the store can't be read begins with what is stored, once it can", async () => {
+  const expected = ['The store is failing', 'could not start or end', 'failed: Warmwarden retries', 'restart'];
+  let storePath = '';
+  await using scene = await begin(async (_, __, path) => {
+    storePath = path;
+  }, expected);
+  const { stage, membership } = scene;
+  for (const scope of membership.wanted) await membership.give(scope, 'free');
+  await stage.run(5 * minuteMs);
+  const dropped = membership.drop('account:agency');
+  await stage.run(minuteMs);
+  await dropped;
+  using beside = new DatabaseSync(storePath);
+  // As after a failover of PostgreSQL that lost the newest commits.
+  beside.exec("DELETE FROM mailboxes WHERE account = 'agency'; ALTER TABLE silences RENAME TO away");
+  await membership.give('account:agency', 'inherited');
+  await stage.run(2 * minuteMs);
+  expect(scene.unguarded()).toEqual(['agency']);
+  beside.exec('ALTER TABLE away RENAME TO silences');
+  await stage.run(10 * minuteMs);
+  expect(scene.unguarded()).toEqual([]);
+  expect(beside.prepare('SELECT email FROM mailboxes WHERE account = ?').all('agency')).toEqual([{ email: amelia }]);
 });
 
 test('what the breaker holds of an account that only another replica has stays held; of one that nobody has it is withdrawn', async () => {
