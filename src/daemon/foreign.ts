@@ -9,9 +9,10 @@ import type { Seen } from '../store/elsewhere.ts';
 import type { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
 
-/** Between two readings of what others guard; longer where reading takes more than a twentieth of the time. */
+/** Between two readings of what others guard; longer, up to the longest, where reading takes more than a twentieth of the time. */
 const readEveryMs = 5 * secondMs;
 const readingTimes = 20;
+const longestReadEveryMs = minuteMs;
 /** Between two reads of everything that other replicas guard. In between, only what was written since is read. */
 const readAllEveryMs = 5 * minuteMs;
 
@@ -41,7 +42,7 @@ export class Foreign {
     await this.#read();
     this.#newest = newest;
     const now = world.clock.monotonic();
-    this.#readAt = now + Math.max(readEveryMs, (now - begun) * readingTimes);
+    this.#readAt = now + Math.min(longestReadEveryMs, Math.max(readEveryMs, (now - begun) * readingTimes));
     if (heard) this.#rooms.onTransitions();
   }
 

@@ -1,6 +1,6 @@
 // The store in a PostgreSQL database, which replicas share.
 import { randomUUID } from 'node:crypto';
-import { Kysely, sql } from 'kysely';
+import { Kysely, type PostgresPool, sql } from 'kysely';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { PostgresPlace } from '../model/store-place.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -19,6 +19,7 @@ import { raise, versionOf } from './postgres/fence.ts';
 import { Line } from './postgres/line.ts';
 import { channel, Listening } from './postgres/listening.ts';
 import { Alone, type Presence, refuseEarlier, Together } from './postgres/presence.ts';
+import { Reach } from './postgres/reach.ts';
 import { PostgresRoster } from './postgres/roster.ts';
 import { migrationStepMs, setUp } from './postgres/setup.ts';
 import { markNow, writtenSince } from './postgres/written.ts';
@@ -54,6 +55,7 @@ class PostgresDatabase implements Database {
   readonly #place: PostgresPlace;
   readonly #sleep: Sleep | null;
   readonly #presence: Presence;
+  readonly #reach = new Reach();
   /** One connection: transactions follow one another in the order in which they were asked for, as on SQLite. */
   readonly #writer: Kysely<Tables>;
   /** Of the heartbeats. */
@@ -62,8 +64,12 @@ class PostgresDatabase implements Database {
   warnings: readonly string[] = [];
   readonly locksRows = true;
   readonly others: Others = {
-    markNow: () => markNow(this.db),
-    writtenSince: (accounts, since) => writtenSince(this.db, accounts, since),
+    markNow: async () => `${this.#reach.generation} ${await markNow(this.db)}`,
+    writtenSince: async (accounts, since) => {
+      const [generation, mark = ''] = since.split(' ');
+      // Another server may lack what this replica has seen.
+      return generation === `${this.#reach.generation}` ? writtenSince(this.db, accounts, mark) : null;
+    },
   };
   readonly #listening: Listening;
   /** While nobody knows what became of a COMMIT: another transaction would raise the version that tells it. */
@@ -81,17 +87,17 @@ class PostgresDatabase implements Database {
     const config = clientConfig(place);
     this.#place = place;
     this.#sleep = sleep ?? null;
-    this.#listening = new Listening(place);
-    this.#line = new Line(place);
+    this.#listening = new Listening(place, this.#reach);
+    this.#line = new Line(place, this.#reach);
     this.#roster = new PostgresRoster(this.#line, (id, work) => this.#transact(work, id, []));
     this.#log = replica?.log ?? null;
     this.#keepsBeside = replica !== undefined;
     this.#presence = replica
       ? new Together(place, new SharedMembership(this.#roster, replica, randomUUID))
       : new Alone(place, nameOfHolder(now));
-    const kysely = (most: number) => new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf(config, most) }) });
-    this.#writer = kysely(1);
-    this.db = kysely(readers);
+    const kysely = (pool: PostgresPool) => new Kysely<Tables>({ dialect: new StoreDialect({ pool }) });
+    this.#writer = kysely(this.#reach.pool(config, 1, 'writes'));
+    this.db = kysely(this.#reach.pool(config, readers, 'reads'));
   }
 
   async open(): Promise<void> {
@@ -168,7 +174,7 @@ class PostgresDatabase implements Database {
 
   failureOf(error: unknown): StoreFailure {
     // After a failover the connections lead to what is a standby now.
-    if (isReadOnly(error)) void this.#leave();
+    if (isReadOnly(error)) this.#reach.renew();
     return failureOf(this.#place, error);
   }
 
@@ -213,10 +219,5 @@ class PostgresDatabase implements Database {
       }
       await this.#sleep(askAgainMs);
     }
-  }
-
-  async #leave(): Promise<void> {
-    const all = [this.#writer, ...Array.from({ length: readers }, () => this.db)];
-    await Promise.allSettled(all.map((db) => sql`SELECT pg_terminate_backend(pg_backend_pid())`.execute(db)));
   }
 }

@@ -9,6 +9,7 @@ import { clientConfig, poolOf } from '../../src/store/postgres/connecting.ts';
 import { StoreDialect } from '../../src/store/postgres/dialect.ts';
 import { raise } from '../../src/store/postgres/fence.ts';
 import { Line } from '../../src/store/postgres/line.ts';
+import { Reach } from '../../src/store/postgres/reach.ts';
 import { PostgresRoster } from '../../src/store/postgres/roster.ts';
 import type { Tables } from '../../src/store/schema/tables.ts';
 import { Store } from '../../src/store/store.ts';
@@ -40,7 +41,7 @@ export class Rig implements AsyncDisposable {
   }
 
   async join(name: string, scopes: readonly Scope[]): Promise<Joined> {
-    const joined = new Joined(name, this, new Line(this.#place));
+    const joined = new Joined(name, this, new Line(this.#place, new Reach()));
     this.#joined.push(joined);
     await joined.membership.enter();
     joined.begin(scopes);

@@ -353,6 +353,32 @@ test('whatever a lost connection or a refusal breaks says where, what, and what 
   await store.close();
 });
 
+test('once its writes reach another server after a failover, its reads do, too', async () => {
+  await using primary = await TestPostgres.own();
+  const place = await primary.database();
+  await using standby = await primary.standby();
+  await using proxy = await CuttingProxy.before(place);
+  const store = await open(proxy.place);
+  await until('the standby to have the store', async () => {
+    await shortly();
+    const tables = await standby.query("SELECT FROM pg_tables WHERE tablename = 'transitions'", place.database);
+    return tables.length > 0;
+  });
+  await standby.promote();
+  await primary.demote();
+  await expect(store.proveWritable(now)).rejects.toThrow('read-only');
+  await until('a read from what was the primary', () =>
+    store.outbox.newestTransition().then(
+      (newest) => newest === 0,
+      () => false,
+    ),
+  );
+  proxy.lead(standby.place(place));
+  await store.recordAlerts(told('m1'));
+  expect(await store.outbox.newestTransition()).toBeGreaterThan(0);
+  await store.close();
+});
+
 test('twenty crashes of PostgreSQL under load lose no write that was answered, and double none', async () => {
   await using own = await TestPostgres.own();
   const place = await own.database();

@@ -54,7 +54,7 @@ export function tolerant<Client extends pg.ClientBase>(client: Client): Client {
 }
 
 /** Connections for one purpose, opened when they are needed. */
-export function poolOf(config: pg.ClientConfig, max: number): pg.Pool {
+export function poolOf(config: pg.PoolConfig, max: number): pg.Pool {
   const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: 60_000 });
   pool.on('error', () => {});
   pool.on('connect', tolerant);

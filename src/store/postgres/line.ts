@@ -4,6 +4,7 @@ import type { PostgresPlace } from '../../model/store-place.ts';
 import { clientConfig, tolerant } from './connecting.ts';
 import { beginText } from './dialect.ts';
 import { forCaller } from './failure.ts';
+import type { Reach } from './reach.ts';
 
 /** After that, the connection is given up: a late heartbeat is worth less than the next one. */
 const answerMs = 4_000;
@@ -14,11 +15,13 @@ export type Ask = <Row>(text: string, values?: readonly unknown[]) => Promise<re
 
 export class Line {
   readonly #place: PostgresPlace;
+  readonly #reach: Reach;
   #client: pg.Client | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(place: PostgresPlace) {
+  constructor(place: PostgresPlace, reach: Reach) {
     this.#place = place;
+    this.#reach = reach;
   }
 
   /** One transaction, after those before. Whatever fails takes the connection along: nobody knows what became of it. */
@@ -47,6 +50,7 @@ export class Line {
   }
 
   async #connected(): Promise<pg.Client> {
+    this.#reach.renew();
     const times = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     const client = tolerant(new pg.Client({ ...clientConfig(this.#place), ...times }));
     this.#client = client;

@@ -3,23 +3,30 @@
 import pg from 'pg';
 import type { PostgresPlace } from '../../model/store-place.ts';
 import { clientConfig, tolerant } from './connecting.ts';
+import type { Reach } from './reach.ts';
 
 /** Of NOTIFY. */
 export const channel = 'warmwarden';
 
 export class Listening {
   readonly #place: PostgresPlace;
+  readonly #reach: Reach;
   #client: pg.Client | null = null;
+  /** Of the reach, when it connected. */
+  #generation = 0;
   #connecting: Promise<void> | null = null;
   #closed = false;
 
-  constructor(place: PostgresPlace) {
+  constructor(place: PostgresPlace, reach: Reach) {
     this.#place = place;
+    this.#reach = reach;
   }
 
   /** Calls `listener` from now on. To be called from time to time: a connection that was lost is made anew by that. Never throws. */
   listen(listener: () => void): void {
+    if (this.#client && this.#generation !== this.#reach.generation) void this.#drop();
     if (this.#client || this.#connecting || this.#closed) return;
+    this.#generation = this.#reach.generation;
     this.#connecting = this.#connect(listener)
       .catch(() => {})
       .finally(() => {
@@ -30,7 +37,13 @@ export class Listening {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#connecting;
-    await this.#client?.end().catch(() => {});
+    await this.#drop();
+  }
+
+  async #drop(): Promise<void> {
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => {});
   }
 
   async #connect(listener: () => void): Promise<void> {
