@@ -12,7 +12,7 @@ const lookLimit = 100;
 /** How long a given-up message is counted beside its channel. */
 const undeliveredShownMs = 7 * dayMs;
 /** Then it is read without a change: a given-up message is counted no longer, or a change was not noticed. */
-const keptMs = 10 * minuteMs;
+const keptMs = minuteMs;
 
 export interface ChannelContents {
   /** In order of sequence, also those that are not due yet. */

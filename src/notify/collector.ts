@@ -62,8 +62,8 @@ const sliceMs = 4;
 const lookLimit = 10_000;
 /** A look without any reason, in case that a wake was missed. Reminders come by it. */
 export const idleMs = 30_000;
-/** So long the store is not asked again after it had nothing to send: a commit says so, and this is for one that did not. */
-const nothingUnsentMs = 10 * minuteMs;
+/** So long the store is not asked again after it had nothing to send: a commit ends that, and this is for one that was missed. */
+const nothingUnsentMs = minuteMs;
 /** More groups than this that are due at once make one message for a channel: the count and the worst. */
 const maxMessagesALook = 4;
 /** The group of such a message. */
