@@ -7,25 +7,26 @@ import {
   type Deadlines,
   type Exchange,
   exchange,
-  isLarge,
   type Success,
 } from '../http/exchange.ts';
 import { failed, type Result } from '../http/failure.ts';
 import { Redactor } from '../http/redactor.ts';
-import type {
-  BlacklistAnswer,
-  DnsAnswer,
-  HealthAnswer,
-  MailboxDetail,
-  MailboxList,
-  Observed,
-  Route,
-  StatsAnswer,
-  WarmupAnswer,
+import {
+  type BlacklistAnswer,
+  type DnsAnswer,
+  type HealthAnswer,
+  isSameEntry,
+  type MailboxDetail,
+  type MailboxEntry,
+  type MailboxList,
+  type Observed,
+  type Route,
+  type StatsAnswer,
+  type WarmupAnswer,
 } from '../model/answers.ts';
 import type { Ppm, WarmupMode } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
-import type { World } from '../world.ts';
+import { inTurns, type World } from '../world.ts';
 import { Budget } from './budget.ts';
 import type { AnswerTo, RequestKind } from './interpret.ts';
 import { KnownBodies } from './known-bodies.ts';
@@ -54,19 +55,26 @@ interface Call<Kind extends RequestKind> {
   readonly mayLeave?: () => boolean;
   /** The mailbox that the answer must be about, when it names one. */
   readonly mailboxId?: string;
-  /** What is known already, so that the API may say that it is unchanged. */
-  readonly known?: Tagged<AnswerTo<Kind>> | null;
+  /** The ETag of what is believed, so that the API may say that it is unchanged; null: it has none. */
+  readonly etag?: string | null;
   /** What is believed: where the same bytes come, they are not read again. */
   readonly believed?: AnswerTo<Kind> | null;
-  /** Called with an answer that may be known next time; null: it has no ETag. */
-  readonly remember?: (tagged: Tagged<AnswerTo<Kind>> | null) => void;
+  /** Called with an answer that was read; returns what it is kept as. */
+  readonly keptAs?: (answer: AnswerTo<Kind>) => Promise<AnswerTo<Kind>>;
+  /** Called with each answer that has a body. */
+  readonly remember?: (answer: AnswerTo<Kind>, headers: AnswerHeaders) => void;
 }
 
-/** An answer that the API need not send again while it is the same. RFC 9110, section 13.1.2. */
-interface Tagged<Answer> {
-  readonly etag: string;
-  readonly answer: Answer;
+/** The list that was read last. The API need not send it again while its ETag is the same: RFC 9110, section 13.1.2. */
+interface LastList {
+  readonly answer: MailboxList;
+  /** null: it came without one. */
+  readonly etag: string | null;
 }
+
+/** What is believed of a mailbox by a list. */
+export type KnownEntry = (id: string) => MailboxEntry | undefined;
+const noEntries: KnownEntry = () => undefined;
 
 const noSecrets: readonly string[] = [];
 
@@ -83,8 +91,7 @@ export class MailboxApi {
   /** The smaller limit that was said last, so that it is said once. */
   #saidLimit: number | null = null;
   #saidHeadroomPpm: Ppm;
-  /** The list that came with an ETag, as it was read. */
-  #tagged: Tagged<MailboxList> | null = null;
+  #lastList: LastList | null = null;
   /** Called with the bytes of each answer, as they came over the wire. */
   onReceived: (route: RequestKind, bytes: number) => void = () => {};
   /** Called when the API said 429. */
@@ -106,11 +113,21 @@ export class MailboxApi {
     return this.#call({ route: 'health', method: 'GET', path: '/v1/health' });
   }
 
-  mailboxes(): Answered<MailboxList> {
-    const remember = (tagged: Tagged<MailboxList> | null) => {
-      this.#tagged = tagged;
+  /** A list of the same bytes as the last one is the same object, and so is each entry that says what is known. */
+  async mailboxes(known: KnownEntry = noEntries): Answered<MailboxList> {
+    const { answer = null, etag = null } = this.#lastList ?? {};
+    const keptAs = async (list: MailboxList) => {
+      const mailboxes: MailboxEntry[] = [];
+      await inTurns(list.mailboxes, (piece) => {
+        for (const entry of piece) mailboxes.push(knownAs(entry, known));
+      });
+      return { ...list, mailboxes };
     };
-    return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes', known: this.#tagged, remember });
+    const remember = (list: MailboxList, headers: AnswerHeaders) => {
+      this.#lastList = { answer: list, etag: typeof headers['etag'] === 'string' ? headers['etag'] : null };
+    };
+    const believed = { believed: answer, etag, keptAs, remember };
+    return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes', ...believed });
   }
 
   /** `believed`, here and below: what was read before; an answer of the same bytes is the same object. */
@@ -217,7 +234,7 @@ export class MailboxApi {
         ...(call.route === 'health' ? {} : { authorization: `Bearer ${this.#options.apiKey}` }),
         accept: 'application/json',
         ...(call.body ? { 'content-type': 'application/json' } : {}),
-        ...(call.known ? { 'if-none-match': call.known.etag } : {}),
+        ...(call.etag ? { 'if-none-match': call.etag } : {}),
       },
       body: call.body ? JSON.stringify(call.body) : null,
       // A poll ends at once when the daemon stops; a POST is given its time, for its answer matters.
@@ -232,8 +249,11 @@ export class MailboxApi {
     this.budget.ended(this.#world.clock.monotonic());
     this.#noteLimits(exchanged.headers, startedAt);
     this.onReceived(call.route, exchanged.wireBytes);
-    if (exchanged.status === 304 && call.known) return { ...exchanged, result: { ok: true, value: call.known.answer } };
-    if (exchanged.result.ok) call.remember?.(taggedBy(exchanged.headers, exchanged.result.value));
+    const { believed = null, etag = null } = call;
+    if (exchanged.status === 304 && etag !== null && believed !== null) {
+      return { ...exchanged, result: { ok: true, value: believed } };
+    }
+    if (exchanged.result.ok) call.remember?.(exchanged.result.value, exchanged.headers);
     return exchanged;
   }
 
@@ -245,8 +265,11 @@ export class MailboxApi {
     const { believed = null } = call;
     const bodies = this.#bodies;
     const read = (success: Success) => {
-      const all = () => readAnswer(expected, success, ask.redactor, doubt);
-      return believed === null || isLarge(success) ? all() : bodies.read(success.body, believed, all);
+      const all = async () => {
+        const result = await readAnswer(expected, success, ask.redactor, doubt);
+        return result.ok && call.keptAs ? { ...result, value: await call.keptAs(result.value) } : result;
+      };
+      return believed === null ? all() : bodies.read(success, believed, all);
     };
     const now = () => clock.now();
     const send = () => clock.busy(() => exchange(this.#agent, ask, now, read));
@@ -317,6 +340,7 @@ export class MailboxApi {
   }
 }
 
-function taggedBy<Answer>({ etag }: AnswerHeaders, answer: Answer): Tagged<Answer> | null {
-  return typeof etag === 'string' ? { etag, answer } : null;
+function knownAs(entry: MailboxEntry, known: KnownEntry): MailboxEntry {
+  const before = known(entry.id);
+  return before && isSameEntry(before, entry) ? before : entry;
 }

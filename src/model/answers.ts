@@ -31,6 +31,19 @@ export interface MailboxEntry {
   readonly warmupDay: number | null;
 }
 
+/** Whether two entries of one id say the same. */
+export function isSameEntry(a: MailboxEntry, b: MailboxEntry): boolean {
+  return (
+    a === b ||
+    (a.email === b.email &&
+      a.provider === b.provider &&
+      a.status === b.status &&
+      a.healthScore === b.healthScore &&
+      a.dailyLimit === b.dailyLimit &&
+      a.warmupDay === b.warmupDay)
+  );
+}
+
 /** GET /v1/mailboxes. `truncated` when the answer says that there are further pages. */
 export interface MailboxList {
   readonly mailboxes: readonly MailboxEntry[];

@@ -12,7 +12,7 @@ import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { isActive } from './plan.ts';
 import { withHistory } from './returning.ts';
-import { compareRoster, type RosterChanges } from './roster.ts';
+import { type RosterChanges, Rosters } from './roster.ts';
 
 export interface ListsParts {
   readonly account: RecorderOptions;
@@ -29,6 +29,7 @@ export class Lists {
   readonly #rooms: RecorderRooms;
   readonly #parts: ListsParts;
   readonly #absentSince = new Map<string, EpochMs>();
+  readonly #rosters = new Rosters();
 
   constructor(rooms: RecorderRooms, parts: ListsParts) {
     this.#rooms = rooms;
@@ -40,7 +41,7 @@ export class Lists {
     const { account, selects, expects } = this.#parts.account;
     const known = this.#rooms.group.mailboxesOf(account);
     const expected = { selects, expects: expects() };
-    const changes = compareRoster({ account, known, list, ...expected, absentSince: this.#absentSince });
+    const changes = this.#rosters.compare({ account, known, list, ...expected, absentSince: this.#absentSince });
     await turnAfter(list.answer.mailboxes);
     const arrived = await this.#remembering(changes);
     await turnAfter(arrived);

@@ -1,6 +1,6 @@
 // Compares a mailbox list with the mailboxes that we know: who is new, changed, absent, gone. Pure. docs/faults.md H23, S8.
 import type { ListShortage } from '../alert/rules/account-rules.ts';
-import type { MailboxEntry, MailboxList, Observed } from '../model/answers.ts';
+import { isSameEntry, type MailboxEntry, type MailboxList, type Observed } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, hourMs } from '../model/time.ts';
 import { newMailbox, withLimits } from './observe.ts';
@@ -35,18 +35,6 @@ export interface RosterChanges {
   readonly stirred: readonly { readonly id: string; readonly routes: readonly ('stats' | 'mailbox')[] }[];
 }
 
-/** Of one id. */
-function sameEntry(a: MailboxEntry, b: MailboxEntry): boolean {
-  return (
-    a.email === b.email &&
-    a.provider === b.provider &&
-    a.status === b.status &&
-    a.healthScore === b.healthScore &&
-    a.dailyLimit === b.dailyLimit &&
-    a.warmupDay === b.warmupDay
-  );
-}
-
 /**
  * What a changed entry asks for: the statistics when the score or the daily limit fell, or the status changed; the
  * detail, with the connection's error, when the status changed. A limit that rises is the daily ramp of a whole fleet.
@@ -67,6 +55,42 @@ export interface Roster {
   readonly expects: readonly string[];
   /** Since when a mailbox is absent, by id. */
   readonly absentSince: ReadonlyMap<string, EpochMs>;
+}
+
+/** A list that says of each mailbox what was known, and of nobody else. */
+interface RepeatedList {
+  readonly list: MailboxList;
+  /** In the order of the known mailboxes. */
+  readonly entries: readonly MailboxEntry[];
+}
+
+/** What lists change, one after the other: the same list about the same mailboxes is not compared again. */
+export class Rosters {
+  #repeated: RepeatedList | null = null;
+
+  /** As `compareRoster`. */
+  compare(roster: Roster): RosterChanges {
+    const { known, list, expects } = roster;
+    const { mailboxes } = list.answer;
+    if (this.#repeated?.list === list.answer && isAsKnown(roster, this.#repeated.entries)) {
+      return { ...nothing, unlisted: unlistedNames(expects, expects.length === 0 ? [] : mailboxes) };
+    }
+    const changes = compareRoster(roster);
+    const { arrived, changed, absent, left, shortage } = changes;
+    const moved = arrived.length + changed.length + absent.length + left.length;
+    const isRepeated = moved === 0 && shortage === null && mailboxes.length === known.length;
+    this.#repeated = isRepeated ? { list: list.answer, entries: known.map(({ entry }) => entry.answer) } : null;
+    return changes;
+  }
+}
+
+const nothing = { arrived: [], changed: [], absent: [], left: [], gone: [], missed: [], shortage: null, stirred: [] };
+
+/** Whether each mailbox still says what it said then, and is still selected and on the list. */
+function isAsKnown({ known, selects }: Roster, entries: readonly MailboxEntry[]): boolean {
+  const isSame = (mailbox: MailboxState, index: number) =>
+    mailbox.entry.answer === entries[index] && mailbox.missingLists === 0 && selects(mailbox);
+  return known.length === entries.length && known.every(isSame);
 }
 
 /**
@@ -91,7 +115,7 @@ export function compareRoster({ account, known, list, selects, expects, absentSi
     }
     const routes = stirredBy(before.entry.answer, entry);
     if (routes.length > 0) stirred.push({ id: entry.id, routes });
-    if (before.missingLists > 0 || !sameEntry(before.entry.answer, entry)) {
+    if (before.missingLists > 0 || !isSameEntry(before.entry.answer, entry)) {
       const seen = { at, answer: entry };
       const memory = before.memory && withLimits(before.memory, { ...before, entry: seen }, at);
       changed.push({ ...before, email: entry.email, missingLists: 0, entry: seen, memory });

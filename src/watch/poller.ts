@@ -97,7 +97,7 @@ export class Poller {
         return null;
       }
       case 'mailboxes': {
-        const list = await api.mailboxes();
+        const list = await api.mailboxes((one) => this.#rooms.group.mailbox(this.#parts.account, one)?.entry.answer);
         if (!list.ok) return list.failure;
         const changes = await recorder.listed(list.value);
         if (changes) await world.clock.busy(() => this.#follow(changes));

@@ -8,8 +8,8 @@ const failure = { kind: 'malformed', status: 200, detail: 'no JSON', retryAfterM
 function reading() {
   const bodies = new KnownBodies();
   const counts = { read: 0 };
-  const read = async (text: string, known: object | null): Promise<Result<object>> =>
-    bodies.read(Buffer.from(text), known, async () => {
+  const read = async (text: string, known: object | null, headers = {}): Promise<Result<object>> =>
+    bodies.read({ body: Buffer.from(text), headers }, known, async () => {
       counts.read += 1;
       return text === 'bad' ? { ok: false, failure } : { ok: true, value: { text } };
     });
@@ -31,6 +31,22 @@ test('what was read from other bytes, or by another process, is read again', asy
   await read('one', { text: 'one' });
   expect(counts.read).toBe(1);
   await read('one', { text: 'of the store' });
+  expect(counts.read).toBe(2);
+});
+
+test('the same bytes with another Link header are read: it says whether a list is whole', async () => {
+  const { counts, read } = reading();
+  const first = await read('one', null);
+  const known = first.ok ? first.value : expect.fail();
+  await read('one', known, { link: '<https://api.example/2>; rel="next"' });
+  expect(counts.read).toBe(2);
+});
+
+test('a body of more than 4 MiB is read each time: hashing it would take too long', async () => {
+  const { counts, read } = reading();
+  const text = 'x'.repeat(4 * 1024 * 1024 + 1);
+  const first = await read(text, null);
+  await read(text, first.ok ? first.value : expect.fail());
   expect(counts.read).toBe(2);
 });
 
