@@ -173,6 +173,10 @@ export const causes: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name is unknown',
   ENOENT: 'the socket does not exist',
   EAI_AGAIN: 'the host name could not be looked up',
+  EMFILE: 'Warmwarden has as many open files as its limit allows; raise it (LimitNOFILE= in systemd, or ulimit -n)',
+  ENFILE: 'this machine has as many open files as it allows',
+  EADDRNOTAVAIL: 'this machine has no free port for the connection',
+  ENETUNREACH: 'this machine has no route to the address',
   UND_ERR_CONNECT_TIMEOUT: `no connection within ${connectDeadlineMs / 1_000} s`,
   UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
 };
@@ -183,7 +187,9 @@ function codeOf(error: unknown): string {
 
 function isUnreached(error: unknown): boolean {
   if (error instanceof HeldBack) return true;
-  return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error));
+  // Whatever the code: an error of this call comes before the first byte.
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'connect') return true;
+  return ['ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error));
 }
 
 /** The words for a deadline that passed; null for any other error. */

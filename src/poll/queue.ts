@@ -24,12 +24,19 @@ type AccountRoute = (typeof accountRoutes)[number];
 
 /** After so many polls of one kind of reason in a row, one goes to a lesser reason: nothing starves. */
 const sameInARow = 7;
+/**
+ * So many polls of mailboxes, if any can be made, come between two of health or of the list. Their spacing in time is wider,
+ * unless the API allows far fewer requests than the budget: then they would take every request.
+ */
+const betweenAccountPolls = 4;
 /** Runs of a kind that are remembered, to say since when the oldest poll is due. */
 const runsKept = 100;
 
 interface AccountPoll {
   dueAt: number | null;
   askedAt: number;
+  /** Polls of mailboxes since then. */
+  since: number;
 }
 
 /** When each kind was read last, on the monotonic clock; a kind that is absent never was. */
@@ -66,8 +73,8 @@ export class PollQueue {
   /** What each kind was given so far, in units of its fair share. */
   readonly #given = Object.fromEntries(mailboxRoutes.map((route) => [route, 0])) as Record<MailboxRoute, number>;
   readonly #account: Readonly<Record<AccountRoute, AccountPoll>> = {
-    mailboxes: { dueAt: null, askedAt: Number.NEGATIVE_INFINITY },
-    health: { dueAt: null, askedAt: Number.NEGATIVE_INFINITY },
+    mailboxes: { dueAt: null, askedAt: Number.NEGATIVE_INFINITY, since: betweenAccountPolls },
+    health: { dueAt: null, askedAt: Number.NEGATIVE_INFINITY, since: betweenAccountPolls },
   };
   readonly #later = new Later();
   /** By pollKey, first come first served. */
@@ -174,7 +181,9 @@ export class PollQueue {
   /** The poll to make now, which is under way from now on; undefined when there is none. */
   take(now: number, accountOnly = false): Poll | undefined {
     this.#ripen(now);
-    const poll = this.#takeAccount(now) ?? (accountOnly ? undefined : this.#takeMailbox(now));
+    const poll = accountOnly
+      ? this.#takeAccount(now, 0)
+      : (this.#takeAccount(now, betweenAccountPolls) ?? this.#takeMailbox(now) ?? this.#takeAccount(now, 0));
     if (poll) this.#underWay.set(pollKey(poll), now);
     return poll;
   }
@@ -248,12 +257,14 @@ export class PollQueue {
     turns.set(slot, Math.min(turns.keyOf(slot) ?? now, (this.#runs[route].at(-1) ?? 0) - 1));
   }
 
-  #takeAccount(now: number): Poll | undefined {
+  /** `between`: so many polls of mailboxes were made since the last one of that kind. */
+  #takeAccount(now: number, between: number): Poll | undefined {
     for (const route of accountRoutes) {
       const one = this.#account[route];
-      if (one.dueAt === null || one.dueAt > now || this.#isUnderWay(route)) continue;
+      if (one.dueAt === null || one.dueAt > now || one.since < between || this.#isUnderWay(route)) continue;
       return this.#takeOne(route, now);
     }
+    if (this.#account.mailboxes.since < between) return undefined;
     const earlyAt = this.#listEarlyAt();
     return earlyAt !== null && earlyAt <= now ? this.#takeOne('mailboxes', now) : undefined;
   }
@@ -262,6 +273,7 @@ export class PollQueue {
     const one = this.#account[route];
     one.dueAt = null;
     one.askedAt = now;
+    one.since = 0;
     return { route, mailboxId: null };
   }
 
@@ -368,6 +380,7 @@ export class PollQueue {
   }
 
   #takeSlot(route: MailboxRoute, slot: number): Poll {
+    for (const account of accountRoutes) this.#account[account].since += 1;
     this.#turns[route].delete(slot);
     this.#sweep.taken({ route, slot });
     this.#isSwept ||= this.#sweep.next('judging') === null;
