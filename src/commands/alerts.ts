@@ -17,6 +17,7 @@ import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command
 
 interface ListOptions extends DaemonOptions {
   readonly all?: boolean;
+  readonly details?: boolean;
   readonly severity?: readonly string[];
 }
 
@@ -26,6 +27,7 @@ const minTitleWidth = 24;
 export function alertsCommand(): Command {
   const list = withDaemonOptions(new Command('list'))
     .description('list the alerts that are firing, the most severe first; exits with 1 when nothing is guarded')
+    .option('--details', 'show what each alert says: the numbers, what Warmwarden did, and what to do')
     .option('--all', 'also list pending alerts, which fire if their cause lasts')
     .addOption(new Option('--severity <word...>', 'only these severities').choices([...severities]))
     .action(listAlerts);
@@ -33,7 +35,7 @@ export function alertsCommand(): Command {
 }
 
 async function listAlerts(options: ListOptions): Promise<void> {
-  const { all = false, severity = severities, json = false } = options;
+  const { all = false, details = false, severity = severities, json = false } = options;
   const status = all ? {} : { status: 'firing' };
   const { unguarded, ...answer } = await answerOf(addressOf(options), { severity: severity.join(), ...status });
   const { alerts } = answer;
@@ -41,7 +43,20 @@ async function listAlerts(options: ListOptions): Promise<void> {
   const { next_cursor: _, ...whole } = answer;
   if (json) return void printJson('alerts list', whole);
   if (unguarded) process.stderr.write(`${unguarded.headline} ${unguarded.advice}\n`);
-  process.stdout.write(`${incidentLines(answer)}${alerts.length === 0 ? noneOf(options) : linesOf(alerts)}`);
+  const lines = details ? detailsOf : linesOf;
+  process.stdout.write(`${incidentLines(answer)}${alerts.length === 0 ? noneOf(options) : lines(alerts)}`);
+}
+
+/** A paragraph for each: its title, where and since when, and all its sentences. */
+function detailsOf(alerts: AlertsAnswer['alerts']): string {
+  const paragraphs = alerts.map(({ severity, since, rule, title, status, sentences, silenced }) => {
+    const pending = status === 'firing' ? '' : ` (${status})`;
+    const said = [`${rule}${pending}, since ${localMoment(since)}`, ...sentences];
+    if (silenced) said.push(`Silenced ${silencedText(silenced)}.`);
+    const lines = [`${severity}: ${title}`, ...said.map((text) => `  ${text}`)];
+    return lines.flatMap((line) => wrapped(visibleText(line), screenColumns()));
+  });
+  return `${paragraphs.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
 /** With the options that may leave others out. */

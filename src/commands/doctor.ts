@@ -113,7 +113,7 @@ async function configuration(file: string, loaded: LoadedConfig): Promise<readon
 /** What is asked over the network. */
 async function outside({ config }: ValidConfig, seen: SeenDaemon | null): Promise<readonly Examined[]> {
   const [accounts, channels] = await Promise.all([
-    examineAccounts(config, seen !== null),
+    examineAccounts(config, seen),
     examineChannels(config.alerts, seen?.fleet.channels ?? null),
   ]);
   return [...accounts, ...channels];

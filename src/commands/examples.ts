@@ -56,7 +56,11 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   mode: ['warmwarden mode a@b.example slow --reason "new domain"'],
   limit: ['warmwarden limit a@b.example 15 --reason "too many emails for a new domain"'],
   undo: ['warmwarden undo --since 1h --reason "the provider reported bounces twice"'],
-  alerts: ['warmwarden alerts list', 'warmwarden alerts list --severity critical --json'],
+  alerts: [
+    'warmwarden alerts list',
+    'warmwarden alerts list --details',
+    'warmwarden alerts list --severity critical --json',
+  ],
   token: [
     'warmwarden token new grafana --role scraper',
     'warmwarden token new bot --recipe-key --plan cloud --role viewer',

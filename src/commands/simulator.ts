@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
+import { didYouMean } from '../config/nearest.ts';
 import { fleetOf } from '../simulator/agency-fleet.ts';
 import { type LimiterKind, limiterKinds } from '../simulator/rate-limit.ts';
 import type { Scenario } from '../simulator/scenario.ts';
@@ -74,7 +75,13 @@ export function simulatorCommand(): Command {
     .option('--read-only', 'the keys may only read: every change is refused with 403', false)
     .addOption(new Option('--limiter <kind>', 'how requests are counted').choices(limiterKinds).default('sliding'))
     .addHelpText('after', notes)
-    .action(run);
+    .argument('[command...]', 'what goes wrong in a simulator that runs; without a command, a new one is started')
+    .usage('[options] [command]')
+    .action(([word]: readonly string[], flags: Flags) => {
+      if (word === undefined) return run(flags);
+      const names = command.commands.map((one) => one.name());
+      return command.error(`error: unknown command '${word}'${didYouMean(word, names)}`);
+    });
   for (const trouble of troubleSubcommands()) command.addCommand(trouble);
   return command;
 }

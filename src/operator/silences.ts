@@ -3,7 +3,7 @@ import { mutes } from '../alert/matching.ts';
 import { isDisarming } from '../alert/rules/disarmed-rule.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { type AlertMatch, alertRules, matchText, type Silence } from '../model/alert.ts';
-import { fitsGlob } from '../model/glob.ts';
+import { fitsGlob, namesMailbox } from '../model/glob.ts';
 import type { OperatorCommands } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted, momentText } from '../wording/phrases.ts';
@@ -78,13 +78,16 @@ function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | nul
 
 function effectOf(name: string, { match, until }: Silence, fleet: Fleet): readonly string[] {
   const muted = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && mutes(match, alert)).length;
+  const mailboxes = match.mailbox ? [...fleet.mailboxes()] : [];
+  const unknown = match.mailbox?.filter((name) => !mailboxes.some((one) => namesMailbox(name, one))) ?? [];
   const mutesActions = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));
   return [
     `${name} lasts until ${momentText(until)}: ${matchText(match)}. It matches ${counted(muted, 'alert')} that ${muted === 1 ? 'is' : 'are'} firing now.`,
+    ...(unknown.length === 0 ? [] : [`No guarded mailbox is called ${unknown.join(' or ')}: check the spelling.`]),
     'It mutes messages only: Warmwarden keeps guarding, the page shows everything, and you are still notified when an alert that it announced ends.',
     ...(mutesActions
       ? [
-          'It also mutes messages about what Warmwarden does there. To keep those messages, name only the rules to mute with --rule.',
+          'It also mutes messages about what Warmwarden does itself, such as a pause. To keep those messages, limit the silence to the rules that you want to mute.',
         ]
       : []),
   ];

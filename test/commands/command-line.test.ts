@@ -255,6 +255,7 @@ describe('status', () => {
       `          silenced until ${localMoment(until)} by anna`,
       'critical  b.example: SPF does not pass',
       '... and 1 more alert (--all shows them)',
+      '`alerts list --details` shows what each alert says',
       '',
       '',
     ]);

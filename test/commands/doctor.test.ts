@@ -4,10 +4,13 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { examineAccounts } from '../../src/commands/doctor/accounts.ts';
 import { connectionFailure } from '../../src/commands/doctor/connect.ts';
 import { examineDaemon, type SeenDaemon } from '../../src/commands/doctor/daemon.ts';
 import { isReadersGain } from '../../src/commands/doctor/files.ts';
 import { shapes } from '../../src/commands/shapes/shapes.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { dayMs } from '../../src/model/time.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { Store } from '../../src/store/store.ts';
@@ -126,7 +129,7 @@ test('an API that does not answer is said once: its clock is not blamed', async 
 
 function seenDaemon(fleet: object): SeenDaemon {
   const nothing = { accounts: [], writes_off: [], replica_troubles: [] };
-  return { version, fleet: { ...nothing, ...fleet } } as unknown as SeenDaemon;
+  return { version, clockAheadMs: 0, fleet: { ...nothing, ...fleet } } as unknown as SeenDaemon;
 }
 
 test('a daemon whose store is failing is a problem', () => {
@@ -134,6 +137,22 @@ test('a daemon whose store is failing is a problem', () => {
   const fleet = { headline: 'The store is failing.', advice: 'Free space.', tone: 'urgent', store_failure };
   const seen = seenDaemon(fleet);
   expect(examineDaemon(seen, '/store')).toMatchObject([{ result: 'problem' }]);
+});
+
+test('a daemon that is in alarm leads to status, not to what stands below its headline elsewhere', () => {
+  const seen = seenDaemon({ headline: '1 critical alert.', advice: 'Read the critical alert below.', tone: 'alarm' });
+  const message = 'A daemon runs on this store. It says: 1 critical alert. To see what to do: `warmwarden status`.';
+  expect(examineDaemon(seen, '/store')).toMatchObject([{ result: 'warning', message }]);
+});
+
+test('a daemon on a simulated clock: this machine is not told to mend its own', async () => {
+  const config = loadConfig(place().path('config.yaml'), {});
+  if (!config.ok) throw new Error('the configuration has problems');
+  const clocks = async (clockAheadMs: number) =>
+    (await examineAccounts(config.config, { ...seenDaemon({}), clockAheadMs }))
+      .filter(({ part }) => part === 'clock')
+      .map(({ result }) => result);
+  expect([await clocks(100), await clocks(-257 * dayMs)]).toEqual([['ok'], ['skipped']]);
 });
 
 test('what is wrong with the replicas is a warning, although every mailbox is fine', () => {

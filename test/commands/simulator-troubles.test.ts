@@ -92,6 +92,12 @@ describe('a trouble', () => {
     ]);
   });
 
+  test('a command that it does not have is an error that names the nearest one, and starts no simulator', async () => {
+    const plain = await simulator('emergncy', ann.email, '--port', '0');
+    const message = "error: unknown command 'emergncy' (did you mean emergency?)";
+    expect([plain.code, plain.stderr.split('\n')[0]]).toEqual([2, message]);
+  });
+
   test('without a simulator ends with 1 and says how to start one', async () => {
     const { code, stderr } = await simulator('breach', ann.email, '--url', 'http://127.0.0.1:1');
     expect([code, stderr]).toEqual([

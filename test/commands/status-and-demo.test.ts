@@ -14,7 +14,11 @@ const folder = mkdtempSync(join(tmpdir(), 'warmwarden-status-'));
 const config = join(folder, 'config.yaml');
 const mailboxes = 250;
 const firing = Array.from({ length: 1_030 }, (_, index) =>
-  alert({ rule: 'stale_data', object: `o${index}`, facts: { title: `trouble ${index}`, sentences: [], numbers: {} } }),
+  alert({
+    rule: 'stale_data',
+    object: `o${index}`,
+    facts: { title: `trouble ${index}`, sentences: [`Look at o${index}.`], numbers: {} },
+  }),
 );
 const longName = `${'a'.repeat(64)}@${'long.'.repeat(12)}example`;
 
@@ -67,6 +71,9 @@ test('what is piped is never cut, and nothing is left out: all mailboxes, all al
 test('alerts list has every alert, however many the daemon gives at once', async () => {
   const list = await commandLine(['alerts', 'list', '--config', config]);
   expect(list.stdout.split('\n').filter((line) => line.includes('trouble '))).toHaveLength(firing.length);
+  const { stdout } = await commandLine(['alerts', 'list', '--config', config, '--details']);
+  expect(stdout.split('\n').filter((line) => line.includes('trouble '))).toHaveLength(firing.length);
+  for (const { facts } of firing) for (const sentence of facts.sentences) expect(stdout).toContain(sentence);
   const { total, alerts } = JSON.parse((await commandLine(['alerts', 'list', '--config', config, '--json'])).stdout);
   expect([total, alerts.length]).toEqual([firing.length, firing.length]);
 });

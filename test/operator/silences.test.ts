@@ -20,6 +20,7 @@ import { silenceJson } from '../../src/serve/json-answers.ts';
 import { Store } from '../../src/store/store.ts';
 import { systemClock } from '../../src/world.ts';
 import { sampleAlert } from '../alert/samples.ts';
+import { mailbox } from '../serve/example-fleet.ts';
 import { roomsOf } from './rooms.ts';
 
 const asker = { by: 'ann', reason: 'the provider moves' };
@@ -123,6 +124,20 @@ test('a silence says how many it mutes and that it mutes what the guard does too
     'No active silence has the id other. See `warmwarden silence list`.\n',
   );
   expect(process.exitCode).toBe(2);
+});
+
+test('a silence for a mailbox that nobody guards is added, and says so', async () => {
+  fleet.putMailbox(mailbox('m1', 'box1@acme.example'));
+  const about = async (...names: string[]) => {
+    const match = { mailbox: names };
+    const { result, messages } = await askDaemon(path, 'silence-add', { match, for_seconds: 60, ...asker });
+    return [result, ...messages.filter((message) => message.startsWith('No guarded'))];
+  };
+  expect(await about('box1@acme.example')).toEqual(['done']);
+  expect(await about('*@acme.example', 'm1', 'bxo1@acme.example')).toEqual([
+    'done',
+    'No guarded mailbox is called bxo1@acme.example: check the spelling.',
+  ]);
 });
 
 test('the command line begins one, and wants an end and a reason', async () => {

@@ -5,6 +5,7 @@ import { mendText, sumText } from '../../wording/forecast.ts';
 import { spanText } from '../../wording/phrases.ts';
 import { systemClock, worldOn } from '../../world.ts';
 import { askOnline, headline, type OnlineAccount } from '../check/online.ts';
+import type { SeenDaemon } from './daemon.ts';
 import { type Examined, reporter } from './examined.ts';
 
 const api = reporter('api');
@@ -12,10 +13,14 @@ const budget = reporter('budget');
 const clock = reporter('clock');
 /** As the alert clock_off: more than an answer takes. */
 const clocksDifferMs = 60 * secondMs;
+const simulatedClock = clock(
+  'skipped',
+  'The daemon on this store runs on a simulated clock, as in the demo, and not on the clock of this machine.',
+);
 
-/** Two GETs an account. `beside`: a daemon on the same store uses the keys, too. */
-export async function examineAccounts(config: Config, beside: boolean): Promise<readonly Examined[]> {
-  const accounts = await askOnline(config, worldOn(systemClock(), { level: 'silent', format: 'json' }), beside);
+/** Two GETs an account. `seen`: the daemon on the same store, which uses the keys, too. */
+export async function examineAccounts(config: Config, seen: SeenDaemon | null): Promise<readonly Examined[]> {
+  const accounts = await askOnline(config, worldOn(systemClock(), { level: 'silent', format: 'json' }), seen !== null);
   return [
     ...accounts.flatMap(apiOf),
     api(
@@ -23,7 +28,7 @@ export async function examineAccounts(config: Config, beside: boolean): Promise<
       'Whether a key may write cannot be checked without writing: the first action shows it (alert key_read_only).',
     ),
     ...accounts.map(budgetOf),
-    ...accounts.map(clockOf),
+    ...(seen && Math.abs(seen.clockAheadMs) > clocksDifferMs ? [simulatedClock] : accounts.map(clockOf)),
   ];
 }
 

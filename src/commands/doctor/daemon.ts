@@ -5,6 +5,7 @@ import { socketPathOf } from '../../operator/socket-path.ts';
 import type { FleetAnswer } from '../../serve/fleet-answer.ts';
 import { asItsUser, presenceOf } from '../../store/file/place.ts';
 import { version } from '../../version.ts';
+import { systemClock } from '../../world.ts';
 import { askFor } from '../daemon-client.ts';
 import { type Examined, reporter } from './examined.ts';
 
@@ -14,6 +15,8 @@ export interface SeenDaemon {
   readonly fleet: FleetAnswer;
   /** null: from before it told. */
   readonly version: string | null;
+  /** How far its clock is ahead of this machine's: only a simulated one differs, as the demo's does. */
+  readonly clockAheadMs: number;
 }
 
 /** null: none answers. */
@@ -22,7 +25,8 @@ export async function seeDaemon(storePath: string): Promise<SeenDaemon | null> {
   if (fleet === null) return null;
   const told = await askFor(storePath, 'version').catch(() => null);
   const named = typeof told === 'object' && told !== null && 'version' in told ? told.version : null;
-  return { fleet, version: typeof named === 'string' ? named : null };
+  const clockAheadMs = Date.parse(fleet.at) - systemClock().now();
+  return { fleet, version: typeof named === 'string' ? named : null, clockAheadMs };
 }
 
 /** `replicas`: what the store says of those on other machines; null: nothing, or there can be none. */
@@ -33,10 +37,8 @@ export function examineDaemon(
 ): readonly Examined[] {
   if (seen === null) return replicas ?? [absent(storePath)];
   const { fleet } = seen;
-  const said = `A daemon runs on this store. It says: ${fleet.headline}`;
-  const isFine = fleet.tone === 'calm' || fleet.tone === 'acted';
   return [
-    isFine ? daemon('ok', said) : daemon(fleet.store_failure ? 'problem' : 'warning', `${said} ${fleet.advice}`),
+    saidBy(fleet),
     ...fleet.replica_troubles.map((trouble) => daemon('warning', trouble)),
     ...(seen.version === version ? [] : [otherVersion(seen.version)]),
     ...fleet.accounts.filter(({ writable }) => !writable).map(({ name }) => readOnly(name)),
@@ -44,6 +46,14 @@ export function examineDaemon(
       daemon('warning', `Writes are off (${reason}). To allow them again: \`${command}\`.`),
     ),
   ];
+}
+
+/** Its headline. Its advice leads to what stands below it on the page and in `status`, and the store's to what to do. */
+function saidBy({ headline, advice, tone, store_failure: failure }: FleetAnswer): Examined {
+  const said = `A daemon runs on this store. It says: ${headline}`;
+  if (failure) return daemon('problem', `${said} ${advice}`);
+  if (tone === 'calm' || tone === 'acted') return daemon('ok', said);
+  return daemon('warning', `${said} To see what to do: \`${commandName} status\`.`);
 }
 
 function absent(storePath: string): Examined {

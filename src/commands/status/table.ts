@@ -59,6 +59,8 @@ const tones: Readonly<Record<FleetAnswer['tone'], Style>> = {
 
 /** On a screen, more alerts than this are counted. */
 const alertsNamed = 5;
+/** The advice above sends people to what the alerts say. */
+const whatTheySay = '`alerts list --details` shows what each alert says';
 /** Narrower than this a column of names tells nothing. */
 const minNameWidth = 12;
 
@@ -139,7 +141,7 @@ function sweepLines({ accounts, headline }: StatusView): readonly string[] {
   return texts.filter((text) => !headline.includes(text));
 }
 
-/** The gravest alerts, one a line; below one that is silenced, until when and by whom. */
+/** The gravest alerts, one a line; below one that is silenced, until when and by whom; then what shows more of them. */
 function alertLines(
   { alerts, alerts_firing: firing }: StatusView,
   { columns, rows, style }: Screen,
@@ -151,7 +153,8 @@ function alertLines(
     return [severity === 'critical' ? style('red', line) : line, ...muted.map((one) => style('dim', one))];
   });
   const more = firing - named.length;
-  return more > 0 ? [...lines, style('dim', `... and ${counted(more, 'more alert')} (--all shows them)`)] : lines;
+  if (more > 0) lines.push(style('dim', `... and ${counted(more, 'more alert')} (--all shows them)`));
+  return lines.length === 0 ? [] : [...lines, style('dim', shortened(whatTheySay, columns))];
 }
 
 function fleetLines(rows: readonly Row[], { at }: StatusView, { columns, style }: Screen): readonly string[] {
