@@ -10,8 +10,8 @@ const docs = readFileSync(join(import.meta.dirname, '../docs/operating.md'), 'ut
 /** Messages that are made elsewhere, by file and expression, and how docs/operating.md gives them. */
 const madeElsewhere: Readonly<Record<string, string>> = {
   'act/action-log.ts: text': '`sending: KIND`, `the POST failed: ...`, `KIND: STATE`',
-  'commands/run.ts: formatProblem(file, warning)': 'what the configuration allows but probably does not mean',
-  'commands/run.ts: text': '`SIGTERM: stopping; a second signal stops at once`, `stopped`',
+  'commands/run/guard.ts: formatProblem(file, warning)': 'what the configuration allows but probably does not mean',
+  'commands/run/guard.ts: text': '`SIGTERM: stopping; a second signal stops at once`, `stopped`',
   'daemon/open.ts: warning': 'a file or the folder of the store is open to other users',
   'daemon/operate.ts: error instanceof Error ? error.message : String(error)': 'why the socket for operator commands',
   'mailbox-api/client.ts: sentence': 'what is doubtful in an answer of the API',

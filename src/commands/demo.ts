@@ -18,7 +18,7 @@ import { type MovedClock, movedClock, standardOutput, type World, worldOn } from
 import { type Receiver, startReceiver } from './demo/receiver.ts';
 import { createStory, type Story } from './demo/story.ts';
 import { configVariable } from './options.ts';
-import { heedSignals } from './run.ts';
+import { heedSignals } from './run/signals.ts';
 
 /** Ten minutes of mailbox life a second: a morning takes half a minute. */
 const defaultSpeed = 600;

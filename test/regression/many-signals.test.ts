@@ -1,6 +1,6 @@
 // Hundreds of SIGHUPs, as a script sends them that reloads after each file, were as many reloads one after the other.
 import { expect, test } from 'vitest';
-import { oneWaiting } from '../../src/commands/run.ts';
+import { oneWaiting } from '../../src/commands/run/signals.ts';
 import { nextTurn } from '../../src/world.ts';
 
 test('what is asked for while it goes on is done once more', async () => {

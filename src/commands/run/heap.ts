@@ -1,13 +1,15 @@
 // How much garbage V8 lets pile up: little while the daemon waits for its API, more while its event loop has no time left.
 import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
-import type { Clock } from '../world.ts';
+import type { Clock } from '../../world.ts';
 
 const megabyte = 1024 * 1024;
 const lookEveryMs = 1_000;
-/** Shares of the time in which the event loop computed. Between the two it stays as it was. */
+/** Shares of the time in which the event loop had something to do. Between the two it stays as it was. */
 const busyFrom = 0.8;
 const calmBelow = 0.6;
+/** With less of a core, others use the machine: the event loop waits for them rather than computes, and more room would save little. */
+const leastOfCore = 0.25;
 /** Both halves of the space for young objects. V8 doubles it, up to --max-semi-space-size for one half, unless a flag forbids it. */
 const youngBytes = { calm: 8 * megabyte, busy: 32 * megabyte } as const;
 /** By how much the heap may grow before old objects are collected, in percent of the live objects. */
@@ -19,6 +21,14 @@ const busyGrowthBytes = 128 * megabyte;
 export function growingPercentOf(isBusy: boolean, usedBytes: number): number {
   const { calm, busy } = growingPercent;
   return isBusy ? Math.max(calm, Math.min(busy, Math.floor((busyGrowthBytes / usedBytes) * 100))) : calm;
+}
+
+/** What the event loop did since the last look, as shares of the time. */
+export interface LoopLoad {
+  /** It had something to do. */
+  readonly busy: number;
+  /** Its thread was on a core. */
+  readonly ofCore: number;
 }
 
 /** Settings of V8 for the whole process, which it reads at each collection. */
@@ -36,15 +46,16 @@ export class HeapRoom {
   /** The start is over: from now on it follows the load. */
   async follow(clock: Clock): Promise<never> {
     for (;;) {
-      const before = performance.eventLoopUtilization();
+      const [loopBefore, cpuBefore] = [performance.eventLoopUtilization(), process.threadCpuUsage()];
       await clock.sleep(lookEveryMs);
-      this.adapt(performance.eventLoopUtilization(before).utilization);
+      const { utilization, active, idle } = performance.eventLoopUtilization(loopBefore);
+      const { user, system } = process.threadCpuUsage(cpuBefore);
+      this.adapt({ busy: utilization, ofCore: (user + system) / 1_000 / (active + idle) });
     }
   }
 
-  /** `share` of the time since the last look in which the event loop computed. */
-  adapt(share: number): void {
-    this.#isBusy = share > (this.#isBusy ? calmBelow : busyFrom);
+  adapt({ busy, ofCore }: LoopLoad): void {
+    this.#isBusy = ofCore >= leastOfCore && busy > (this.#isBusy ? calmBelow : busyFrom);
     this.#setFlag('heap-growing-percent', growingPercentOf(this.#isBusy, getHeapStatistics().used_heap_size));
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
     const mayGrow = 2 * young <= (this.#isBusy ? youngBytes.busy : youngBytes.calm);
