@@ -38,10 +38,7 @@ export class Notifying {
     this.#pageUrl = pageUrl;
     this.#turns = new Turns(opened.world.clock);
     const { store } = opened;
-    this.health = new StoreHealth(opened, () => {
-      // A heartbeat does not go through the store, which would notice its failure.
-      if (store.membership.overdue) store.notice(store.membership.overdue);
-    });
+    this.health = new StoreHealth(opened, () => store.heartbeat(store.membership.overdue));
   }
 
   begin(): Promise<void> {

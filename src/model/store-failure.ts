@@ -10,7 +10,7 @@ export interface StoreFailure {
   readonly remedy: string;
   /** A damaged file: other reads and writes may succeed, and it is damaged all the same until Warmwarden starts again. */
   readonly lasting: boolean;
-  /** Nothing could be written at all, so the next successful write ends it. Absent: a successful write proves nothing. */
+  /** Nothing could be written at all, so the next successful write ends it. Absent: what failed itself has to succeed. */
   readonly untilWritten?: boolean;
 }
 
@@ -24,8 +24,8 @@ export interface StoreTrouble {
   /** Reads and writes. */
   readonly failures: number;
   readonly newest: StoreFailure | null;
-  /** Whether something was written after the newest one. */
-  readonly wroteSince: boolean;
+  /** Whether what failed has succeeded since. */
+  readonly isOver: boolean;
 }
 
 /** That people were told that the store fails. */

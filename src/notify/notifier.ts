@@ -16,7 +16,7 @@ import type { Outbox } from './outbox-store.ts';
 import type { NotifyParts } from './parts.ts';
 import { Sender } from './sender.ts';
 import { watchSilences } from './silence-watch.ts';
-import type { StoreHealth } from './store-health.ts';
+import { StoreHealth } from './store-health.ts';
 import { StoreWatch } from './store-watch.ts';
 import { watchTasks } from './task-watch.ts';
 
@@ -101,11 +101,12 @@ export function createNotifier(parts: NotifierParts): Notifier {
     settings: () => inForce.settings.heartbeat,
     loops,
   });
-  const own = { ...parts, channels, settings: () => inForce.settings, recorded: wake };
+  const health = parts.health ?? new StoreHealth(parts);
+  const own = { ...parts, health, channels, settings: () => inForce.settings, recorded: wake };
   const storeWatch = new StoreWatch(own);
   const watching = loops.create('watching the store', () => storeWatch.step());
   // The first failure is looked at, and told, at once; what follows it at the next look.
-  store.onTrouble(() => {
+  health.onFailure(() => {
     if (!fleet.storeFailure) watching.ring();
   });
   const collecting = loops.create('composing messages', () => collector.step());

@@ -18,6 +18,8 @@ export interface OutboxStore {
   endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void>;
   /** What failed since the store was opened, of whatever was read or written by anyone. */
   readonly trouble: StoreTrouble;
+  /** Nothing has failed for long: what failed before counts no more. */
+  forgetTrouble(): void;
   /** Called after each failure. There is one listener. */
   onTrouble(listener: () => void): void;
   /** Writes something. Rejects when it can't. */

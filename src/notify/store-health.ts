@@ -1,30 +1,43 @@
 // What is wrong with the store as this process sees it, by what its reads and writes came to: shown, and logged, whether or not
 // people are told by this process.
 import { type StoreFailure, titleOf } from '../model/store-failure.ts';
-import { hourMs, minuteMs } from '../model/time.ts';
+import { hourMs, minuteMs, secondMs } from '../model/time.ts';
 import { sentence } from '../wording/explain.ts';
 import type { NotifyParts } from './parts.ts';
 
 /**
- * It works again when nothing has failed for so long: one small write that succeeds is no proof. Twice as long after each
- * relapse, so that what fails now and then is one alert.
+ * People are told that it works again when nothing has failed for so long. Longer after each relapse, so that what fails now and
+ * then is one alert.
  */
-export const soundAfterMs = minuteMs;
+const soundAfterMs = 30 * secondMs;
 const longestSoundAfterMs = hourMs;
+const relapseTimes = 4;
+/** A failure is shown until what failed has succeeded, or for so long where that is not tried again. */
+const shownForMs = minuteMs;
 
 /** One for the life of the process: what failed before it took over the messages is not reported as new. */
 export class StoreHealth {
   readonly #parts: NotifyParts;
-  #failuresSeen = 0;
   /** On the monotonic scale. */
   #failedAt = Number.NEGATIVE_INFINITY;
   #soundAfterMs = soundAfterMs;
-  readonly #notice: () => void;
+  readonly #heartbeat: () => void;
+  #listener: () => void = () => {};
 
-  /** `notice` lets the store count a failure that is neither a read nor a write. */
-  constructor(parts: NotifyParts, notice: () => void = () => {}) {
+  /** `heartbeat` tells the store whether the heartbeat fails, which is neither a read nor a write. */
+  constructor(parts: NotifyParts, heartbeat: () => void = () => {}) {
     this.#parts = parts;
-    this.#notice = notice;
+    this.#heartbeat = heartbeat;
+    if (parts.store.trouble.newest) this.#failed();
+    parts.store.onTrouble(() => {
+      this.#failed();
+      this.#listener();
+    });
+  }
+
+  /** Called after each failure. There is one listener. */
+  onFailure(listener: () => void): void {
+    this.#listener = listener;
   }
 
   /**
@@ -32,30 +45,32 @@ export class StoreHealth {
    * so that an outage with pauses is one alert.
    */
   look(): StoreFailure | null {
-    this.#notice();
-    const failure = this.#failure();
+    this.#heartbeat();
     const { fleet, world, store } = this.#parts;
-    const shown = failure?.untilWritten && store.trouble.wroteSince ? null : failure;
+    const { newest, isOver } = store.trouble;
+    const sinceMs = world.clock.monotonic() - this.#failedAt;
+    const shown = newest && (newest.lasting || (!isOver && sinceMs < shownForMs)) ? newest : null;
     if (shown && !fleet.storeFailure) {
       world.log.error({ failure: shown.said, remedy: shown.remedy }, sentence(titleOf(shown)));
     }
     if (!shown && fleet.storeFailure) world.log.info('The store works again.');
     fleet.putStoreFailure(shown);
-    return failure;
+    if (shown || sinceMs < this.#soundAfterMs) return newest;
+    store.forgetTrouble();
+    return null;
   }
 
-  #failure(): StoreFailure | null {
-    const { store, world } = this.#parts;
-    const { failures, newest } = store.trouble;
-    const now = world.clock.monotonic();
-    if (failures > this.#failuresSeen) {
-      const sinceMs = now - this.#failedAt;
-      const relapsed = sinceMs >= this.#soundAfterMs && sinceMs < longestSoundAfterMs;
-      if (relapsed) this.#soundAfterMs = Math.min(2 * this.#soundAfterMs, longestSoundAfterMs);
-      if (sinceMs >= longestSoundAfterMs) this.#soundAfterMs = soundAfterMs;
-      this.#failedAt = now;
-    }
-    this.#failuresSeen = failures;
-    return newest?.lasting || now - this.#failedAt < this.#soundAfterMs ? newest : null;
+  /** Until nothing has failed for long enough, milliseconds; none when that is so. */
+  get unsoundMs(): number {
+    return Math.max(0, this.#failedAt + this.#soundAfterMs - this.#parts.world.clock.monotonic());
+  }
+
+  #failed(): void {
+    const now = this.#parts.world.clock.monotonic();
+    const sinceMs = now - this.#failedAt;
+    const relapsed = sinceMs >= this.#soundAfterMs && sinceMs < longestSoundAfterMs;
+    if (relapsed) this.#soundAfterMs = Math.min(relapseTimes * this.#soundAfterMs, longestSoundAfterMs);
+    if (sinceMs >= longestSoundAfterMs) this.#soundAfterMs = soundAfterMs;
+    this.#failedAt = now;
   }
 }

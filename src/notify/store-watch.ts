@@ -12,18 +12,22 @@ import type { Alert, Transition } from '../model/alert.ts';
 import { type Delivery, pendingDelivery } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
+import { minuteMs } from '../model/time.ts';
 import type { RecordingParts } from './parts.ts';
-import { StoreHealth, soundAfterMs } from './store-health.ts';
+import type { StoreHealth } from './store-health.ts';
 
 export interface StoreWatchParts extends RecordingParts {
-  /** Of the process; absent: it begins with this. */
-  readonly health?: StoreHealth;
+  readonly health: StoreHealth;
   /** What another replica says of the store, null: nothing; absent: there is no other. */
   readonly failureElsewhere?: () => StoreFailure | null;
   readonly settings: () => { readonly routes: readonly AlertRoute[]; readonly rules: RuleSettings };
 }
 
 const everyMs = 30_000;
+/** While it fails, or may: its end is shown and told soon. */
+const whileFailingMs = 5_000;
+/** What an earlier process told goes on for so long without a failure: this one has tried little yet. */
+const unprovenMs = minuteMs;
 /** Real time. */
 const sendDeadlineMs = 10_000;
 /** A receiver that blames the message so often will not take it. */
@@ -47,10 +51,12 @@ export class StoreWatch {
   /** Names of channels that do not want it, or must not be asked twice. */
   readonly #settled = new Set<string>();
   readonly #refusals = new Map<string, number>();
+  /** On the monotonic scale: channels that did not take it are tried again then. */
+  #tellAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: StoreWatchParts) {
     this.#parts = parts;
-    this.#health = parts.health ?? new StoreHealth(parts);
+    this.#health = parts.health;
   }
 
   /** Whether people know through the channel that the store fails. */
@@ -66,8 +72,8 @@ export class StoreWatch {
     await store.proveWritable(now).catch(() => {});
     await this.#takeOver();
     const failure = this.#health.look() ?? failureElsewhere?.() ?? null;
-    const unprovenMs = this.#unprovenUntil - world.clock.monotonic();
-    if (!failure && unprovenMs > 0) return Math.min(everyMs, unprovenMs);
+    const waitMs = this.#unprovenUntil - world.clock.monotonic();
+    if (!failure && waitMs > 0) return Math.min(everyMs, waitMs);
     const conditions = tune([storeFailing(failure)], settings().rules);
     const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
     const [begun] = changes.transitions.filter(({ kind }) => kind === 'firing');
@@ -84,7 +90,7 @@ export class StoreWatch {
       await Promise.all([this.#tell(this.#begun), this.#record(this.#begun.alert)]);
       await this.#keep(this.#begun.alert);
     }
-    return everyMs;
+    return failure ? Math.min(whileFailingMs, this.#health.unsoundMs || whileFailingMs) : everyMs;
   }
 
   /** What an earlier process told goes on, until the store has worked for a while: then its end is told. */
@@ -101,7 +107,7 @@ export class StoreWatch {
       for (const channel of notified) this.#notified.add(channel);
     }
     const goesOn = [...fleet.alerts()].some(({ rule, status }) => rule === 'store_failing' && status === 'firing');
-    if (goesOn) this.#unprovenUntil = world.clock.monotonic() + soundAfterMs;
+    if (goesOn) this.#unprovenUntil = world.clock.monotonic() + unprovenMs;
   }
 
   #begin(begun: Transition | null): void {
@@ -111,6 +117,7 @@ export class StoreWatch {
     this.#notified.clear();
     this.#settled.clear();
     this.#refusals.clear();
+    this.#tellAt = Number.NEGATIVE_INFINITY;
   }
 
   /** As far as it can be written; without a transition, which would be told again. */
@@ -139,7 +146,10 @@ export class StoreWatch {
 
   /** One attempt for each channel that has not taken it. */
   async #tell(transition: Transition): Promise<void> {
-    const { channels, settings } = this.#parts;
+    const { channels, settings, world } = this.#parts;
+    const now = world.clock.monotonic();
+    if (now < this.#tellAt) return;
+    this.#tellAt = now + everyMs;
     const all = channels();
     const names = all.map(({ name }) => name);
     const wanted = channelsFor(transition.alert, settings().routes, names);

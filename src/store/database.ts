@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { Membership, Scope } from '../replicas/membership.ts';
 import type { ReplicaOptions } from '../replicas/shared.ts';
+import type { FailedStatements } from './failed-statements.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
@@ -47,6 +48,8 @@ export interface Database {
   readonly fence: Write;
   /** Which work is this process's. */
   readonly membership: Membership;
+  /** Of its reads and writes. */
+  readonly statements: FailedStatements;
   /** What a failed read or write means for people. Called once for each. */
   failureOf(error: unknown): StoreFailure;
   /** The error that the caller of a read or write gets instead of this one: people read it. */

@@ -106,7 +106,9 @@ export function isLocked(error: unknown): boolean {
 export function refusalOf(error: unknown): StoreFailure | null {
   if (error instanceof UntakenError)
     return { title: error.title, said: error.message, remedy: error.remedy, lasting: false, untilWritten: true };
-  return error instanceof AtRiskError ? { said: error.message, remedy: error.remedy, lasting: false } : null;
+  return error instanceof AtRiskError
+    ? { said: error.message, remedy: error.remedy, lasting: false, untilWritten: true }
+    : null;
 }
 
 export function failureOf(file: string, error: unknown): StoreFailure {

@@ -1,6 +1,6 @@
 // The only way to the tables: every read and every transaction of the store goes through here, and each failure is noticed.
 import type { Kysely } from 'kysely';
-import type { StoreTrouble } from '../model/store-failure.ts';
+import type { StoreFailure, StoreTrouble } from '../model/store-failure.ts';
 import type { Database, Write } from './database.ts';
 import { NotOursError, refusalOf } from './failure.ts';
 import type { Tables } from './schema/tables.ts';
@@ -12,7 +12,12 @@ type Read = <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>;
 
 export class Gate {
   readonly #database: Database;
-  #trouble: StoreTrouble = { failures: 0, newest: null, wroteSince: false };
+  #failures = 0;
+  #newest: StoreFailure | null = null;
+  /** Whether a statement failed with the newest failure: then the same statement ends it. */
+  #isOfStatement = false;
+  #wroteSince = false;
+  #heartbeatFails = false;
   #listener: () => void = () => {};
 
   constructor(database: Database) {
@@ -24,7 +29,7 @@ export class Gate {
   readonly write: Write = (work, scopes) =>
     this.#noticing(async () => {
       const result = await this.#database.fence(work, scopes);
-      if (!this.#trouble.wroteSince) this.#trouble = { ...this.#trouble, wroteSince: true };
+      this.#wroteSince = true;
       return result;
     });
 
@@ -54,7 +59,7 @@ export class Gate {
   }
 
   get trouble(): StoreTrouble {
-    return this.#trouble;
+    return { failures: this.#failures, newest: this.#newest, isOver: this.#isOver };
   }
 
   /** Called after each failure. There is one listener. */
@@ -66,10 +71,30 @@ export class Gate {
   notice(error: unknown): void {
     if (error instanceof NotOursError) return;
     const failure = refusalOf(error) ?? this.#database.failureOf(error);
-    const { failures, newest } = this.#trouble;
-    const worst = newest?.lasting && !failure.lasting ? newest : failure;
-    this.#trouble = { failures: failures + 1, newest: worst, wroteSince: false };
+    this.#failures += 1;
+    if (failure.lasting || !this.#newest?.lasting) this.#newest = failure;
+    this.#isOfStatement = this.#database.statements.has(error);
+    this.#wroteSince = false;
     this.#listener();
+  }
+
+  /** Why this process does not have its work, or null: it has it. A heartbeat does not go through here. */
+  heartbeat(overdue: Error | null): void {
+    this.#heartbeatFails = overdue !== null;
+    if (overdue) this.notice(overdue);
+  }
+
+  /** Nothing has failed for long: nobody waits any more for what failed before to succeed. */
+  forgetTrouble(): void {
+    this.#database.statements.forget();
+    if (!this.#newest?.lasting) this.#newest = null;
+  }
+
+  get #isOver(): boolean {
+    if (!this.#newest) return true;
+    if (this.#newest.lasting || this.#heartbeatFails) return false;
+    if (this.#newest.untilWritten) return this.#wroteSince;
+    return this.#isOfStatement && this.#wroteSince && this.#database.statements.areOver;
   }
 
   async #noticing<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -8,6 +8,7 @@ import { commitOutcome } from '../replicas/commit-outcome.ts';
 import type { Membership, Scope } from '../replicas/membership.ts';
 import { SharedMembership } from '../replicas/shared.ts';
 import type { Database, Others, Rim, Sleep, Write } from './database.ts';
+import { FailedStatements } from './failed-statements.ts';
 import { AtRiskError, NotOursError } from './failure.ts';
 import { BesideLock, inFolderOf } from './file/beside-lock.ts';
 import { nameOfHolder } from './file/lock.ts';
@@ -63,6 +64,7 @@ class PostgresDatabase implements Database {
   readonly db: Kysely<Tables>;
   warnings: readonly string[] = [];
   readonly locksRows = true;
+  readonly statements = new FailedStatements();
   readonly others: Others = {
     markNow: async () => `${this.#reach.generation} ${await markNow(this.db)}`,
     writtenSince: async (accounts, since) => {
@@ -95,7 +97,8 @@ class PostgresDatabase implements Database {
     this.#presence = replica
       ? new Together(place, new SharedMembership(this.#roster, replica, randomUUID))
       : new Alone(place, nameOfHolder(now));
-    const kysely = (pool: PostgresPool) => new Kysely<Tables>({ dialect: new StoreDialect({ pool }) });
+    const kysely = (pool: PostgresPool) =>
+      new Kysely<Tables>({ dialect: new StoreDialect({ pool }), log: this.statements.listen });
     this.#writer = kysely(this.#reach.pool(config, 1, 'writes'));
     this.db = kysely(this.#reach.pool(config, readers, 'reads'));
   }

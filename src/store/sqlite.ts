@@ -4,6 +4,7 @@ import type { StoreFailure } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { SoleMembership } from '../replicas/sole.ts';
 import type { Database, Write } from './database.ts';
+import { FailedStatements } from './failed-statements.ts';
 import { cutShortError, failureOf, isFull, isLocked, lostWalError, movedError } from './failure.ts';
 import { type Connection, connect, nameHolder, type QueryListener, storeError } from './file/connection.ts';
 import { freePages } from './file/free-pages.ts';
@@ -15,11 +16,15 @@ const largeWalBytes = 8 * 1024 * 1024;
 
 /** Opens and migrates the file. Throws StoreError or NewerStoreError, each with one sentence. */
 export async function openSqlite(path: string, now: EpochMs, listen?: QueryListener): Promise<Database> {
-  const connection = connect(path, listen);
+  const statements = new FailedStatements();
+  const connection = connect(path, (event) => {
+    statements.listen(event);
+    listen?.(event);
+  });
   try {
     await migrate(connection.db);
     await nameHolder(connection.db, now);
-    return new SqliteDatabase(path, connection);
+    return new SqliteDatabase(path, connection, statements);
   } catch (error) {
     await connection.close();
     throw storeError(path, error);
@@ -28,6 +33,7 @@ export async function openSqlite(path: string, now: EpochMs, listen?: QueryListe
 
 class SqliteDatabase implements Database {
   readonly membership = new SoleMembership();
+  readonly statements: FailedStatements;
   readonly #connection: Connection;
   readonly #file: string;
   readonly #wal: string;
@@ -39,7 +45,8 @@ class SqliteDatabase implements Database {
   #wasFull = false;
 
   /** The store at `path`: open, and written once. */
-  constructor(path: string, connection: Connection) {
+  constructor(path: string, connection: Connection, statements: FailedStatements) {
+    this.statements = statements;
     this.#connection = connection;
     this.#file = path;
     this.#wal = `${connection.file}-wal`;

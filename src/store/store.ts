@@ -315,9 +315,14 @@ export class Store {
     return this.#gate.trouble;
   }
 
-  /** Something failed that is no read or write of its own. */
-  notice(error: unknown): void {
-    this.#gate.notice(error);
+  /** Why this process does not have its work: a heartbeat is no read or write either. null: it has it. */
+  heartbeat(overdue: Error | null): void {
+    this.#gate.heartbeat(overdue);
+  }
+
+  /** Nothing has failed for long. */
+  forgetTrouble(): void {
+    this.#gate.forgetTrouble();
   }
 
   /** Called after each failure. There is one listener. */

@@ -248,7 +248,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   store_failing: {
     means:
-      'A read or a write of the store failed: the disk is full, another process has locked the file, or the file is damaged, deleted or replaced. With PostgreSQL and several replicas, its title may also say why a replica takes no work, such as a wrong clock. The alert ends when nothing has failed for a minute (longer after a relapse); a damaged file counts as damaged until you restart Warmwarden. After a restart, the new process sends the resolved message once nothing has failed for a minute.',
+      'A read or a write of the store failed: the disk is full, another process has locked the file, or the file is damaged, deleted or replaced. With PostgreSQL and several replicas, its title may also say why a replica takes no work, such as a wrong clock. The alert ends when nothing has failed for half a minute (longer after a relapse); a damaged file counts as damaged until you restart Warmwarden. After a restart, the new process sends the resolved message once nothing has failed for a minute.',
     done: 'Warmwarden took no action that it could not record, and retries every few seconds. It sends this alert without the store, to each channel until the channel accepts it. `/readyz` fails. It sends other alerts when the store works again.',
     todo: 'Follow the advice in the message, which depends on the cause. The log has it too. If the `-wal` or `-shm` file beside the store was deleted, Warmwarden needs a restart: end it with SIGTERM, not with kill -9, and nothing is lost.',
   },

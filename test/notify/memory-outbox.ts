@@ -45,11 +45,11 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
     if (!delivery) throw new Error(`there is no delivery ${id}`);
     deliveries.set(id, deliveryAfter(delivery, event));
   };
-  let trouble: StoreTrouble = { failures: 0, newest: null, wroteSince: false };
+  let trouble: StoreTrouble = { failures: 0, newest: null, isOver: true };
   let noticed = () => {};
   const fail = (said: string, lasting: boolean, untilWritten = false) => {
     const newest = { said, remedy: 'Free space on the disk.', lasting, untilWritten };
-    trouble = { failures: trouble.failures + 1, newest, wroteSince: false };
+    trouble = { failures: trouble.failures + 1, newest, isOver: false };
     noticed();
   };
   const throwing = (error: Error | null) => {
@@ -60,7 +60,7 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
   const check = () => throwing(store.away ?? store.broken);
   const checkWrite = () => {
     throwing(store.away ?? store.broken ?? store.full);
-    trouble = { ...trouble, wroteSince: true };
+    if (!trouble.newest?.lasting) trouble = { ...trouble, isOver: true };
   };
   const outbox: Outbox = {
     unnotifiedTransitions: async (limit) => {
@@ -145,7 +145,7 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
     restart: () => {
       store.broken = null;
       store.full = null;
-      trouble = { failures: 0, newest: null, wroteSince: false };
+      trouble = { failures: 0, newest: null, isOver: true };
     },
     // A full disk is read all the same.
     outage: async () => (store.outageNote?.alert.firingAt === outageEnded ? null : store.outageNote),
@@ -178,7 +178,15 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
     onTrouble: (listener) => {
       noticed = listener;
     },
-    proveWritable: async () => checkWrite(),
+    forgetTrouble: () => {
+      if (!trouble.newest?.lasting) trouble = { ...trouble, newest: null, isOver: true };
+    },
+    // It writes something else than what failed, which proves that the store is there, and no more.
+    proveWritable: async () => {
+      const { isOver, newest } = trouble;
+      checkWrite();
+      trouble = { ...trouble, isOver: isOver || newest?.untilWritten === true };
+    },
   };
   return store;
 }

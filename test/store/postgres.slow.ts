@@ -105,7 +105,9 @@ test('a table that is gone or may not be seen is named, with what to do', async 
   await expect(store.recordAlerts(told('m1'))).rejects.toThrow(/does not exist\. A part of the store was deleted, or /);
   expect(store.trouble.newest?.remedy).toContain('a restart without one begins with an empty store');
   await hidden('away RENAME TO warmwarden');
+  expect(store.trouble.isOver).toBe(false);
   await store.recordAlerts(told('m2'));
+  expect(store.trouble.isOver).toBe(true);
   expect(await transitions(store)).toBe(1);
   await store.close();
 });
@@ -341,9 +343,9 @@ test('whatever a lost connection or a refusal breaks says where, what, and what 
   for (const sentence of [...(await sentences()), ...(await sentences())])
     expect(sentence).toMatch(new RegExp(`^PostgreSQL at 127\\.0\\.0\\.1:\\d+ does not answer: [^.]+\\. ${byItself}$`));
   proxy.open();
-  expect(store.trouble).toMatchObject({ newest: { untilWritten: true }, wroteSince: false });
+  expect(store.trouble).toMatchObject({ newest: { untilWritten: true }, isOver: false });
   await store.proveWritable(now);
-  expect(store.trouble.wroteSince).toBe(true);
+  expect(store.trouble.isOver).toBe(true);
 
   await postgres.query('DROP TABLE warmwarden.ledgers', proxy.place.database);
   expect(await said(() => store.ledgers())).toMatch(

@@ -1,7 +1,7 @@
 // The store on SQLite: the contract, and what only a file can do: be shared, broken, newer, or left behind by a kill -9.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -192,5 +192,28 @@ test('a folder that does not exist yet is made', async () => {
   const path = join(newFolder(), 'a', 'b', 'warmwarden.db');
   const store = await Store.open(path, now);
   expect((await store.loadPicture()).mailboxes).toEqual([]);
+  await store.close();
+});
+
+test('a statement that fails is over once the same statement succeeds, and not before; a refused file once it is back', async () => {
+  const path = newFile();
+  const store = await Store.open(path, now);
+  const beside = new DatabaseSync(path);
+  const silence = { match: { rule: ['api_down'] }, by: 'me', reason: 'a test', from: now, until: now + 1 };
+  const put = (id: string) => store.silences.record({ id, ...silence }, now);
+  beside.exec("CREATE TRIGGER broken BEFORE INSERT ON silences BEGIN SELECT RAISE(ABORT, 'broken'); END");
+  await expect(put('one')).rejects.toThrow('broken');
+  beside.exec('DROP TRIGGER broken');
+  await store.proveWritable(now);
+  expect(store.trouble).toMatchObject({ failures: 1, isOver: false });
+  await put('one');
+  expect(store.trouble).toMatchObject({ failures: 1, isOver: true });
+  beside.close();
+  renameSync(path, `${path}.away`);
+  await expect(store.proveWritable(now)).rejects.toThrow('was deleted or replaced');
+  expect(store.trouble.isOver).toBe(false);
+  renameSync(`${path}.away`, path);
+  await store.proveWritable(now);
+  expect(store.trouble.isOver).toBe(true);
   await store.close();
 });

@@ -18,6 +18,7 @@ import { noTally } from '../../../src/model/tally.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../../../src/model/time.ts';
 import { Collector } from '../../../src/notify/collector.ts';
 import type { OutboxStore } from '../../../src/notify/outbox-store.ts';
+import { StoreHealth } from '../../../src/notify/store-health.ts';
 import { StoreWatch } from '../../../src/notify/store-watch.ts';
 import { Recorder } from '../../../src/record/recorder.ts';
 import { Store } from '../../../src/store/store.ts';
@@ -98,7 +99,8 @@ export async function openDesk(at: EpochMs, seed: number): Promise<Desk> {
     seenAgain: () => true,
     onLost: () => {},
   });
-  const storeWatch = new StoreWatch({ ...parts, store: failing(store, () => desk.storeIsFull) });
+  const watched = { ...parts, store: failing(store, () => desk.storeIsFull) };
+  const storeWatch = new StoreWatch({ ...watched, health: new StoreHealth(watched) });
   const desk: Desk = {
     clock,
     fleet,
@@ -149,6 +151,7 @@ function heardOf(channel: string, { at, transitions, incident }: GroupMessage, t
 /** The store as a full disk makes it, while it is. */
 function failing(store: Store, isFull: () => boolean): OutboxStore {
   let failures = 0;
+  let failed = () => {};
   const newest = { said: 'database or disk is full', remedy: 'Free space on the disk.', lasting: false };
   return {
     outbox: store.outbox,
@@ -157,12 +160,16 @@ function failing(store: Store, isFull: () => boolean): OutboxStore {
     outage: () => store.outage(),
     endOutage: (changes, begunAt) => store.endOutage(changes, begunAt),
     get trouble() {
-      return { failures, newest: failures === 0 ? null : newest, wroteSince: false };
+      return { failures, newest: failures === 0 ? null : newest, isOver: !isFull() };
     },
-    onTrouble: () => {},
+    forgetTrouble: () => {},
+    onTrouble: (listener) => {
+      failed = listener;
+    },
     proveWritable: async (now) => {
       if (!isFull()) return store.proveWritable(now);
       failures += 1;
+      failed();
       throw new Error(newest.said);
     },
   };
