@@ -80,32 +80,28 @@ export async function serverDoubts(db: Db, place: PostgresPlace): Promise<readon
       current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commits`.execute(db);
   const [server] = rows;
   if (!server) return [];
-  return [
-    ...(place.isPooled === true
-      ? [
-          'A connection pooler is in front of PostgreSQL: replicas look for commands from one another only once a second.',
-        ]
-      : []),
-    ...(server.followers > 0 && server.synchronous === ''
-      ? [
-          'PostgreSQL replicates asynchronously: a failover may lose actions that Warmwarden recorded. Set synchronous_standby_names.',
-        ]
-      : []),
-    ...(server.synchronous !== '' && server.commits === 'local'
-      ? [
-          'PostgreSQL runs with synchronous_commit = local, so it does not wait for its standbys: a failover may lose actions that Warmwarden recorded. Set it to on.',
-        ]
-      : []),
-    ...(server.fsync === 'off'
-      ? ['PostgreSQL runs with fsync = off: a crash of its machine may damage the store. Set it to on.']
-      : []),
-    ...(server.commits === 'off'
-      ? [
-          'PostgreSQL runs with synchronous_commit = off: a crash may lose actions that Warmwarden recorded. Set it to on.',
-        ]
-      : []),
-    ...(await timeoutDoubts(db, place)),
+  const { followers, synchronous, commits, fsync } = server;
+  const doubts: readonly (readonly [boolean, string])[] = [
+    [
+      place.isPooled === true,
+      'A connection pooler is in front of PostgreSQL: replicas look for commands from one another only once a second.',
+    ],
+    [
+      followers > 0 && synchronous === '',
+      'PostgreSQL replicates asynchronously: a failover may lose actions that Warmwarden recorded. Set synchronous_standby_names.',
+    ],
+    [
+      synchronous !== '' && commits === 'local',
+      'PostgreSQL runs with synchronous_commit = local, so it does not wait for its standbys: a failover may lose actions that Warmwarden recorded. Set it to on.',
+    ],
+    [fsync === 'off', 'PostgreSQL runs with fsync = off: a crash of its machine may damage the store. Set it to on.'],
+    [
+      commits === 'off',
+      'PostgreSQL runs with synchronous_commit = off: a crash may lose actions that Warmwarden recorded. Set it to on.',
+    ],
   ];
+  const said = doubts.flatMap(([isSo, sentence]) => (isSo ? [sentence] : []));
+  return [...said, ...(await timeoutDoubts(db, place))];
 }
 
 /** At a start, once it has connected. */
