@@ -59,6 +59,7 @@ export async function askDaemon<Name extends OperationName>(
     : await askSocket(pathOf(address), name, body);
   if (status === 401) throw new UnauthorizedError(`Unauthorized: ${at} does not know the token.`);
   if (isOutcome(answer)) return answer;
+  if (isNoPage(answer)) throw noPageAt(at);
   const refused = messageOf(answer);
   if (refused !== null) return { result: 'failed', messages: [refused] };
   throw new Error(`${at} answered ${status}, but not like a Warmwarden daemon.`);
@@ -131,6 +132,7 @@ export async function askFor(
   if (asked === null) return null;
   const { at, status, answer } = asked;
   if (status === 200 && answer !== null) return answer;
+  if (isNoPage(answer)) throw noPageAt(at);
   if (status === 404 && messageOf(answer) !== null) throw new UnknownNameError(messageOf(answer) ?? '');
   if (status === 401 && isHttp(address) && address.token !== null)
     throw new UnauthorizedError(`Unauthorized: ${at} does not know the token.`);
@@ -142,6 +144,15 @@ export async function askFor(
 /** The request names a mailbox, say, that does not exist. */
 export class UnknownNameError extends Error {
   override readonly name = 'UnknownNameError';
+}
+
+/** Whether a daemon answers there, but not at this path. */
+export function isNoPage(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && 'error' in answer && answer.error === 'not_found';
+}
+
+export function noPageAt(at: string): UnknownNameError {
+  return new UnknownNameError(`Nothing is served at ${at}: check the path in --url.`);
 }
 
 function messageOf(answer: unknown): string | null {

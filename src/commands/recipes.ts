@@ -18,7 +18,7 @@ import { counted } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
-import { daemonListens, isHttp, NoDaemonError } from './daemon-client.ts';
+import { daemonListens, isHttp, isNoPage, NoDaemonError, noPageAt } from './daemon-client.ts';
 import { findPlaces, findStore } from './loading.ts';
 import { openOfflineRecipes } from './offline-recipes.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
@@ -112,7 +112,7 @@ function askingUrl(options: ListOptions): Ask {
     const headers = { ...init.headers, authorization: `Bearer ${key}` };
     const answer = await fetch(`${base}/v1${path}`, { ...init, headers, redirect: 'error' }).catch(() => null);
     if (!answer) throw new NoDaemonError(`No daemon answers at ${base}. Is it running there?`);
-    return textOf(answer);
+    return textOf(answer, `${base}/v1${path}`);
   };
 }
 
@@ -125,19 +125,20 @@ const refusals: Readonly<Record<number, ErrorKind>> = {
 };
 
 /** Throws what the other side says when it refuses. */
-async function textOf(answer: Pick<Response, 'ok' | 'status' | 'text'>): Promise<string> {
+async function textOf(answer: Pick<Response, 'ok' | 'status' | 'text'>, at: string | null = null): Promise<string> {
   const text = await answer.text();
   if (answer.ok) return text;
+  const refusal = refusalIn(text);
+  if (at !== null && isNoPage(refusal)) throw noPageAt(at);
   throw new CommandError(
     refusals[answer.status] ?? 'failed',
-    messageIn(text) ?? `The daemon answered ${answer.status}.`,
+    typeof refusal?.message === 'string' ? refusal.message : `The daemon answered ${answer.status}.`,
   );
 }
 
-function messageIn(text: string): string | null {
+function refusalIn(text: string): { readonly message?: unknown } | null {
   try {
-    const { message } = JSON.parse(text) as { readonly message?: unknown };
-    return typeof message === 'string' ? message : null;
+    return JSON.parse(text);
   } catch {
     return null;
   }

@@ -62,7 +62,7 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
 /** The parser's own words, without the end of a line of source that it may quote: that could be a secret. */
 function sentence(message: string): string {
   // The parser calls itself for each level.
-  if (message.includes('call stack')) return 'YAML: is nested too deeply, or is too large';
+  if (message.includes('call stack')) return 'YAML: the file is nested too deeply, or is too large';
   return `YAML: ${message.split('\n')[0]}`;
 }
 

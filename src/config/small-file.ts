@@ -41,7 +41,20 @@ function contentOf(file: number, maxBytes: number): { readonly text: string } | 
   for (let read = -1; read !== 0 && length < bytes.length; length += read) {
     read = readSync(file, bytes, length, bytes.length - length, null);
   }
-  return length > maxBytes ? tooLarge : { text: bytes.toString('utf8', 0, length) };
+  return length > maxBytes ? tooLarge : textIn(bytes.subarray(0, length));
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** UTF-8, without the mark that some editors begin it with. UTF-16 without a mark would read as UTF-8 full of NULs. */
+function textIn(bytes: Buffer): { readonly text: string } | { readonly failure: string } {
+  const failure = 'it is not UTF-8 text; save it as UTF-8';
+  if (bytes.includes(0)) return { failure };
+  try {
+    return { text: utf8.decode(bytes) };
+  } catch {
+    return { failure };
+  }
 }
 
 /** null for a regular file. */

@@ -52,13 +52,13 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   writes_off: {
     means:
       'The emergency stop is on: a person ran `warmwarden writes off` for all accounts, for one account or for one mailbox. The message says who, why and until when. The alert ends when writes are on again or the time of the stop has passed.',
-    done: 'Warmwarden changes no mailbox that the stop covers, neither by itself nor for a person. It keeps polling, and notifies you of breaches there as `bounce_over_limit`. The stop survives restarts.',
+    done: 'Warmwarden does not change the mailboxes that the stop covers, neither by itself nor for a person. It keeps polling, and notifies you of breaches there as `bounce_over_limit`. The stop survives restarts.',
     todo: 'When the reason is gone, run the `warmwarden writes on` command in the message: it ends exactly this stop. `warmwarden history` shows who switched writes off.',
   },
   disarmed: {
     means:
       'A person switched protection off: a reload set guard.enforce to false (for all accounts, or in an override) or removed an account, or a silence mutes all messages. The message says who and until when. The alert ends when enforcement is on again, the account is back in the configuration, or the silence is over. For a removed account, it also ends after three days.',
-    done: 'Where enforcement is off, Warmwarden changes no mailbox by itself, keeps polling, and notifies you of what it would have done. It does not poll a removed account. During a silence it keeps guarding.',
+    done: 'Where enforcement is off, Warmwarden does not change mailboxes by itself. It keeps polling and notifies you of what it would have done. It does not poll a removed account. During a silence it keeps guarding.',
     todo: 'If this was not intended: write `guard.enforce: true`, or put the account back, and run `warmwarden reload`; end a silence with `warmwarden silence expire ID`. Every channel except recipes gets this alert and `writes_off`, whatever the routes; no silence mutes them, and they are repeated daily.',
   },
   contested: {

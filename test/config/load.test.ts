@@ -295,5 +295,5 @@ test('a file that is read in turns is read as it is at once', async () => {
 test('text that is nested beyond what the parser can follow is refused in plain words', () => {
   const loaded = load(`${account}x: ${'['.repeat(100_000)}\n`);
   const problems = loaded.ok ? [] : loaded.problems.map(({ message }) => message);
-  expect(problems[0]).toBe('YAML: is nested too deeply, or is too large');
+  expect(problems[0]).toBe('YAML: the file is nested too deeply, or is too large');
 });

@@ -56,6 +56,24 @@ test.each([
   expect([code, output.trim()]).toEqual([2, `${name}:1:1 the file can't be read: ${why}`]);
 });
 
+test.each([
+  ['UTF-16, as PowerShell writes it', Buffer.from('\ufeffaccounts: []\n', 'utf16le')],
+  ['UTF-16 without a mark', Buffer.from('accounts: []\n', 'utf16le')],
+  ['Latin-1', Buffer.from('# M\u00fcnchen\naccounts: []\n', 'latin1')],
+])('a configuration in %s is refused with what to do', async (_, bytes) => {
+  using place = workplace();
+  writeFileSync(place.path('other.yaml'), bytes, { mode: 0o600 });
+  const { code, output } = await check(place, place.path('other.yaml'));
+  const why = "the file can't be read: it is not UTF-8 text; save it as UTF-8";
+  expect([code, output.trim()]).toEqual([2, `other.yaml:1:1 ${why}`]);
+});
+
+test('a key in UTF-8 with a mark before it is read without the mark', () => {
+  using place = workplace();
+  writeFileSync(place.path('marked'), `\ufeff${key}`);
+  expect([...readFiles([place.path('marked')])]).toEqual([[place.path('marked'), key]]);
+});
+
 test('a configuration behind a symlink is read, as Kubernetes mounts it', async () => {
   using place = workplace();
   const accounts = [{ name: 'acme', base_url: 'https://mailboxes.example', api_key_file: 'link-to-key' }];

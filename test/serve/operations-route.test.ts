@@ -1,7 +1,7 @@
 // The commands over HTTP: for an operator's token only, as JSON only, and the same requests as over the socket.
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { askDaemon } from '../../src/commands/daemon-client.ts';
+import { askDaemon, askFor } from '../../src/commands/daemon-client.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import type { CommandOutcome, DaemonCommands } from '../../src/model/operator-command.ts';
 import { serve } from './running-server.ts';
@@ -40,6 +40,10 @@ test('an operator asks as over the socket, under the name of the token', async (
   await expect(askDaemon(nowhere, 'pause', request)).rejects.toThrow(
     'No daemon answers at http://127.0.0.1:1/api/operations/pause.',
   );
+  const elsewhere = { ...daemon, url: `${server.url}/prefix` };
+  const noPage = `Nothing is served at ${server.url}/prefix/api/`;
+  await expect(askDaemon(elsewhere, 'pause', request)).rejects.toThrow(`${noPage}operations/pause: check the path`);
+  await expect(askFor(elsewhere, 'fleet')).rejects.toThrow(`${noPage}fleet: check the path in --url.`);
   await expect(askDaemon({ ...daemon, token: 'wrong' }, 'pause', request)).rejects.toThrow('does not know the token');
 });
 

@@ -43,7 +43,7 @@ export function enforcementOff(
 ): Condition {
   const sentences = [
     `Reloaded by ${by} on ${momentText(at, zone)}: the configuration now says guard.enforce: false.`,
-    'Warmwarden changes no mailbox there by itself. It keeps polling and notifies you of what it would have done. Enforcement stays off until the configuration says guard.enforce: true.',
+    'Warmwarden does not change these mailboxes by itself. It keeps polling and notifies you of what it would have done. Enforcement stays off until the configuration says guard.enforce: true.',
     `To switch it on: write guard.enforce: true, then run \`${command} reload\`.`,
   ];
   const facts = { title: `enforcement is OFF for ${scopeText(scope)}`, sentences, numbers: { until: null } };
@@ -82,7 +82,7 @@ export function accountRemoved({ account, mailboxes, by, at }: Removal, { comman
   const until = at + remindedForMs;
   const sentences = [
     `Reloaded by ${by} on ${momentText(at, zone)}: the account is no longer in the configuration. It had ${counted(mailboxes, 'mailbox', 'mailboxes')}.`,
-    'Warmwarden no longer polls the account, changes no mailbox of it, and sends no alerts about it.',
+    'Warmwarden no longer polls the account, does not change its mailboxes, and sends no alerts about it.',
     `If that was not intended: put the account back into the configuration, then run \`${command} reload\`. Otherwise you are reminded daily until ${momentText(until, zone)}.`,
   ];
   const numbers = { removed_account: account, until: new Date(until).toISOString() };

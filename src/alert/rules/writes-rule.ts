@@ -50,7 +50,7 @@ function onSentences(off: WritesOff, command: string, zone: string): readonly st
   const unchanged =
     scope.kind === 'mailbox'
       ? 'Warmwarden does not change this mailbox.'
-      : 'Warmwarden changes no mailbox that the stop covers.';
+      : 'Warmwarden does not change the mailboxes that the stop covers.';
   return [
     sentence(`Switched off by ${by} on ${momentText(since, zone)}: ${reason}`),
     `${unchanged} It keeps polling and notifies you of what it would have done. ${end}`,
