@@ -39,7 +39,16 @@ export function inconsistencies(tree: unknown): Finding[] {
 
 /** What is allowed and probably not meant. */
 export function doubts(tree: unknown): Finding[] {
-  return [...doubtsOfAlerts(tree), ...doubtsOfStore(mapping(mapping(tree)['store']))];
+  const { server, store } = mapping(tree);
+  return [...doubtsOfAlerts(tree), ...doubtsOfTokens(mapping(server)), ...doubtsOfStore(mapping(store))];
+}
+
+/** One token of whatever role closes the page to everyone who has none. */
+function doubtsOfTokens(server: Mapping): Finding[] {
+  const tokens = mappings(mapping(server['auth'])['tokens']);
+  if (tokens.length === 0 || tokens.some(({ role }) => role !== 'scraper')) return [];
+  const message = 'no token can open the page: add one with the role operator or viewer';
+  return [finding(['server', 'auth', 'tokens'], message)];
 }
 
 function doubtsOfAlerts(tree: unknown): Finding[] {

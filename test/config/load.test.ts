@@ -250,6 +250,18 @@ describe('warnings', () => {
     expect(accepted(`${account}alerts:\n  channels: [${fix}]\n`).alerts.routes).toMatchObject([{ channels: [] }]);
   });
 
+  test('tokens that can only scrape close the page to everyone, and a warning says so', () => {
+    const having = (...roles: readonly string[]) => {
+      const tokens = roles.map((role, index) => `{name: t${index}, sha256: "${'a1'.repeat(32)}", role: ${role}}`);
+      const server = `server: {public_url: "https://w.example", auth: {tokens: [${tokens}]}}\n`;
+      return warnings(account + server + slack);
+    };
+    expect(having('scraper')).toEqual([
+      'server.auth.tokens: no token can open the page: add one with the role operator or viewer',
+    ]);
+    expect([having('scraper', 'viewer'), having('operator')]).toEqual([[], []]);
+  });
+
   test('a file with nothing doubtful has no warnings', () => {
     expect(warnings(account + reachable + slack)).toEqual([]);
   });
