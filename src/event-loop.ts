@@ -20,6 +20,33 @@ export function ownTurn(urgency: Urgency = 'urgent'): Promise<void> {
   });
 }
 
+/** Small works that begin in one turn of the event loop at most: each takes some tenths of a millisecond. */
+export const smallWorksATurn = 8;
+let begun = 0;
+const small: (() => void)[] = [];
+
+/**
+ * For one of very many small works, such as to send a request or to read a short answer: null when there is room for it in
+ * this turn; otherwise resolves in a later one. Where hundreds arrive at once, they are one long work, done piece by piece.
+ */
+export function roomForSmallWork(): Promise<void> | null {
+  if (begun === 0) setImmediate(endOfTurn);
+  begun += 1;
+  if (small.length === 0 && begun <= smallWorksATurn) return null;
+  return new Promise((resolve) => {
+    if (small.push(resolve) === 1) void ownTurn().then(beginSmall);
+  });
+}
+
+function endOfTurn(): void {
+  begun = 0;
+}
+
+function beginSmall(): void {
+  for (const begin of small.splice(0, smallWorksATurn)) begin();
+  if (small.length > 0) void ownTurn().then(beginSmall);
+}
+
 function next(): void {
   const { urgent, patient } = waiting;
   const isPatientDue = patient.length > 0 && (urgent.length === 0 || wasUrgent);

@@ -183,9 +183,9 @@ export function createPacer(sliceMs: number, urgency: Urgency = 'urgent'): Pacer
   };
 }
 
-/** Resolves in the event loop's next turn: what has arrived at the process by then was taken in. */
+/** Resolves in a turn of the event loop of its own: what has arrived at the process by then was taken in. */
 export function nextTurn(): Promise<void> {
-  return turn();
+  return ownTurn();
 }
 
 /** Rows that are worked through in one turn of the event loop. */

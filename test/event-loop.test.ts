@@ -1,29 +1,34 @@
 // Long works side by side: the event loop turns between any two of their pieces.
 import { expect, test } from 'vitest';
 import { Turns } from '../src/commit/turns.ts';
-import { ownTurn } from '../src/event-loop.ts';
+import { ownTurn, roomForSmallWork, smallWorksATurn } from '../src/event-loop.ts';
 import { createPacer, inTurns, systemClock } from '../src/world.ts';
 
-test('of several long works one piece is done in a turn of the event loop', async () => {
+/** Counts the turns of the event loop until it is disposed of. */
+function countedTurns() {
   let turn = 0;
   let counting = setImmediate(function count() {
     turn += 1;
     counting = setImmediate(count);
   });
+  return { now: () => turn, [Symbol.dispose]: () => clearImmediate(counting) };
+}
+
+test('of several long works one piece is done in a turn of the event loop', async () => {
+  using turns = countedTurns();
   const pieces: number[] = [];
   const pacer = createPacer(0);
   const own = async () => {
-    for (let n = 0; n < 5; n += 1) await ownTurn().then(() => pieces.push(turn));
+    for (let n = 0; n < 5; n += 1) await ownTurn().then(() => pieces.push(turns.now()));
   };
   const paced = async () => {
-    for (let n = 0; n < 5; n += 1) await pacer.turn().then(() => pieces.push(turn));
+    for (let n = 0; n < 5; n += 1) await pacer.turn().then(() => pieces.push(turns.now()));
   };
   const listed = async () => {
     await ownTurn();
-    await inTurns(Array.from({ length: 400 }), () => pieces.push(turn));
+    await inTurns(Array.from({ length: 400 }), () => pieces.push(turns.now()));
   };
   await Promise.all([own(), paced(), listed()]);
-  clearImmediate(counting);
   expect(pieces).toHaveLength(14);
   expect(new Set(pieces).size).toBe(14);
 });
@@ -72,4 +77,40 @@ test('patient work goes on while much urgent work waits', async () => {
   await Promise.all([urgent(), urgent(), urgent(), patientWorks(2, 10, done)]);
   expect(done).toHaveLength(320);
   expect(done.lastIndexOf('patient')).toBeLessThan(100);
+});
+
+/** How many of them there are in the turn that has most. */
+function mostInOne(turns: readonly number[]): number {
+  return Math.max(...[...Map.groupBy(turns, (turn) => turn).values()].map(({ length }) => length));
+}
+
+test('of very many small works a few are done in a turn of the event loop, in the order of asking', async () => {
+  using turns = countedTurns();
+  await ownTurn();
+  const [done, order]: [number[], number[]] = [[], []];
+  const small = async (n: number) => {
+    await roomForSmallWork();
+    done.push(turns.now());
+    order.push(n);
+  };
+  const long: number[] = [];
+  const one = async () => {
+    for (let n = 0; n < 5; n += 1) await ownTurn().then(() => long.push(turns.now()));
+  };
+  await Promise.all([...Array.from({ length: 100 }, (_, n) => small(n)), one()]);
+  expect(order).toEqual(Array.from({ length: 100 }, (_, n) => n));
+  expect(mostInOne(done)).toBeLessThanOrEqual(smallWorksATurn);
+  // A long work is done beside them, in turns of its own.
+  expect(long.filter((turn) => done.includes(turn))).toEqual([]);
+  expect(long.at(-1)).toBeLessThan(done.at(-1) ?? 0);
+});
+
+test('a small work waits for nothing while there are few of them', async () => {
+  for (let turn = 0; turn < 3; turn += 1) {
+    await ownTurn();
+    expect(Array.from({ length: smallWorksATurn }, () => roomForSmallWork())).toEqual(
+      Array.from({ length: smallWorksATurn }, () => null),
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 });

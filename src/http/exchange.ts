@@ -1,6 +1,6 @@
 // One HTTP request under deadlines and caps, told as a value: what was read from a success, or a failure of a closed kind.
 import { Agent } from 'undici';
-import { ownTurn } from '../event-loop.ts';
+import { ownTurn, roomForSmallWork } from '../event-loop.ts';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { classify, errorWordOf, type Failure, failed, malformed, quote, type Result } from './failure.ts';
@@ -18,7 +18,7 @@ const longestStopMs = 15 * minuteMs;
 const maxConnections = 16;
 /** Of all answers of this process, from their first byte until they have been read. */
 export const heldAnswers = new HeldAnswers(64 * 1024 * 1024);
-/** Of bodies up to this, many may be read in one turn of the event loop. */
+/** Of bodies up to this, several may be read in one turn of the event loop. */
 const smallBytes = 16 * 1024;
 /** A body beyond this takes too long to be read between two turns of the event loop. */
 const largeBytes = 512 * 1024;
@@ -103,6 +103,7 @@ export async function exchange<Value>(
   read: ReadSuccess<Value>,
 ): Promise<Exchange<Value>> {
   const { method, body, signal, mayLeave, deadlines = usualDeadlines } = ask;
+  await roomForSmallWork();
   const { origin, pathname, search } = new URL(`${ask.baseUrl}${ask.path}`);
   const load = loads.get(agent) ?? { connections: 0, requests: 0 };
   // Then it goes out on a connection that is open already.
@@ -140,7 +141,7 @@ export async function exchange<Value>(
     const answer = { status, headers: received.headers, wireBytes, reached: true, lostKept: false };
     if (status >= 300) return { ...answer, ...refusalOf(received, now(), ask.redactor) };
     if (trouble !== null) return { ...answer, result: malformed(status, trouble), errorWord: null };
-    if (received.body.length > smallBytes) await ownTurn();
+    await (received.body.length > smallBytes ? ownTurn() : roomForSmallWork());
     return { ...answer, result: await read(received), errorWord: null };
   } finally {
     load.requests -= 1;
