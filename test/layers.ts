@@ -82,9 +82,10 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['@modelcontextprotocol/server', 'node:crypto', 'node:stream'],
   ),
   access: only(['model', 'world'], ['hono', 'node:crypto', 'node:net']),
-  page: only(['model', 'guard', 'alert', 'wording', 'fleet'], ['hono', 'tinyqueue']),
+  overview: only(['model', 'guard', 'alert', 'wording', 'fleet'], ['tinyqueue']),
+  page: only(['model', 'alert', 'wording', 'fleet', 'overview'], ['hono']),
   serve: only(
-    ['model', 'access', 'alert', 'page', 'wording', 'fleet', 'world', 'metrics', 'operator'],
+    ['model', 'access', 'alert', 'overview', 'page', 'wording', 'fleet', 'world', 'metrics', 'operator'],
     ['hono', '@hono/node-server', 'zod', 'node:crypto', 'node:http', 'node:https', 'node:net'],
   ),
   simulator: only(['world'], ['zod', 'node:http', 'node:crypto', 'node:net', 'node:zlib']),

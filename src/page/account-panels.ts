@@ -8,12 +8,12 @@ import { resendPath } from '../model/page-links.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
+import { duration } from '../wording/one-line.ts';
 import { counted, numberText, spanText } from '../wording/phrases.ts';
 import { sweepText } from '../wording/sweep.ts';
 import { doLink } from './command-links.ts';
 import { deliveryItem } from './delivery-item.ts';
 import { ago, lasting, type Markup, text } from './elements.ts';
-import { duration } from './words.ts';
 
 /** Messages of the folded list. */
 const deliveriesListed = 20;

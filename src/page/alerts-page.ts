@@ -4,14 +4,14 @@ import { silenceOf } from '../alert/matching.ts';
 import { type Alert, type Severity, type Silence, severities } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
+import { gravestOf } from '../overview/fleet-view.ts';
+import { duration } from '../wording/one-line.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { alertItem, alertTitle, runbookLink, sentList } from './alert-item.ts';
 import { deliveryItem } from './delivery-item.ts';
 import { ago, type Markup, severityBadge } from './elements.ts';
-import { gravestOf } from './fleet-view.ts';
 import { pageLinks } from './page-links.ts';
 import { Regions, type View } from './regions.ts';
-import { duration } from './words.ts';
 
 export interface AlertSelection {
   readonly severity: Severity | null;

@@ -1,9 +1,9 @@
 // Shown above every page: what makes all of it old or without effect, and what is wrong with the replicas.
 import { html } from 'hono/html';
 import type { MissingReplica, ReplicaState } from '../model/replica.ts';
+import { type LeadFacts, leadsOf } from '../overview/headline.ts';
 import { replicaTroubles } from '../wording/replicas.ts';
 import { type Markup, prose, text } from './elements.ts';
-import { type LeadFacts, leadsOf } from './headline.ts';
 
 export interface BannerFacts extends LeadFacts {
   readonly replicas: readonly ReplicaState[];

@@ -5,12 +5,12 @@ import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
+import { duration } from '../wording/one-line.ts';
 import { counted, numberText, spanText } from '../wording/phrases.ts';
 import { sweepText } from '../wording/sweep.ts';
 import { age, ago, type Markup, text } from './elements.ts';
 import { pageLinks } from './page-links.ts';
 import { Regions, type View } from './regions.ts';
-import { duration } from './words.ts';
 
 /** What is read of a mailbox, as people name it, and the route that reads it. */
 export const dataKinds = [

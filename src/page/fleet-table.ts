@@ -3,10 +3,6 @@ import { html } from 'hono/html';
 import { type GuardState, guardStates } from '../model/mailbox.ts';
 import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
-import { counted, numberText } from '../wording/phrases.ts';
-import { stateWords } from '../wording/states.ts';
-import { selectBox } from './command-links.ts';
-import { age, breakable, dnsCell, listingsCell, type Markup, stateBadge, text } from './elements.ts';
 import {
   type Facets,
   type MailboxRow,
@@ -15,10 +11,14 @@ import {
   type Sorting,
   type StateCounts,
   wholeFleet,
-} from './fleet-view.ts';
+} from '../overview/fleet-view.ts';
+import { share } from '../wording/one-line.ts';
+import { counted, numberText } from '../wording/phrases.ts';
+import { stateWords } from '../wording/states.ts';
+import { selectBox } from './command-links.ts';
+import { age, breakable, dnsCell, listingsCell, type Markup, stateBadge, text } from './elements.ts';
 import { pageLinks } from './page-links.ts';
 import type { Regions } from './regions.ts';
-import { share } from './words.ts';
 
 export interface FleetTableParts {
   readonly page: Page;

@@ -1,12 +1,12 @@
 // The fleet by account, domain, provider or tag: a line a group, the ones that need a person first.
 import { html } from 'hono/html';
+import { type Group, type Grouping, groupings } from '../overview/fleet-groups.ts';
+import { stateOrder } from '../overview/fleet-view.ts';
+import { share } from '../wording/one-line.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { breakable, type Markup, stateBadge } from './elements.ts';
-import { type Group, type Grouping, groupings } from './fleet-groups.ts';
 import { selectionPath } from './fleet-table.ts';
-import { stateOrder } from './fleet-view.ts';
 import { Regions, type View } from './regions.ts';
-import { share } from './words.ts';
 
 /** A domain a mailbox would be a page of megabytes. */
 const groupsShown = 200;

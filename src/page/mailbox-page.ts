@@ -13,6 +13,7 @@ import type { Ppm } from '../model/policy.ts';
 import { dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { writesAreOff } from '../model/write-scope.ts';
+import type { MailboxRow } from '../overview/fleet-view.ts';
 import { pausedText } from '../wording/paused.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
@@ -21,7 +22,6 @@ import { alertItem } from './alert-item.ts';
 import { dayChart } from './day-chart.ts';
 import { age, ago, breakable, type Markup, prose, stateBadge, text } from './elements.ts';
 import { rateCell, selectionPath } from './fleet-table.ts';
-import type { MailboxRow } from './fleet-view.ts';
 import { mailboxAdvice, stateTone } from './mailbox-advice.ts';
 import { Regions, type View } from './regions.ts';
 

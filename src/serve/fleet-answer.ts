@@ -1,5 +1,5 @@
 // GET /api/fleet: the headline, accounts and channels, and mailboxes worst first, `limit` of those that fit, from `cursor` on.
-import type { Rank } from '../page/fleet-view.ts';
+import type { Rank } from '../overview/fleet-view.ts';
 import { cursorAfter } from './cursor.ts';
 import { fleetJson } from './json-answers.ts';
 import { type PictureParts, pictureOf } from './picture.ts';

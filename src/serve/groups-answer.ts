@@ -1,7 +1,7 @@
 // GET /api/groups, and what the page of groups is read from: the fleet by account, domain, provider or tag.
 import { guardStates } from '../model/mailbox.ts';
-import { type Group, Grouped, type Grouping, groupings, shareOf } from '../page/fleet-groups.ts';
-import { firingAlerts } from '../page/fleet-view.ts';
+import { type Group, Grouped, type Grouping, groupings, shareOf } from '../overview/fleet-groups.ts';
+import { firingAlerts } from '../overview/fleet-view.ts';
 import { inTurns, turnAfter } from '../world.ts';
 import { cursorOf, pageAfter } from './cursor.ts';
 import { iso } from './json-answers.ts';

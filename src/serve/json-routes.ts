@@ -1,6 +1,6 @@
 // GET /api/...: what the pages show, as JSON. The daemon's own socket answers the same names.
 import type { Hono } from 'hono';
-import { rowOf } from '../page/fleet-view.ts';
+import { rowOf } from '../overview/fleet-view.ts';
 import { alertsAnswer } from './alerts-answer.ts';
 import { budgetAnswer } from './budget-answer.ts';
 import { configurationAnswer } from './configuration-answer.ts';

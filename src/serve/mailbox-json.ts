@@ -10,7 +10,7 @@ import type {
   WarmupAnswer,
 } from '../model/answers.ts';
 import type { RecordedDecision } from '../model/decision.ts';
-import type { MailboxRow } from '../page/fleet-view.ts';
+import type { MailboxRow } from '../overview/fleet-view.ts';
 import { actionJson, changeJson, decisionJson, type Explain, iso, rowJson } from './json-answers.ts';
 
 export function mailboxJson(row: MailboxRow, decisions: readonly RecordedDecision[], explain: Explain) {

@@ -1,6 +1,6 @@
 // What every page and /api/fleet begin with: the mailboxes as they rank, the counts, the alerts and the headline of this moment.
-import { firingAlerts } from '../page/fleet-view.ts';
-import { headlineOf } from '../page/headline.ts';
+import { firingAlerts } from '../overview/fleet-view.ts';
+import { headlineOf } from '../overview/headline.ts';
 import type { RouteParts } from './route-parts.ts';
 
 export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'ranking' | 'explain'>;

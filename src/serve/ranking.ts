@@ -4,7 +4,6 @@ import { MailboxNames } from '../fleet/mailbox-labels.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { KnownFleet } from '../page/fleet-page.ts';
 import {
   countStates,
   firingAlerts,
@@ -14,8 +13,9 @@ import {
   type RankedMailbox,
   rank,
   type StateCounts,
-} from '../page/fleet-view.ts';
-import { WideAlerts } from '../page/wide-alerts.ts';
+} from '../overview/fleet-view.ts';
+import { WideAlerts } from '../overview/wide-alerts.ts';
+import type { KnownFleet } from '../page/fleet-page.ts';
 import { createPacer } from '../world.ts';
 
 /** Ten thousand mailboxes are gone through in slices of this. */

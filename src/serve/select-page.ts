@@ -12,7 +12,7 @@ import {
   type Tags,
   wholeFleet,
   worstFirst,
-} from '../page/fleet-view.ts';
+} from '../overview/fleet-view.ts';
 import { createPacer } from '../world.ts';
 import type { RankedFleet } from './ranking.ts';
 

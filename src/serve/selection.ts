@@ -1,6 +1,6 @@
 // The parameters of a query that select mailboxes.
 import { guardStates } from '../model/mailbox.ts';
-import { type Selection, sortings, wholeFleet } from '../page/fleet-view.ts';
+import { type Selection, sortings, wholeFleet } from '../overview/fleet-view.ts';
 import { cursorOf } from './cursor.ts';
 import { oneOf, type Query, upTo, whole } from './query.ts';
 

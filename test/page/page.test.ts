@@ -7,7 +7,7 @@ import { dailyRows, inboxRatio, sumOf } from '../../src/model/daily-counts.ts';
 import { mailboxPath } from '../../src/model/page-links.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { everything } from '../../src/model/write-scope.ts';
-import type { Tags } from '../../src/page/fleet-view.ts';
+import type { Tags } from '../../src/overview/fleet-view.ts';
 import { FleetTrend } from '../../src/serve/fleet-trend.ts';
 import {
   account,

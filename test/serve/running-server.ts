@@ -7,7 +7,7 @@ import type { Fleet } from '../../src/fleet/fleet.ts';
 import type { MetricsSettings } from '../../src/metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
-import { noTags } from '../../src/page/fleet-view.ts';
+import { noTags } from '../../src/overview/fleet-view.ts';
 import { FleetTrend } from '../../src/serve/fleet-trend.ts';
 import { Ranking } from '../../src/serve/ranking.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { alertRules } from '../../model/alert.ts';
 import { guardStates } from '../../model/mailbox.ts';
-import { groupings } from '../../page/fleet-groups.ts';
+import { groupings } from '../../overview/fleet-groups.ts';
 import { count, firstSweep, listOf, moment, nextCursor, number, text } from './facts.ts';
 
 const group = z.strictObject({

@@ -11,10 +11,10 @@ import { dayMs, type EpochMs } from '../model/time.ts';
 import { scopeText, type WritesOff, writesOnCommand } from '../model/write-scope.ts';
 import { sentence as sentenceOf } from '../wording/explain.ts';
 import { incidentTitle } from '../wording/incidents.ts';
+import { duration } from '../wording/one-line.ts';
 import { counted, momentText } from '../wording/phrases.ts';
 import { sweepsText } from '../wording/sweep.ts';
 import type { StateCounts } from './fleet-view.ts';
-import { duration } from './words.ts';
 
 export interface HeadlineFacts {
   readonly counts: StateCounts;

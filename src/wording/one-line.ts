@@ -1,7 +1,7 @@
 // Shares and spans of time as words that stay on one line, the same on every page.
 import type { Ppm } from '../model/policy.ts';
 import { percent } from '../model/rate.ts';
-import { roughSpanText } from '../wording/phrases.ts';
+import { roughSpanText } from './phrases.ts';
 
 let hundredths: Intl.NumberFormat | undefined;
 
