@@ -5,11 +5,12 @@ import type { Clock } from '../../world.ts';
 
 const megabyte = 1024 * 1024;
 const lookEveryMs = 1_000;
-/** Shares of the time in which the event loop had something to do. Between the two it stays as it was. */
-const busyFrom = 0.8;
-const calmBelow = 0.6;
-/** With less of a core, others use the machine: the event loop waits for them rather than computes, and more room would save little. */
-const leastOfCore = 0.25;
+/**
+ * From when on it counts as busy, and below what no longer. With little of a core, others use the machine: the event loop waits
+ * for them rather than computes, and more room would save little.
+ */
+const busyFrom: LoopLoad = { busy: 0.8, ofCore: 0.25 };
+const calmBelow: LoopLoad = { busy: 0.6, ofCore: 0.1 };
 /** Both halves of the space for young objects. V8 doubles it, up to --max-semi-space-size for one half, unless a flag forbids it. */
 const youngBytes = { calm: 8 * megabyte, busy: 32 * megabyte } as const;
 /** By how much the heap may grow before old objects are collected, in percent of the live objects. */
@@ -55,7 +56,8 @@ export class HeapRoom {
   }
 
   adapt({ busy, ofCore }: LoopLoad): void {
-    this.#isBusy = ofCore >= leastOfCore && busy > (this.#isBusy ? calmBelow : busyFrom);
+    const least = this.#isBusy ? calmBelow : busyFrom;
+    this.#isBusy = busy > least.busy && ofCore > least.ofCore;
     this.#setFlag('heap-growing-percent', growingPercentOf(this.#isBusy, getHeapStatistics().used_heap_size));
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
     const mayGrow = 2 * young <= (this.#isBusy ? youngBytes.busy : youngBytes.calm);
