@@ -2,6 +2,7 @@
 
 import { judgedThatMatters } from '../commit/unwritten.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import type { StatsAnswer, WarmupAnswer } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
@@ -19,9 +20,11 @@ export interface Grounds {
   readonly rules: RuleSettings;
 }
 
-interface Judged extends Grounds {
+/** Not the whole mailbox, whose times and verdict are others by now: they would be kept for as long as it is judged by the same. */
+interface Judged extends Grounds, Pick<MailboxState, 'memory' | 'action' | 'entry' | 'detail'> {
   readonly at: EpochMs;
-  readonly mailbox: MailboxState;
+  readonly stats: StatsAnswer | undefined;
+  readonly warmup: WarmupAnswer | undefined;
 }
 
 /** For the mailboxes of one account. */
@@ -42,7 +45,7 @@ export class Repeats {
       breaker === null &&
       !isActive(mailbox.action) &&
       (mailbox.memory?.answersJudged ?? 0) >= judgedThatMatters;
-    if (isCalm) this.#judged.set(mailbox.id, { ...grounds, at: now, mailbox });
+    if (isCalm) this.#judged.set(mailbox.id, { ...groundsOf(mailbox, grounds), at: now });
     else this.#judged.delete(mailbox.id);
   }
 
@@ -65,17 +68,22 @@ export class Repeats {
   }
 }
 
+function groundsOf({ stats, warmup, memory, action, entry, detail }: MailboxState, { policy, rules }: Grounds) {
+  return { policy, rules, stats: stats?.answer, warmup: warmup?.answer, memory, action, entry, detail };
+}
+
 /** Whether a judgement would find what the last one found, but for the time. */
-function isSameGround({ mailbox, ...last }: Judged, now: MailboxState, { policy, rules }: Grounds): boolean {
+function isSameGround(last: Judged, mailbox: MailboxState, grounds: Grounds): boolean {
+  const now = groundsOf(mailbox, grounds);
   return (
-    last.policy === policy &&
-    last.rules === rules &&
-    mailbox.stats?.answer === now.stats?.answer &&
-    mailbox.warmup?.answer === now.warmup?.answer &&
-    mailbox.memory === now.memory &&
-    mailbox.action === now.action &&
-    mailbox.entry === now.entry &&
-    mailbox.detail === now.detail
+    last.policy === now.policy &&
+    last.rules === now.rules &&
+    last.stats === now.stats &&
+    last.warmup === now.warmup &&
+    last.memory === now.memory &&
+    last.action === now.action &&
+    last.entry === now.entry &&
+    last.detail === now.detail
   );
 }
 
