@@ -96,7 +96,7 @@ function askedRuns(expression: string, timeZone: string): RunsAt {
 }
 
 const [secondMs, minuteMs, hourMs, dayMs] = [1_000, 60_000, 3_600_000, 86_400_000];
-/** Days that are remembered: then it begins anew. */
+/** Days that are remembered: then it starts over. */
 const maxPartsKept = 2_000;
 /** What node-cron reads names as. */
 const named: Readonly<Record<string, string>> = {

@@ -18,7 +18,7 @@ export interface Identity {
   readonly role: Role;
 }
 
-/** Finds whose token a text is; null: nobody's. Throws an Error with a sentence when a digest is no SHA-256 in hex. */
+/** Finds whose token a text is; null: it is no token. Throws an Error with a sentence when a digest is no SHA-256 in hex. */
 export function createRecognize<Known extends Pick<Token, 'name' | 'sha256'>>(tokens: readonly Known[]) {
   const known = tokens.map((token) => {
     const { name, sha256 } = token;

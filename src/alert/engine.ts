@@ -98,7 +98,7 @@ function speaksFor(out: Collected, condition: Condition, alert: Alert | undefine
 }
 
 /**
- * A firing alert is told once; later words for it only update what is shown, and start the count against it anew. It
+ * People are notified of a firing alert once; later words for it only update what is shown, and restart the count against it. It
  * is told again when it got more severe.
  */
 function refresh(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {

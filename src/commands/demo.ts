@@ -18,7 +18,7 @@ import { type MovedClock, movedClock, standardOutput, type World, worldOn } from
 import { type Receiver, startReceiver } from './demo/receiver.ts';
 import { createStory, type Story } from './demo/story.ts';
 import { configVariable } from './options.ts';
-import { heedSignals } from './run/signals.ts';
+import { handleSignals } from './run/signals.ts';
 
 /** Ten minutes of mailbox life a second: a morning takes half a minute. */
 const defaultSpeed = 600;
@@ -73,7 +73,7 @@ async function demo(speed: number, port: number | undefined): Promise<void> {
   story.begin({ page: daemon.url, simulator: simulator.url, key: demoKey, speed, command });
   const ended = new AbortController();
   const running = Promise.all([clock.pace(speed, ended.signal), follow(daemon, story, clock, ended.signal)]);
-  heedSignals(
+  handleSignals(
     {
       reload: (request) => daemon.reload(request),
       stop: async () => {

@@ -1,4 +1,4 @@
-// The configuration in force: what a reload replaces, and what every loop asks anew each time.
+// The configuration in force: what a reload replaces, and what every loop asks each time.
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { AccountConfig, Config } from './config.ts';

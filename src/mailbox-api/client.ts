@@ -283,7 +283,7 @@ export class MailboxApi {
     return send();
   }
 
-  /** Made anew when the world learns of other secrets. */
+  /** Made again when the world learns of other secrets. */
   #redactor(): Redactor {
     const secrets = this.#world.secrets?.() ?? noSecrets;
     if (this.#redacting?.secrets !== secrets) {

@@ -134,7 +134,7 @@ class Session {
     return under;
   }
 
-  /** Read anew; while that fails, what was read last. */
+  /** Read again; while that fails, what was read last. */
   async #tools(): Promise<readonly Tool[]> {
     const list = await this.#source.list();
     if (list.ok) {

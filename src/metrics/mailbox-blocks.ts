@@ -51,7 +51,7 @@ export class MailboxBlocks {
 
   /** Counts the states, and brings the series up to date. One call at a time. */
   async pieces(): Promise<readonly Piece[]> {
-    // Rows of a day that lies too far ahead do not count, so that each day reads the same answer anew.
+    // Rows of a day that lies too far ahead do not count, so that each day reads the same answer again.
     const today = utcDate(this.#clock.now());
     if (today !== this.#day) this.#cache = this.#newCache();
     this.#day = today;

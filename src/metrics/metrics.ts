@@ -70,7 +70,7 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
   };
 }
 
-/** Families that are written anew for each scrape. */
+/** Families that are written for each scrape. */
 async function piecesOf(families: readonly Family[], format: Format, pacer: Pacer): Promise<readonly Piece[]> {
   const pieces: Piece[] = [];
   for (const family of families) {

@@ -157,7 +157,7 @@ export type RunPlace = Pick<Run, 'createdAt' | 'id'>;
 
 /** Recipes, wherever they are: inside the daemon, over a store without one, or at a service elsewhere. */
 export interface RecipeService {
-  /** Read anew each time: a recipe that was added or mended is there at once. */
+  /** Read each time: a recipe that was added or mended is there at once. */
   list(): Promise<RecipeList>;
   /** The run is queued or running when this resolves. */
   start(request: RunRequest): Promise<Run | RecipeRefusal>;

@@ -1,4 +1,4 @@
-// The pieces of a page that change by themselves: each is sent anew when it did, under the id of its element.
+// The pieces of a page that change by themselves: each is sent again when it did, under the id of its element.
 import { html } from 'hono/html';
 import type { Markup } from './elements.ts';
 

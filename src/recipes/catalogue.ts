@@ -32,7 +32,7 @@ export class RecipeCatalogue {
   readonly #folder: () => string;
   readonly #seen = new Map<string, Seen>();
 
-  /** `folder`: the user's, asked anew each time; it need not be there. */
+  /** `folder`: the user's, asked each time; it need not be there. */
   constructor(folder: () => string) {
     this.#folder = folder;
   }

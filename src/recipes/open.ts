@@ -20,7 +20,7 @@ export interface RecipeParts {
   readonly fleet: Fleet;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly place: StorePlace;
-  /** Where the user's recipes are; asked anew each time, as the next two. */
+  /** Where the user's recipes are; asked each time, as the next two. */
   readonly folder: () => string;
   readonly retentionMs: () => number;
   /** null until the daemon has them. */

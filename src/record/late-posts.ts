@@ -88,7 +88,7 @@ export function changedBy({ targetMode, targetLimit }: Action): ChangedThing {
   return targetLimit !== undefined ? 'target_daily_limit' : targetMode === null ? 'warm-up' : 'mode';
 }
 
-/** A person's newer change is sent again. Of its own the guard decides anew, on the evidence that it had. */
+/** A person's newer change is sent again. Of its own the guard decides again, on the evidence that it had. */
 function undone(
   seen: MailboxState & { readonly memory: GuardMemory },
   post: OpenAction,

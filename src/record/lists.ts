@@ -92,7 +92,7 @@ export class Lists {
     this.#parts.putAlerts(record.alerts);
   }
 
-  /** Whether an entry is all that the list says anew of the mailbox: it waits for others to be committed with, as any calm answer. */
+  /** Whether an entry is all that is new in the list about the mailbox: it waits for others to be committed with, as any calm answer. */
   #mayWait(mailbox: MailboxState): boolean {
     const { group } = this.#rooms;
     const before = group.mailbox(mailbox.account, mailbox.id);

@@ -1,4 +1,4 @@
-// Answers that say again what a mailbox was judged by. Nothing comes of one but its time, so it is not judged anew.
+// Answers that say again what a mailbox was judged by. Nothing comes of one but its time, so it is not judged again.
 
 import { judgedThatMatters } from '../commit/unwritten.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -11,7 +11,7 @@ import { type Observation, observe } from './observe.ts';
 import { isActive } from './plan.ts';
 import type { Tick } from './tick.ts';
 
-/** Interventions, claims and reversals age: after this, or on another day, the same answers are judged anew. */
+/** Interventions, claims and reversals age: after this, or on another day, the same answers are judged again. */
 const judgedAnewAfterMs = 5 * minuteMs;
 
 /** What a judgement rests on besides the mailbox. */

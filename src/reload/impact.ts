@@ -127,7 +127,7 @@ function comparedWith(was: Policy, is: Policy): Difference {
 
 /** Changes that only a restart takes over, against the settings that the process was started with. */
 export function needingRestart(started: readonly Setting[], after: readonly Setting[]): readonly SettingChange[] {
-  // A certificate is renewed while the server runs; between http and https it must start anew.
+  // A certificate is renewed while the server runs; between http and https it must start over.
   const restarted = hasTls(started) === hasTls(after) ? [] : ['server.tls'];
   const isLive = (name: string) => liveKeys.some((key) => isBelow(name, key) && !restarted.includes(key));
   return changesBetween(started, after).filter(({ name }) => !isLive(name));

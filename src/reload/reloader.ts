@@ -211,7 +211,7 @@ export class Reloader {
     return troubles;
   }
 
-  /** A loop that goes on under other rules judges anew those for whom they differ. Its next list shows who is selected now. */
+  /** A loop that goes on under other rules judges again those for whom they differ. Its next list shows who is selected now. */
   async #rerule(account: AccountConfig, before: Config, pacer: Pacer): Promise<void> {
     const was = before.accounts.find(({ name }) => name === account.name);
     if (!was) return;

@@ -13,7 +13,7 @@ export function afterRead(seen: Seen | null, beat: number, now: number): Seen {
   return seen?.beat === beat ? seen : { beat, since: now };
 }
 
-/** After a read that failed the count starts anew: the other one could not beat either. */
+/** After a read that failed the count starts over: the other one could not beat either. */
 export const afterFailedRead = null;
 
 /** Whether it is dead for us. It is marked so only where its beat is still the one that was seen, and a dead one never beats again. */

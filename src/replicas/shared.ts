@@ -191,7 +191,7 @@ export class SharedMembership implements Membership {
     if (this.#follower && !this.#losing) await this.#share(this.#follower);
   }
 
-  /** A beat, when it is due or has news. A read that failed counts for nobody's silence. */
+  /** A beat, when it is due or has news. A read that failed does not count as the silence of a replica. */
   async #look(): Promise<Sight | 'away' | 'dead'> {
     try {
       const isDue = this.#now().monotonic - this.#beatAt >= beatEveryMs || this.#wantsAreNews;

@@ -12,7 +12,7 @@ interface Parts {
 }
 type KeyOf<Kinds extends readonly (keyof Parts)[]> = { readonly [Index in keyof Kinds]: Parts[Kinds[Index]] };
 
-/** Longer ones are of nobody's making. */
+/** Warmwarden makes none that is longer. */
 const maxCharacters = 4_000;
 
 export function cursorAfter(key: Key): string {

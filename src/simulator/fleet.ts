@@ -81,7 +81,7 @@ export class Fleet {
     return mailbox;
   }
 
-  /** Gives mailboxes that were taken out and connected anew their new id. */
+  /** Gives mailboxes that were taken out and connected again their new id. */
   #reconnect(now: number): void {
     for (const dated of this.#incidents) {
       if (dated.incident.kind !== 'reconnect' || dated.done || dated.from > now) continue;

@@ -24,7 +24,7 @@ export interface Birth {
   readonly warmupStartedAt: number;
   /** The key that created it over the API; null for the fleet's own. */
   readonly createdBy: string | null;
-  /** How often it was taken out and connected anew. */
+  /** How often it was taken out and connected again. */
   readonly incarnation: number;
 }
 
@@ -181,7 +181,7 @@ export class Mailbox {
       this.#changedOn = this.#today.day;
     }
     const sameHours = this.#config.windowStart === before.windowStart && this.#config.windowEnd === before.windowEnd;
-    // A plan is made anew only when it has to change: a new reply rate must not move the day's emails.
+    // A plan is made again only when it has to change: a new reply rate must not move the day's emails.
     if (!sameHours || this.dailyLimit !== limit || this.#config.mode !== before.mode) this.#replan();
   }
 

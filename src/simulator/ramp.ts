@@ -33,7 +33,7 @@ export function rampLimit(mode: WarmupMode, rampDay: number, target = 0): number
 }
 
 /**
- * Where the ramp of `mode` begins for a mailbox that so far sends `currentLimit` a day. Recovery begins anew;
+ * Where the ramp of `mode` begins for a mailbox that so far sends `currentLimit` a day. Recovery starts over;
  * the other modes begin at the last day that does not send more than before, so that volume never leaps.
  */
 export function rampDayFor(mode: WarmupMode, currentLimit: number): number {

@@ -68,7 +68,7 @@ export class SlidingWindow implements Limiter {
   }
 }
 
-/** A counter that begins anew with each minute. */
+/** A counter that starts over with each minute. */
 class FixedWindow implements Limiter {
   readonly #clock: Clock;
   readonly #limit: number;

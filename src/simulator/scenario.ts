@@ -40,7 +40,7 @@ export type Incident =
   | (Happening & { readonly kind: 'disconnect'; readonly error: string })
   /** The service itself pauses the warm-up, and resumes it at the end; what people do meanwhile stands. */
   | (Happening & { readonly kind: 'vendor_pause' })
-  /** Somebody takes the mailbox out and connects it anew: from then on it has another id and no history. */
+  /** Somebody takes the mailbox out and connects it again: from then on it has another id and no history. */
   | (Happening & { readonly kind: 'reconnect' });
 
 /** A fleet and what happens to it. */

@@ -167,7 +167,7 @@ class PostgresDatabase implements Database {
 
   /**
    * A failover lost the newest commits: what this process has in mind is not what is stored. It leaves, and joins again as one
-   * that was taken for dead does: then it reads everything anew.
+   * that was taken for dead does: then it reads everything again.
    */
   #rewound(id: string): AtRiskError {
     this.#log?.warn('PostgreSQL lost what this replica had stored last, as after a failover: it reads the store again');

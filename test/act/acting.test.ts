@@ -38,7 +38,7 @@ test('a breach is answered with one switch to recovery mode, read back, within a
   expect(await duty.notified()).toEqual(['event guard_acted confirmed']);
 });
 
-test('old bounces do not act a second time over the following days: the evidence begins anew', async () => {
+test('old bounces do not act a second time over the following days: the evidence starts over', async () => {
   await using duty = await goOnDuty({ poll: rarePoll });
   await settled(duty);
   await duty.run(3 * dayMs);

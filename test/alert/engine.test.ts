@@ -59,7 +59,7 @@ test('at once: fires on the first observation and resolves on the first against 
   expect(kept.alerts.size).toBe(0);
 });
 
-test('twice: an observation between that says the opposite begins the count anew', () => {
+test('twice: an observation between that says the opposite starts the count over', () => {
   const kept = keeper();
   kept.see({ observations: 2 }, start);
   expect(kept.only()).toMatchObject({ status: 'pending', seen: 1, firesAt: null });

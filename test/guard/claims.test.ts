@@ -226,7 +226,7 @@ describe('what others take back', () => {
   });
 });
 
-test('a person who pauses a mailbox that breaches is never answered, and its resume starts anew', () => {
+test('a person who pauses a mailbox that breaches is never answered, and its resume starts over', () => {
   const mailbox = onDuty();
   mailbox.set({ status: 'paused' });
   for (const bounced of [4, 20, 50]) expect(mailbox.bounce(bounced)).toMatchObject({ reason: 'already_paused' });

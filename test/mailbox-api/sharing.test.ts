@@ -132,7 +132,7 @@ test('of an answer that took long, what came while it was under way is ours', ()
   expect(sharing.headroomPpm(minute + 29_000)).toBe(30_000);
 });
 
-test('answers that overtake one another, and a window that begins anew, are nobody else', () => {
+test('answers that overtake one another, and a window that starts over, are not the requests of somebody else', () => {
   const sharing = new Sharing();
   const answer = (startedAt: number, remaining: number, now: number) => {
     sharing.ended(now);

@@ -269,7 +269,7 @@ describe('a change', () => {
 });
 
 describe('a day later', () => {
-  test('the same answer is read anew: a row is no longer too far ahead', async () => {
+  test('the same answer is read again: a row is no longer too far ahead', async () => {
     const fleet = new Fleet();
     const odd = mailbox('m1', 'a@acme.example');
     const rows = odd.stats?.answer.rows?.map((row, index, all) =>

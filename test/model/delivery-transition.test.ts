@@ -78,7 +78,7 @@ describe('the fields that go with the state', () => {
     expect(deliveryAfter(inState.accepted, events[kind])).toMatchObject({ ...settled, receipt: 'r1' });
   });
 
-  test('what is sent once more begins anew, and still says why it was given up', () => {
+  test('what is sent once more starts over, and still says why it was given up', () => {
     const anew = { attempts: 0, nextAttemptAt: at, settledAt: null, begunAt: null, receipt: null, detail: 'earlier' };
     expect(deliveryAfter(inState.dead, events.resent)).toEqual({ ...inState.dead, state: 'pending', ...anew });
   });

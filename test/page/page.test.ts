@@ -1,4 +1,4 @@
-// What a person reads: the sentence at the top, the order, the filter, and that nobody's name becomes markup.
+// What a person reads: the sentence at the top, the order, the filter, and that no name becomes markup.
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { alreadySo } from '../../src/model/action.ts';

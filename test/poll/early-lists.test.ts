@@ -5,7 +5,7 @@ import { EarlyLists } from '../../src/poll/early-lists.ts';
 
 const spacing = { leastMs: 6_000, cadenceMs: 60_000 };
 
-test('the time between lists that stir nothing doubles up to the cadence, and one that stirs begins anew', () => {
+test('the time between lists that stir nothing doubles up to the cadence, and one that stirs starts over', () => {
   const lists = new EarlyLists();
   const waits = Array.from({ length: 6 }, () => {
     const wait = lists.mayAskFrom(0, spacing);

@@ -48,7 +48,7 @@ test('the verdict says what is left: a rate over the limit without the sample is
   expect(riskOf(judged({ run: 'paused' }), 2, now)).toMatchObject({ sendsPerDay: 0, sendsLeftToday: 0 });
 });
 
-test('what may still be sent counts what was sent today, on each day anew', () => {
+test('what may still be sent counts what was sent today, from zero on each day', () => {
   const rows = [rowOf(now - dayMs, 30), rowOf(now, 12)];
   const { entry, ...mailbox } = { ...arrivedMailbox('m'), verdict: { at: now, answer: verdictOf() } };
   const limited = { ...mailbox, entry: { ...entry, answer: { ...entry.answer, dailyLimit: 40 } } };

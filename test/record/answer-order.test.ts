@@ -53,7 +53,7 @@ describe('beside a write', () => {
     expect(order.freshnessOf('warmup', id, before)).toBe('superseded');
   });
 
-  test('a mailbox that left and came back begins anew', () => {
+  test('a mailbox that left and came back starts over', () => {
     const order = new AnswerOrder();
     order.taken('stats', id, order.asking());
     order.forget(id);

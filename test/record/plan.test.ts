@@ -94,7 +94,7 @@ describe('a new verdict', () => {
     },
   );
 
-  test.each(['confirmed', 'dropped'] as const)('plans anew beside an action that is %s', (state) => {
+  test.each(['confirmed', 'dropped'] as const)('plans again beside an action that is %s', (state) => {
     expect(plan('recovery', action(state))).toEqual(['new recovery planned']);
     expect(plan('none', action(state))).toEqual([]);
   });

@@ -35,7 +35,7 @@ test('an answer that says again what was judged brings its time, and the verdict
   expect(after(calm)).toEqual({ ...mailbox, stats, verdict: { at, answer: { ...verdict, dataAgeMs: 0 } } });
 });
 
-test('the same answers are judged anew after five minutes, and on another day', () => {
+test('the same answers are judged again after five minutes, and on another day', () => {
   expect(after(calm, { ms: 5 * minuteMs - 1 })).not.toBeNull();
   expect([after(calm, { ms: 5 * minuteMs }), after(calm, { ms: -minuteMs })]).toEqual([null, null]);
   const lateInTheDay = new Repeats(new Fleet());

@@ -124,7 +124,7 @@ test.each([
   expect(stirred).toEqual(routes.length > 0 ? [{ id: 'm0', routes }] : []);
 });
 
-test('one list without a mailbox is no departure, two in a row are; a return in between starts anew', () => {
+test('one list without a mailbox is no departure, two in a row are; a return in between starts over', () => {
   const fleet = fleetOf(5);
   const without = entriesOf(fleet.slice(1));
   const compare = roster(fleet);

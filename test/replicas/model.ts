@@ -78,7 +78,7 @@ function faultsOf(state: State, index: 0 | 1): readonly Move[] {
   const jump: Move = ({ replicas }) => {
     if (sent) Object.assign(replicas[index], { sent: { ...sent, wall: sent.wall - 3 * oldMs }, harmed: true });
   };
-  // One that crashes leaves the guard to the other: both at once are nobody's promise.
+  // One that crashes leaves the guard to the other: both at once are not promised.
   const crash = state.replicas[1 - index]?.life === 'crashed' ? [] : [becomes('crashed')];
   return [becomes('frozen'), becomes('asleep'), ...crash, ...(at === 'idle' ? [jump] : [])];
 }

@@ -58,7 +58,7 @@ describe('a reload', () => {
     expect(new Set(ids.map(({ headers }) => headers['webhook-id'])).size).toBe(ids.length);
   });
 
-  it('keeps what is pending, and judges anew on what is known where only the rules changed', async () => {
+  it('keeps what is pending, and judges again on what is known where only the rules changed', async () => {
     await using stage = await begin();
     const pending = () =>
       [...stage.fleet().alerts()].some(({ rule, status }) => rule === 'mailbox_disconnected' && status === 'pending');

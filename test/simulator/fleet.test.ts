@@ -76,7 +76,7 @@ test('a paused mailbox sends nothing from that moment on, and the rest of its sh
   expect((await served.today(email)).sent).toBe(before + 20);
 });
 
-test('no two emails share an id, however often the day is planned anew', async () => {
+test('no two emails share an id, however often the day is planned', async () => {
   await using served = await serve();
   for (let step = 0; step < 6; step += 1) {
     await served.clock.advance(hourMs);

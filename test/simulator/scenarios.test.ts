@@ -21,7 +21,7 @@ function pooled(rows: readonly Counts[]): Counts {
   });
 }
 
-/** The guard's plain rules, written anew here: the simulator may not lean on the guard. */
+/** The guard's plain rules, written again here: the simulator may not lean on the guard. */
 function isBreach(rows: readonly Counts[], mode: WarmupMode): boolean {
   const { sent, bounced } = pooled(rows);
   return bounced >= 2 && bounced > limits[mode] * sent;

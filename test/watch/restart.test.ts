@@ -84,7 +84,7 @@ describe.each(writes)('killed after a POST of $what', ({ scenario, begin, memory
   });
 });
 
-test('killed while an action was planned: it is judged anew, and acted upon once', async () => {
+test('killed while an action was planned: it is judged again, and acted upon once', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
   await duty.until(() => duty.action()?.state === 'planned');
   const image = duty.image();

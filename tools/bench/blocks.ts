@@ -107,7 +107,7 @@ class Watched {
     await sleep(listEverySeconds * 1_000);
   }
 
-  /** Statistics and warm-up of each mailbox are read anew after a start; a daemon that needs longer is watched while it sweeps. */
+  /** Statistics and warm-up of each mailbox are read again after a start; a daemon that needs longer is watched while it sweeps. */
   async swept(): Promise<void> {
     const until = performance.now() + sweepMs;
     const polls = async () => total((await this.#api.notified(asker)).polls);

@@ -129,7 +129,7 @@ class Duty implements AsyncDisposable {
     await sleep(readAgainMs);
   }
 
-  /** Statistics and warm-up of each mailbox are read anew after a start. False when that takes longer. */
+  /** Statistics and warm-up of each mailbox are read again after a start. False when that takes longer. */
   async #sweepEnds(limitMs: number): Promise<boolean> {
     const before = this.#askedAtStart;
     const { accounts, mailboxesPerAccount } = this.#api.shape;

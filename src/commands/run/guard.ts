@@ -7,7 +7,7 @@ import { goOnWithoutOutputs } from '../../terminal/outputs.ts';
 import { systemClock, type World, worldOn } from '../../world.ts';
 import { loadConfigured } from '../loading.ts';
 import type { HeapRoom } from './heap.ts';
-import { bySignal, heedSignals } from './signals.ts';
+import { bySignal, handleSignals } from './signals.ts';
 
 /** Resolves when the daemon is up. Rejects with one sentence when it does not come up. `reloadAsked`: what keepReloads returned. */
 export async function guard(file: string, heap: HeapRoom, reloadAsked: () => boolean): Promise<void> {
@@ -28,6 +28,6 @@ export async function guard(file: string, heap: HeapRoom, reloadAsked: () => boo
   void heap.follow(world.clock);
   const mailboxes = daemon.fleet.mailboxCount();
   world.log.info({ url: daemon.url, accounts: config.accounts.length, mailboxes, pid: process.pid }, 'on duty');
-  heedSignals(daemon, (text) => world.log.info(text));
+  handleSignals(daemon, (text) => world.log.info(text));
   if (reloadAsked()) void daemon.reload(bySignal);
 }

@@ -35,7 +35,7 @@ export function keepReloads(): () => boolean {
 }
 
 /** The first SIGTERM or SIGINT stops gracefully, a second one at once. SIGHUP reloads. */
-export function heedSignals(daemon: Pick<Daemon, 'reload' | 'stop'>, say: (text: string) => void): void {
+export function handleSignals(daemon: Pick<Daemon, 'reload' | 'stop'>, say: (text: string) => void): void {
   let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(exitFailed);

@@ -10,7 +10,7 @@ export interface RecipeKey {
   readonly role: Caller['role'];
 }
 
-/** `keys` is asked anew each time: a reload may bring others. A page's token, sent as Basic, opens nothing here. */
+/** `keys` is asked each time: a reload may bring others. A page's token, sent as Basic, opens nothing here. */
 export function callersOf(keys: () => readonly RecipeKey[]): RecipeRouteParts['callerOf'] {
   let known = { keys: keys(), authenticate: createAuthenticate(keys()) };
   return (authorization) => {

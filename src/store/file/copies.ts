@@ -1,4 +1,4 @@
-// A copy of a store beside its daemon, and a store that is written anew to give its free space back.
+// A copy of a store beside its daemon, and a store that is rewritten to give its free space back.
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -76,7 +76,7 @@ function syncToDisk(path: string): void {
 }
 
 /**
- * Writes the store anew, so that it takes no more than it holds, and from then on gives back by itself what is freed. No daemon
+ * Rewrites the store, so that it takes no more than it holds, and from then on gives back by itself what is freed. No daemon
  * may use it. Throws HeldStoreError, StoreError and NewerStoreError.
  */
 export async function vacuum(path: string): Promise<void> {

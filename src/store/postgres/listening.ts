@@ -22,7 +22,7 @@ export class Listening {
     this.#reach = reach;
   }
 
-  /** Calls `listener` from now on. To be called from time to time: a connection that was lost is made anew by that. Never throws. */
+  /** Calls `listener` from now on. To be called from time to time: a connection that was lost is made again by that. Never throws. */
   listen(listener: () => void): void {
     if (this.#client && this.#generation !== this.#reach.generation) void this.#drop();
     if (this.#client || this.#connecting || this.#closed) return;

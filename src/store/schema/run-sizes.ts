@@ -51,7 +51,7 @@ async function measure(db: Kysely<Tables>, id: string, run: string): Promise<voi
     .execute();
 }
 
-/** A row that can't be read is nobody's: it is found out when the run is asked for. */
+/** A row that can't be read belongs to no key: that is found out when the run is asked for. */
 function ownerOf(run: string): string {
   try {
     const { by } = JSON.parse(run);

@@ -31,7 +31,7 @@ export interface Tables {
     verdict: string;
     /** The days that the newest rests on (stored-days.ts). */
     days: string;
-    /** Emails in the window at `since`; null in a row of an earlier version, which began anew with each email. */
+    /** Emails in the window at `since`; null in a row of an earlier version, which started over with each email. */
     first_sent: number | null;
     first_days: string | null;
   };

@@ -52,7 +52,7 @@ function tablesOf(database: DatabaseSync): readonly Table[] {
   return names
     .map(({ name }) => {
       const columns = database.prepare(`PRAGMA table_info(${name})`).all();
-      // A running number is given anew.
+      // The copy gets a running number of its own.
       const copied = columns.filter((column) => !(column['pk'] === 1 && column['type'] === 'INTEGER'));
       return {
         name: String(name),
