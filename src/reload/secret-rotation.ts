@@ -1,4 +1,4 @@
-// Reloads the configuration when a secret was replaced in its file, once the folder is quiet.
+// Reloads the configuration when a secret was replaced in its file, once the folder is quiet, and when the file stays away.
 import { readFiles, watchFolders } from '../config/secret-files.ts';
 import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import { type Bell, createBell, type World } from '../world.ts';
@@ -9,6 +9,8 @@ type Reload = (request: ReloadRequest) => Promise<CommandOutcome>;
 const quietMs = 2_000;
 /** Where a folder can't be watched (a network share, say), the files are looked at this often. */
 const lookEveryMs = 60_000;
+/** A file that is gone for longer is not being replaced: the reload says so, before a restart fails for want of it. */
+const awayMs = 60_000;
 
 /** Watches the files of the configuration in force, from `start` until `stop`. */
 export class SecretRotation {
@@ -17,6 +19,8 @@ export class SecretRotation {
   readonly #stop = new AbortController();
   #files: readonly string[] = [];
   #known: ReadonlyMap<string, string> = new Map();
+  /** Since when a file that was read is gone, on the monotonic clock; null: none is. */
+  #awaySince: number | null = null;
   #endWatch: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
 
@@ -67,13 +71,17 @@ export class SecretRotation {
         dryRun: false,
       });
       // Refused content is not tried again; what failed is, and so is a file that was replaced during the reload.
-      if (!outcome.worthRetrying) this.#known = new Map([...this.#known, ...contents]);
+      if (!outcome.worthRetrying) this.#known = contents;
     }
   }
 
-  /** Another content; a file that is not there is about to come. */
+  /** Another content, or a file that does not come back. */
   #rotated(): boolean {
-    const now = readFiles(this.#files);
-    return [...now].some(([file, content]) => content !== this.#known.get(file));
+    const contents = readFiles(this.#files);
+    const now = this.#world.clock.monotonic();
+    const isAway = [...this.#known.keys()].some((file) => !contents.has(file));
+    this.#awaySince = isAway ? (this.#awaySince ?? now) : null;
+    if (this.#awaySince !== null && now - this.#awaySince >= awayMs) return true;
+    return [...contents].some(([file, content]) => content !== this.#known.get(file));
   }
 }

@@ -1,8 +1,8 @@
 // A secret that was replaced in its file: when it is taken over, and when Warmwarden tries again.
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { CommandOutcome } from '../../src/model/operator-command.ts';
-import { minuteMs } from '../../src/model/time.ts';
+import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { SecretRotation } from '../../src/reload/secret-rotation.ts';
 import { movedClock, worldOn } from '../../src/world.ts';
 import { Workplace } from '../support/process.ts';
@@ -60,4 +60,27 @@ test('a secret that is replaced again while the reload goes on is not missed', a
   await clock.advance(10 * minuteMs);
   await rotation.stop();
   expect(reloads).toBe(2);
+});
+
+test('a secret whose file stays away for a minute leads to one reload, which says so, and to one more when it is back', async () => {
+  using workplace = new Workplace();
+  const file = workplace.path('key');
+  writeFileSync(file, 'the first');
+  const clock = movedClock(0);
+  let reloads = 0;
+  const reload = async () => {
+    reloads += 1;
+    return refused;
+  };
+  const rotation = new SecretRotation(worldOn(clock, { level: 'silent', format: 'json' }));
+  rotation.start([file], reload);
+  rmSync(file);
+  await clock.advance(59 * secondMs);
+  expect(reloads).toBe(0);
+  await clock.advance(10 * minuteMs);
+  expect(reloads).toBe(1);
+  writeFileSync(file, 'the first');
+  await clock.advance(10 * minuteMs);
+  expect(reloads).toBe(2);
+  await rotation.stop();
 });
