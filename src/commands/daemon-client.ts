@@ -19,6 +19,9 @@ interface HttpAddress {
   readonly token: string | null;
 }
 
+/** Has the token for an HttpAddress. */
+export const tokenVariable = 'WARMWARDEN_TOKEN';
+
 /** Where a daemon is asked: by its store, through the socket beside it; or over HTTP. */
 export type DaemonAddress = StorePlace | HttpAddress;
 
@@ -57,7 +60,7 @@ export async function askDaemon<Name extends OperationName>(
   const { at, status, answer } = isHttp(address)
     ? await askUrl(address, name, body)
     : await askSocket(pathOf(address), name, body);
-  if (status === 401) throw new UnauthorizedError(`Unauthorized: ${at} does not know the token.`);
+  if (status === 401) throw new UnauthorizedError(`Unauthorized: ${at} does not know the token in ${tokenVariable}.`);
   if (isOutcome(answer)) return answer;
   if (isNoPage(answer)) throw noPageAt(at);
   const refused = messageOf(answer);
@@ -135,9 +138,11 @@ export async function askFor(
   if (isNoPage(answer)) throw noPageAt(at);
   if (status === 404 && messageOf(answer) !== null) throw new UnknownNameError(messageOf(answer) ?? '');
   if (status === 401 && isHttp(address) && address.token !== null)
-    throw new UnauthorizedError(`Unauthorized: ${at} does not know the token.`);
+    throw new UnauthorizedError(`Unauthorized: ${at} does not know the token in ${tokenVariable}.`);
   if (status === 401 || status === 403)
-    throw new UnauthorizedError(`${at} answered ${status}: use a token with the role viewer or operator.`);
+    throw new UnauthorizedError(
+      `${at} answered ${status}: put a token with the role viewer or operator into ${tokenVariable}.`,
+    );
   throw new Error(messageOf(answer) ?? `${at} answered ${status}, but not like a Warmwarden daemon.`);
 }
 

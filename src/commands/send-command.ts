@@ -5,11 +5,9 @@ import type { CommandOutcome } from '../model/operator-command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { exitDone } from '../terminal/exit-codes.ts';
 import { onScreen } from '../terminal/screen.ts';
-import { type DaemonAddress, isHttp } from './daemon-client.ts';
+import { type DaemonAddress, isHttp, tokenVariable } from './daemon-client.ts';
 import { findStore } from './loading.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-
-const tokenVariable = 'WARMWARDEN_TOKEN';
 
 /** How a command finds the daemon. */
 export interface DaemonOptions extends JsonOptions {
