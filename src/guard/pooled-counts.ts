@@ -1,5 +1,5 @@
 // The counts of many mailboxes, pooled by day: running sums, which an answer changes by the difference that it makes.
-import { type Exact, exact, productOf, sumOf } from '../model/exact.ts';
+import { type Exact, productOf, sumOf } from '../model/exact.ts';
 import { Packer, Unpacker } from '../model/packed.ts';
 import type { PooledSum } from '../model/pooled.ts';
 import { addDays, dateOf, dayOf, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
@@ -15,7 +15,6 @@ interface DaySum {
 }
 
 const next = (unpacker: Unpacker) => unpacker.next() ?? 0;
-const exactly = (unpacker: Unpacker) => exact(unpacker.nextExact());
 const summed = ({ sent, bounced, allowed }: Omit<DaySum, 'rows'>): PooledSum => ({
   sent: BigInt(sent),
   bounced: BigInt(bounced),
@@ -123,7 +122,7 @@ export class PooledCounts {
     const packer = new Packer().add(this.#days.size);
     for (const [date, { sent, bounced, allowed, rows }] of this.#days) {
       packer.add(dayOf(date)).add(rows);
-      for (const sum of [sent, bounced, allowed]) packer.addExact(BigInt(sum));
+      for (const sum of [sent, bounced, allowed]) packer.addExact(sum);
     }
     this.bouncing.packInto(packer);
     this.sending.packInto(packer);
@@ -135,7 +134,7 @@ export class PooledCounts {
     const unpacker = new Unpacker(text);
     for (let left = next(unpacker); left > 0; left -= 1) {
       const [date, rows] = [dateOf(next(unpacker)), next(unpacker)];
-      const [sent, bounced, allowed] = [exactly(unpacker), exactly(unpacker), exactly(unpacker)];
+      const [sent, bounced, allowed] = [unpacker.nextExact(), unpacker.nextExact(), unpacker.nextExact()];
       counts.#days.set(date, { sent, bounced, allowed, rows });
     }
     counts.bouncing.unpackFrom(unpacker);

@@ -27,7 +27,11 @@ export class PackedStats implements StatsAnswer {
     const { text, ends, isExact } = packedRows(stats.rows);
     const packed = new PackedStats(text);
     // Who packs them is about to judge by them.
-    if (stats.rows && isExact) newest = { of: packed, rows: stats.rows, ends };
+    if (stats.rows && isExact) {
+      askedFor({ of: packed, rows: stats.rows, ends });
+      const { date = null } = stats.rows.at(-1) ?? {};
+      if (date !== null) packed.mostSentSince(date);
+    }
     return packed;
   }
 
@@ -36,11 +40,14 @@ export class PackedStats implements StatsAnswer {
     return isSound(text) ? new PackedStats(text) : null;
   }
 
-  /** The same array until somebody asks for the rows of others: a judgement asks a dozen times. */
+  /** The same array until somebody asks for the rows of many others: a judgement asks a dozen times. */
   get rows(): StatsAnswer['rows'] {
     if (this.text === noRows) return null;
-    if (newest.of !== this) newest = { of: this, ...rowsOf(this.text, newest) };
-    return newest.rows;
+    const [newest] = lately;
+    if (newest?.of === this) return newest.rows;
+    const known = lately.find(({ of }) => of === this) ?? { of: this, ...rowsOf(this.text, newest) };
+    askedFor(known);
+    return known.rows;
   }
 
   /** The most emails of one day since that date. Remembered for the date that was asked for last, which is today. */
@@ -71,8 +78,20 @@ interface Rows {
   readonly ends: readonly number[];
 }
 
-/** The ones that were asked for last. */
-let newest: Rows & { readonly of: PackedStats | null } = { of: null, rows: [], ends: [] };
+interface RowsOf extends Rows {
+  readonly of: PackedStats;
+}
+
+/** The ones that were asked for lately, the newest first: between the moment when an answer is read and the one when it is judged others are. */
+const lately: RowsOf[] = [];
+const maxLately = 16;
+
+function askedFor(one: RowsOf): void {
+  const at = lately.indexOf(one);
+  if (at !== -1) lately.splice(at, 1);
+  else if (lately.length === maxLately) lately.pop();
+  lately.unshift(one);
+}
 
 interface PackedRows {
   readonly text: string;
@@ -116,10 +135,10 @@ function isSound(text: string): boolean {
 }
 
 /** The rows of a text that begins as another one does: the newest answers of a mailbox differ in the newest day alone. */
-function rowsOf(text: string, like: typeof newest): Rows {
-  const shared = like.of ? sharedLetters(text, like.of.text) : 0;
-  const known = like.ends.findLastIndex((end) => end <= shared) + 1;
-  const [rows, ends] = [like.rows.slice(0, known), like.ends.slice(0, known)];
+function rowsOf(text: string, like: RowsOf | undefined): Rows {
+  const shared = like ? sharedLetters(text, like.of.text) : 0;
+  const known = like ? like.ends.findLastIndex((end) => end <= shared) + 1 : 0;
+  const [rows, ends] = [like?.rows.slice(0, known) ?? [], like?.ends.slice(0, known) ?? []];
   const dated = rows.findLast(({ date }) => date !== null)?.date;
   let before = dated ? dayOf(dated) : 0;
   const unpacker = new Unpacker(text, ends.at(-1));
@@ -142,16 +161,19 @@ function sharedLetters(one: string, other: string): number {
 function rowOn(date: StatsRow['date'], unpacker: Unpacker): StatsRow {
   const count = () => orNull(unpacker.next());
   const rate = () => orNull(unpacker.next(hundredths));
-  const [sent, bounced, delivered, opened, replied, spamLanded] = [
-    count(),
-    count(),
-    count(),
-    count(),
-    count(),
-    count(),
-  ];
-  const [inboxRatePercent, bounceRatePercent, healthScore] = [rate(), rate(), unpacker.next(hundredths)];
-  const row = { date, sent, bounced, delivered, opened, replied, spamLanded, inboxRatePercent, bounceRatePercent };
+  // In the order in which they were packed.
+  const row = {
+    date,
+    sent: count(),
+    bounced: count(),
+    delivered: count(),
+    opened: count(),
+    replied: count(),
+    spamLanded: count(),
+    inboxRatePercent: rate(),
+    bounceRatePercent: rate(),
+  };
+  const healthScore = unpacker.next(hundredths);
   return healthScore === undefined ? row : { ...row, healthScore };
 }
 

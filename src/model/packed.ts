@@ -1,5 +1,6 @@
 // Numbers as one short text, a string of JSON: a fleet keeps hundreds of thousands of days, and an object a day takes ten times
 // the room.
+import { type Exact, exact } from './exact.ts';
 
 /** Five bits a letter, the lowest first. The last letter of a number is '0' to 'O', those before it are ']' to '|'. */
 const bitsALetter = 5;
@@ -36,8 +37,8 @@ export class Packer {
     return this;
   }
 
-  addExact(value: bigint): this {
-    if (value >= 0n && value <= Number.MAX_SAFE_INTEGER) this.#addWhole(Number(value));
+  addExact(value: Exact): this {
+    if (value >= 0 && value <= Number.MAX_SAFE_INTEGER) this.#addWhole(Number(value));
     else this.#addWritten(value);
     return this;
   }
@@ -98,8 +99,8 @@ export class Unpacker {
   }
 
   /** What `addExact` packed. */
-  nextExact(): bigint {
-    return BigInt(this.#text.charCodeAt(this.#at) === writtenCode ? this.#written() : this.#whole());
+  nextExact(): Exact {
+    return this.#text.charCodeAt(this.#at) === writtenCode ? exact(BigInt(this.#written())) : this.#whole();
   }
 
   #whole(): number {

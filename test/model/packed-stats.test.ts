@@ -45,6 +45,17 @@ test('the rows of one answer are not those of another, whichever was asked last'
   expect(one.rows).toBe(one.rows);
 });
 
+test('the rows of the last sixteen answers are not made again: an answer is judged when others have been read after it', () => {
+  const rows = [day];
+  const read = PackedStats.of({ rows });
+  const others = Array.from({ length: 15 }, (_, sent) => PackedStats.of({ rows: [{ ...day, sent }] }));
+  expect(read.rows).toBe(rows);
+  for (const other of others) expect(other.rows).toHaveLength(1);
+  expect(read.rows).toBe(rows);
+  for (const sent of [15, 16, 17]) PackedStats.of({ rows: [{ ...day, sent }] });
+  expect(others[0]?.rows?.[0]?.sent).toBe(0);
+});
+
 test('rows that are read after others of the same beginning are what was packed', () => {
   const variants = fc.array(fc.tuple(fc.nat({ max: 5 }), anyRows), { minLength: 2, maxLength: 5 });
   fc.assert(
