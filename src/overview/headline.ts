@@ -12,7 +12,7 @@ import { scopeText, type WritesOff, writesOnCommand } from '../model/write-scope
 import { sentence as sentenceOf } from '../wording/explain.ts';
 import { incidentTitle } from '../wording/incidents.ts';
 import { duration } from '../wording/one-line.ts';
-import { counted, momentText } from '../wording/phrases.ts';
+import { counted, momentText, numberText } from '../wording/phrases.ts';
 import { sweepsText } from '../wording/sweep.ts';
 import type { StateCounts } from './fleet-view.ts';
 
@@ -110,20 +110,33 @@ function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
 }
 
 /** Every account fails: whatever the numbers below say, they are old. */
-function apiDownHeadline({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now'>): Headline | null {
-  const failing = accounts.filter((account) => account.failingSince !== null);
-  if (failing.length === 0 || failing.length < accounts.length) return null;
-  const since = Math.min(...failing.map((account) => account.failingSince ?? now));
-  const who =
-    failing.length === 1 ? `of account ${failing[0]?.name}` : `of any of ${counted(failing.length, 'account')}`;
+function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'now'>): Headline | null {
+  const failing = failingOf(facts);
+  if (failing.length === 0 || failing.length < facts.accounts.length) return null;
+  const rejected = failing.filter((account) => account.keyRejected).map((account) => account.name);
   const cause = failing.find((account) => account.lastFailure !== null)?.lastFailure;
   return {
     tone: 'unknown',
-    sentence: `API down: no request ${who} has succeeded for ${duration(now - since)}.`,
-    advice: failing.some((account) => account.keyRejected)
-      ? 'The API rejects the key. Put a valid key into the configuration and reload it.'
-      : `This page shows the last known data.${cause ? ` The last failure: ${cause}` : ''}`,
+    sentence: outageSentence(facts),
+    advice:
+      rejected.length > 0
+        ? `The API rejects the key of ${namesOf(rejected)}. Put a valid key into the configuration and reload it.`
+        : `This page shows the last known data.${cause ? ` The last failure: ${cause}` : ''}`,
   };
+}
+
+function failingOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly AccountState[] {
+  return accounts.filter((account) => account.failingSince !== null);
+}
+
+/** Of several accounts, how long it is true of each. */
+function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now'>): string {
+  const failing = failingOf({ accounts });
+  const since = Math.max(...failing.map((account) => account.failingSince ?? now));
+  const count = failing.length === accounts.length ? 'any' : numberText(failing.length);
+  const who =
+    failing.length === 1 ? `account ${failing[0]?.name}` : `${count} of ${counted(accounts.length, 'account')}`;
+  return `API down: no request of ${who} has succeeded for ${duration(now - since)}.`;
 }
 
 /** Nothing can be judged. */
@@ -189,10 +202,12 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
     };
   }
   const critical = firing.filter((alert) => alert.severity === 'critical').length;
-  const states = counts.ok === total ? allFine(total, critical) : stateSentence(counts);
+  const isDown = failingOf(facts).length > 0;
+  const states = counts.ok === total ? allFine(total, critical, isDown) : stateSentence(counts);
   const known = counts.not_judged < total ? [states] : [];
   const sweep = sweepSentence(facts);
   const parts = [
+    ...(isDown ? [outageSentence(facts)] : []),
     ...incidentSentence(facts),
     ...(critical === 0 ? [] : [`${counted(critical, 'critical alert')}.`]),
     ...(sweep === null ? [states] : [sweep, ...known]),
@@ -210,20 +225,19 @@ function incidentSentence({ incidents }: HeadlineFacts): readonly string[] {
     : [`${counted(incidents.length, 'incident')}.`];
 }
 
-/** OK is what no critical alert is about: beside one, only the bounces are said to be fine. */
-function allFine(total: number, critical: number): string {
-  if (critical > 0)
-    return total === 1
-      ? 'The one mailbox is below its bounce limit.'
-      : `All ${mailboxes(total)} are below their bounce limits.`;
-  return total === 1 ? 'The one mailbox is OK.' : `All ${mailboxes(total)} are OK.`;
+/** OK is what no critical alert is about, and what can be read: else only the bounces that were read are said to be fine. */
+function allFine(total: number, critical: number, isDown: boolean): string {
+  const all = total === 1 ? 'The one mailbox' : `All ${mailboxes(total)}`;
+  const [is, its] = total === 1 ? ['is', 'its bounce limit'] : ['are', 'their bounce limits'];
+  if (isDown) return `${all} ${total === 1 ? 'was' : 'were'} below ${its} when last read.`;
+  return critical > 0 ? `${all} ${is} below ${its}.` : `${all} ${is} OK.`;
 }
 
 function toneOf(facts: HeadlineFacts, critical: number): Tone {
   const { counts, accounts } = facts;
   const failed = stuckActions(facts).length > 0;
   if (critical > 0 || counts.held > 0 || failed || accounts.some((account) => !account.writable)) return 'alarm';
-  if (counts.not_judged > 0 || accounts.some((account) => account.failingSince !== null)) return 'unknown';
+  if (counts.not_judged > 0 || failingOf(facts).length > 0) return 'unknown';
   return counts.paused_by_guard + counts.recovering > 0 ? 'acted' : 'calm';
 }
 
@@ -249,9 +263,9 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   const readOnly = accounts.filter((account) => !account.writable).map((account) => account.name);
   if (readOnly.length > 0)
     return `The key of ${namesOf(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`;
-  const failing = accounts.filter((account) => account.failingSince !== null).map((account) => account.name);
+  const failing = failingOf(facts).map((account) => account.name);
   if (failing.length > 0)
-    return `No request of ${namesOf(failing)} succeeds, so Warmwarden cannot guard the mailboxes there. See “Accounts” below.`;
+    return `Warmwarden cannot guard the mailboxes of ${namesOf(failing)} while their API is down. See “Accounts” below.`;
   const stuck = stuckActions(facts).length;
   if (stuck > 0) return `${counted(stuck, 'action has', 'actions have')} not taken effect. Look at “What was done”.`;
   const alertsSay = `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
@@ -301,9 +315,9 @@ function sweepSentence({ sweeps, now }: HeadlineFacts): string | null {
 function stateSentence(counts: StateCounts): string {
   const parts = stateParts.filter(([state]) => counts[state] > 0);
   const words = parts.map(([state, what], index) =>
-    index === 0 ? `${mailboxes(counts[state])} ${what}` : `${counts[state]} ${what}`,
+    index === 0 ? `${mailboxes(counts[state])} ${what}` : `${numberText(counts[state])} ${what}`,
   );
-  const ok = words.length === 0 ? mailboxes(counts.ok) : counts.ok;
+  const ok = words.length === 0 ? mailboxes(counts.ok) : numberText(counts.ok);
   return `${join([...words, `${ok} OK`])}.`;
 }
 

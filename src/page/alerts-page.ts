@@ -89,7 +89,7 @@ function pathOf(selection: AlertSelection, { page = 1, before }: Place = {}): st
 
 function severityLinks(firing: readonly Alert[], selection: AlertSelection): Markup {
   const link = (severity: Severity | null, word: string, total: number) =>
-    html`<li><a class="chip ${severity ?? 'all'}" href="${pathOf({ ...selection, severity })}"${selection.severity === severity ? html` aria-current="true"` : ''}>${word} <b>${total}</b></a></li>`;
+    html`<li><a class="chip ${severity ?? 'all'}" href="${pathOf({ ...selection, severity })}"${selection.severity === severity ? html` aria-current="true"` : ''}>${word} <b>${numberText(total)}</b></a></li>`;
   const of = (severity: Severity) => firing.filter((alert) => alert.severity === severity).length;
   return html`<nav aria-label="Filter by severity"><ul class="chips">${link(null, 'All firing', firing.length)}${severities.map((severity) => link(severity, severity, of(severity)))}</ul></nav>`;
 }

@@ -9,7 +9,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { type Facets, gravestOf, type Page, type Selection, type StateCounts } from '../overview/fleet-view.ts';
 import type { Headline } from '../overview/headline.ts';
-import { counted } from '../wording/phrases.ts';
+import { counted, numberText } from '../wording/phrases.ts';
 import { accountsPanel, channelsPanel } from './account-panels.ts';
 import { actionItem } from './action-item.ts';
 import { alertItem } from './alert-item.ts';
@@ -103,7 +103,7 @@ function alertsPanel(firing: readonly Alert[], silences: readonly Silence[], now
   const items = gravestOf(firing, alertsOnPage).map((alert) =>
     alertItem({ alert, now, silence: silenceOf(alert, silences) }),
   );
-  return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts <span class="count">${firing.length}</span></h2>
+  return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts <span class="count">${numberText(firing.length)}</span></h2>
 ${folded(items, 'events')}
 ${firing.length > items.length ? moreAlerts(firing.length - items.length) : ''}</section>`;
 }

@@ -4,7 +4,7 @@ import type { Incident } from '../model/incident.ts';
 import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import { doneTexts, incidentAdvice, incidentTitle, memberLine, worstFirst } from '../wording/incidents.ts';
-import { counted } from '../wording/phrases.ts';
+import { counted, numberText } from '../wording/phrases.ts';
 import { breakable, lasting, type Markup, prose, severityBadge, text } from './elements.ts';
 import { selectionPath } from './fleet-table.ts';
 
@@ -12,7 +12,7 @@ import { selectionPath } from './fleet-table.ts';
 const named = 5;
 
 export function incidentsPanel(incidents: readonly Incident[], now: EpochMs): Markup {
-  return html`<section class="panel" aria-labelledby="incidents"><h2 id="incidents">Incidents <span class="count">${incidents.length}</span></h2>
+  return html`<section class="panel" aria-labelledby="incidents"><h2 id="incidents">Incidents <span class="count">${numberText(incidents.length)}</span></h2>
 <ol class="events">${incidents.map((incident) => itemOf(incident, now))}</ol></section>`;
 }
 

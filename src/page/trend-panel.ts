@@ -22,9 +22,10 @@ export function trendPanel(days: readonly TrendDay[]): Markup | string {
   if (days.length === 0) return '';
   const sent = sum(days, 'sent');
   const bounced = sum(days, 'bounced');
+  const acted = sum(days, 'acted');
   const rate = sent === 0 ? '' : html` (${share((bounced * 1e6) / sent)})`;
   const mostHeld = Math.max(...days.map((day) => day.held));
-  const total = html`${counted(sent, 'email')} sent, ${numberText(bounced)} bounced${rate}, ${counted(sum(days, 'acted'), 'action')} by Warmwarden${mostHeld === 0 ? '' : `, at most ${counted(mostHeld, 'mailbox', 'mailboxes')} held on one day`}`;
+  const total = html`${counted(sent, 'email')} sent, ${numberText(bounced)} bounced${rate}, ${counted(acted, 'action')} by Warmwarden${mostHeld === 0 ? '' : `, at most ${counted(mostHeld, 'mailbox', 'mailboxes')} held on one day`}`;
   const rows = days
     .toReversed()
     .map(
@@ -35,9 +36,9 @@ export function trendPanel(days: readonly TrendDay[]): Markup | string {
 <p class="muted">${total}.</p>
 <figure class="chart">
 ${strip(days, 'sent')}
-${strip(days, 'bounced')}
+${bounced + acted === 0 ? '' : strip(days, 'bounced')}
 ${mostHeld === 0 ? '' : strip(days, 'held')}
-<figcaption><span class="key sent">sent per day</span> <span class="key bounced">bounced per day</span> <span class="key act">Warmwarden acted</span>${mostHeld === 0 ? '' : html` <span class="key holds">mailboxes held</span>`}</figcaption>
+<figcaption><span class="key sent">sent per day</span>${bounced + acted === 0 ? '' : html` <span class="key bounced">bounced per day</span> <span class="key act">Warmwarden acted</span>`}${mostHeld === 0 ? '' : html` <span class="key holds">mailboxes held</span>`}</figcaption>
 </figure>
 <details><summary>As a table</summary><table class="days"><caption class="unseen">The fleet per day, the newest first</caption>
 <thead><tr><th scope="col">Day (UTC)</th><th scope="col">Sent</th><th scope="col">Bounced</th><th scope="col">Acted</th><th scope="col">Held</th></tr></thead><tbody>${rows}</tbody></table></details></section>`;

@@ -67,6 +67,21 @@ describe('the headline', () => {
     expect(body).toContain('connection refused');
   });
 
+  test('names what cannot be read, and calls nothing OK, when some accounts do not answer', async () => {
+    const fleet = calmFleet();
+    const down = (name: string, minutes: number) =>
+      fleet.putAccount(account(name, { failingSince: now - minutes * minuteMs }));
+    down('northwind', 12);
+    expect(headline(await read(fleet))).toBe(
+      'API down: no request of account northwind has succeeded for 12\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
+    );
+    down('oliver', 7);
+    // Of both, it is true of the last 7 minutes.
+    const body = await read(fleet);
+    expect(headline(body)).toContain('API down: no request of 2 of 3 accounts has succeeded for 7\u00a0min. All 3');
+    expect(body).toContain('Warmwarden cannot guard the mailboxes of northwind, oliver while their API is down.');
+  });
+
   test('says that the store is failing before anything about the fleet, with the cause and what to do', async () => {
     const fleet = calmFleet();
     fleet.putStoreFailure({ said: 'the disk is full', remedy: 'Make room on the disk.', lasting: false });
