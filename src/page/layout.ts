@@ -67,7 +67,7 @@ export function layout({ title, body, live, visitor, banner, hasReplicas }: Layo
 ${live ? clock(live) : ''}
 ${visitor?.signOutToken ? signOut(visitor.name, visitor.signOutToken) : ''}
 </div></header>
-<p id="broken" class="broken wrap" role="alert" hidden><span></span> <span aria-hidden="true"></span></p>
+<p id="broken" class="broken wrap" role="alert" hidden><span></span> <span aria-hidden="true"></span>${live ? html` <a href="${live.address}">Reload the page</a>` : ''}</p>
 <p id="news" class="unseen" role="status"></p>
 ${banner ?? ''}
 ${bars ? commandBar(live.address) : ''}

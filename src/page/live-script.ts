@@ -7,12 +7,19 @@ const source = document.documentElement.dataset.events;
 const asOf = document.getElementById('as-of');
 const broken = document.getElementById('broken');
 const news = document.getElementById('news');
-/** The daemon's clock, as heard last, and when that was on ours. */
+/** A moment by two clocks of this machine: one stops while it sleeps, the other is set by people. */
+const moment = () => ({ steady: performance.now(), wall: Date.now() });
+const msSince = ({ steady, wall }) => Math.max(performance.now() - steady, Date.now() - wall);
+/** The server sends something every 15 seconds. */
+const silentMs = 30_000;
+/** The daemon's clock, as heard last, and when that was. */
 let heard = asOf ? new Date(asOf.dateTime).getTime() : 0;
-let heardAt = performance.now();
+let heardAt = moment();
 let since = source && new URL(source, location).searchParams.get('since');
-let stream = null, failures = 0, retryAt = 0, retry = 0, watch = 0;
-const now = () => heard + (performance.now() - heardAt);
+/** The request that is open, when it began or brought something last, and why this page is not live; null: it is, or will be in a moment. */
+let stream = null, stirredAt = moment(), reason = null;
+let failures = 0, retryAt = 0, retry = 0;
+const now = () => heard + msSince(heardAt);
 
 /** Makes one element like another, keeping whatever of it stays the same. */
 function morph(from, to) {
@@ -69,61 +76,96 @@ function apply({ title, pieces, lists }) {
   if (tone() !== before) news.textContent = document.querySelector('h1')?.textContent ?? '';
   if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
+/** One event of the stream. The page is live only with what the server could read of it. */
 function hear(event) {
-  const data = JSON.parse(event.data);
-  since = event.lastEventId;
-  heard = new Date(data.at).getTime();
-  heardAt = performance.now();
+  const { id, data } = Object.fromEntries(event.split('\\n').map((line) => line.split(/: ([^]*)/, 2)));
+  if (!data) return;
+  const { at, trouble, ...patch } = JSON.parse(data);
+  since = id;
   failures = 0;
-  broken.hidden = true;
-  document.documentElement.dataset.live = 'on';
-  asOf.title = asOf.dateTime = data.at;
-  if (data.pieces) apply(data);
+  reason = troubles[trouble] ?? null;
+  if (!trouble) {
+    heard = new Date(at).getTime();
+    heardAt = moment();
+    asOf.title = asOf.dateTime = at;
+    document.documentElement.dataset.live = 'on';
+  }
+  if (patch.pieces) apply(patch);
   showTimes(document, now());
-  clearTimeout(watch);
-  watch = setTimeout(fail, 40_000);
+  tell();
   // A hidden page takes what there is, and then gives its connection back for a minute.
-  if (document.hidden && event.type === 'beat') rest();
+  if (document.hidden && !patch.pieces) rest();
 }
+const troubles = {
+  gone: 'What this page shows is no longer there.',
+  failed: 'Warmwarden could not read what this page shows. The log says why.',
+};
 function rest() {
   close();
   retry = setTimeout(connect, 60_000);
 }
 function close() {
-  stream?.close();
+  stream?.abort();
   stream = null;
-  clearTimeout(watch);
   clearTimeout(retry);
 }
-function connect() {
+/** Not an EventSource: that does not say why a server refuses. */
+async function connect() {
   close();
+  const mine = stream = new AbortController();
+  stirredAt = moment();
   const address = new URL(source, location);
   address.searchParams.set('since', since);
-  stream = new EventSource(address);
-  stream.addEventListener('patch', hear);
-  stream.addEventListener('beat', hear);
-  stream.onerror = fail;
-  watch = setTimeout(fail, 40_000);
+  let why = 'No answer from Warmwarden.';
+  try {
+    const answer = await fetch(address, { signal: mine.signal, redirect: 'manual' });
+    if (answer.ok) {
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      let waiting = '';
+      for (let read = await reader.read(); !read.done; read = await reader.read()) {
+        if (stream !== mine) return;
+        stirredAt = moment();
+        const events = (waiting + read.value).split('\\n\\n');
+        waiting = events.pop();
+        events.forEach(hear);
+      }
+    } else why = await refusal(answer);
+  } catch {
+    // It was closed, here or there.
+  }
+  if (stream === mine) fail(why);
 }
-/** 1 s, 2 s, 4 s, at most a minute, and not all pages at once. */
-function fail() {
+async function refusal(answer) {
+  if (answer.type === 'opaqueredirect' || answer.status === 401) return 'You are no longer signed in.';
+  const { message } = await answer.json().catch(() => ({}));
+  return message ?? 'No answer from Warmwarden (status ' + answer.status + ').';
+}
+/** Tries again after 1 s, 2 s, 4 s, at most a minute, and not all pages at once. */
+function fail(why) {
   close();
   failures += 1;
+  // A connection that comes back at once is not worth a word.
+  if (failures > 1 || !why.startsWith('No answer') || msSince(heardAt) > silentMs) reason = why;
   const waitMs = Math.min(60_000, 1_000 * 2 ** (failures - 1)) * (0.75 + Math.random() / 2);
   retryAt = performance.now() + waitMs;
   retry = setTimeout(connect, waitMs);
-  document.documentElement.dataset.live = 'off';
   tell();
 }
 function tell() {
-  // A connection that comes back at once is not worth a word.
-  if (stream || failures < 2) return;
+  broken.hidden = reason === null;
+  if (reason === null) return;
+  document.documentElement.dataset.live = 'off';
   const [what, when] = broken.children;
-  const seconds = Math.max(0, Math.ceil((retryAt - performance.now()) / 1_000));
-  const words = 'No connection to Warmwarden. This page shows the state of ' + asOf.textContent + '.';
+  const words = reason + ' This page shows the state of ' + asOf.textContent + '.';
   if (what.textContent !== words) what.textContent = words;
-  when.textContent = spanText(performance.now() - heardAt) + ' ago. Next try in ' + seconds + ' s.';
-  broken.hidden = false;
+  const seconds = Math.ceil((retryAt - performance.now()) / 1_000);
+  const next = stream ? '' : ' Next try in ' + Math.max(0, seconds) + ' s.';
+  when.textContent = spanText(now() - heard) + ' ago.' + next;
+}
+/** Each second. A server that was silent for long, also while this machine slept, is asked again. */
+function look() {
+  if (stream && msSince(stirredAt) > silentMs) fail('No answer from Warmwarden.');
+  tell();
 }
 /** A slash goes to the filter; j and k go down and up the rows of a table, Enter opens one: it is a link; x selects one. */
 addEventListener('keydown', (event) => {
@@ -143,7 +185,7 @@ addEventListener('keydown', (event) => {
 if (source && asOf) {
   connect();
   setInterval(() => { if (!document.hidden) showTimes(document, now()); }, 5_000);
-  setInterval(tell, 1_000);
+  setInterval(look, 1_000);
   document.addEventListener('visibilitychange', () => { if (!document.hidden && !stream) connect(); });
   addEventListener('online', () => { if (!stream) connect(); });
   addEventListener('pagehide', close);

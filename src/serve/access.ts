@@ -149,7 +149,8 @@ async function unauthorized(c: Context, parts: AccessParts, wrongTokens: WrongTo
     c.header('WWW-Authenticate', bearer);
     return c.html(signInPage({ to, problem: null, command: parts.world.command }), 401);
   }
-  c.header('WWW-Authenticate', 'Basic realm="Warmwarden", charset="UTF-8"');
-  c.header('WWW-Authenticate', bearer, { append: true });
+  // A browser that is offered Basic asks for a password in a window of its own, over the page whose stream this is.
+  const ways = c.req.path === '/events' ? [bearer] : ['Basic realm="Warmwarden", charset="UTF-8"', bearer];
+  for (const way of ways) c.header('WWW-Authenticate', way, { append: true });
   return refuse(c, 'unauthorized', 'Send a token as Bearer or basic password. The user name can be anything.');
 }

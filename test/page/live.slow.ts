@@ -89,7 +89,7 @@ test.skipIf(!hasBrowser())(
     const broken = page.locator('#broken');
     await broken.waitFor({ state: 'visible' });
     expect(await broken.innerText()).toMatch(
-      /^No connection to Warmwarden\. This page shows the state of 03:12:07 .+\. .+ ago\. Next try in \d+ s\.$/,
+      /^No answer from Warmwarden\. This page shows the state of 03:12:07 .+\. .+ ago\. Next try in \d+ s\. Reload the page$/,
     );
     fleet.removeMailbox('acme', 'm9');
     await using again = await serve(fleet, { port: server.port });

@@ -17,6 +17,7 @@ interface Heard {
   readonly event: string;
   readonly data: {
     readonly at: string;
+    readonly trouble?: string;
     readonly pieces?: Record<string, string>;
     readonly lists?: Record<string, string[]>;
   };
@@ -99,6 +100,32 @@ test('time alone is no change: the script of the page counts the minutes', async
   stream.response.destroy();
 });
 
+test('a page that is gone, or could not be read, is not of now: its readers hear so until it can be read', async () => {
+  const fleet = exampleFleet();
+  let fails = false;
+  const settings = () => {
+    if (fails) throw new Error('a mistake of ours');
+    return [];
+  };
+  await using server = await serve(fleet, { liveLimits: { ...soon, beatMs: 10 }, settings });
+  const heard = async (stream: Awaited<ReturnType<typeof listen>>, trouble: string | undefined) => {
+    while ((await stream.next()).data.trouble !== trouble);
+  };
+  const mailboxPage = await listen(`${server.url}/events?at=/mailboxes/acme/m9`);
+  const configuration = await listen(`${server.url}/events?at=/configuration`);
+  await heard(mailboxPage, undefined);
+  fleet.removeMailbox('acme', 'm9');
+  await heard(mailboxPage, 'gone');
+  await heard(configuration, undefined);
+  fleet.putMailbox(mailbox('m9', 'box9@acme.example'));
+  await heard(mailboxPage, undefined);
+  fails = true;
+  await heard(configuration, 'failed');
+  fails = false;
+  await heard(configuration, undefined);
+  for (const { response } of [mailboxPage, configuration]) response.destroy();
+});
+
 test('no more readers than there is room for; the end of the server ends them all', async () => {
   const server = await serve(exampleFleet(), { liveLimits: { ...soon, readers: 1 } });
   const stream = await listen(`${server.url}/events?at=/`);
@@ -147,6 +174,9 @@ describe('who listens', () => {
     await stream.next();
     inForce = { tokens: [token('operator')] };
     expect(await stream.ended()).toBe(true);
+    // A browser that is offered Basic asks for a password in a window of its own.
+    const { status, headers } = await ask(`${server.url}/events?at=/`);
+    expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="Warmwarden"']);
   });
 });
 

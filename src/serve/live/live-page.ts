@@ -10,6 +10,9 @@ export interface Patch {
   readonly lists: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Why what a reader has can't be brought up to date. gone: nothing is at the address any more. failed: reading it failed. */
+export type Trouble = 'gone' | 'failed';
+
 interface Known {
   readonly digest: string;
   /** The number of the change that brought it. */
@@ -24,6 +27,8 @@ export class LivePage {
   #lists: ReadonlyMap<string, Known> = new Map();
   #title: Known = { digest: '', changedAt: 0 };
   #isMoving = false;
+  /** null: what was taken in last is of the last look. */
+  trouble: Trouble | null = null;
 
   /** Whether it was to change soon, without a change of the fleet. */
   get isMoving(): boolean {
@@ -33,6 +38,7 @@ export class LivePage {
   /** Takes the view of this moment; what is new gets the number. Whether anything is. */
   update({ title, regions, isMoving = false }: View, number: number): boolean {
     this.#isMoving = isMoving;
+    this.trouble = null;
     let changed = false;
     const next = (known: Known | undefined, digest: string): Known => {
       if (known?.digest === digest) return known;

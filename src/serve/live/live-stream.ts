@@ -2,7 +2,7 @@
 import { withoutCommands } from '../../page/command-links.ts';
 import type { View } from '../../page/regions.ts';
 import { type Clock, createPacer, inTurns, systemClock, type World } from '../../world.ts';
-import { LivePage, type Patch } from './live-page.ts';
+import { LivePage, type Patch, type Trouble } from './live-page.ts';
 
 /** Where the bytes of one reader go. */
 export interface Sink {
@@ -112,7 +112,7 @@ export class LiveStream {
     const reader: Reader = { sink, address, openedAt: at, has: this.#numberOf(since), sent: 0, taken: 0, takenAt: at };
     this.#readers.add(reader);
     await this.#readFor(address, [reader]);
-    this.#write(reader, this.#beat());
+    this.#write(reader, this.#beat(address));
     this.#loop ??= this.#run();
     return () => void this.#readers.delete(reader);
   }
@@ -141,13 +141,16 @@ export class LiveStream {
       seen = revision;
       if (isBeat) {
         beatAt = begin + beatMs;
-        const bytes = this.#beat();
         const staying: Reader[] = [];
         for (const reader of this.#readers) {
           if (this.#isOver(reader, begin) || !(await reader.sink.mayStay())) this.#cut(reader);
           else staying.push(reader);
         }
-        await this.#writeAll(staying.map((reader) => [reader, bytes]));
+        const due = [...Map.groupBy(staying, ({ address }) => address)].flatMap(([address, readers]) => {
+          const bytes = this.#beat(address);
+          return readers.map((reader) => [reader, bytes] as const);
+        });
+        await this.#writeAll(due);
       }
       restMs = Math.max(tickMs, (this.#clock.monotonic() - begin) * restPerWork);
     }
@@ -173,10 +176,11 @@ export class LiveStream {
       await before;
       try {
         const view = await this.#parts.read(address);
-        if (!view) return;
+        if (!view) return this.#fails(address, 'gone');
         this.#update(address, view);
         await this.#sendTo(readers, view);
       } catch (error) {
+        this.#fails(address, 'failed');
         this.#parts.world.log.error({ err: error, address }, 'a live page could not be updated');
       }
     })();
@@ -185,9 +189,17 @@ export class LiveStream {
   }
 
   #update(address: string, view: View): void {
-    const page = this.#pages.get(address) ?? new LivePage();
     const next = this.#number + 1;
-    if (page.update(view, next)) this.#number = next;
+    if (this.#page(address).update(view, next)) this.#number = next;
+  }
+
+  /** Its readers hear with the next beat that what they have is old. */
+  #fails(address: string, trouble: Trouble): void {
+    this.#page(address).trouble = trouble;
+  }
+
+  #page(address: string): LivePage {
+    const page = this.#pages.get(address) ?? new LivePage();
     // Last in the order of the map: the one that was not looked at for longest goes first.
     this.#pages.delete(address);
     this.#pages.set(address, page);
@@ -195,6 +207,7 @@ export class LiveStream {
       if (this.#pages.size <= this.#limits.addresses) break;
       this.#pages.delete(oldest);
     }
+    return page;
   }
 
   /** The same bytes for all that lack the same. */
@@ -229,8 +242,9 @@ export class LiveStream {
     return this.#event('patch', { title, pieces: Object.fromEntries(sent), lists });
   }
 
-  #beat(): Uint8Array {
-    return this.#event('beat', {});
+  #beat(address: string): Uint8Array {
+    const trouble = this.#pages.get(address)?.trouble ?? null;
+    return this.#event('beat', trouble === null ? {} : { trouble });
   }
 
   #event(name: 'patch' | 'beat', fields: object): Uint8Array {

@@ -230,7 +230,7 @@ export const pageRoutes: readonly Described[] = [
 | event | \`data\` |
 | --- | --- |
 | \`patch\` | \`at\`: the time of the picture; \`title\` of the page, or \`null\`; \`pieces\`: HTML by the id of its element; \`lists\`: the ids of a list's items in their order, by the id of the list |
-| \`beat\` | \`at\`: the page is as of this moment; at least every 15 seconds |
+| \`beat\` | \`at\`: the page is as of this moment; at least every 15 seconds. With \`trouble\` it is not: \`gone\`: there is nothing at this address any more; \`failed\`: Warmwarden could not read what the page shows |
 
 Up to 200 clients can listen. A client that leaves more than 512 KiB unread is disconnected; it reconnects and gets what it
 missed in one piece.`,
