@@ -12,6 +12,7 @@ import { createPacer, type Pacer } from '../world.ts';
 import { recordDisarming } from './disarming.ts';
 import { type Duties, showAccounts } from './duties.ts';
 import { droppedBy, type Impact, impactOf, isReruled, looksLikeAMistake, needingRestart } from './impact.ts';
+import { OneWaiting } from './one-waiting.ts';
 import { previewOf } from './preview.ts';
 import { Recording } from './recording.ts';
 import { recordReloadAlert } from './reload-alert.ts';
@@ -49,7 +50,9 @@ export interface ReloadParts {
 export class Reloader {
   readonly #parts: ReloadParts;
   #inForce: ValidConfig;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #reloads = new OneWaiting((request: ReloadRequest) =>
+    this.#take(request).catch((error: unknown) => this.#failed(error, request)),
+  );
   readonly #recording: Recording;
   #stopped = false;
 
@@ -74,11 +77,9 @@ export class Reloader {
     return this.#recording.record(() => recordReloadAlert(rooms, problems, live.config.alerts.rules));
   }
 
-  /** Never rejects; what is refused changes nothing. */
+  /** Never rejects; what is refused changes nothing. Each reads the file when it begins, so equal ones that wait are one. */
   reload(request: ReloadRequest): Promise<CommandOutcome> {
-    const outcome = this.#last.then(() => this.#take(request)).catch((error: unknown) => this.#failed(error, request));
-    this.#last = outcome;
-    return outcome;
+    return this.#reloads.ask(request);
   }
 
   /** The store, say, can't be read: nothing was changed yet. */
@@ -91,7 +92,7 @@ export class Reloader {
   /** Takes no further reload; resolves when the one under way is over. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#last;
+    await this.#reloads.idle();
     await this.#recording.stop();
   }
 

@@ -1,26 +1,29 @@
-// Hundreds of SIGHUPs, as a script sends them that reloads after each file, were as many reloads one after the other.
+// Hundreds of reloads, as a script asks for them that reloads after each file, were as many one after the other: a person's came last.
 import { expect, test } from 'vitest';
-import { oneWaiting } from '../../src/commands/run/signals.ts';
+import { OneWaiting } from '../../src/reload/one-waiting.ts';
 import { nextTurn } from '../../src/world.ts';
 
-test('what is asked for while it goes on is done once more', async () => {
-  const under: (() => void)[] = [];
-  let begun = 0;
-  const ask = oneWaiting(() => {
-    begun += 1;
-    return new Promise<void>((resolve) => under.push(resolve));
-  });
-  const end = async () => {
-    under.shift()?.();
+test('what is asked for again and again while it goes on is done once more, and what is asked for otherwise comes next', async () => {
+  const begun: { readonly by: string; readonly end: () => void }[] = [];
+  const reloads = new OneWaiting(
+    ({ by }: { by: string }) => new Promise<string>((resolve) => begun.push({ by, end: () => resolve(by) })),
+  );
+  const askAll = () => Array.from({ length: 100 }, () => reloads.ask({ by: 'a script' }));
+  const endLast = async () => {
+    begun.at(-1)?.end();
     await nextTurn();
   };
-  for (let asked = 0; asked < 100; asked += 1) ask();
-  expect(begun).toBe(1);
-  await end();
-  expect(begun).toBe(2);
-  await end();
-  expect(begun).toBe(2);
-  ask();
-  expect(begun).toBe(3);
-  await end();
+  const first = reloads.ask({ by: 'a script' });
+  await nextTurn();
+  const waiting = [...askAll(), reloads.ask({ by: 'a person' }), ...askAll()];
+  await endLast();
+  await endLast();
+  await endLast();
+  expect(begun.map(({ by }) => by)).toEqual(['a script', 'a script', 'a person']);
+  expect(await first).toBe('a script');
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['a script', 'a person']));
+  await reloads.idle();
+  void reloads.ask({ by: 'a script' });
+  await nextTurn();
+  expect(begun).toHaveLength(4);
 });

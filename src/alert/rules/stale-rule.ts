@@ -52,7 +52,7 @@ function staleSentences(
   const first =
     mailbox.stats === null
       ? `Warmwarden has not read any statistics since it first saw the mailbox on ${momentText(mailbox.firstSeenAt, zone)}.`
-      : `Warmwarden last read the statistics on ${momentText(mailbox.stats.at, zone)}. Three polls since then have failed.`;
+      : `Warmwarden last read the statistics on ${momentText(mailbox.stats.at, zone)}. Three polls have been due since then, and none of them returned statistics.`;
   const second = verdict?.reason === 'stale_data' ? [explainVerdict(verdict)] : [];
   const third = `The counts do not change: the warm-up runs, but the API has counted no email since ${still}, for two whole days on which the mailbox sends.`;
   return [

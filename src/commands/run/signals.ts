@@ -4,23 +4,6 @@ import { exitFailed } from '../../terminal/exit-codes.ts';
 
 export const bySignal = { by: 'SIGHUP', force: false, dryRun: false } as const;
 
-/** Requests for `work` that come while it is in progress lead to one more run, however many come. `work` never rejects. */
-export function oneWaiting(work: () => Promise<unknown>): () => void {
-  let [goesOn, again] = [false, false];
-  const begin = async () => {
-    goesOn = true;
-    do {
-      again = false;
-      await work();
-    } while (again);
-    goesOn = false;
-  };
-  return () => {
-    if (goesOn) again = true;
-    else void begin();
-  };
-}
-
 /** From now on, SIGHUP does not end the starting process. The result stops listening, and says whether a SIGHUP came. */
 export function keepReloads(): () => boolean {
   let asked = false;
@@ -48,8 +31,5 @@ export function handleSignals(daemon: Pick<Daemon, 'reload' | 'stop'>, say: (tex
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.on(
-    'SIGHUP',
-    oneWaiting(() => daemon.reload(bySignal)),
-  );
+  process.on('SIGHUP', () => void daemon.reload(bySignal));
 }
