@@ -35,10 +35,15 @@ export async function loadMailboxes(
   db: Db,
   accounts: readonly string[] | null = null,
 ): Promise<readonly MailboxState[]> {
-  const all = db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null);
-  const here = all.orderBy('account').orderBy('mailbox_id');
-  if (accounts?.length === 0) return [];
-  return inFull(db, await (accounts ? here.where('account', 'in', accounts) : here).execute(), true);
+  const here = db.selectFrom('mailboxes').where('left_at', 'is', null);
+  const names = accounts ?? (await here.select('account').distinct().execute()).map(({ account }) => account);
+  const mailboxes: MailboxState[] = [];
+  // One account after the other: of all rows at once, none could be collected before the last one was read.
+  for (const account of names.toSorted()) {
+    const rows = await here.selectAll().where('account', '=', account).orderBy('mailbox_id').execute();
+    for (const mailbox of await inFull(db, rows, true)) mailboxes.push(mailbox);
+  }
+  return mailboxes;
 }
 
 /** Those that have left the account and have the id or the address of one of these, as they were then. Case does not matter in ASCII. */

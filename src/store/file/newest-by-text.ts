@@ -18,6 +18,11 @@ export class NewestByText<Value> {
     return value;
   }
 
+  clear(): void {
+    this.#values.clear();
+    this.#letters = 0;
+  }
+
   /** A text that is longer than all may be together is not kept. */
   keep(text: string, value: Value): void {
     if (text.length > this.#maxLetters || this.#values.has(text)) return;
