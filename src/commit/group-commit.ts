@@ -97,7 +97,7 @@ export class GroupCommit implements WaitingRecords {
     const all = this.of(null);
     for (let from = 0; from < all.length; from += mailboxesAPiece) {
       // The statements of a piece, its commit and what is shown of it are enough for one turn.
-      if (from > 0) await world.clock.busy(() => nextTurn());
+      await world.clock.busy(() => nextTurn());
       const piece = all.slice(from, from + mailboxesAPiece).filter((record) => this.#waits(record));
       try {
         if (piece.length > 0) await store.recordCalm(piece);
