@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import type { Looked, LookOrder } from './blocks/look.ts';
-import { BenchApi, since, total } from './daemon/api.ts';
+import { BenchApi, since } from './daemon/api.ts';
 import type { Incident } from './daemon/bodies.ts';
 import { fillStore, storeOf } from './daemon/clone.ts';
 import { BenchDaemon, configure, Workplace } from './daemon/daemon.ts';
@@ -25,7 +25,6 @@ const calmMs = 15_000;
 /** Reads of the page; the median counts. */
 const pageReads = 5;
 const waitLimitMs = 300_000;
-const sweepMs = 60_000;
 const lookEveryMs = 200;
 const countEveryMs = 1_000;
 
@@ -107,11 +106,11 @@ class Watched {
     await sleep(listEverySeconds * 1_000);
   }
 
-  /** Statistics and warm-up of each mailbox are read again after a start; a daemon that needs longer is watched while it sweeps. */
+  /** Statistics and warm-up of each mailbox are read again after a start; a daemon that needs longer is watched while it does so. */
   async swept(): Promise<void> {
-    const until = performance.now() + sweepMs;
-    const polls = async () => total((await this.#api.notified(asker)).polls);
-    while ((await polls()) < 2 * this.#mailboxes && performance.now() < until) await sleep(lookEveryMs);
+    const until = performance.now() + waitLimitMs;
+    const read = async () => (await this.#api.notified(asker)).polls.warmup ?? 0;
+    while ((await read()) < this.#mailboxes && performance.now() < until) await sleep(lookEveryMs);
   }
 
   async reload(): Promise<void> {
