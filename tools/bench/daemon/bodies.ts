@@ -46,11 +46,13 @@ export class Bodies {
   readonly #versions: Readonly<Record<MailboxRoute, Uint32Array>>;
   #unread: number;
   #incident: Incident = 'none';
-  #lists = 0;
+  /** Lists of each account that differed so far. */
+  readonly #lists: Uint32Array;
   #past: { readonly day: string; readonly rows: readonly string[] } = { day: '', rows: [] };
 
   constructor(shape: FleetShape) {
     this.#shape = shape;
+    this.#lists = new Uint32Array(shape.accounts);
     const count = shape.accounts * shape.mailboxesPerAccount;
     this.#unread = count * mailboxRoutes.length;
     this.#versions = {
@@ -89,12 +91,13 @@ export class Bodies {
 
   /** The list of an account. Its health scores move in one mailbox of a hundred. */
   list(account: number): string {
-    if (this.#random() < this.#shape.changedShare) this.#lists += 1;
+    const changed = (this.#lists[account] ?? 0) + (this.#random() < this.#shape.changedShare ? 1 : 0);
+    this.#lists[account] = changed;
     const { mailboxesPerAccount } = this.#shape;
     const entries: string[] = [];
     for (let index = account * mailboxesPerAccount; index < (account + 1) * mailboxesPerAccount; index += 1) {
       if (this.#incident === 'departure' && index % 10 === 0) continue;
-      const score = (index + this.#lists) % 100 === 0 ? 98.5 : 98;
+      const score = (index + changed) % 100 === 0 ? 98.5 : 98;
       const status = this.#incident === 'storm' ? 'disconnected' : 'active';
       entries.push(`{${shared(index, score, status)},"created_at":"2026-01-05T08:00:00.000Z"}`);
     }
