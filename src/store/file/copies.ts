@@ -1,8 +1,9 @@
 // A copy of a store beside its daemon, and a store that is rewritten to give its free space back.
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
+import { hourMs } from '../../model/time.ts';
 import { isFull, StoreError } from '../failure.ts';
 import { refuseNewer, schemaOf } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
@@ -11,7 +12,10 @@ import { sizeOf } from './identity.ts';
 import { create } from './place.ts';
 
 /** While it is written: each backup has its own, for another one may be under way to the same file. */
-const partOf = (file: string) => `${file}.${randomUUID().slice(0, 8)}.part`;
+const partOf = (file: string) => `${file}.${randomUUID().slice(0, 8)}.warmwarden.part`;
+const isPart = (name: string) => /\.[0-9a-f]{8}\.warmwarden\.part$/.test(name);
+/** Nobody has written into it for so long: whoever began it was killed. */
+const deadAfterMs = hourMs;
 
 /**
  * Writes the store at `path`, as it is at one moment, into a new file that only its owner can open; a daemon goes on meanwhile.
@@ -24,6 +28,7 @@ export async function backUp(path: string, file: string): Promise<number> {
   try {
     refuseNewer(await schemaOf(db));
     createCopy(part);
+    removeDeadParts(part);
     const [mode] = (await sql<{ auto_vacuum: number }>`PRAGMA auto_vacuum`.execute(db)).rows;
     // The copy of an earlier store shrinks by itself. Where the store does so already, it would be written to.
     if (mode?.auto_vacuum === 0) await sql`PRAGMA auto_vacuum = INCREMENTAL`.execute(db);
@@ -41,6 +46,20 @@ export async function backUp(path: string, file: string): Promise<number> {
     throw storeError(path, error);
   } finally {
     await db.destroy();
+  }
+}
+
+/** Those that a killed backup left in the folder, whatever its name was. */
+function removeDeadParts(part: string): void {
+  const folder = dirname(part);
+  const writtenAt = (path: string) => statSync(path).mtimeMs;
+  try {
+    for (const name of readdirSync(folder).filter(isPart)) {
+      const path = join(folder, name);
+      if (writtenAt(part) - writtenAt(path) > deadAfterMs) rmSync(path, { force: true });
+    }
+  } catch {
+    // A folder that can't be listed, a file of somebody else: the backup is made all the same.
   }
 }
 
