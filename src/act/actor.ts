@@ -11,8 +11,10 @@ import { Look } from './look.ts';
 import { Post } from './post.ts';
 import type { ActorOptions, ActorRooms } from './rooms.ts';
 
-/** After a step that failed, most often because of the store, the action is taken up again after this. */
+/** After a step that failed, the action is taken up again after this; sooner, when it was the store and that works again. */
 const afterFailureMs = minuteMs;
+/** Between two looks at whether the store works again. */
+const lookAtStoreMs = 2 * secondMs;
 /** What is said of a person's change that the budget had no turn for. */
 const notInTime = 'the request budget had no slot in time: nothing was sent';
 /** What is said of a person's change whose account this process ceases to guard, for whatever reason. */
@@ -101,20 +103,30 @@ export class Actor {
   }
 
   async #work(mailboxId: string, signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#rooms.world;
+    const { store, world } = this.#rooms;
     const first = this.#conditions.pending(mailboxId);
     for (let action = first; action && !signal.aborted; action = this.#conditions.pending(mailboxId)) {
       if (action.id !== first?.id) return;
       if (this.#wrappingUp && action.state !== 'open') return;
+      const { failures } = store.trouble;
       try {
         await this.#step(action, signal);
       } catch (error) {
-        log.error(
+        world.log.error(
           { account: action.account, mailbox: action.email, action: action.id, err: error },
-          'an action could not be continued: Warmwarden tries again in a minute',
+          'an action could not be continued: Warmwarden tries again within a minute',
         );
-        await clock.sleep(afterFailureMs, signal);
+        await this.#sleepAfterFailure(store.trouble.failures > failures, signal);
       }
+    }
+  }
+
+  async #sleepAfterFailure(isOfStore: boolean, signal: AbortSignal): Promise<void> {
+    const { store, world } = this.#rooms;
+    if (!isOfStore) return world.clock.sleep(afterFailureMs, signal);
+    for (let slept = 0; slept < afterFailureMs && !signal.aborted; slept += lookAtStoreMs) {
+      await world.clock.sleep(lookAtStoreMs, signal);
+      if (store.trouble.isOver) return;
     }
   }
 

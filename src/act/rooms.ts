@@ -3,6 +3,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import type { Failure } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
+import type { StoreTrouble } from '../model/store-failure.ts';
 import type { Lane } from '../poll/lane.ts';
 import type { Poll } from '../poll/poll.ts';
 import type { Recorder } from '../record/recorder.ts';
@@ -14,6 +15,7 @@ export interface ActorRooms {
   readonly lane: Lane;
   readonly fleet: Fleet;
   readonly recorder: Recorder;
+  readonly store: { readonly trouble: StoreTrouble };
 }
 
 /** Whose work an account is: this process's, until it says otherwise. */

@@ -115,7 +115,7 @@ export class AccountWatch {
       onLost: (mailboxId, route, error) => this.#poller.unrecorded({ route, mailboxId }, error),
     });
     this.#actor = new Actor(
-      { world, api, fleet, lane: this.#lane, recorder: this.#recorder },
+      { world, api, fleet, store: rooms.store, lane: this.#lane, recorder: this.#recorder },
       {
         account,
         words,
