@@ -47,7 +47,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['kysely', 'pg', 'node:sqlite', 'node:crypto', 'node:fs', 'node:path', 'node:os', 'node:timers/promises'],
   ),
   upkeep: only(['model', 'world', 'store']),
-  replicas: only(['world']),
+  replicas: only(['model', 'world']),
   poll: only(['model', 'world', 'schedule', 'mailbox-api'], ['tinyqueue']),
   commit: only(['model', 'fleet', 'world', 'store']),
   record: only(['model', 'guard', 'alert', 'wording', 'fleet', 'world', 'store', 'poll', 'commit']),

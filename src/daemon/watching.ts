@@ -35,6 +35,6 @@ export function watchingLoops(
   return [
     loops.every(lookEveryMs, 'watching the store for the other replicas', look),
     loops.every(lookEveryMs, 'testing whether the store can be written to', prove),
-    loops.create('notifying of the store while no replica sends the messages', () => notifying.standIn()),
+    loops.create('notifying of the store while no replica sends the messages', () => notifying.standIn.step()),
   ];
 }

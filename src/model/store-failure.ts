@@ -12,11 +12,22 @@ export interface StoreFailure {
   readonly lasting: boolean;
   /** Nothing could be written at all, so the next successful write ends it. Absent: what failed itself has to succeed. */
   readonly untilWritten?: boolean;
+  /** It often ends without anybody, such as a lost connection or a lock. Absent: a person has to do something. */
+  readonly mayPass?: boolean;
+  /** What failed works again, but has not done so for long. */
+  readonly isOver?: true;
 }
+
+const storeTitle = 'the store is failing';
 
 /** The failure in a few words. */
 export function titleOf({ title }: StoreFailure): string {
-  return title ?? 'the store is failing';
+  return title ?? storeTitle;
+}
+
+/** The end in a few words, of what had that title. */
+export function endTitleOf(title: string): string {
+  return title === storeTitle ? 'the store works again' : 'replicas do all the work again';
 }
 
 /** What failed since the store was opened. */

@@ -55,7 +55,8 @@ export class StoreHealth {
     }
     if (!shown && fleet.storeFailure) world.log.info('The store works again.');
     fleet.putStoreFailure(shown);
-    if (shown || sinceMs < this.#soundAfterMs) return newest;
+    if (shown) return shown;
+    if (newest && sinceMs < this.#soundAfterMs) return { ...newest, isOver: true };
     store.forgetTrouble();
     return null;
   }

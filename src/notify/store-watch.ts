@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { step } from '../alert/engine.ts';
 import { messageOf } from '../alert/grouping.ts';
 import { type AlertRoute, channelsFor } from '../alert/routing.ts';
-import { storeFailing, withBeginning } from '../alert/rules/store-rule.ts';
+import { storeFailing, storeFingerprint, withBeginning, worsened } from '../alert/rules/store-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import type { Channel, Rendered, SendResult } from '../channels/channel.ts';
 import type { Alert, Transition } from '../model/alert.ts';
@@ -20,6 +20,8 @@ export interface StoreWatchParts extends RecordingParts {
   readonly health: StoreHealth;
   /** What another replica says of the store, null: nothing; absent: there is no other. */
   readonly failureElsewhere?: () => StoreFailure | null;
+  /** As people are to read it; absent: as it is. */
+  readonly inWords?: (failure: StoreFailure) => StoreFailure;
   readonly settings: () => { readonly routes: readonly AlertRoute[]; readonly rules: RuleSettings };
 }
 
@@ -28,6 +30,10 @@ const everyMs = 30_000;
 const whileFailingMs = 5_000;
 /** What an earlier process told goes on for so long without a failure: this one has tried little yet. */
 const unprovenMs = minuteMs;
+/** Another replica may report what ended a moment ago for so long: each of its heartbeats says what it saw before. */
+const reportedAfterMs = 15_000;
+/** A cause that came later in an outage is told when it lasts for so long. */
+const newCauseAfterMs = 30_000;
 /** Real time. */
 const sendDeadlineMs = 10_000;
 /** A receiver that blames the message so often will not take it. */
@@ -44,8 +50,18 @@ export class StoreWatch {
   #tookOver = false;
   /** On the monotonic scale: so long an outage that an earlier process told may still go on. */
   #unprovenUntil = Number.NEGATIVE_INFINITY;
-  /** That it fails, while channels are still to be told; null when it does not. */
-  #begun: Transition | null = null;
+  /** That it fails, and why, as channels are told it; null when it does not. */
+  #telling: Transition | null = null;
+  /** Of the store, that were seen. */
+  #failures: number;
+  /** On the monotonic scale: since when another replica has said that it fails. */
+  #reportedSince: number | null = null;
+  /** What people were told to do in this outage. */
+  readonly #remedies = new Set<string>();
+  /** What else they would have to do by now, and since when, on the monotonic scale. */
+  #newCause: { readonly remedy: string; readonly since: number } | null = null;
+  /** Names of channels that took an earlier cause of the same outage. */
+  readonly #informed = new Set<string>();
   /** Names of channels that took it. */
   readonly #notified = new Set<string>();
   /** Names of channels that do not want it, or must not be asked twice. */
@@ -57,24 +73,31 @@ export class StoreWatch {
   constructor(parts: StoreWatchParts) {
     this.#parts = parts;
     this.#health = parts.health;
+    this.#failures = parts.store.trouble.failures;
   }
 
   /** Whether people know through the channel that the store fails. */
   hasNotified(channel: string, { rule }: Alert): boolean {
-    return rule === 'store_failing' && this.#notified.has(channel);
+    return rule === 'store_failing' && (this.#notified.has(channel) || this.#informed.has(channel));
+  }
+
+  /** Whether people were told that it fails, perhaps by an earlier process, and not yet of its end. */
+  get isOpen(): boolean {
+    return this.#telling !== null || !this.#tookOver;
   }
 
   /** One look. Returns how long to wait for the next one, milliseconds. */
   async step(): Promise<number> {
-    const { world, store, fleet, settings, recorded, failureElsewhere } = this.#parts;
+    const { world, store, fleet, settings, recorded } = this.#parts;
     const now = world.clock.now();
     // Its failure is counted by the store, like that of every write.
     await store.proveWritable(now).catch(() => {});
     await this.#takeOver();
-    const failure = this.#health.look() ?? failureElsewhere?.() ?? null;
+    const before = this.#firing();
+    const failure = this.#failure(before !== null);
     const waitMs = this.#unprovenUntil - world.clock.monotonic();
     if (!failure && waitMs > 0) return Math.min(everyMs, waitMs);
-    const conditions = tune([storeFailing(failure)], settings().rules);
+    const conditions = tune([storeFailing(failure, before?.facts ?? null)], settings().rules);
     const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
     const [begun] = changes.transitions.filter(({ kind }) => kind === 'firing');
     const [ended] = changes.transitions.filter(({ kind }) => kind === 'resolved');
@@ -85,12 +108,52 @@ export class StoreWatch {
     fleet.putAlerts(changes);
     if (begun || ended) this.#begin(begun ?? null);
     if (ended) recorded();
-    if (this.#begun) {
-      await this.#keep(this.#begun.alert);
-      await Promise.all([this.#tell(this.#begun), this.#record(this.#begun.alert)]);
-      await this.#keep(this.#begun.alert);
+    if (failure && before) this.#noteCause(before, failure);
+    if (this.#telling) {
+      await this.#keep(this.#telling.alert);
+      await Promise.all([this.#tell(this.#telling), this.#record(this.#telling.alert)]);
+      await this.#keep(this.#telling.alert);
     }
     return failure ? Math.min(whileFailingMs, this.#health.unsoundMs || whileFailingMs) : everyMs;
+  }
+
+  #firing(): Alert | null {
+    const alert = this.#parts.fleet.alert(storeFingerprint);
+    return alert?.status === 'firing' ? alert : null;
+  }
+
+  /** What fails here, or else in another replica. What is over by now begins no outage. */
+  #failure(isFiring: boolean): StoreFailure | null {
+    const { store, world, failureElsewhere, inWords } = this.#parts;
+    const seen = this.#health.look();
+    const own = seen && (inWords?.(seen) ?? seen);
+    const { failures } = store.trouble;
+    const hasFailed = failures > this.#failures;
+    this.#failures = failures;
+    if (own && (isFiring || !own.isOver || (hasFailed && !own.untilWritten))) return own;
+    const reported = failureElsewhere?.() ?? null;
+    const now = world.clock.monotonic();
+    this.#reportedSince = reported && !reported.isOver ? (this.#reportedSince ?? now) : null;
+    if (isFiring) return reported;
+    const lastsMs = this.#reportedSince === null ? Number.NEGATIVE_INFINITY : now - this.#reportedSince;
+    return lastsMs >= (reported?.mayPass ? reportedAfterMs : 0) ? reported : null;
+  }
+
+  /** People are told the new words once when the cause becomes one that calls for them. */
+  #noteCause(alert: Alert, failure: StoreFailure): void {
+    const { world } = this.#parts;
+    const { remedy, mayPass, isOver } = failure;
+    if (isOver) return;
+    if (mayPass || this.#remedies.has(remedy)) {
+      this.#newCause = null;
+      return;
+    }
+    const now = world.clock.monotonic();
+    if (this.#newCause?.remedy !== remedy) this.#newCause = { remedy, since: now };
+    if (now - this.#newCause.since < newCauseAfterMs) return;
+    const told = [...this.#informed, ...this.#notified];
+    this.#begin(worsened(alert, failure, world.clock.now()));
+    for (const channel of told) this.#informed.add(channel);
   }
 
   /** What an earlier process told goes on, until the store has worked for a while: then its end is told. */
@@ -110,8 +173,13 @@ export class StoreWatch {
     if (goesOn) this.#unprovenUntil = world.clock.monotonic() + unprovenMs;
   }
 
-  #begin(begun: Transition | null): void {
-    this.#begun = begun;
+  #begin(telling: Transition | null): void {
+    this.#telling = telling;
+    if (telling?.kind !== 'worsened') this.#remedies.clear();
+    const remedy = telling?.alert.facts.sentences.at(-1);
+    if (remedy !== undefined) this.#remedies.add(remedy);
+    this.#newCause = null;
+    this.#informed.clear();
     this.#recorded = false;
     this.#kept = null;
     this.#notified.clear();

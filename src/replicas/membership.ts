@@ -1,6 +1,7 @@
 // Which work is this replica's: what the daemon asks before it begins something, and hears when that changes. A process with a
 // SQLite store has no other beside it, and all of the work.
 
+import type { StoreFailure } from '../model/store-failure.ts';
 import type { EndedReplica } from './missing.ts';
 
 /** Work that one replica does at a time: an account; `notify`: messages, digest and heartbeat; `clock`: schedules and retention. */
@@ -21,13 +22,8 @@ export interface ReplicaReport {
   readonly configDigest: string;
   /** Why its last reload was refused; null: it was not. */
   readonly reloadFailure: string | null;
-  /** What is wrong with the store, as it sees it: src/model/store-failure.ts; null: nothing. */
-  readonly storeFailure: {
-    readonly title?: string;
-    readonly said: string;
-    readonly remedy: string;
-    readonly lasting: boolean;
-  } | null;
+  /** What is wrong with the store, as it sees it; null: nothing. */
+  readonly storeFailure: StoreFailure | null;
 }
 
 /** A replica that is not dead, as it was last seen. */

@@ -115,7 +115,8 @@ export function failureOf(file: string, error: unknown): StoreFailure {
   const said = error instanceof Error ? error.message : String(error);
   if (error instanceof DamagedRowError) return { said, remedy: deletionOf(file, error), lasting: true };
   const code = codeOf(error);
-  return { said, remedy: remedyOf(file, code, error), lasting: damage.includes(code ?? 0) };
+  const lasting = damage.includes(code ?? 0);
+  return { said, remedy: remedyOf(file, code, error), lasting, ...(isLocked(error) && { mayPass: true }) };
 }
 
 function remedyOf(file: string, code: number | null, error: unknown): string {

@@ -38,7 +38,7 @@ import type {
 import { StoredRequests } from './requests.ts';
 import { holdStill, revise } from './revisions.ts';
 import { StoredRuns } from './runs.ts';
-import { metaOf, setMeta } from './schema/migrations.ts';
+import { changeMeta, metaOf, setMeta } from './schema/migrations.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { StoredSessions } from './sessions.ts';
@@ -289,8 +289,8 @@ export class Store {
   /** The alert's end, and that the outage of that beginning is over: should the note stay, nobody is told again. */
   async endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void> {
     await this.#gate.write(async (trx) => {
-      await writeAlerts(trx, changes);
-      await setMeta(trx, outageEnded, String(begunAt));
+      // Another replica may have seen it, and ended it.
+      if (await changeMeta(trx, outageEnded, String(begunAt))) await writeAlerts(trx, changes);
     });
     this.#note.remove();
   }

@@ -15,6 +15,8 @@ export interface MemoryOutbox extends OutboxStore {
   facts: DigestFacts;
   /** Set, every verb fails with it. */
   broken: Error | null;
+  /** What a person is to do. */
+  remedy: string;
   /** Set, nothing is reached, until something is written again. */
   away: Error | null;
   /** Set, every verb that writes fails with it, as on a full disk. */
@@ -47,14 +49,14 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
   };
   let trouble: StoreTrouble = { failures: 0, newest: null, isOver: true };
   let noticed = () => {};
-  const fail = (said: string, lasting: boolean, untilWritten = false) => {
-    const newest = { said, remedy: 'Free space on the disk.', lasting, untilWritten };
+  const fail = (said: string, lasting: boolean, untilWritten = false, remedy = 'Free space on the disk.') => {
+    const newest = { said, remedy, lasting, untilWritten, mayPass: untilWritten };
     trouble = { failures: trouble.failures + 1, newest, isOver: false };
     noticed();
   };
   const throwing = (error: Error | null) => {
     if (!error) return;
-    fail(error.message, false, error === store.away);
+    fail(error.message, false, error === store.away, store.remedy);
     throw error;
   };
   const check = () => throwing(store.away ?? store.broken);
@@ -140,6 +142,7 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
     outbox,
     broken: null,
     away: null,
+    remedy: 'Free space on the disk.',
     full: null,
     outageNote,
     restart: () => {

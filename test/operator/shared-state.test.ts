@@ -77,7 +77,7 @@ test('an emergency stop and its alert are seen, what waits is judged again, and 
 test('what this process tells of the store stays, although the store could not take it, when others change other alerts', async () => {
   const [here, there] = [replica(), replica()];
   const [alert] = step(
-    [storeFailing({ said: 'full', remedy: 'Free it.', lasting: false })],
+    [storeFailing({ said: 'full', remedy: 'Free it.', lasting: false }, null)],
     () => undefined,
     now,
   ).changed;

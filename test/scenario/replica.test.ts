@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { type BreakerEntry, closedBreaker } from '../../src/model/breaker.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { tooFar } from '../../src/replicas/skew.ts';
+import { AtRiskError } from '../../src/store/failure.ts';
 import { Store } from '../../src/store/store.ts';
 import { failWrites } from '../support/failing-writes.ts';
 import { MovedMembership, replica } from '../support/moved-membership.ts';
@@ -237,4 +238,40 @@ test('who sends the messages tells a second outage once, though the end of the f
     const told = stage.notified('store_failing');
     expect(told).toEqual(['firing', 'resolved', 'firing', 'resolved'].slice(0, 2 * outage));
   }
+});
+
+test('a replica that told people of an outage tells them its end, although another one sends the messages by then', async () => {
+  await using scene = await begin(undefined, ['A replica takes no work: its clock is wrong.', '']);
+  const { stage, membership } = scene;
+  const told = () => stage.notified('store_failing');
+  membership.overdue = tooFar('host-a', -45_000);
+  await stage.run(minuteMs);
+  expect(told()).toEqual(['firing']);
+  membership.overdue = null;
+  membership.others = [replica('host-b', ['account:agency', 'account:second', 'notify', 'clock'])];
+  await stage.run(minuteMs);
+  // It is recorded: whoever sends the messages sends it.
+  membership.others = [];
+  const given = membership.give('notify', 'free');
+  await stage.run(45 * secondMs);
+  await given;
+  expect(told()).toEqual(['firing', 'resolved']);
+  expect(JSON.stringify(stage.receiver.alerts().at(-1))).toContain('eplicas do all the work again');
+  await stage.run(5 * minuteMs);
+  expect(told()).toEqual(['firing', 'resolved']);
+});
+
+test('a replica that reaches nothing for five minutes says so itself, though another one may send the messages', async () => {
+  await using scene = await begin(undefined, ['The store is failing.', '']);
+  const { stage, membership } = scene;
+  const told = () => stage.notified('store_failing');
+  membership.others = [replica('host-b', ['account:agency', 'account:second', 'notify', 'clock'])];
+  membership.overdue = new AtRiskError('it does not answer', 'Start it.');
+  await stage.run(4 * minuteMs);
+  expect(told()).toEqual([]);
+  await stage.run(2 * minuteMs);
+  expect(told()).toEqual(['firing']);
+  expect(JSON.stringify(stage.receiver.alerts())).toContain('cannot see whether another replica guards the accounts');
+  await stage.run(10 * minuteMs);
+  expect(told()).toEqual(['firing']);
 });

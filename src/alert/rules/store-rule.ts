@@ -1,6 +1,14 @@
 // store_failing: what is decided can't be recorded, so it is not acted on until it can.
-import { type AlertChanges, noAccount, type Subject } from '../../model/alert.ts';
-import { type StoreFailure, titleOf } from '../../model/store-failure.ts';
+import {
+  type Alert,
+  type AlertChanges,
+  type AlertFacts,
+  fingerprintOf,
+  noAccount,
+  type Subject,
+  type Transition,
+} from '../../model/alert.ts';
+import { endTitleOf, type StoreFailure, titleOf } from '../../model/store-failure.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
 import { atOnce, type Condition } from '../condition.ts';
@@ -13,28 +21,35 @@ const storeSubject: Subject = {
   object: null,
 };
 
-/** `failure`: what is wrong with the store; null when nothing is. */
-export function storeFailing(failure: StoreFailure | null): Condition {
+export const storeFingerprint = fingerprintOf(storeSubject);
+
+/** `failure`: what is wrong with the store; null when nothing is. `before`: what people were told that is wrong. */
+export function storeFailing(failure: StoreFailure | null, before: AlertFacts | null): Condition {
   return {
     subject: storeSubject,
     severity: 'critical',
     active: failure !== null,
     ...atOnce,
-    facts: {
-      title: failure === null ? 'the store works again' : titleOf(failure),
-      sentences:
-        failure === null
-          ? ['Warmwarden guards, records its decisions and acts on them again.']
-          : [
-              sentence(failure.said),
-              failure.title === undefined
-                ? 'Warmwarden takes no action that it cannot record. It may be unable to send other alerts until the store works again.'
-                : 'Until then, Warmwarden does not do the work that no other replica has: some accounts are not guarded, or other alerts are not sent.',
-              failure.remedy,
-            ],
-      numbers: {},
-    },
+    facts: failure === null ? factsOfEnd(before) : factsOf(failure),
   };
+}
+
+function factsOf(failure: StoreFailure): AlertFacts {
+  const meanwhile =
+    failure.title === undefined
+      ? 'Warmwarden takes no action that it cannot record. It may be unable to send other alerts until the store works again.'
+      : 'Until then, Warmwarden does not do the work that no other replica has: some accounts are not guarded, or other alerts are not sent.';
+  return { title: titleOf(failure), sentences: [sentence(failure.said), meanwhile, failure.remedy], numbers: {} };
+}
+
+function factsOfEnd(before: AlertFacts | null): AlertFacts {
+  const sentences = ['Warmwarden guards, records its decisions and acts on them again.'];
+  return { title: endTitleOf(before?.title ?? ''), sentences, numbers: {} };
+}
+
+/** The alert fires for another reason than people were told, and one that calls for a person. */
+export function worsened(alert: Alert, failure: StoreFailure, at: EpochMs): Transition {
+  return { kind: 'worsened', at, alert: { ...alert, facts: factsOf(failure) } };
 }
 
 /** The end of a failure together with its beginning, which could not be recorded when it came. */

@@ -40,6 +40,9 @@ export function isAway(given: unknown): boolean {
   return error instanceof Error && /connection|timeout|not queryable|discarded/i.test(error.message);
 }
 
+/** A connection, a failover, a lock, a slow statement, too many connections: what others do. */
+const mayPass = (error: unknown) => isAway(error) || /^(25006|25P03|40|53300|55P03|57014)/.test(codeOf(error) ?? '');
+
 /** It is a standby, or became one: nothing can be written there. */
 export const isReadOnly = (error: unknown) => codeOf(error) === '25006';
 
@@ -61,6 +64,7 @@ export function failureOf(place: PostgresPlace, given: unknown): StoreFailure {
     remedy: remedyOf(place, error),
     lasting: isDamage(error),
     ...((isAway(error) || isReadOnly(error)) && { untilWritten: true }),
+    ...(mayPass(error) && { mayPass: true }),
   };
 }
 

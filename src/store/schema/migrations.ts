@@ -96,6 +96,15 @@ export async function setMeta(db: Db, key: string, value: string): Promise<void>
     .execute();
 }
 
+/** False when it is so already; whoever else sets it waits for the end of the transaction. */
+export async function changeMeta(db: Db, key: string, value: string): Promise<boolean> {
+  const set = db
+    .insertInto('meta')
+    .values({ key, value })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }).where('meta.value', '!=', value));
+  return (await set.returning('key').execute()).length > 0;
+}
+
 async function changesTable(db: Db): Promise<void> {
   await db.schema
     .createTable('changes')
