@@ -169,8 +169,10 @@ export class StoreWatch {
       this.#begin({ kind: 'firing', at: alert.firingAt ?? alert.since, alert });
       for (const channel of notified) this.#notified.add(channel);
     }
-    const goesOn = [...fleet.alerts()].some(({ rule, status }) => rule === 'store_failing' && status === 'firing');
-    if (goesOn) this.#unprovenUntil = world.clock.monotonic() + unprovenMs;
+    const goesOn = this.#firing();
+    if (!goesOn) return;
+    this.#unprovenUntil = world.clock.monotonic() + unprovenMs;
+    this.#remedies.add(goesOn.facts.sentences.at(-1) ?? '');
   }
 
   #begin(telling: Transition | null): void {

@@ -128,7 +128,7 @@ export class AccountWatch {
     this.#poller = new Poller(rooms, {
       account,
       agenda: this.#agenda,
-      retries: new Retries(this.#queue, world),
+      retries: new Retries(this.#queue, world, rooms.store),
       health: this.#health,
       firstSweep: this.#firstSweep,
       recorder: this.#recorder,
