@@ -89,7 +89,7 @@ export class StandIn {
   #unseen(failure: StoreFailure): StoreFailure {
     const { membership } = this.#opened.store;
     const name = membership.replicas().find(({ id }) => id === membership.self)?.name ?? 'this one';
-    const said = `the replica ${name} has not reached the store for ${unseenAfterMs / minuteMs} minutes, and cannot see whether another replica guards the accounts: ${failure.said}`;
+    const said = `the replica ${name} has not reached the store for five minutes, and cannot see whether another replica guards the accounts: ${failure.said}`;
     return { ...failure, title: 'a replica cannot reach the store', said };
   }
 
