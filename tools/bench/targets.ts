@@ -40,9 +40,9 @@ export const targets = {
   growth: { wanted: 0.6 * kilobyte, is: 'at most', of: 'ours', enforced: true },
   firstPollOf10k: { wanted: 1.2, is: 'at most', of: 'ours', enforced: false },
   firstPollOf100k: { wanted: 4, is: 'at most', of: 'ours', enforced: false },
-  memoryOf1k: { wanted: 150, is: 'at most', of: 'ours', enforced: false },
-  memoryOf10k: { wanted: 250, is: 'at most', of: 'ours', enforced: false },
-  memoryOf100k: { wanted: 900, is: 'at most', of: 'ours', enforced: false },
+  memoryOf1k: { wanted: 150, is: 'at most', of: 'ours', enforced: true },
+  memoryOf10k: { wanted: 250, is: 'at most', of: 'ours', enforced: true },
+  memoryOf100k: { wanted: 900, is: 'at most', of: 'ours', enforced: true },
   // Of a healthy agency of 500 mailboxes, without digest, heartbeat and the guard's own actions.
   noiseOfHealthy: { wanted: 2, is: 'at most', of: 'ours', enforced: true },
   // The study's interventions on healthy mailboxes in 90 days, times 500 mailboxes, and a quarter more.
