@@ -121,7 +121,7 @@ function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'now'>): Headli
     advice:
       rejected.length > 0
         ? `The API rejects the key of ${namesOf(rejected)}. Put a valid key into the configuration and reload it.`
-        : `This page shows the last known data.${cause ? ` The last failure: ${cause}` : ''}`,
+        : `The data shown is the last that could be read.${cause ? ` The last failure: ${cause}` : ''}`,
   };
 }
 
@@ -140,14 +140,13 @@ function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now
 }
 
 /** Nothing can be judged. */
-function unknownHeadline({ counts, sweeps }: HeadlineFacts): Headline | null {
+function unknownHeadline({ counts, sweeps, command }: HeadlineFacts): Headline | null {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total > 0 && counts.not_judged === total && judgingOf(sweeps).length === 0) {
     return {
       tone: 'unknown',
       sentence: total === 1 ? 'The one mailbox is not judged.' : `None of the ${mailboxes(total)} is judged.`,
-      advice:
-        'This is normal right after a start, until Warmwarden has read stats and warm-up once. The pages of the mailboxes say why.',
+      advice: `This is normal right after a start, until Warmwarden has read stats and warm-up once. The page of a mailbox and \`${command} explain MAILBOX\` say why.`,
     };
   }
   return null;
@@ -265,9 +264,10 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
     return `The key of ${namesOf(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`;
   const failing = failingOf(facts).map((account) => account.name);
   if (failing.length > 0)
-    return `Warmwarden cannot guard the mailboxes of ${namesOf(failing)} while their API is down. See “Accounts” below.`;
+    return `Warmwarden cannot guard the mailboxes of ${namesOf(failing)} while their API is down. Their last failure is below.`;
   const stuck = stuckActions(facts).length;
-  if (stuck > 0) return `${counted(stuck, 'action has', 'actions have')} not taken effect. Look at “What was done”.`;
+  if (stuck > 0)
+    return `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${facts.command} history --guard\` show why.`;
   const alertsSay = `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
   if (counts.held > 0 && firing.some(({ rule }) => rule === 'guard_held'))
     return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${facts.command} breaker release\`. If not, do nothing.`;
