@@ -11,7 +11,8 @@ import type { NotifyParts } from './parts.ts';
  */
 const soundAfterMs = 30 * secondMs;
 const longestSoundAfterMs = hourMs;
-const relapseTimes = 4;
+/** After the first relapse; each further one doubles it. */
+const relapsedSoundAfterMs = 2 * minuteMs;
 /** A failure is shown until what failed has succeeded, or for so long where that is not tried again. */
 const shownForMs = minuteMs;
 
@@ -70,7 +71,8 @@ export class StoreHealth {
     const now = this.#parts.world.clock.monotonic();
     const sinceMs = now - this.#failedAt;
     const relapsed = sinceMs >= this.#soundAfterMs && sinceMs < longestSoundAfterMs;
-    if (relapsed) this.#soundAfterMs = Math.min(relapseTimes * this.#soundAfterMs, longestSoundAfterMs);
+    if (relapsed)
+      this.#soundAfterMs = Math.min(Math.max(2 * this.#soundAfterMs, relapsedSoundAfterMs), longestSoundAfterMs);
     if (sinceMs >= longestSoundAfterMs) this.#soundAfterMs = soundAfterMs;
     this.#failedAt = now;
   }
