@@ -1,19 +1,22 @@
 // The cadence of an account: asks the schedules at every step of theirs which kinds of answers have become due.
 import type { Route } from '../model/answers.ts';
 import { turnEveryMs } from '../model/guarding.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type EpochMs, minuteMs } from '../model/time.ts';
 import type { Schedule } from '../schedule.ts';
 import type { Clock } from '../world.ts';
 
 /** What is read again and again, and gets stale when it is not: after so many polls of it that were due in vain. */
 export const staleRuns = { stats: 3, dns: 4, blacklist: 4 } as const;
 type Staling = keyof typeof staleRuns;
+const stalingRoutes = Object.keys(staleRuns) as readonly Staling[];
 
 export class Cadence {
   readonly #schedules: Readonly<Record<Route, Schedule>>;
   readonly #clock: Clock;
   /** When polls were due since the start, the last few, oldest first. */
   readonly #runs: Record<Staling, readonly EpochMs[]> = { stats: [], dns: [], blacklist: [] };
+  /** The time as it was when it was asked for last. */
+  #seenAt: EpochMs = Number.NEGATIVE_INFINITY;
 
   constructor(schedules: Readonly<Record<Route, Schedule>>, clock: Clock) {
     this.#schedules = schedules;
@@ -27,6 +30,7 @@ export class Cadence {
 
   /** What was read before this moment is stale: when it was due so many times ago; -Infinity before that. */
   staleFrom(route: Staling): EpochMs {
+    this.#now();
     return this.#runs[route].at(-staleRuns[route]) ?? Number.NEGATIVE_INFINITY;
   }
 
@@ -34,17 +38,30 @@ export class Cadence {
   async keep(due: (routes: readonly Route[]) => void, signal: AbortSignal, turned: () => void): Promise<void> {
     const routes = Object.keys(this.#schedules) as Route[];
     const stepMs = Math.min(...Object.values(this.#schedules).map((schedule) => schedule.stepMs));
-    let asked = this.#clock.now();
+    let asked = this.#now();
     while (!signal.aborted) {
       turned();
       await this.#clock.sleep(Math.min(stepMs - (this.#clock.now() % stepMs), turnEveryMs), signal);
-      const now = this.#clock.now();
+      const now = this.#now();
       if (Math.floor(now / stepMs) === Math.floor(asked / stepMs)) continue;
       const ran = routes.filter((route) => this.#schedules[route].dueBetween(asked, now));
-      for (const route of ['stats', 'dns', 'blacklist'] as const)
+      for (const route of stalingRoutes)
         if (ran.includes(route)) this.#runs[route] = [...this.#runs[route], now].slice(-staleRuns[route]);
       due(ran);
       asked = now;
     }
+  }
+
+  /**
+   * The time. When the clock was set back, polls that were due later than that, by the clock as it was, count as due a minute ago:
+   * an answer that comes from now on would be older than they are.
+   */
+  #now(): EpochMs {
+    const now = this.#clock.now();
+    if (now < this.#seenAt)
+      for (const route of stalingRoutes)
+        this.#runs[route] = this.#runs[route].map((at) => Math.min(at, now - minuteMs));
+    this.#seenAt = now;
+    return now;
   }
 }

@@ -5,9 +5,13 @@ import { dueStep } from '../../src/alert/incidents.ts';
 import { admit } from '../../src/guard/breaker.ts';
 import { tryWaitMs } from '../../src/model/action-transition.ts';
 import type { Alert } from '../../src/model/alert.ts';
+import { routes } from '../../src/model/answers.ts';
 import { closedBreaker } from '../../src/model/breaker.ts';
 import type { Incident } from '../../src/model/incident.ts';
 import { dayMs, elapsedMs, hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { cronSchedule } from '../../src/schedule.ts';
+import { Cadence } from '../../src/watch/cadence.ts';
+import { movedClock } from '../../src/world.ts';
 import { sampleAlert, start } from '../alert/samples.ts';
 
 const ahead = start + dayMs;
@@ -84,4 +88,34 @@ test('what the breaker let pass then does not count as recent', () => {
   const then = admit(closedBreaker, candidate('a'), { policy, running: 10, now: ahead });
   expect(admit(then.state, candidate('b'), { policy, running: 10, now: ahead }).admitted).toBe(false);
   expect(admit(then.state, candidate('b'), { policy, running: 10, now: start }).admitted).toBe(true);
+});
+
+test('statistics that are read right after it are not stale: a whole fleet was told stale and fresh again within seconds', async () => {
+  const moved = movedClock(start);
+  let aheadMs = 2 * hourMs;
+  const clock = { ...moved, now: () => moved.now() + aheadMs };
+  const everyQuarter = cronSchedule('*/15 * * * *');
+  const schedules = Object.fromEntries(routes.map((route) => [route, everyQuarter])) as Record<
+    (typeof routes)[number],
+    typeof everyQuarter
+  >;
+  const cadence = new Cadence(schedules, clock);
+  const stopping = new AbortController();
+  const kept = cadence.keep(
+    () => {},
+    stopping.signal,
+    () => {},
+  );
+  await moved.advance(2 * hourMs);
+  expect(cadence.staleFrom('stats')).toBeGreaterThan(clock.now() - hourMs);
+  aheadMs = hourMs;
+  const readAt = clock.now();
+  await moved.advance(10 * secondMs);
+  expect(cadence.staleFrom('stats')).toBeLessThan(readAt);
+  // Three polls that were due since then in vain are as many as ever.
+  await moved.advance(hourMs);
+  expect(cadence.staleFrom('stats')).toBeGreaterThan(readAt);
+  stopping.abort();
+  await moved.advance(secondMs);
+  await kept;
 });
