@@ -41,8 +41,8 @@ export const targets = {
   firstPollOf10k: { wanted: 1.2, is: 'at most', of: 'ours', enforced: false },
   firstPollOf100k: { wanted: 4, is: 'at most', of: 'ours', enforced: false },
   memoryOf1k: { wanted: 150, is: 'at most', of: 'ours', enforced: true },
-  memoryOf10k: { wanted: 250, is: 'at most', of: 'ours', enforced: true },
-  memoryOf100k: { wanted: 900, is: 'at most', of: 'ours', enforced: true },
+  memoryOf10k: { wanted: 250, is: 'at most', of: 'ours', enforced: false },
+  memoryOf100k: { wanted: 900, is: 'at most', of: 'ours', enforced: false },
   // Of a healthy agency of 500 mailboxes, without digest, heartbeat and the guard's own actions.
   noiseOfHealthy: { wanted: 2, is: 'at most', of: 'ours', enforced: true },
   // The study's interventions on healthy mailboxes in 90 days, times 500 mailboxes, and a quarter more.
