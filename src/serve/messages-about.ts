@@ -32,11 +32,21 @@ export function spansOf({ firingAt, since }: Alert, endedAt: EpochMs | null): re
   return endedAt - from <= dayMs ? [{ from, until: ended.until }] : [began, ended];
 }
 
-export async function messagesIn(deliveries: RouteParts['deliveries'], spans: readonly Span[]): Promise<Messages> {
-  const found: Delivery[] = [];
+/** `newest`: messages that were read already, the newest first and without a gap; they are among the answer. */
+export async function messagesIn(
+  deliveries: RouteParts['deliveries'],
+  spans: readonly Span[],
+  newest: readonly Delivery[] = [],
+): Promise<Messages> {
+  const found: Delivery[] = [...newest];
+  const oldest = newest.at(-1);
   let reads = 0;
   for (const { from, until } of joined(spans)) {
-    let place: DeliveryPlace | null = { createdAt: until, sequence: Number.MAX_SAFE_INTEGER, id: '' };
+    if (oldest && from > oldest.createdAt) continue;
+    const isReached = oldest && until >= oldest.createdAt;
+    let place: DeliveryPlace | null = isReached
+      ? oldest
+      : { createdAt: until, sequence: Number.MAX_SAFE_INTEGER, id: '' };
     while (place !== null) {
       if (reads === maxReads) return { deliveries: found, complete: false };
       reads += 1;

@@ -1,7 +1,5 @@
 // The views of the page: which address shows what, and from which facts. What they show belongs to no one reader.
 
-import type { Alert } from '../model/alert.ts';
-import type { Delivery } from '../model/delivery.ts';
 import { namedMailbox } from '../model/mailbox.ts';
 import { dayMs, type EpochMs, isIsoDate } from '../model/time.ts';
 import { facetsOf, firingAlerts, rowOf } from '../overview/fleet-view.ts';
@@ -23,7 +21,7 @@ import { agesOf } from './budget-answer.ts';
 import { settingParameters } from './configuration-answer.ts';
 import { groupParameters, readGroups, usualGrouping } from './groups-answer.ts';
 import { asksForActions, asksForCommands, historyFilters } from './history-answer.ts';
-import { type Messages, messagesIn, spansOf } from './messages-about.ts';
+import { messagesIn, spansOf } from './messages-about.ts';
 import { alertFilters, isChosen, readPast, selectionOf } from './past-alerts.ts';
 import { namesIn } from './path-names.ts';
 import { pictureOf } from './picture.ts';
@@ -132,7 +130,9 @@ async function alertsView(parts: ViewParts, { query }: Asked): Promise<View | Re
   const alerts = [...fleet.alerts()];
   const firing = alerts.filter(({ status }) => status === 'firing');
   const chosen = firing.filter((alert) => isChosen(alert, selection));
-  const told = deliveries && (await orNull(world, () => toldOf(parts, firingOn(chosen, page).alerts, deliveries)));
+  // Of what fires for long, also the messages about its beginning.
+  const spans = firingOn(chosen, page).alerts.flatMap((alert) => spansOf(alert, null));
+  const told = deliveries && (await orNull(world, () => messagesIn(parts.deliveries, spans, deliveries)));
   return alertsPage({
     firing,
     chosen,
@@ -148,15 +148,6 @@ async function alertsView(parts: ViewParts, { query }: Asked): Promise<View | Re
     now,
     command: world.command,
   });
-}
-
-/** What was sent of these: among the newest messages, and, of what fires for longer, when it began. */
-async function toldOf(parts: ViewParts, alerts: readonly Alert[], newest: readonly Delivery[]): Promise<Messages> {
-  const reachesTo = newest.length < deliveriesRead ? 0 : (newest.at(-1)?.createdAt ?? 0);
-  const older = alerts.flatMap((alert) => spansOf(alert, null)).filter(({ from }) => from < reachesTo);
-  const { deliveries, complete } = await messagesIn(parts.deliveries, older);
-  const known = new Set(newest.map(({ id }) => id));
-  return { deliveries: [...newest, ...deliveries.filter(({ id }) => !known.has(id))], complete };
 }
 
 async function activityView(parts: ViewParts, { query }: Asked): Promise<View | Refused> {
