@@ -3,9 +3,10 @@
 
 import axe from 'axe-core';
 import { expect, test } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
-import { action, alert, exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
+import { account, action, alert, exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
 import { serve, stillWorld } from '../serve/running-server.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { type Found, troublesOf } from '../support/page-troubles.ts';
@@ -101,3 +102,64 @@ test.skipIf(!hasBrowser())(
     expect(violations.map(({ id }) => id)).toEqual(expect.arrayContaining(['color-contrast', 'image-alt']));
   },
 );
+
+/** Names as long as the standards allow, in every place that has one. */
+function longNames(): Fleet {
+  const fleet = new Fleet();
+  const name = 'a-name-that-an-agency-gave-to-one-of-its-clients-'.repeat(3);
+  const email = `${'averylonglocalpart'.repeat(4).slice(0, 64)}@${'subdomain.'.repeat(18)}example`;
+  fleet.putAccount(account(name, { failingSince: now - hourMs, lastFailure: `No answer from ${email.repeat(2)}.` }));
+  const one = mailbox('0123456789abcdef'.repeat(8), email, { account: name });
+  fleet.putMailbox(one);
+  fleet.putAction(action('a1', one, { detail: name }));
+  const facts = { title: `${email}: DKIM fails`, sentences: [name], numbers: {} };
+  fleet.putAlert(alert({ rule: 'dns_failing', account: name, mailboxId: one.id, email, facts }));
+  fleet.putSilence({ id: 's1', match: { account: [name] }, by: name, reason: name, from: now, until: now + hourMs });
+  const failing = { failingSince: now - hourMs, lastFailure: name, refusesSetup: false };
+  const counts = { pending: 3, oldestPendingAt: now - hourMs, undelivered: 2, lastSuccessAt: null };
+  fleet.putChannel({ name, type: 'slack', ...counts, ...failing });
+  return fleet;
+}
+
+/** One rule for each of 10,000 mailboxes, on 200 accounts whose API is down. */
+function stormOfOneRule(): Fleet {
+  const fleet = new Fleet();
+  const nameOf = (index: number) => `client-${index % 200}`;
+  for (let index = 0; index < 200; index += 1) fleet.putAccount(account(nameOf(index), { failingSince: now - hourMs }));
+  for (let index = 0; index < 10_000; index += 1) {
+    const email = `box${index}@acme.example`;
+    const about = { account: nameOf(index), mailboxId: `m${index}`, email };
+    fleet.putMailbox(mailbox(about.mailboxId, email, { account: about.account }));
+    fleet.putAlert(alert({ rule: 'bounce_over_limit', severity: 'critical', ...about }));
+  }
+  return fleet;
+}
+
+const fails = () => Promise.reject(new Error('the disk is full'));
+const strange = [
+  ['no account', new Fleet(), {}],
+  ['long names', longNames(), {}],
+  ['10,000 alerts of one rule', stormOfOneRule(), {}],
+  [
+    'a store that fails',
+    exampleFleet(),
+    {
+      ...{ deliveries: fails, transitions: fails, entries: { entriesOf: fails } },
+      history: { commands: fails, guardActions: fails },
+    },
+  ],
+] as const;
+
+test.skipIf(!hasBrowser()).each(strange)('with %s, too', async (_what, fleet, parts) => {
+  await using server = await serve(fleet, parts);
+  const ofOne = [...fleet.mailboxes()].slice(0, 1).map(({ account: of, id }) => `/mailboxes/${of}/${id}`);
+  const views = ['/', '/groups', '/alerts', '/activity', '/silences', '/budget', ...ofOne];
+  await using browser = await openBrowser();
+  const troubles: string[] = [];
+  for (const [width, colorScheme] of [
+    [1200, 'light'],
+    [360, 'dark'],
+  ] as const)
+    troubles.push(...(await troublesOf(browser, server.url, { paths: views, width, colorScheme })));
+  expect(troubles).toEqual([]);
+});
