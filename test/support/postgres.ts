@@ -143,6 +143,36 @@ export class TestPostgres implements AsyncDisposable {
     await ended;
   }
 
+  /** It accepts connections and answers nothing, until what this returns is called. */
+  async freeze(): Promise<() => void> {
+    const { pid } = this.#process ?? {};
+    if (pid === undefined) throw new Error('it is not ours, or it is down');
+    const backends = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+    const all = [pid, ...backends];
+    const signal = (name: NodeJS.Signals) => {
+      for (const one of all)
+        try {
+          process.kill(one, name);
+        } catch {
+          // It has ended meanwhile.
+        }
+    };
+    signal('SIGSTOP');
+    return () => signal('SIGCONT');
+  }
+
+  /** Nobody reads or writes a table of a store, until what this returns is called. */
+  async lockAll(database: string): Promise<() => Promise<void>> {
+    const { host, port, user, password } = this.#place;
+    const client = new pg.Client({ host, port, user, database, ...(password !== null && { password }) });
+    await client.connect();
+    const { rows } = await client.query<{ name: string }>(
+      "SELECT format('warmwarden.%I', tablename) AS name FROM pg_tables WHERE schemaname = 'warmwarden'",
+    );
+    await client.query(`BEGIN; LOCK TABLE ${rows.map(({ name }) => name).join(', ')} IN ACCESS EXCLUSIVE MODE`);
+    return () => client.end();
+  }
+
   /** A new, empty database. */
   async database(): Promise<PostgresPlace> {
     this.#databases += 1;

@@ -1,0 +1,54 @@
+// PostgreSQL in trouble under two replicas: it answers nothing, or its tables are locked. People are told, nothing is done that can't
+// be recorded, and once the trouble is over all continues by itself, each breach acted upon and told once.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type OtherMailbox, week } from '../support/other-api.ts';
+import { TestPostgres } from '../support/postgres.ts';
+import { ReplicaCrew } from '../support/replica-crew.ts';
+import { until } from '../support/until.ts';
+
+let postgres: TestPostgres;
+let crew: ReplicaCrew;
+beforeAll(async () => {
+  postgres = await TestPostgres.own();
+  crew = await ReplicaCrew.start(postgres, 2, ['a', 'b']);
+});
+afterAll(async () => {
+  await crew[Symbol.asyncDispose]();
+  await postgres[Symbol.asyncDispose]();
+});
+
+/** Brings it about; what it returns ends it. */
+type Trouble = () => Promise<() => unknown>;
+
+const troubles: readonly (readonly [what: string, happen: Trouble])[] = [
+  ['a server that accepts connections and answers nothing', () => postgres.freeze()],
+  ['tables that another session has locked', () => postgres.lockAll(crew.database)],
+];
+
+test.each(troubles)('%s', async (_, happen) => {
+  const outage = () => crew.receiver.alerts().filter(({ rule }) => rule === 'store_failing');
+  const acted = ({ email }: OtherMailbox) =>
+    crew.receiver.alerts().filter(({ rule, mailbox }) => rule === 'guard_acted' && mailbox === email).length;
+  const isReady = async () => {
+    const urls = await Promise.all(crew.slots.map(({ url }) => url));
+    const answers = await Promise.all(urls.map((url) => fetch(`${url}/readyz`)));
+    return answers.map(({ status }) => status === 200);
+  };
+  const before = outage().length;
+  const end = await happen();
+  const breaches = [...crew.accounts.keys()].map((account, index) => {
+    const mailbox = crew.api(account).add(`breach${before}-${index}@${account}.example`, { days: week(40, 4) });
+    return { account, mailbox };
+  });
+  await until('people to be told', () => outage().length > before);
+  await until('each replica to say so', async () => (await isReady()).every((ready) => !ready));
+  for (const { account, mailbox } of breaches) expect(crew.api(account).posts(mailbox)).toHaveLength(0);
+  await end();
+  for (const { mailbox } of breaches)
+    await until(`${mailbox.email} to be acted upon and told`, () => acted(mailbox) > 0);
+  await until('people to be told of the end', () => outage().at(-1)?.status === 'resolved');
+  await until('each replica to be ready', async () => (await isReady()).every((ready) => ready));
+  await crew.untilShared();
+  for (const { account, mailbox } of breaches)
+    expect([crew.api(account).posts(mailbox).length, acted(mailbox)]).toEqual([1, 1]);
+});
