@@ -1,16 +1,15 @@
-// How much garbage V8 lets pile up: little while the daemon waits for its API, more while its event loop has no time left.
-import { performance } from 'node:perf_hooks';
+// How much garbage V8 lets pile up: little while the daemon waits for its API, more while it computes most of the time.
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import type { Clock } from '../../world.ts';
 
 const megabyte = 1024 * 1024;
 const lookEveryMs = 1_000;
 /**
- * From when on it counts as busy, and below what no longer. With little of a core, others use the machine: the event loop waits
- * for them rather than computes, and more room would save little.
+ * Shares of the time in which the thread of the event loop was on a core. Between the two it stays as it was. Node.js's own measure of a
+ * busy event loop also counts the time in which that waits for a core or for a disk.
  */
-const busyFrom: LoopLoad = { busy: 0.8, ofCore: 0.25 };
-const calmBelow: LoopLoad = { busy: 0.6, ofCore: 0.1 };
+const busyFrom = 0.6;
+const calmBelow = 0.35;
 /** Both halves of the space for young objects. V8 doubles it, up to --max-semi-space-size for one half, unless a flag forbids it. */
 const youngBytes = { calm: 8 * megabyte, busy: 32 * megabyte } as const;
 /** By how much the heap may grow before old objects are collected, in percent of the live objects. */
@@ -22,14 +21,6 @@ const busyGrowthBytes = 128 * megabyte;
 export function growingPercentOf(isBusy: boolean, usedBytes: number): number {
   const { calm, busy } = growingPercent;
   return isBusy ? Math.max(calm, Math.min(busy, Math.floor((busyGrowthBytes / usedBytes) * 100))) : calm;
-}
-
-/** What the event loop did since the last look, as shares of the time. */
-export interface LoopLoad {
-  /** It had something to do. */
-  readonly busy: number;
-  /** Its thread was on a core. */
-  readonly ofCore: number;
 }
 
 /** Settings of V8 for the whole process, which it reads at each collection. */
@@ -47,17 +38,16 @@ export class HeapRoom {
   /** The start is over: from now on it follows the load. */
   async follow(clock: Clock): Promise<never> {
     for (;;) {
-      const [loopBefore, cpuBefore] = [performance.eventLoopUtilization(), process.threadCpuUsage()];
+      const [begun, before] = [clock.monotonic(), process.threadCpuUsage()];
       await clock.sleep(lookEveryMs);
-      const { utilization, active, idle } = performance.eventLoopUtilization(loopBefore);
-      const { user, system } = process.threadCpuUsage(cpuBefore);
-      this.adapt({ busy: utilization, ofCore: (user + system) / 1_000 / (active + idle) });
+      const { user, system } = process.threadCpuUsage(before);
+      this.adapt((user + system) / 1_000 / (clock.monotonic() - begun));
     }
   }
 
-  adapt({ busy, ofCore }: LoopLoad): void {
-    const least = this.#isBusy ? calmBelow : busyFrom;
-    this.#isBusy = busy > least.busy && ofCore > least.ofCore;
+  /** `onCore`: the share of the last moments in which the thread was on a core. */
+  adapt(onCore: number): void {
+    this.#isBusy = onCore > (this.#isBusy ? calmBelow : busyFrom);
     this.#setFlag('heap-growing-percent', growingPercentOf(this.#isBusy, getHeapStatistics().used_heap_size));
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
     const mayGrow = 2 * young <= (this.#isBusy ? youngBytes.busy : youngBytes.calm);
