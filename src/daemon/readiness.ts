@@ -1,4 +1,5 @@
-// Whether all that is configured is guarded and everything that guards it works; otherwise what does not, for `/readyz`.
+// Whether every account is polled and everything of Warmwarden's own works; otherwise what does not, for `/readyz`. An API that
+// fails is no cause: api_down and key_rejected say so.
 import { titleOf } from '../model/store-failure.ts';
 import type { Readiness } from '../serve/route-parts.ts';
 import { momentText } from '../wording/phrases.ts';

@@ -45,7 +45,7 @@ export async function fleetFamilies(
     leasesHeld(fleet),
     gauge(
       'ready',
-      'Whether /readyz succeeds: all that is configured is guarded, and everything that guards it works.',
+      '1 while /readyz succeeds: Warmwarden polls every account, and everything of its own works. An API that fails or rejects the key shows in warmwarden_api_up.',
       [{ labels: {}, value: ready ? 1 : 0 }],
     ),
   ];
@@ -80,10 +80,14 @@ function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs):
     one('account_writable', '1 while the key may write, 0 after a write was refused.', (account) =>
       Number(account.writable),
     ),
-    one('api_up', '1 while requests succeed, 0 while none does; absent before the first.', (account) => {
-      if (account.failingSince !== null) return 0;
-      return account.lastSuccessAt === null ? null : 1;
-    }),
+    one(
+      'api_up',
+      '1 while requests to the API succeed, 0 while none does: the API fails, or rejects the key; absent before the first.',
+      (account) => {
+        if (account.failingSince !== null) return 0;
+        return account.lastSuccessAt === null ? null : 1;
+      },
+    ),
     gauge(
       'api_health',
       '1 for the status that the health check of the API reports, 0 for the others.',
@@ -122,7 +126,7 @@ function accountsHere(fleet: Fleet): readonly AccountState[] {
 function accountGuarded(fleet: Fleet): Family {
   return gauge(
     'account_guarded',
-    '1 while the account is polled, 0 when it has not been polled for a minute.',
+    '1 while Warmwarden polls the account, 0 when it has not polled it for a minute. An API that fails or rejects the key shows in warmwarden_api_up.',
     fleet
       .guarding()
       .filter(({ elsewhere }) => elsewhere === null)

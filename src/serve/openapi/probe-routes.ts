@@ -17,13 +17,13 @@ export const probeRoutes: readonly Described[] = [
     route: 'GET /readyz',
     id: 'getReadiness',
     tag: 'probes',
-    summary: 'Whether every account is guarded, and everything that guards it works',
+    summary: 'Whether Warmwarden polls every account, and everything of its own works',
     access: 'anybody',
     answers: {
       200: { description: '`ready`', content: plain },
       503: {
         description:
-          'What is wrong: Warmwarden is starting, the store is failing, an account is not guarded, or a task keeps failing.',
+          'What is wrong: Warmwarden is starting, the store is failing, an account is not polled, or a task keeps failing. An API that fails or rejects the key is no cause: `warmwarden_api_up` and the alerts `api_down` and `key_rejected` say so.',
         content: plain,
       },
     },
