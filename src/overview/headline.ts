@@ -258,13 +258,9 @@ function stuckActions({ recentActions, now }: HeadlineFacts): readonly Action[] 
 }
 
 function adviceOf(facts: HeadlineFacts, critical: number): string {
-  const { counts, accounts, firing, sweeps } = facts;
-  const readOnly = accounts.filter((account) => !account.writable).map((account) => account.name);
-  if (readOnly.length > 0)
-    return `The key of ${namesOf(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`;
-  const failing = failingOf(facts).map((account) => account.name);
-  if (failing.length > 0)
-    return `Warmwarden cannot guard the mailboxes of ${namesOf(failing)} while their API is down. Their last failure is below.`;
+  const { counts, firing, sweeps } = facts;
+  const trouble = accountsAdvice(facts);
+  if (trouble !== null) return trouble;
   const stuck = stuckActions(facts).length;
   if (stuck > 0)
     return `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${facts.command} history --guard\` show why.`;
@@ -286,6 +282,16 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
     return `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${warnings}`;
   if (warnings !== '') return `Nothing is urgent.${warnings}`;
   return firing.length > 0 ? 'Nothing is urgent. The alerts below can wait for the morning.' : 'Nothing to do.';
+}
+
+/** Accounts that cannot be read come before those where Warmwarden sees a breach and cannot act. null: neither. */
+function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string | null {
+  const failing = failingOf({ accounts }).map(({ name }) => name);
+  const readOnly = accounts.filter(({ writable }) => !writable).map(({ name }) => name);
+  const blind = `Warmwarden cannot guard the mailboxes of ${namesOf(failing)} while their API is down. Their last failure is below.`;
+  const unable = `The key of ${namesOf(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`;
+  const sentences = [...(failing.length > 0 ? [blind] : []), ...(readOnly.length > 0 ? [unable] : [])];
+  return sentences.length === 0 ? null : sentences.join(' ');
 }
 
 /** Those of no mailbox count as well: a missing replica needs a person, too. */

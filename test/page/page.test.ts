@@ -334,6 +334,16 @@ describe('the headline', () => {
     fleet.putAccount(account('acme', { writable: false }));
     expect(await read(fleet)).toContain('Warmwarden does NOT act on breaches there');
   });
+
+  test('names accounts that cannot be read before a key that may not write, and says both', async () => {
+    const fleet = calmFleet();
+    fleet.putAccount(account('acme', { writable: false }));
+    fleet.putAccount(account('northwind', { failingSince: now - minuteMs }));
+    expect(JSON.parse(await read(fleet, '/api/fleet')).advice).toBe(
+      'Warmwarden cannot guard the mailboxes of northwind while their API is down. Their last failure is below. ' +
+        'The key of acme may not write: Warmwarden does NOT act on breaches there. Replace the key.',
+    );
+  });
 });
 
 describe('the table', () => {
