@@ -1,5 +1,5 @@
 // Whether every account is polled and everything of Warmwarden's own works; otherwise what does not, for `/readyz`. An API that
-// fails is no cause: api_down and key_rejected say so.
+// fails does not count: api_down and key_rejected say so.
 import { titleOf } from '../model/store-failure.ts';
 import type { Readiness } from '../serve/route-parts.ts';
 import { momentText } from '../wording/phrases.ts';
