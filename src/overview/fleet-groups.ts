@@ -1,6 +1,6 @@
 // The fleet counted by account, domain, provider or tag: the groups that need a person first.
 import type { Alert } from '../model/alert.ts';
-import { domainOf, type GuardState } from '../model/mailbox.ts';
+import { type AccountState, domainOf, type GuardState } from '../model/mailbox.ts';
 import { type RankedMailbox, type Tags, urgencyWith } from './fleet-view.ts';
 import { WideAlerts } from './wide-alerts.ts';
 
@@ -10,7 +10,8 @@ export type Grouping = (typeof groupings)[number];
 export interface Group {
   /** null: the mailboxes that have none. */
   readonly name: string | null;
-  readonly mailboxes: number;
+  /** null: an account of which no whole mailbox list was read yet. */
+  readonly mailboxes: number | null;
   /** How many are in each state; those that none is in are absent. */
   readonly states: ReadonlyMap<GuardState, number>;
   /** Firing alerts about its mailboxes, or about their domains, ips or accounts. */
@@ -23,7 +24,7 @@ export interface Group {
 }
 
 interface Counting {
-  mailboxes: number;
+  mailboxes: number | null;
   readonly states: Map<GuardState, number>;
   /** Each counts once, however many of its mailboxes it is about. */
   readonly firing: Set<Alert>;
@@ -48,6 +49,19 @@ export class Grouped {
   add(one: RankedMailbox): void {
     const wide = [...this.#wide.about(one.mailbox)];
     for (const name of namesOf(one, this.#by, this.#tags)) count(this.#groups, name, { one, wide });
+  }
+
+  /**
+   * After the mailboxes: an account is a group also when it has none. One that cannot be read needs a person as much as a
+   * mailbox that cannot be judged. `state`: null when nothing is known of it.
+   */
+  addAccount(name: string, state: AccountState | null): void {
+    const group = this.#groups.get(name) ?? newGroup(state?.listed ? 0 : null);
+    this.#groups.set(name, group);
+    const alerts = this.#wide.ofAccount(name);
+    for (const alert of alerts) group.firing.add(alert);
+    const isRead = state?.listed && state.failingSince === null;
+    group.urgency = Math.min(group.urgency, urgencyWith(isRead ? 'ok' : 'not_judged', alerts));
   }
 
   groups(): readonly Group[] {
@@ -78,23 +92,21 @@ function namesOf({ mailbox }: RankedMailbox, by: Grouping, tags: Tags): readonly
   }
 }
 
+function newGroup(mailboxes: number | null): Counting {
+  const [states, firing] = [new Map<GuardState, number>(), new Set<Alert>()];
+  return { mailboxes, states, firing, sent: 0, bounced: 0, urgency: Number.MAX_SAFE_INTEGER };
+}
+
 interface Counted {
   readonly one: RankedMailbox;
   readonly wide: readonly Alert[];
 }
 
 function count(groups: Map<string | null, Counting>, name: string | null, { one, wide }: Counted): void {
-  const group = groups.get(name) ?? {
-    mailboxes: 0,
-    states: new Map<GuardState, number>(),
-    firing: new Set<Alert>(),
-    sent: 0,
-    bounced: 0,
-    urgency: one.urgency,
-  };
+  const group = groups.get(name) ?? newGroup(0);
   groups.set(name, group);
   const verdict = one.mailbox.verdict?.answer;
-  group.mailboxes += 1;
+  group.mailboxes = (group.mailboxes ?? 0) + 1;
   group.states.set(one.state, (group.states.get(one.state) ?? 0) + 1);
   for (const alert of [...one.alerts, ...wide]) group.firing.add(alert);
   group.urgency = Math.min(group.urgency, one.urgency, urgencyWith(one.state, wide));

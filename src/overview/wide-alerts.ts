@@ -18,6 +18,11 @@ export class WideAlerts {
     }
   }
 
+  /** Those about the whole account. */
+  ofAccount(account: string): readonly Alert[] {
+    return this.#byKey.get(keyOf(account, '')) ?? [];
+  }
+
   *about(mailbox: MailboxState): Iterable<Alert> {
     if (this.#byKey.size === 0) return;
     const objects = new Set(['', domainOf(mailbox.email), domainObject(mailbox), ipObject(mailbox)]);

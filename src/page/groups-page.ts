@@ -61,8 +61,8 @@ function groupRow(by: Grouping, group: Group): Markup {
       : html`<a href="${selectionPath({ [by]: name })}">${breakable(name)}</a>`;
   return html`<tr role="row" id="${idOf(by, group)}">
 <th role="rowheader" scope="row">${title}</th>
-${cell('Mailboxes', numberText(mailboxes), 'number')}
-${cell('States', html`<span class="line">${badges}</span>`, 'states')}
+${cell('Mailboxes', mailboxes === null ? 'unknown' : numberText(mailboxes), 'number')}
+${cell('States', mailboxes === null ? html`<span class="bad">no mailbox list read yet</span>` : html`<span class="line">${badges}</span>`, 'states')}
 ${cell('Alerts', alerts === 0 ? 'none' : html`<strong class="bad">${numberText(alerts)}</strong>`, 'number')}
 ${cell('Bounce rate', rate, 'number')}
 </tr>`;

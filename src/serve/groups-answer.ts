@@ -28,9 +28,15 @@ export async function readGroups({ fleet, ranking, tags }: GroupParts, by: Group
     for (const one of piece) grouped.add(one);
   };
   await inTurns(ranked, add, { urgency: 'patient' });
+  if (by === 'account') for (const name of accountsOf(fleet)) grouped.addAccount(name, fleet.account(name) ?? null);
   const groups = grouped.groups();
   await turnAfter(groups, 'patient');
   return groups;
+}
+
+/** Every configured account, also one that was never read. */
+function accountsOf(fleet: GroupParts['fleet']): ReadonlySet<string> {
+  return new Set([...[...fleet.accounts()].map(({ name }) => name), ...fleet.guarding().map(({ account }) => account)]);
 }
 
 /** As the page orders them. No name comes before every name. */

@@ -77,6 +77,39 @@ test("/api/groups counts the alerts of a group's domains, ips and accounts once,
   expect(new Map(await counts('domain')).get('other.example')).toBe(3);
 });
 
+test('/api/groups has every configured account, also one without a mailbox, and those that cannot be read first', async () => {
+  const fleet = new Fleet();
+  fleet.putMailbox(mailbox('m1', 'a@acme.example'));
+  fleet.putMailbox(bareMailbox('m2', 'b@stored.example', 'stored'));
+  fleet.putAccount(account('acme'));
+  fleet.putAccount(account('empty'));
+  fleet.putAccount(account('gone', { listed: false, lastSuccessAt: null, failingSince: now - minuteMs }));
+  fleet.putAccount(account('wrong', { listed: false, lastSuccessAt: null, failingSince: now, keyRejected: true }));
+  const guarding = { unguarded: null, elsewhere: null };
+  fleet.putGuarding(['acme', 'empty', 'gone', 'later', 'wrong'].map((name) => ({ account: name, ...guarding })));
+  fleet.putAlert(alert({ rule: 'key_rejected', account: 'wrong', severity: 'critical' }));
+  await using server = await serve(fleet);
+  const { groups, total } = await json(server, '/api/groups');
+  const seen = groups.map((one: { name: string; mailboxes: number | null; alerts_firing: number }) => [
+    one.name,
+    one.mailboxes,
+    one.alerts_firing,
+  ]);
+  expect(seen).toEqual([
+    ['wrong', null, 1],
+    ['gone', null, 0],
+    ['later', null, 0],
+    ['stored', 1, 0],
+    ['acme', 1, 0],
+    ['empty', 0, 0],
+  ]);
+  expect(total).toBe(6);
+  const { body } = await ask(`${server.url}/groups`, { accept: 'text/html' });
+  expect(body.toString()).toContain('6 accounts, the ones that need attention first.');
+  expect(body.toString().match(/>unknown</g)).toHaveLength(3);
+  expect((await json(server, '/api/groups?by=domain')).total).toBe(2);
+});
+
 test('/api/fleet names the alert of a domain at each mailbox that it is about, which comes before one that is fine', async () => {
   const fleet = new Fleet();
   fleet.putAccount(account('acme'));

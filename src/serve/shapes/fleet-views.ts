@@ -7,7 +7,11 @@ import { count, firstSweep, listOf, moment, nextCursor, number, text } from './f
 
 const group = z.strictObject({
   name: text.nullable().describe('null: the mailboxes that have none.'),
-  mailboxes: count,
+  mailboxes: count
+    .nullable()
+    .describe(
+      'null: unknown, because no mailbox list of the account was read yet. By account, every configured account is there.',
+    ),
   states: z.record(z.enum(guardStates), count).describe('Mailboxes in each state.'),
   alerts_firing: count.describe('Firing alerts about its mailboxes, or about their domains, IP addresses or accounts.'),
   sent: count.describe('Emails in the windows by which its mailboxes are judged.'),
