@@ -23,7 +23,7 @@ interface CheckOptions extends JsonOptions {
   readonly online?: boolean;
 }
 
-/** Exit code 0 for a valid file, else 2; 1 when an account fails online. Writes no secret anywhere. */
+/** Exit code 0 for a valid file, else 2; 1 when online an account fails or no mailbox is guarded. Writes no secret anywhere. */
 export function checkCommand(): Command {
   return new Command('check')
     .description('check a configuration file and list every problem in it')
@@ -61,14 +61,15 @@ async function check(options: CheckOptions): Promise<void> {
       online: online?.json ?? null,
     });
   else process.stdout.write(`${inWords(loaded, options)}${online?.text ?? ''}`);
-  if (online?.accounts.some(({ failure }) => failure !== null)) process.exitCode = exitFailed;
+  if (online?.failed) process.exitCode = exitFailed;
 }
 
 /** What the accounts' APIs say. Loads their client: a file is checked without one. */
 async function asked(config: Config, beside: boolean) {
-  const { askOnline, onlineJson, onlineText } = await import('./check/online.ts');
+  const { askOnline, guardsNothing, onlineJson, onlineText } = await import('./check/online.ts');
   const accounts = await askOnline(config, worldOn(systemClock(), { level: 'silent', format: 'json' }), beside);
-  return { accounts, json: accounts.map(onlineJson), text: onlineText(accounts, beside) };
+  const failed = guardsNothing(accounts) || accounts.some(({ failure }) => failure !== null);
+  return { failed, json: accounts.map(onlineJson), text: onlineText(accounts, beside) };
 }
 
 /** What the accounts that a name may be about make of the mailbox: ACCOUNT/ADDRESS is about that account alone. */

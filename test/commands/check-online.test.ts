@@ -9,6 +9,7 @@ import { forecastOf, type Gaps } from '../../src/poll/forecast.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import { createLog, systemClock, type World } from '../../src/world.ts';
 import { ann, serve } from '../simulator/served.ts';
+import { commandLine } from '../support/command-line.ts';
 import { Workplace } from '../support/process.ts';
 
 const every = { shortestMs: 15 * minuteMs, longestMs: 15 * minuteMs };
@@ -33,6 +34,7 @@ async function stage(account: object = {}, change: object = {}) {
   const config: Config = loaded.config;
   return {
     config,
+    file,
     requests: () => served.simulator.requests.map(({ method, path }) => `${method} ${path}`),
     emails: served.simulator.fleet.mailboxes().map(({ email }) => email),
     [Symbol.asyncDispose]: async () => {
@@ -63,6 +65,17 @@ test('names mailboxes that no rule selects, and rules that select nobody', async
   expect(account?.selected).toBe(1);
   expect(account?.unselected).toEqual(api.emails.filter((email) => email !== ann.email));
   expect(account?.idleRules).toEqual(['include "nobody@*"', 'overrides match "*@nowhere.example"']);
+});
+
+test('when no account has a mailbox to guard, that is a problem and the exit code 1; without --online it is none', async () => {
+  await using api = await stage({ mailboxes: { include: ['nobody@*'] } });
+  const text = onlineText(await askOnline(api.config, world, false), false);
+  expect(text).toContain('\n  No mailbox of this account is guarded: change mailboxes.include or mailboxes.exclude\n');
+  expect(text).toMatch(/\nProblem: no mailbox is guarded\.\n$/);
+  const codes = [];
+  for (const online of [[], ['--online'], ['--online', '--json']])
+    codes.push((await commandLine(['check', '--config', api.file, ...online])).code);
+  expect(codes).toEqual([0, 1, 1]);
 });
 
 test('a rejected key is a failure of its account, in words, and without the key', async () => {

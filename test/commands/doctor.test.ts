@@ -20,6 +20,7 @@ import { commandLine } from '../support/command-line.ts';
 import { Workplace } from '../support/process.ts';
 
 const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+const secondKey = 'sk_live_of_a_second_account';
 const slackPath = '/services/T0P-SECRET';
 let simulator: Simulator;
 
@@ -27,7 +28,7 @@ beforeAll(async () => {
   simulator = await startSimulator({
     world,
     scenario: 'calm',
-    keys: [{ key: demoKey, permissions: ['read'], plan: 'enterprise' }],
+    keys: [demoKey, secondKey].map((key) => ({ key, permissions: ['read'] as const, plan: 'enterprise' as const })),
   });
 });
 afterAll(() => simulator.close());
@@ -166,13 +167,24 @@ test('a clock that differs from the API, and rules that fit nothing', async () =
   using workplace = place({}, { mailboxes: { include: ['*@nowhere.example'] } });
   const { code, of } = await examined(workplace);
   await commandLine(['simulator', 'well', '--url', simulator.url]);
-  expect(code).toBe(0);
+  expect(code).toBe(1);
   expect(of('clock')).toEqual([
     expect.stringMatching(/^warning: The clock of this machine is .* the clock of the mailbox API of account acme\./),
   ]);
   expect(of('api').slice(0, 2)).toEqual([
-    expect.stringContaining('No mailbox of this account is guarded'),
+    expect.stringMatching(/^problem: .* No mailbox of this account is guarded: change mailboxes\.include or/),
     'warning: Account acme: include "*@nowhere.example" matches no mailbox.',
+  ]);
+});
+
+test('one account of two without a guarded mailbox is a warning: the other is guarded', async () => {
+  const account = { base_url: simulator.url, api_key: demoKey, requests_per_minute: 6_000 };
+  const idle = { ...account, name: 'idle', api_key: secondKey };
+  using workplace = place({ accounts: [{ ...account, name: 'acme' }, idle] });
+  const { code, of } = await examined(workplace);
+  expect([code, of('api')[0]]).toEqual([
+    0,
+    expect.stringMatching(/^warning: Account idle: .* is guarded: its list is empty;/),
   ]);
 });
 

@@ -149,8 +149,11 @@ export function onlineText(accounts: readonly OnlineAccount[], beside: boolean):
   const lines = accounts.flatMap((account) => [`${account.account}: ${headline(account)}`, ...details(account, named)]);
   const note =
     'Whether a key may write cannot be proved without writing: the first action shows it (rule key_read_only).';
+  const problem = guardsNothing(accounts) ? ['Problem: no mailbox is guarded.'] : [];
   const neighbour = 'A daemon runs on this store; the requests of this check were taken from the headroom.';
-  return [...lines, ...fleetLines(accounts), ...(beside ? [neighbour] : []), note].map((line) => `${line}\n`).join('');
+  return [...lines, ...fleetLines(accounts), ...(beside ? [neighbour] : []), note, ...problem]
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 /** Accounts are swept side by side, each with its own budget. */
@@ -169,13 +172,25 @@ export function headline({ health, failure, listed, selected }: OnlineAccount): 
   return `${failure === null ? 'the API answers' : `INCOMPLETE: ${failure}`} (${health}); ${counted(listed, 'mailbox', 'mailboxes')} in the list, ${selected} selected`;
 }
 
+/** Whether the daemon would guard no mailbox of any account. */
+export function guardsNothing(accounts: readonly OnlineAccount[]): boolean {
+  return accounts.every(({ selected }) => selected === 0);
+}
+
+/** What to do about an account without a guarded mailbox. */
+export function selectMore({ listed }: Pick<OnlineAccount, 'listed'>): string {
+  return listed === 0
+    ? 'its list is empty; check that the key belongs to the right account'
+    : 'change mailboxes.include or mailboxes.exclude';
+}
+
 function details(account: OnlineAccount, named: number): readonly string[] {
-  const { unselected, idleRules: idle, selected, listed, forecast } = account;
+  const { failure, unselected, idleRules: idle, selected, forecast } = account;
   const lines: string[] = [];
   const more = unselected.length > named ? ` and ${unselected.length - named} more (--json names them)` : '';
   if (unselected.length > 0) lines.push(`  not selected by any rule: ${unselected.slice(0, named).join(', ')}${more}`);
   for (const rule of idle) lines.push(`  ${rule} matches no mailbox`);
-  if (listed > 0 && selected === 0) lines.push('  No mailbox of this account is guarded');
+  if (failure === null && selected === 0) lines.push(`  No mailbox of this account is guarded: ${selectMore(account)}`);
   if (forecast === null || selected === 0) return lines;
   const { oldestMs } = forecast;
   const { warmup, mailbox, dns, blacklist } = oldestMs;

@@ -4,7 +4,7 @@ import { secondMs } from '../../model/time.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
 import { spanText } from '../../wording/phrases.ts';
 import { systemClock, worldOn } from '../../world.ts';
-import { askOnline, headline, type OnlineAccount } from '../check/online.ts';
+import { askOnline, guardsNothing, headline, type OnlineAccount, selectMore } from '../check/online.ts';
 import type { SeenDaemon } from './daemon.ts';
 import { type Examined, reporter } from './examined.ts';
 
@@ -21,8 +21,9 @@ const simulatedClock = clock(
 /** Two GETs an account. `seen`: the daemon on the same store, which uses the keys, too. */
 export async function examineAccounts(config: Config, seen: SeenDaemon | null): Promise<readonly Examined[]> {
   const accounts = await askOnline(config, worldOn(systemClock(), { level: 'silent', format: 'json' }), seen !== null);
+  const idle = guardsNothing(accounts) ? 'problem' : 'warning';
   return [
-    ...accounts.flatMap(apiOf),
+    ...accounts.flatMap((account) => apiOf(account, idle)),
     api(
       'skipped',
       'Whether a key may write cannot be checked without writing: the first action shows it (alert key_read_only).',
@@ -32,13 +33,14 @@ export async function examineAccounts(config: Config, seen: SeenDaemon | null): 
   ];
 }
 
-function apiOf(account: OnlineAccount): readonly Examined[] {
-  const { account: name, failure, selected, idleRules } = account;
+/** `idle`: what an account without a guarded mailbox is. */
+function apiOf(account: OnlineAccount, idle: 'problem' | 'warning'): readonly Examined[] {
+  const { account: name, failure, selected } = account;
   const said = `Account ${name}: ${headline(account)}.`;
   if (failure !== null) return [api('problem', said)];
-  const idle = idleRules.map((rule) => api('warning', `Account ${name}: ${rule} matches no mailbox.`));
-  const none = `${said} No mailbox of this account is guarded: change mailboxes.include or mailboxes.exclude.`;
-  return [selected === 0 ? api('warning', none) : api('ok', said), ...idle];
+  const idleRules = account.idleRules.map((rule) => api('warning', `Account ${name}: ${rule} matches no mailbox.`));
+  const none = `${said} No mailbox of this account is guarded: ${selectMore(account)}.`;
+  return [selected === 0 ? api(idle, none) : api('ok', said), ...idleRules];
 }
 
 function budgetOf({ account, forecast, selected }: OnlineAccount): Examined {
