@@ -63,6 +63,14 @@ export function operatorOf(auth: Auth, authorization: string | undefined): strin
   return identity?.role === 'operator' ? identity.name : null;
 }
 
+/**
+ * As above, for a reload: where nobody needs a token, everybody who gets through may reload. It changes nothing that the
+ * file does not say.
+ */
+export function reloaderOf(auth: Auth, authorization: string | undefined): string | null {
+  return auth === 'none' ? 'somebody over HTTP' : operatorOf(auth, authorization);
+}
+
 /** Whether a role may see a path. A scraper sees the metrics and nothing else. */
 export function mayRead(role: Role, path: string): boolean {
   return role !== 'scraper' || path === '/metrics';

@@ -6,7 +6,7 @@ import { userName } from '../operator/user-name.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { onScreen } from '../terminal/screen.ts';
 import type { DaemonAddress } from './daemon-client.ts';
-import { type DaemonOptions, operatorsAddressOf, report, withDaemonOptions } from './send-command.ts';
+import { addressOf, type DaemonOptions, report, withDaemonOptions } from './send-command.ts';
 
 /** How a change is confirmed. */
 export interface ConfirmOptions {
@@ -48,7 +48,7 @@ export async function change(
   send: (daemon: DaemonAddress, carried: Carried) => Promise<CommandOutcome>,
 ): Promise<void> {
   mustBeConfirmed(options);
-  const address = operatorsAddressOf(options);
+  const address = addressOf(options);
   report(await confirmed(options, (carried) => send(address, carried)), options);
 }
 

@@ -60,7 +60,7 @@ export async function askDaemon<Name extends OperationName>(
   const { at, status, answer } = isHttp(address)
     ? await askUrl(address, name, body)
     : await askSocket(pathOf(address), name, body);
-  if (status === 401) throw new UnauthorizedError(`Unauthorized: ${at} does not know the token in ${tokenVariable}.`);
+  if (status === 401) throw unauthorizedAt(at, address, 'operator');
   if (isOutcome(answer)) return answer;
   if (isNoPage(answer)) throw noPageAt(at);
   const refused = messageOf(answer);
@@ -137,13 +137,20 @@ export async function askFor(
   if (status === 200 && answer !== null) return answer;
   if (isNoPage(answer)) throw noPageAt(at);
   if (status === 404 && messageOf(answer) !== null) throw new UnknownNameError(messageOf(answer) ?? '');
-  if (status === 401 && isHttp(address) && address.token !== null)
-    throw new UnauthorizedError(`Unauthorized: ${at} does not know the token in ${tokenVariable}.`);
-  if (status === 401 || status === 403)
+  if (status === 401) throw unauthorizedAt(at, address, 'viewer or operator');
+  if (status === 403)
     throw new UnauthorizedError(
-      `${at} answered ${status}: put a token with the role viewer or operator into ${tokenVariable}.`,
+      `${at} answered 403: put a token with the role viewer or operator into ${tokenVariable}.`,
     );
   throw new Error(messageOf(answer) ?? `${at} answered ${status}, but not like a Warmwarden daemon.`);
+}
+
+function unauthorizedAt(at: string, address: DaemonAddress, roles: string): UnauthorizedError {
+  const said =
+    isHttp(address) && address.token !== null
+      ? `Unauthorized: ${at} does not know the token in ${tokenVariable}.`
+      : `${at} answered 401: put a token with the role ${roles} into ${tokenVariable}.`;
+  return new UnauthorizedError(said);
 }
 
 /** The request names a mailbox, say, that does not exist. */

@@ -5,7 +5,7 @@ import type { CommandOutcome } from '../model/operator-command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { exitDone } from '../terminal/exit-codes.ts';
 import { onScreen } from '../terminal/screen.ts';
-import { type DaemonAddress, isHttp, tokenVariable } from './daemon-client.ts';
+import { type DaemonAddress, tokenVariable } from './daemon-client.ts';
 import { findStore } from './loading.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 
@@ -40,13 +40,6 @@ export function addressOf({ config, url }: Pick<DaemonOptions, 'config' | 'url'>
   const wrong = wrongWith(url);
   if (wrong !== null) throw new CommandError('usage', wrong);
   return { url, token: process.env[tokenVariable] || null };
-}
-
-/** As above, for a command that changes something: that takes a token. */
-export function operatorsAddressOf(options: Pick<DaemonOptions, 'config' | 'url'>): DaemonAddress {
-  const address = addressOf(options);
-  if (!isHttp(address) || address.token !== null) return address;
-  throw new CommandError('usage', `--url needs the token of an operator in ${tokenVariable}.`);
 }
 
 /** A token goes over TLS, or stays on this machine. */

@@ -1,6 +1,6 @@
 // POST /api/operations/NAME: what the socket beside the store takes, for a token that may operate.
 import type { Hono } from 'hono';
-import { type Auth, operatorOf } from '../access/auth.ts';
+import { type Auth, operatorOf, reloaderOf } from '../access/auth.ts';
 import type { CommandResult, DaemonCommands } from '../model/operator-command.ts';
 import { answerOperation, type OperationName, operationNames } from '../operator/command-requests.ts';
 import { failure } from '../operator/plan.ts';
@@ -15,6 +15,10 @@ export interface OperationsRouteParts {
   readonly commands: () => DaemonCommands | null;
 }
 
+const operatorsOnly = 'Only a token with the role operator may do this.';
+const noTokens =
+  'This daemon has no tokens, and without them it accepts only a reload over HTTP. Run the command without --url on the machine of the daemon, use the page, or configure server.auth.tokens.';
+
 const statusOf: Readonly<Record<CommandResult, 200 | 409 | 422>> = {
   planned: 200,
   done: 200,
@@ -25,7 +29,7 @@ const statusOf: Readonly<Record<CommandResult, 200 | 409 | 422>> = {
 };
 
 /**
- * Answers with the outcome. Never without tokens: then the socket is the way. Another content-type than JSON's is
+ * Answers with the outcome. Without tokens only to a reload, as POST /-/reload does: for the rest the socket is the way. Another content-type than JSON's is
  * refused, so that no page elsewhere can post here with a browser's remembered password.
  */
 export function addOperations(app: Hono, { auth, commands }: OperationsRouteParts): void {
@@ -34,8 +38,11 @@ export function addOperations(app: Hono, { auth, commands }: OperationsRoutePart
 
 function addOperation(app: Hono, name: OperationName, { auth, commands }: OperationsRouteParts): void {
   app.post(`/api/operations/${name}`, noQuery, async (c) => {
-    const by = operatorOf(auth(), c.req.header('authorization'));
-    if (by === null) return refuse(c, 'not_allowed', 'Only a token with the role operator may do this.');
+    const by =
+      name === 'reload'
+        ? reloaderOf(auth(), c.req.header('authorization'))
+        : operatorOf(auth(), c.req.header('authorization'));
+    if (by === null) return refuse(c, 'not_allowed', auth() === 'none' ? noTokens : operatorsOnly);
     if (!c.req.header('content-type')?.startsWith('application/json')) {
       return refuse(c, 'not_json', 'Send a JSON object with content-type application/json.');
     }

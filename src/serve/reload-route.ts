@@ -1,6 +1,6 @@
 // POST /-/reload: loads the configuration again, for those who may operate.
 import type { Hono } from 'hono';
-import { type Auth, operatorOf } from '../access/auth.ts';
+import { type Auth, reloaderOf } from '../access/auth.ts';
 import { type CommandOutcome, type ReloadRequest, succeeded } from '../model/operator-command.ts';
 import { outcomeJson } from './json-answers.ts';
 import { oneOf, readQuery } from './query.ts';
@@ -17,9 +17,7 @@ export const reloadParameters = { dry_run: oneOf('true', 'false'), force: oneOf(
 /** 200 when it was taken, 409 when it was refused, each with sentences. Query: dry_run and force, each `true`. */
 export function addReload(app: Hono, { auth, reload }: ReloadRouteParts): void {
   app.post('/-/reload', async (c) => {
-    // Where nobody needs a token, everybody who gets through may reload: it changes nothing that the file does not say.
-    const operator = operatorOf(auth(), c.req.header('authorization'));
-    const by = auth() === 'none' ? 'somebody over HTTP' : operator;
+    const by = reloaderOf(auth(), c.req.header('authorization'));
     if (by === null) return refuse(c, 'not_allowed', 'Only a token with the role operator may reload.');
     // A browser says where a page comes from. No page of ours sends this request, so it is another site's.
     if (c.req.header('origin') !== undefined || c.req.header('sec-fetch-site') !== undefined)

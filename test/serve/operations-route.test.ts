@@ -105,6 +105,25 @@ test('without tokens there are no commands over HTTP: the socket is the way', as
   const { asked, commands } = noting();
   await using server = await serve(new Fleet(), { commands: () => commands });
   const outcome = await askDaemon({ url: server.url, token: 'any' }, 'refresh', { mailbox: 'm', by: '', reason: '' });
-  expect(outcome).toEqual({ result: 'failed', messages: ['Only a token with the role operator may do this.'] });
+  const advice = expect.stringMatching(/^This daemon has no tokens, .* Run the command without --url on the machine/);
+  expect(outcome).toEqual({ result: 'failed', messages: [advice] });
+  const without = await askDaemon({ url: server.url, token: null }, 'refresh', { mailbox: 'm', by: '', reason: '' });
+  expect(without).toEqual(outcome);
   expect(asked).toEqual([]);
+});
+
+test('without tokens a reload is accepted over HTTP, as POST /-/reload accepts it; with tokens it needs one', async () => {
+  const { asked, commands } = noting();
+  const request = { by: 'anna', reason: 'why', force: false };
+  await using open = await serve(new Fleet(), { commands: () => commands });
+  const outcome = await askDaemon({ url: open.url, token: null }, 'reload', request);
+  expect(outcome).toEqual({ result: 'done', messages: ['noted'] });
+  expect(asked).toMatchObject([{ by: 'somebody over HTTP', reason: 'why' }]);
+  await using closed = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
+  await expect(askDaemon({ url: closed.url, token: null }, 'reload', request)).rejects.toThrow(
+    'answered 401: put a token with the role operator into WARMWARDEN_TOKEN.',
+  );
+  const viewer = await askDaemon({ url: closed.url, token: 'secret-of-vera' }, 'reload', request);
+  expect(viewer.messages).toEqual(['Only a token with the role operator may do this.']);
+  expect(asked).toHaveLength(1);
 });

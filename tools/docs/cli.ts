@@ -17,8 +17,8 @@ const intro = `# Command line
   \`/etc/warmwarden/config.yaml\`.
 - **A mailbox** is named by its address, by its id, or as \`ACCOUNT/ADDRESS\` where several accounts have the address.
 - **The daemon** gets commands over the socket beside its store, or over HTTP with \`--url\`. The token is read from
-  \`WARMWARDEN_TOKEN\`: the role viewer is enough to read, and changes need the role operator. When no daemon runs,
-  commands that only read use the store.
+  \`WARMWARDEN_TOKEN\`: the role viewer is enough to read, and changes need the role operator. A daemon without
+  tokens (\`auth: none\`) accepts only \`reload\` with \`--url\`. When no daemon runs, commands that only read use the store.
 - **Changes** show their effect first. On a terminal the command asks; without a terminal it needs \`--yes\`. \`--dry-run\` only
   shows the effect. \`--reason\` is kept in the audit log (\`warmwarden history\`).
 - **\`--json\`** prints one JSON document on standard output: keys in snake_case, times in ISO 8601 in UTC, unknown values null.

@@ -24,7 +24,8 @@ is \`WARMWARDEN_CONFIG\`, else \`./config.yaml\`, else \`/etc/warmwarden/config.
 
 ## Changing it while the daemon runs
 
-Use \`warmwarden reload\`, SIGHUP, or \`POST /-/reload\` with an operator's token (\`?dry_run=true\`, \`?force=true\`).
+Use \`warmwarden reload\`, SIGHUP, or \`POST /-/reload\` (\`?dry_run=true\`, \`?force=true\`). Over HTTP a reload needs an operator's
+token where \`server.auth\` has tokens, and none where it has none.
 \`reload --dry-run\` says what would change: settings, accounts, mailboxes, alerts that end, verdicts that change. Warmwarden
 reads and checks the file first. A file with a mistake changes nothing: the log says so, \`config_reload_failed\` fires, and
 \`warmwarden_config_last_reload_successful\` is 0 until the next valid file. A file that removes more than 20 % of the guarded

@@ -66,7 +66,7 @@ export const operationRoutes: readonly Described[] = [
     tag: 'operations',
     summary: 'Reload the configuration, without a body',
     description:
-      'Without tokens any local client may reload, because a reload changes only what the file says. Requests from web pages are refused.',
+      'Without tokens every client that the server answers may reload, here and with `POST /api/operations/reload`, because a reload changes only what the file says. Requests from web pages are refused.',
     access: 'operator',
     parameters: inQuery(reloadParameters, {
       dry_run: 'Only say what would change.',
