@@ -60,10 +60,20 @@ function unlistedNote({ unlisted }: AccountState): Markup | string {
 
 /** The request budget, and how old each kind of data gets with it. */
 function dataAge(forecast: Forecast): Markup {
-  const { oldestMs } = forecast;
-  const ages = `warm-up data up to ${spanText(oldestMs.warmup)}; connection, DNS and blacklists up to ${spanText(oldestMs.dns)}`;
-  return html`<p class="${forecast.fits ? 'muted' : 'bad'}">${sumText(forecast)}; ${ages}.</p>
+  const ages = forecast.mailboxes === 0 ? '' : `; ${agesText(forecast)}`;
+  return html`<p class="${forecast.fits ? 'muted' : 'bad'}">${sumText(forecast)}${ages}.</p>
 ${forecast.fits ? '' : html`<p class="muted">${mendText(forecast)}</p>`}`;
+}
+
+/** What shares an age is named once. */
+function agesText({ oldestMs }: Forecast): string {
+  const { warmup, mailbox, dns, blacklist } = oldestMs;
+  const [connection, records, lists] = [spanText(mailbox), spanText(dns), spanText(blacklist)];
+  const rest =
+    connection === records && records === lists
+      ? `connection, DNS and blacklists up to ${records}`
+      : `connection up to ${connection}, DNS up to ${records}, blacklists up to ${lists}`;
+  return `warm-up data up to ${spanText(warmup)}; ${rest}`;
 }
 
 function apiState(account: AccountState): { readonly word: string; readonly tone: string } {

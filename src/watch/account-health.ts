@@ -248,7 +248,7 @@ export class AccountHealth {
     if (was && sumText(was) === sumText(forecast)) return;
     const { log } = this.#parts.world;
     const about = { account: this.#state.name, asks_per_minute: Math.round(forecast.asksPerMinute) };
-    if (forecast.fits) log.info(about, sumText(forecast));
+    if (forecast.fits) log[forecast.mailboxes === 0 ? 'warn' : 'info'](about, sumText(forecast));
     else log.warn(about, `${sumText(forecast)}. ${mendText(forecast)}`);
   }
 }

@@ -8,8 +8,13 @@ const plans = [
   ['enterprise', 500],
 ] as const;
 
+/** Where no mailbox is read, nothing gets old. */
+const nothingGuarded =
+  'No mailbox of this account is guarded: its mailbox list is empty, or mailboxes.include and mailboxes.exclude select none';
+
 /** The sum in one sentence, without a full stop. */
 export function sumText({ mailboxes, allowedPerMinute, asksPerMinute, ...forecast }: Forecast): string {
+  if (mailboxes === 0) return nothingGuarded;
   const { oldestMs, calmestMs } = forecast;
   // Rounding must not hide that it is too much.
   const asked = Math.max(Math.round(asksPerMinute), forecast.fits ? 0 : allowedPerMinute + 1);

@@ -411,6 +411,26 @@ describe('the fleet', () => {
     expect((await ask(`${server.url}/?sort=colour`, page)).status).toBe(400);
   });
 
+  test('gives each kind of data of an account its own age, and kinds of one age together', async () => {
+    const oldestMs = {
+      ...{ stats: 15 * minuteMs, warmup: 30 * minuteMs, health: minuteMs, mailboxes: minuteMs },
+      ...{ mailbox: 6 * hourMs, dns: minuteMs, blacklist: 12 * hourMs },
+    };
+    const rest = { mailboxes: 3, allowedPerMinute: 90, asksPerMinute: 3, fits: true, firstSweepMs: minuteMs };
+    const forecast = { ...rest, oldestMs, calmestMs: oldestMs.stats, mend: null };
+    const withForecast = (changes: object) => {
+      const fleet = calmFleet();
+      fleet.putAccount(account('acme', { forecast: { ...forecast, ...changes } }));
+      return read(fleet);
+    };
+    expect(await withForecast({})).toContain('connection up to 6 h, DNS up to 60 s, blacklists up to 12 h.');
+    const alike = { ...oldestMs, dns: 6 * hourMs, blacklist: 6 * hourMs };
+    expect(await withForecast({ oldestMs: alike })).toContain('; connection, DNS and blacklists up to 6 h.');
+    const none = await withForecast({ mailboxes: 0 });
+    expect(none).toContain('No mailbox of this account is guarded');
+    expect(none).not.toContain('blacklists up to');
+  });
+
   test('has groups with their states and rates, the worst first', async () => {
     const body = await read(exampleFleet(), '/groups?by=tag', { tags });
     const groups = body.split('<tr role="row" id="tag-').slice(1);

@@ -50,6 +50,12 @@ test('a cadence that fits gives the ages that it says, or better ones by risk, a
   expect(early.oldestMs.stats).toBeLessThan(2 * minuteMs);
 });
 
+test('without a mailbox there is no age to forecast, and the sentence says so', () => {
+  expect(sumText(forecastOf(input(0)))).toBe(
+    'No mailbox of this account is guarded: its mailbox list is empty, or mailboxes.include and mailboxes.exclude select none',
+  );
+});
+
 /** How old the statistics of a mailbox got at most while the queue itself spent that budget for hours. */
 function measuredMs({ mailboxes, allowedPerMinute, earlyMs }: ForecastInput): number {
   const cadenceMs = cadenceOf(gaps);
