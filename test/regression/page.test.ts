@@ -47,7 +47,7 @@ test('of 2,000 firing alerts the page shows the gravest and newest 20, and the n
   const shown = [...body.matchAll(/trouble (\d+)/g)].map(([, index]) => Number(index));
   expect(shown).toEqual(Array.from({ length: 19 }, (_, index) => index));
   expect(body).toContain('the gravest');
-  expect(body).toContain('>2001</span>');
+  expect(body).toContain('>2,001</span>');
   expect(body).toContain(
     '1,981 more alerts are firing, and none is more severe than these: see <a href="/alerts">all alerts</a>',
   );
