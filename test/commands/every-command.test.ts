@@ -313,10 +313,17 @@ describe.each(table.filter(({ words }) => reading.includes(words)))('$words --ur
   });
 });
 
-test('what changes something takes a token with --url, and goes in the clear to no other machine', async () => {
-  const pause = ['pause', 'MAILBOX', '--yes', '--json', '--url'];
-  for (const url of [daemon.url, 'http://mail.example', 'nowhere']) {
-    const { code, stdout } = await run([...pause, url], 'guarded');
-    expect([code, JSON.parse(stdout).error.code]).toEqual([2, 'usage']);
-  }
+test('a change with --url: a daemon without tokens says so, and nothing goes in the clear to another machine', async () => {
+  const pause = async (url: string) => {
+    const { code, stdout } = await run(['pause', 'MAILBOX', '--yes', '--json', '--url', url], 'guarded');
+    return [code, JSON.parse(stdout).error];
+  };
+  const message = expect.stringContaining('This daemon has no tokens');
+  expect(await pause(daemon.url)).toEqual([1, { code: 'failed', message }]);
+  for (const url of ['http://mail.example', 'nowhere']) expect(await pause(url)).toMatchObject([2, { code: 'usage' }]);
+});
+
+test('reload --url without a token works where the daemon has no tokens', async () => {
+  const { code, stdout } = await run(['reload', '--dry-run', '--json', '--url', daemon.url], 'guarded');
+  expect([code, JSON.parse(stdout).result]).toEqual([0, 'planned']);
 });
