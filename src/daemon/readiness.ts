@@ -1,4 +1,4 @@
-// Whether every account is polled and everything of Warmwarden's own works; otherwise what does not, for `/readyz`. An API that
+// Whether Warmwarden itself works and polls every account; otherwise what does not, for `/readyz`. An API that
 // fails does not count: api_down and key_rejected say so.
 import { titleOf } from '../model/store-failure.ts';
 import type { Readiness } from '../serve/route-parts.ts';

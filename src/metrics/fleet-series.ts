@@ -45,7 +45,7 @@ export async function fleetFamilies(
     leasesHeld(fleet),
     gauge(
       'ready',
-      '1 while /readyz succeeds: Warmwarden polls every account, and everything of its own works. An API that fails or rejects the key shows in warmwarden_api_up.',
+      '1 while /readyz succeeds: Warmwarden itself works and polls every account. An API that fails or rejects the key shows in warmwarden_api_up.',
       [{ labels: {}, value: ready ? 1 : 0 }],
     ),
   ];

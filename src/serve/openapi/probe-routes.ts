@@ -17,7 +17,7 @@ export const probeRoutes: readonly Described[] = [
     route: 'GET /readyz',
     id: 'getReadiness',
     tag: 'probes',
-    summary: 'Whether Warmwarden polls every account, and everything of its own works',
+    summary: 'Whether Warmwarden itself works and polls every account',
     access: 'anybody',
     answers: {
       200: { description: '`ready`', content: plain },
