@@ -146,6 +146,28 @@ test('a daemon that is in alarm leads to status, not to what stands below its he
   expect(examineDaemon(seen, '/store')).toMatchObject([{ result: 'warning', message }]);
 });
 
+test('what the daemon knows of the right to write stands beside the API, and nothing says that it is unknown', async () => {
+  const account = { base_url: simulator.url, api_key: demoKey, requests_per_minute: 6_000 };
+  const accounts = [
+    { ...account, name: 'acme' },
+    { ...account, name: 'beta', api_key: secondKey },
+  ];
+  using workplace = place({ accounts });
+  const loaded = loadConfig(workplace.path('config.yaml'), {});
+  if (!loaded.ok) throw new Error('the configuration has problems');
+  const writing = async (refusing: readonly string[]) => {
+    const seen = seenDaemon({ accounts: accounts.map(({ name }) => ({ name, writable: !refusing.includes(name) })) });
+    const checks = await examineAccounts(loaded.config, seen);
+    expect(examineDaemon(seen, '/store').filter(({ result }) => result === 'problem')).toEqual([]);
+    return checks.flatMap(({ result, message }) => (/\bwrites?\b/.test(message) ? [`${result}: ${message}`] : []));
+  };
+  const of = (name: string) => expect.stringMatching(`^problem: Account ${name} refuses writes, so .*: give its key`);
+  const unknown = (which: string) => expect.stringContaining(`skipped: Whether ${which} may write cannot be checked`);
+  expect(await writing([])).toEqual([unknown('a key')]);
+  expect(await writing(['beta'])).toEqual([of('beta'), unknown('any other key')]);
+  expect(await writing(['acme', 'beta'])).toEqual([of('acme'), of('beta')]);
+});
+
 test('a daemon on a simulated clock: this machine is not told to mend its own', async () => {
   const config = loadConfig(place().path('config.yaml'), {});
   if (!config.ok) throw new Error('the configuration has problems');

@@ -24,10 +24,7 @@ export async function examineAccounts(config: Config, seen: SeenDaemon | null): 
   const idle = guardsNothing(accounts) ? 'problem' : 'warning';
   return [
     ...accounts.flatMap((account) => apiOf(account, idle)),
-    api(
-      'skipped',
-      'Whether a key may write cannot be checked without writing: the first action shows it (alert key_read_only).',
-    ),
+    ...writingOf(accounts, seen),
     ...accounts.map(budgetOf),
     ...(seen && Math.abs(seen.clockAheadMs) > clocksDifferMs ? [simulatedClock] : accounts.map(clockOf)),
   ];
@@ -41,6 +38,22 @@ function apiOf(account: OnlineAccount, idle: 'problem' | 'warning'): readonly Ex
   const idleRules = account.idleRules.map((rule) => api('warning', `Account ${name}: ${rule} matches no mailbox.`));
   const none = `${said} No mailbox of this account is guarded: ${selectMore(account)}.`;
   return [selected === 0 ? api(idle, none) : api('ok', said), ...idleRules];
+}
+
+/** What is known of the right to write: what the API refused to the running daemon. */
+function writingOf(accounts: readonly OnlineAccount[], seen: SeenDaemon | null): readonly Examined[] {
+  const refused = new Set(seen?.fleet.accounts.filter(({ writable }) => !writable).map(({ name }) => name));
+  const known = accounts.filter(({ account }) => refused.has(account));
+  const problems = known.map(({ account }) =>
+    api(
+      'problem',
+      `Account ${account} refuses writes, so Warmwarden does not act on breaches there: give its key the permission to write.`,
+    ),
+  );
+  if (known.length === accounts.length) return problems;
+  const which = known.length > 0 ? 'any other key' : 'a key';
+  const why = 'cannot be checked without writing: the first action shows it (alert key_read_only)';
+  return [...problems, api('skipped', `Whether ${which} may write ${why}.`)];
 }
 
 function budgetOf({ account, forecast, selected }: OnlineAccount): Examined {

@@ -41,7 +41,6 @@ export function examineDaemon(
     saidBy(fleet),
     ...fleet.replica_troubles.map((trouble) => daemon('warning', trouble)),
     ...(seen.version === version ? [] : [otherVersion(seen.version)]),
-    ...fleet.accounts.filter(({ writable }) => !writable).map(({ name }) => readOnly(name)),
     ...fleet.writes_off.map(({ reason, allow_with: command }) =>
       daemon('warning', `Writes are off (${reason}). To allow them again: \`${command}\`.`),
     ),
@@ -82,8 +81,4 @@ function isOurs(socket: string): boolean {
 function otherVersion(told: string | null): Examined {
   const theirs = told === null ? 'an earlier version' : `version ${told}`;
   return daemon('warning', `The daemon is ${theirs}, and this command is version ${version}: restart the daemon.`);
-}
-
-function readOnly(account: string): Examined {
-  return daemon('problem', `Account ${account} refuses writes: give its key the permission to write.`);
 }
