@@ -112,8 +112,15 @@ test('the demo is told in lines of at most 80 letters, and names the command for
     speed: 600,
     command,
   });
-  story.received({ kind: 'slack', title: 'long '.repeat(40).trim(), lines: ['word '.repeat(50).trim()] });
+  const lines = [
+    { text: 'word '.repeat(50).trim(), command: false },
+    { text: `${command} resume acme/a@b.example`, command: true },
+  ];
+  story.received({ kind: 'slack', title: 'long '.repeat(40).trim(), lines });
   story.received({ kind: 'webhook', type: 'alert.firing', id: `msg_${'x'.repeat(40)}`, signed: true, bytes: 1_234 });
-  expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  // A command stays whole, so that it runs as it is printed.
+  const undo = `${' '.repeat(11)}│   ${command} resume acme/a@b.example`;
+  expect(text.split('\n').filter((line) => line.length > 80 && line !== undo)).toEqual([]);
+  expect(text).toContain(`${undo}\n`);
   expect(text).toContain('  WARMWARDEN_CONFIG=/tmp/x/demo.yaml warmwarden status\n');
 });

@@ -132,7 +132,21 @@ test('an alert that reaches the simulator is printed line by line, and no contro
     ].join('\n'),
   );
   expect(receivedMessage('not JSON', scenarioStart)).toContain('alert: not JSON');
-  const long = `${'The cause is a list. '.repeat(120)}To undo this: 'warmwarden resume a/b@c.example'.`;
-  expect(receivedMessage(body.replace('3 bounces &amp; more', long), scenarioStart)).toContain(`${long}\n`);
+  const cause = 'The cause is a list. '.repeat(120);
+  const quoted = `${cause}To undo this: 'warmwarden resume a/b@c.example'.`;
+  const long = `${cause}To undo this:\n                warmwarden resume a/b@c.example`;
+  expect(receivedMessage(body.replace('3 bounces &amp; more', quoted), scenarioStart)).toContain(`${long}\n`);
+  const undo =
+    "Tom's list. To undo this: 'X=./a.yaml warmwarden mode a/b@c.example balanced', or wait. Then: 'warmwarden status'.";
+  expect(receivedMessage(body.replace('3 bounces &amp; more', undo), scenarioStart)).toContain(
+    [
+      "              Tom's list. To undo this:",
+      '                X=./a.yaml warmwarden mode a/b@c.example balanced',
+      '              or wait. Then:',
+      '                warmwarden status',
+      '              the page (http://127.0.0.1:7025/)',
+      '',
+    ].join('\n'),
+  );
   expect(receivedMessage('x'.repeat(5_000), scenarioStart)).toMatch(/alert: x{2999}…\n/);
 });

@@ -123,9 +123,10 @@ export function createStory({ write, colour, clock }: StoryOptions): Story {
       } else {
         write(`\n${indent}${dim(`${moment()}, in Slack:`)}\n`);
         for (const line of wrapped(message.title, widthOfText - 2)) write(`${indent}${dim('│')} ${bold(line)}\n`);
-        for (const line of message.lines.flatMap((text) => wrapped(text, widthOfText - 2))) {
-          write(`${indent}${dim('│')} ${line}\n`);
-        }
+        const lines = message.lines.flatMap(({ text, command }) =>
+          command ? [`  ${text}`] : wrapped(text, widthOfText - 2),
+        );
+        for (const line of lines) write(`${indent}${dim('│')} ${line}\n`);
       }
       if (!concluded && outcomes.has('recovery') && outcomes.has('pause') && message.kind === 'webhook') conclude();
     },

@@ -15,7 +15,7 @@ export function receivedMessage(body: string, now: number): string {
 function contentOf(body: string): readonly string[] {
   try {
     const { title, lines } = readSlack(body);
-    return [title, ...lines];
+    return [title, ...lines.map(({ text, command }) => (command ? `  ${text}` : text))];
   } catch {
     return body.split('\n').slice(0, 20);
   }
