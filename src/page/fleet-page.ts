@@ -87,10 +87,13 @@ function summary(parts: FleetPageParts): Markup {
 function since({ fleet, known, now }: FleetPageParts): Markup {
   const { firstSeenAt, oldestStatsAt, unread } = known;
   if (firstSeenAt === null) return html`No mailbox is known yet.`;
-  const accounts = counted([...fleet.accounts()].length, 'account', 'accounts');
+  const all = [...fleet.accounts()];
+  const accounts = counted(all.length, 'account', 'accounts');
+  const blind = all.filter(({ failingSince }) => failingSince !== null).length;
+  const except = blind === 0 ? '' : `, except on ${counted(blind, 'account')} that Warmwarden cannot read now`;
   const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} were never read`;
   const date = new Date(firstSeenAt).toISOString();
-  return html`Guarding ${counted(fleet.mailboxCount(), 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>. Oldest stats: ${ago(oldestStatsAt ?? now, now)}${never}.`;
+  return html`Guarding ${counted(fleet.mailboxCount(), 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>${except}. Oldest stats: ${ago(oldestStatsAt ?? now, now)}${never}.`;
 }
 
 function folded(items: readonly Markup[], className: string): Markup {

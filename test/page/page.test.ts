@@ -80,6 +80,9 @@ describe('the headline', () => {
     const body = await read(fleet);
     expect(headline(body)).toContain('API down: no request of 2 of 3 accounts has succeeded for 7\u00a0min. All 3');
     expect(body).toContain('Warmwarden cannot guard the mailboxes of northwind, oliver while their API is down.');
+    expect(body).toMatch(
+      /Guarding 3 mailboxes on 3 accounts since .*, except on 2 accounts that Warmwarden cannot read now\./,
+    );
   });
 
   test('says that the store is failing before anything about the fleet, with the cause and what to do', async () => {
