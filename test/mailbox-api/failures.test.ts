@@ -140,6 +140,20 @@ test('the limits that answers name tighten the budget, malformed ones do nothing
   expect([client.api.budget.allowedPerMinute, client.api.budget.nextStartAt(0)]).toEqual([45, 0]);
 });
 
+test('when something else uses the key, the log names our own commands as a possible cause, once', async () => {
+  const limits = { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '90' };
+  await using server = await startScripted(answer(200, good, limits));
+  await using client = clientOf(server.url, { headroomPpm: null });
+  for (let asked = 0; asked < 3; asked += 1) {
+    client.api.budget.nextStartAt(client.clock.monotonic());
+    await client.api.warmup('a');
+  }
+  const cause = 'for example another tool, or warmwarden doctor or check --online in the last minute';
+  expect(client.said).toEqual([
+    expect.stringContaining(`something else uses the API key of acme, ${cause}: Warmwarden`),
+  ]);
+});
+
 test.each([301, 302, 307, 308])(
   'a redirect (%i) is refused, and the key is sent nowhere else (H18)',
   async (status) => {

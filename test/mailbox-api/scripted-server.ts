@@ -65,7 +65,7 @@ export function clientOf<On extends Clock = MovedClock>(
     request: (count: RequestCount) => counted.push(count),
   };
   const said: string[] = [];
-  const log = pino({ level: 'warn' }, { write: (line: string) => void said.push(JSON.parse(line).msg) });
+  const log = pino({ level: 'info' }, { write: (line: string) => void said.push(JSON.parse(line).msg) });
   const world = { clock, random: () => 0.5, log, command: 'warmwarden' };
   const api = new MailboxApi(
     {
