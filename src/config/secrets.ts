@@ -123,7 +123,8 @@ export function certificates() {
 }
 
 function urlComplaint(value: string): string | null {
-  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return 'is not an address: it must begin with https://';
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value))
+    return 'is not an address: it must begin with https://, or with http:// when it leads to this machine or has allow_http: true next to it';
   if (/\s/.test(value)) return 'must have no spaces or line breaks';
   const { username, password } = new URL(value);
   return username || password ? 'must have no user name or password in it: they would not be sent' : null;
