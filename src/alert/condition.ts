@@ -1,6 +1,7 @@
 // What the rules take and what they give: the context, and a condition as one answer shows it.
 
 import {
+  type Alert,
   type AlertFacts,
   type AlertRule,
   fingerprintOf,
@@ -23,8 +24,11 @@ export interface Condition {
   readonly severity: Severity;
   /** unknown: nothing was learned; it neither fires nor resolves nor counts. */
   readonly active: boolean | 'unknown';
-  /** unknown because it counted already, but it still shows the trouble: the words of what fires follow it. */
-  readonly stillShown?: boolean;
+  /**
+   * unknown, but it still shows the trouble: it counted already, or another reason keeps Warmwarden from acting. The words of the
+   * alert follow it, or only those of the alerts that this picks.
+   */
+  readonly stillShown?: boolean | ((alert: Alert) => boolean);
   /** How long it must hold before it fires; 0 fires at once. */
   readonly forMs: number;
   /** Consecutive observations that it takes to fire: 1 or 2. */
@@ -37,8 +41,8 @@ export interface Condition {
   readonly facts: AlertFacts;
 }
 
-/** A condition without its words. Rules that need `stillShown` or `since` have their words at hand. */
-type Wordless = Omit<Condition, 'facts' | 'stillShown' | 'since'>;
+/** A condition without its words. Rules that need `since` have their words at hand. */
+type Wordless = Omit<Condition, 'facts' | 'since'>;
 
 /**
  * A condition whose words are made when they are read: most never are, and every answer asks ten rules. A class, because a getter
@@ -52,18 +56,20 @@ class WordedLater implements Condition {
   readonly subject: Subject;
   readonly severity: Severity;
   readonly active: Condition['active'];
+  readonly stillShown: NonNullable<Condition['stillShown']>;
   readonly forMs: number;
   readonly observations: number;
   readonly clearObservations: number;
   readonly #facts: () => AlertFacts;
 
   constructor(
-    { subject, severity, active, forMs, observations, clearObservations }: Wordless,
+    { subject, severity, active, stillShown = false, forMs, observations, clearObservations }: Wordless,
     facts: () => AlertFacts,
   ) {
     this.subject = subject;
     this.severity = severity;
     this.active = active;
+    this.stillShown = stillShown;
     this.forMs = forMs;
     this.observations = observations;
     this.clearObservations = clearObservations;

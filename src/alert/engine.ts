@@ -113,9 +113,12 @@ function refresh(out: Collected, condition: Condition, alert: Alert, now: EpochM
   if (!same) out.changed.push(next);
 }
 
-/** The same trouble, seen again: it counts for nothing, but it may concern one mailbox more. */
-function reword(out: Collected, { facts }: Condition, alert: Alert | undefined): void {
-  if (alert?.status !== 'firing') return;
+/** The same trouble, seen again: it counts for nothing, but it may concern one mailbox more, or have another reason by now. */
+function reword(out: Collected, condition: Condition, alert: Alert | undefined): void {
+  const { stillShown } = condition;
+  // Its words are made only where there is an alert.
+  if (!alert || (typeof stillShown === 'function' && !stillShown(alert))) return;
+  const { facts } = condition;
   const { numbers } = alert.facts;
   if (!sameFacts(alert.facts, { ...facts, numbers })) out.changed.push({ ...alert, facts });
 }

@@ -91,7 +91,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   bounce_over_limit: {
     means:
-      'A mailbox is over its bounce limit, and Warmwarden does not act. The alert is critical if Warmwarden may not act, because guard.enforce is false, writes are off, the key is read-only, or on_breach is alert. It is info, or a warning in recovery mode, if there are fewer bounces than guard.min_bounces. The alert ends when the rate is at the limit or below, or when Warmwarden acts. When the bounces were too few, chat and email get no message about the end.',
+      'A mailbox is over its bounce limit, and Warmwarden does not act. The alert is critical if Warmwarden may not act, because guard.enforce is false, writes are off, the key is read-only, or on_breach is alert. It is info, or a warning in recovery mode, if there are fewer bounces than guard.min_bounces. The alert ends when the rate is at the limit or below, or when Warmwarden acts. Until then, the page and `alerts list --details` show the current reason, for example that the circuit breaker now holds the mailbox. When the bounces were too few, chat and email get no message about the end.',
     done: 'Nothing. The message says NO ACTION TAKEN when Warmwarden may not act, and how many more bounces would be a breach when there are too few.',
     todo: 'If Warmwarden may not act: switch the mailbox to recovery mode or pause it in the mailbox app, or allow Warmwarden to act: `warmwarden writes on`, guard.enforce: true, or a key that may write. If the bounces are too few: check the list that the mailbox writes to. To act on one bounce, set `guard: {profile: literal}`.',
   },

@@ -1,14 +1,18 @@
 // What each answer says: which rule speaks, when it is sure, and what a person reads at 3 a.m.
 import { expect, test } from 'vitest';
+import type { MailboxContext } from '../../src/alert/condition.ts';
+import { step } from '../../src/alert/engine.ts';
 import { accountConditions } from '../../src/alert/rules/account-rules.ts';
 import { actedEvent, actionFailedCondition, conditionsAfter } from '../../src/alert/rules.ts';
 import { tune } from '../../src/alert/tuning.ts';
+import type { Alert } from '../../src/model/alert.ts';
 import type { Route } from '../../src/model/answers.ts';
 import type { AccountState, MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { defaultRuleSettings, type RuleSettings } from '../../src/model/rule-settings.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { breach, judged, sampleAction, sampleContext, sampleMailbox, start } from './samples.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
+import { breach, judged, sampleAction, sampleContext, sampleMailbox, sampleVerdict, start } from './samples.ts';
 
 const page = 'http://127.0.0.1:7025';
 
@@ -120,6 +124,72 @@ test('bounce_over_limit: only while nobody acts on the breach, and says why', ()
     'Based on counts read on 20 March 10:01 UTC.',
     'Set the mode to recovery in the mailbox app, or allow Warmwarden to act.',
   ]);
+});
+
+test('bounce_over_limit: while it fires, its words name the reason of now and the counts of now, and nothing is told again', () => {
+  const hold = (reason: Verdict['reason']) => ({ ...breach, action: 'hold', reason }) as const;
+  const scope = { kind: 'everything' } as const;
+  const writesOff = { scope, since: start, until: null, by: 'ann', reason: 'maintenance' };
+  const unjudged = { action: 'hold', wanted: 'hold' } as const;
+  const steps: [Partial<Verdict>, Partial<MailboxContext>, string, string][] = [
+    [breach, { writesOff, mayWrite: false }, 'To allow them: `warmwarden writes on`', 'allow Warmwarden to act'],
+    [hold('circuit_breaker'), {}, 'circuit breaker is holding', '`warmwarden breaker release`'],
+    [hold('contested'), {}, 'reversed', '`warmwarden contest release acme/bob@acme.example`'],
+    [breach, { mayWrite: false }, 'the API key may not write', 'allow Warmwarden to act'],
+    [hold('first_sight'), {}, 'had not seen this mailbox', 'Set the mode to recovery'],
+    [breach, { mayWrite: false, policy: { ...defaultPolicy, enforce: false } }, 'guard.enforce', 'allow Warmwarden'],
+    [{ ...unjudged, reason: 'stale_data' }, {}, 'statistics are too old', 'Check the mailbox'],
+    [{ ...breach, action: 'none' }, {}, 'on_breach', 'allow Warmwarden to act'],
+    [{ ...unjudged, reason: 'unknown_mode', mode: 'new' }, {}, 'The warm-up mode "new"', 'Check the mailbox'],
+    [{ ...unjudged, reason: 'bad_payload' }, {}, 'cannot read the statistics', 'Check the mailbox'],
+  ];
+  const alerts = new Map<string, Alert>();
+  const told: string[] = [];
+  const look = (mailbox: MailboxState, context: MailboxContext) => {
+    const conditions = conditionsAfter('stats', mailbox, context);
+    const over = conditions.filter(({ subject }) => subject.rule === 'bounce_over_limit');
+    const { changed, transitions } = step(over, (fingerprint) => alerts.get(fingerprint), context.now);
+    for (const alert of changed) alerts.set(alert.fingerprint, alert);
+    told.push(...transitions.map(({ kind }) => kind));
+  };
+  steps.forEach(([verdict, change, why, todo], index) => {
+    const now = start + index * minuteMs;
+    look(
+      { ...judged(verdict), verdict: { at: now, answer: sampleVerdict(verdict) } },
+      sampleContext({ ...change, now }),
+    );
+    const facts = [...alerts.values()][0]?.facts;
+    expect(facts?.sentences.filter((text) => text.startsWith('NO ACTION TAKEN: '))).toEqual([
+      expect.stringContaining(why),
+    ]);
+    expect(facts?.sentences.at(-1)).toContain(todo);
+    const readAt = `10:${String(index + 1).padStart(2, '0')}`;
+    expect(facts?.sentences).toContain(`Based on counts read on 20 March ${readAt} UTC.`);
+    expect(facts?.numbers['reason']).toBe(sampleVerdict(verdict).reason);
+  });
+  expect(told).toEqual(['firing']);
+});
+
+test('bounce_over_limit: too few bounces stay what people were told of, whatever holds the mailbox', () => {
+  const few = judged({ reason: 'insufficient_evidence', bounced: 1 });
+  const of = (mailbox: MailboxState) =>
+    conditionsAfter('stats', mailbox, sampleContext()).filter(({ subject }) => subject.rule === 'bounce_over_limit');
+  const alert = step(of(few), () => undefined, start).changed[0];
+  for (const reason of ['circuit_breaker', 'contested', 'first_sight', 'stale_data'] as const) {
+    const wanted = reason === 'stale_data' ? 'hold' : 'recovery';
+    expect(step(of(judged({ ...breach, action: 'hold', wanted, reason })), () => alert, start).changed).toEqual([]);
+  }
+});
+
+test('guard_blind: while it fires, it names what the guard cannot judge by now', () => {
+  const of = (reason: Verdict['reason']) =>
+    conditionsAfter('stats', judged({ action: 'hold', reason }), sampleContext()).filter(
+      ({ subject }) => subject.rule === 'guard_blind',
+    );
+  const [pending] = step(of('bad_payload'), () => undefined, start).changed;
+  const { changed, transitions } = step(of('stale_data'), () => pending, start);
+  expect(changed[0]?.facts.sentences[0]).toMatch(/^The newest statistics are too old/);
+  expect([changed[0]?.status, transitions]).toEqual(['pending', []]);
 });
 
 test('an alert says when its counts were read, in the zone of the messages, however old they were when judged', () => {

@@ -19,6 +19,13 @@ const scenario: Scenario = {
 
 const held = (stage: MovedDaemon) => stage.breaker().entries.filter((entry) => entry.held);
 const firing = (stage: MovedDaemon) => [...stage.fleet().alerts()].filter(({ rule }) => rule === 'guard_held');
+interface ShownAlert {
+  readonly rule: string;
+  readonly severity: string;
+  readonly sentences: readonly string[];
+}
+const notActedOn = (stage: MovedDaemon) =>
+  [...stage.fleet().alerts()].filter(({ rule, severity }) => rule === 'bounce_over_limit' && severity === 'critical');
 const accountsHeld = (stage: MovedDaemon) => [...new Set(held(stage).map(({ account }) => account))].sort();
 const without = (name: string) => (config: WrittenConfig) => {
   config.accounts = config.accounts.filter((account) => account['name'] !== name);
@@ -131,6 +138,34 @@ test('it is shown with its accounts and a link to what is held, and a dry run sa
   expect(await dryRun((config) => Object.assign(config.accounts[0] ?? {}, { name: 'other' }))).toMatch(
     /the alert "[^"]*mailboxes held[^"]*" ends/,
   );
+});
+
+test('what was not acted on because writes were off says that the breaker holds it, once they are on; nobody is told again', async () => {
+  await using stage = await holding();
+  await stage.run(5 * minuteMs);
+  await stage.writes(true);
+  const shown = async () => {
+    const { alerts } = (await (await fetch(`${stage.url()}/api/alerts`)).json()) as { alerts: ShownAlert[] };
+    return alerts.filter(({ rule, severity }) => rule === 'bounce_over_limit' && severity === 'critical');
+  };
+  const saying = async (words: string) =>
+    (await shown()).filter(({ sentences }) => sentences.some((text) => text.includes(words)));
+  const many = notActedOn(stage).length;
+  expect([many > 0, (await saying('`warmwarden writes on`')).length]).toEqual([true, many]);
+  await stage.run(5 * minuteMs);
+  const told = () => stage.notified('bounce_over_limit').filter((status) => status !== 'resolved').length;
+  const toldBefore = told();
+  await stage.writes(false);
+  expect(held(stage).length).toBeGreaterThan(0);
+  expect(await saying('Writes are off')).toEqual([]);
+  expect((await saying('`warmwarden breaker release`')).length).toBe(held(stage).length);
+  const readAt = (text: string) => text.startsWith('Based on counts read');
+  const before = (await shown())[0]?.sentences.find(readAt);
+  await stage.run(20 * minuteMs);
+  expect((await shown())[0]?.sentences.find(readAt)).not.toBe(before);
+  expect(told()).toBe(toldBefore);
+  const page = await (await fetch(`${stage.url()}/alerts`)).text();
+  expect(page).not.toContain('Writes are off');
 });
 
 test('a hold that is to last before it is told fires although it belongs to no account', async () => {

@@ -1,6 +1,6 @@
 // The rules that read the verdict: over the limit and not acted on, near the limit, and unable to judge.
-import type { Severity } from '../../model/alert.ts';
-import type { MailboxState } from '../../model/mailbox.ts';
+import type { Alert, Severity } from '../../model/alert.ts';
+import { type MailboxState, typedName } from '../../model/mailbox.ts';
 import { hourMs } from '../../model/time.ts';
 import type { Reason, Verdict } from '../../model/verdict.ts';
 import { writesAreOff } from '../../model/write-scope.ts';
@@ -9,6 +9,7 @@ import { countsReadText, explainVerdict, rateText, verdictNumbers } from '../../
 import { allowedText, counted, datesText, percentText } from '../../wording/phrases.ts';
 import { gradedBy } from '../bounce-grade.ts';
 import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
+import { isTooFew as isAlertOfTooFew } from '../quiet-ends.ts';
 
 /** How long the guard may be unable to judge before people are told. */
 const blindForMs = hourMs;
@@ -25,6 +26,11 @@ const blindReasons: readonly Reason[] = [
 /** Verdicts that end before the guard learns whether it could have judged. */
 const silentReasons: readonly Reason[] = ['stale_data', 'no_data'];
 
+/** It says nothing about whether the bounces are over the limit. */
+function isUnjudged(verdict: Verdict | undefined): verdict is Verdict {
+  return verdict !== undefined && (blindReasons.includes(verdict.reason) || silentReasons.includes(verdict.reason));
+}
+
 /** guard_blind. An emergency in an unknown mode says nothing about the blindness. */
 export function guardBlind(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
@@ -37,13 +43,14 @@ export function guardBlind(mailbox: MailboxState, context: MailboxContext): Cond
       subject: subjectOf('guard_blind', mailbox),
       severity: 'warning',
       active: unknown ? 'unknown' : blind,
+      stillShown: isUnjudged(verdict),
       forMs: blindForMs,
       observations: 1,
       clearObservations: 1,
     },
     () => ({
-      title: blind ? `${mailbox.email}: bounces cannot be judged` : `${mailbox.email}: bounces can be judged again`,
-      sentences: blind ? blindSentences(verdict) : sentencesOf(mailbox, context),
+      title: `${mailbox.email}: ${isUnjudged(verdict) ? 'bounces cannot be judged' : 'bounces can be judged again'}`,
+      sentences: isUnjudged(verdict) ? blindSentences(verdict) : sentencesOf(mailbox, context),
       numbers: numbersOf(mailbox, context),
     }),
   );
@@ -63,37 +70,46 @@ function blindSentences(verdict: Verdict): readonly string[] {
 
 /**
  * bounce_over_limit: a breach that nobody acts on, because we may not or are told not to; and, less severe, a rate over
- * the limit with too few bounces to act on. Ends at the limit or below, or when Warmwarden acts.
+ * the limit with too few bounces to act on. Ends at the limit or below, or when Warmwarden acts. What other rules tell of
+ * (a hold, data that cannot be judged) begins no alert here, but while one fires it names the reason of now.
  */
 export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const hindrance = verdict ? hindranceOf(verdict, context) : null;
+  const waits = verdict !== undefined && (elsewhere.includes(verdict.reason) || isUnjudged(verdict));
   return wordedLater(
     {
       subject: subjectOf('bounce_over_limit', mailbox),
       severity: gradedBy(mailbox, context.policy, overLimitSeverity(verdict)),
       active: overLimitActive(verdict, hindrance, context),
+      // People who know of too few bounces are told when there is more to know: the rule that tells of the wait does that.
+      stillShown: waits && isNotAlertOfTooFew,
       ...atOnce,
     },
-    () => ({
-      title: `${mailbox.email}: ${hindrance ? 'bounces over the limit, NO ACTION TAKEN' : overLimitTitle(verdict)}`,
-      sentences:
-        verdict && hindrance
-          ? [
-              rateText(verdict),
-              `NO ACTION TAKEN: ${hindrance}`,
-              ...causeSentences(mailbox, verdict, context.others(mailbox), context.rules.timeZone),
-              ...countsRead(mailbox, context),
-              adviceText(verdict),
-            ]
-          : [
-              ...sentencesOf(mailbox, context),
-              ...(verdict && isTooFew(verdict) ? [...bounceKinds(mailbox), endsQuietly] : []),
-            ],
-      numbers: numbersOf(mailbox, context),
-    }),
+    () => {
+      const told = hindrance ?? (waits ? waitingOf(verdict, mailbox, context) : null);
+      return {
+        title: `${mailbox.email}: ${told ? told.title : overLimitTitle(verdict)}`,
+        sentences:
+          verdict && told
+            ? [
+                ...(wantsAction(verdict) ? [rateText(verdict)] : []),
+                `NO ACTION TAKEN: ${told.why}`,
+                ...causeSentences(mailbox, verdict, context.others(mailbox), context.rules.timeZone),
+                ...countsRead(mailbox, context),
+                told.todo,
+              ]
+            : [
+                ...sentencesOf(mailbox, context),
+                ...(verdict && isTooFew(verdict) ? [...bounceKinds(mailbox), endsQuietly] : []),
+              ],
+        numbers: numbersOf(mailbox, context),
+      };
+    },
   );
 }
+
+const isNotAlertOfTooFew = (alert: Alert) => !isAlertOfTooFew(alert);
 
 const endsQuietly =
   'You get another message when Warmwarden acts or when this gets worse, and none when it ends by itself.';
@@ -111,7 +127,7 @@ function isTooFew({ reason }: Verdict): boolean {
 
 function overLimitActive(
   verdict: Verdict | undefined,
-  hindrance: string | null,
+  hindrance: NotActed | null,
   context: MailboxContext,
 ): Condition['active'] {
   if (!verdict) return 'unknown';
@@ -119,7 +135,7 @@ function overLimitActive(
   if (elsewhere.includes(verdict.reason)) return 'unknown';
   // Acting is another rule's news: what remains of this one is that we may act again.
   if (wantsAction(verdict)) return context.mayWrite ? false : 'unknown';
-  return blindReasons.includes(verdict.reason) || silentReasons.includes(verdict.reason) ? 'unknown' : false;
+  return isUnjudged(verdict) ? 'unknown' : false;
 }
 
 /** A wanted action that waits, and that other rules tell of. */
@@ -129,15 +145,59 @@ function wantsAction(verdict: Verdict): boolean {
   return verdict.wanted === 'recovery' || verdict.wanted === 'pause';
 }
 
-/** Why a wanted action is not taken, in a sentence; null when it is taken, waits for a second look, or none is wanted. */
-function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
+/** Why no action is taken, in a sentence, and what a person does about it. */
+interface NotActed {
+  readonly title: string;
+  readonly why: string;
+  readonly todo: string;
+}
+
+const notActed = 'bounces over the limit, NO ACTION TAKEN';
+
+/** Why a wanted action is not taken; null when it is taken, waits (see waitingOf), or none is wanted. */
+function hindranceOf(verdict: Verdict, context: MailboxContext): NotActed | null {
   // What the breaker holds and what is contested have rules of their own.
   if (!wantsAction(verdict) || elsewhere.includes(verdict.reason)) return null;
+  const why = hindranceText(verdict, context);
+  return why === null ? null : { title: notActed, why, todo: adviceText(verdict) };
+}
+
+function hindranceText(verdict: Verdict, context: MailboxContext): string | null {
   if (verdict.reason === 'unknown_status') return 'the status of the warm-up is neither running nor paused.';
   if (!context.policy.enforce) return 'enforcement is off (guard.enforce).';
   if (context.writesOff) return writesAreOff(context.writesOff, context.command);
   if (!context.mayWrite) return 'the API key may not write.';
   return verdict.action === 'none' ? 'the configuration asks for an alert only (on_breach).' : null;
+}
+
+/** Why Warmwarden waits although nothing forbids it to act: other rules tell of it. Reasons that are `elsewhere`, or unjudged. */
+function waitingOf(verdict: Verdict, mailbox: MailboxState, { command }: MailboxContext): NotActed {
+  switch (verdict.reason) {
+    case 'circuit_breaker':
+      return {
+        title: notActed,
+        why: 'too many mailboxes exceeded their bounce limits at once, so the circuit breaker is holding the action.',
+        todo: `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${command} breaker release\`.`,
+      };
+    case 'contested':
+      return {
+        title: notActed,
+        why: "somebody reversed Warmwarden's changes twice within a day, so it does not act on this mailbox for now.",
+        todo: `Find out which person or tool changes it. Then let Warmwarden act again: \`${command} contest release ${typedName(mailbox)}\`.`,
+      };
+    case 'first_sight':
+      return {
+        title: notActed,
+        why: 'Warmwarden had not seen this mailbox before, so it acts only when the next fresh answer shows the breach again.',
+        todo: adviceText(verdict),
+      };
+    default:
+      return {
+        title: 'bounces were over the limit, and cannot be judged now',
+        why: explainVerdict(verdict),
+        todo: 'Check the mailbox in the mailbox app. This alert ends when Warmwarden acts, or reads that the bounces are under the limit.',
+      };
+  }
 }
 
 function adviceText(verdict: Verdict): string {
