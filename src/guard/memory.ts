@@ -227,9 +227,14 @@ function runAfter(memory: GuardMemory, { kind }: Done, sight: Sight): RunState {
 const contestedReversals = 2;
 const contestedMs = dayMs;
 
+/** When others took back what we changed, as far as it counts: older reversals are no part of a quarrel. */
+export function recentReversals({ reversals }: GuardMemory, now: EpochMs): readonly EpochMs[] {
+  return reversals.filter((at) => now - at < contestedMs);
+}
+
 /** Whether others took back what we changed so often lately that acting again would be a quarrel. */
 export function isContested(memory: GuardMemory, now: EpochMs): boolean {
-  return memory.reversals.filter((at) => now - at < contestedMs).length >= contestedReversals;
+  return recentReversals(memory, now).length >= contestedReversals;
 }
 
 /** A person says that the guard may act again. */

@@ -5,7 +5,7 @@ import { heldEntries } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey, namedMailbox } from '../model/mailbox.ts';
 import type { CommandOutcome, MailboxName, OperatorCommands, OperatorRequest } from '../model/operator-command.ts';
 import { writesAreOff } from '../model/write-scope.ts';
-import { releaseBreaker } from '../record/releases.ts';
+import { contestOver, releaseBreaker } from '../record/releases.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
 import type { Audited } from './audit.ts';
 import type { CommandRooms } from './command-rooms.ts';
@@ -41,12 +41,15 @@ export function releaseCommands(
       if ('wrong' in found) return invalid(found.wrong);
       const { mailbox } = found;
       const { account, id, email } = mailbox;
-      const reversals = mailbox.memory?.reversals ?? [];
+      const now = world.clock.now();
+      const { reversals, isHeld } = contestOver(mailbox, now);
       if (reversals.length === 0) return noChange(notContested(email));
-      const off = fleet.writesOffOver(account, id, world.clock.now());
+      const off = fleet.writesOffOver(account, id, now);
       const stop = off ? [writesAreOff(off, world.command)] : [];
       const effect = [
-        `Warmwarden may act on ${email} (account ${account}) again, although others reversed its changes.`,
+        isHeld
+          ? `Warmwarden may act on ${email} (account ${account}) again, although others reversed its changes.`
+          : `${email} (account ${account}) is not contested: one change was reversed, and two within a day make it so. Warmwarden will no longer count that one.`,
         ...stop,
       ];
       const stopped = stopsAt({ effect, about: [account, id, reversals] }, request);
@@ -58,7 +61,10 @@ export function releaseCommands(
       return audited(request, what, async () => {
         if (!(await watch.releaseContest(mailbox))) return noChange(notContested(email));
         await judgeAgain([mailbox]);
-        return { result: 'done', messages: [`Released: Warmwarden may act on ${email} again.`, ...stop] };
+        const released = isHeld
+          ? `Released: Warmwarden may act on ${email} again.`
+          : `${email} was not contested. Warmwarden no longer counts the change that was reversed.`;
+        return { result: 'done', messages: [released, ...stop] };
       });
     },
   };

@@ -1,8 +1,9 @@
 // What a person's release changes: the breaker that holds a fleet, or the contest over one mailbox.
 import { release } from '../guard/breaker.ts';
-import { afterRelease } from '../guard/memory.ts';
+import { afterRelease, isContested, recentReversals } from '../guard/memory.ts';
 import { heldEntries } from '../model/breaker.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { ReleaseRecord, StoredBreaker } from '../store/records.ts';
 import { type BreakerRooms, type BreakerSettings, heldAlert, showBreaker, showStored } from './breakers.ts';
 import type { RecorderRooms } from './guarded-account.ts';
@@ -42,12 +43,17 @@ export function releaseBreaker(
   });
 }
 
-/** The guard may act on a mailbox again although others reversed its changes. False when nothing was contested. */
+/** What a release of the contest over a mailbox would end: the reversals that count, and whether they hold it. */
+export function contestOver({ memory }: MailboxState, now: EpochMs) {
+  return { reversals: memory ? recentReversals(memory, now) : [], isHeld: memory !== null && isContested(memory, now) };
+}
+
+/** The guard may act on a mailbox again although others reversed its changes. False when none of that counts any more. */
 export function releaseContest(rooms: RecorderRooms, mailbox: MailboxState): Promise<boolean> {
   return rooms.turns.take(async () => {
-    const { fleet, group, store } = rooms;
+    const { fleet, group, store, world } = rooms;
     const before = group.mailbox(mailbox.account, mailbox.id);
-    if (!before?.memory || before.memory.reversals.length === 0) return false;
+    if (!before?.memory || recentReversals(before.memory, world.clock.now()).length === 0) return false;
     const after = { ...before, memory: afterRelease(before.memory) };
     const alerts = { changed: [], dropped: [], transitions: [] };
     await store.recordRelease({ mailbox: after, breaker: null, alerts });

@@ -155,3 +155,38 @@ describe('what others change', () => {
     expect(stage.mailbox(amelia).changes).toEqual(changes);
   });
 });
+
+describe('contest release', () => {
+  it('ends a count toward a contest, and says "Nothing to release" where nothing counts, or no longer does', async () => {
+    await using stage = await begin(amelia);
+    await stage.run(10 * minuteMs);
+    const nothing = {
+      result: 'no_change',
+      messages: [`Nothing to release: Warmwarden's changes on ${amelia} have not been reversed lately.`],
+    };
+    expect(await stage.command('contest-release', one(amelia))).toEqual(nothing);
+    const claimed = () => stage.mailbox(amelia).memory?.claim != null;
+    await stage.until('an action', claimed, 8 * hourMs);
+    stage.simulator.fleet.setMode(amelia, 'slow');
+    await stage.until('the reversal', () => !claimed(), hourMs);
+    expect((await stage.command('contest-release', { ...one(amelia), dry_run: true })).messages[0]).toMatch(
+      /is not contested: one change was reversed/,
+    );
+    await stage.awayUntil(stage.clock.now() + 25 * hourMs);
+    expect(stage.mailbox(amelia).memory?.reversals).toHaveLength(1);
+    expect(await stage.command('contest-release', one(amelia))).toEqual(nothing);
+  });
+
+  it('that ends the count says that nothing was contested, and ends it', async () => {
+    await using stage = await begin(amelia);
+    await stage.run(10 * minuteMs);
+    const claimed = () => stage.mailbox(amelia).memory?.claim != null;
+    await stage.until('an action', claimed, 8 * hourMs);
+    stage.simulator.fleet.setMode(amelia, 'slow');
+    await stage.until('the reversal', () => !claimed(), hourMs);
+    const counted = await stage.command('contest-release', one(amelia));
+    expect(counted).toMatchObject({ result: 'done', messages: [expect.stringMatching(/was not contested/)] });
+    expect(stage.mailbox(amelia).memory?.reversals).toEqual([]);
+    expect((await stage.command('contest-release', one(amelia))).result).toBe('no_change');
+  });
+});
