@@ -100,7 +100,7 @@ function collect(agent: Agent, { request, signal, deadlines, capsOf, held, mayLe
     let head: Pick<Raw, 'status' | 'headers'> | null = null;
     let bytes = 0;
     let abort = (reason: Error) => reject(reason);
-    const end = () => abort(signal?.aborted ? signal.reason : total.reason);
+    const end = () => abort(signal?.aborted ? errorOf(signal.reason) : total.reason);
     const settle = (trouble: string | null, error?: Error) => {
       total.removeEventListener('abort', end);
       signal?.removeEventListener('abort', end);
@@ -117,7 +117,7 @@ function collect(agent: Agent, { request, signal, deadlines, capsOf, held, mayLe
     held.endedBy(() => abort(new NoRoom()));
     total.addEventListener('abort', end);
     signal?.addEventListener('abort', end);
-    if (signal?.aborted) return settle(null, signal.reason);
+    if (signal?.aborted) return settle(null, errorOf(signal.reason));
     agent.dispatch(
       { ...request, headersTimeout: deadlines.headersMs, bodyTimeout: deadlines.idleMs },
       {
@@ -142,6 +142,11 @@ function collect(agent: Agent, { request, signal, deadlines, capsOf, held, mayLe
 }
 
 const brokeOff = 'it ended before it was complete';
+
+/** A client of MCP may give any text as the reason why it cancels. */
+function errorOf(reason: unknown): Error {
+  return reason instanceof Error ? reason : new DOMException(String(reason), 'AbortError');
+}
 
 /** What is no longer to be sent was not. */
 export class HeldBack extends Error {}
