@@ -99,8 +99,6 @@ export async function openDesk(at: EpochMs, seed: number): Promise<Desk> {
     seenAgain: () => true,
     onLost: () => {},
   });
-  const watched = { ...parts, store: failing(store, () => desk.storeIsFull) };
-  const storeWatch = new StoreWatch({ ...watched, health: new StoreHealth(watched) });
   const desk: Desk = {
     clock,
     fleet,
@@ -117,6 +115,8 @@ export async function openDesk(at: EpochMs, seed: number): Promise<Desk> {
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
+  const watched = { ...parts, store: failing(store, () => desk.storeIsFull) };
+  const storeWatch = new StoreWatch({ ...watched, health: new StoreHealth(watched) });
   return desk;
 }
 
