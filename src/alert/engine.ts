@@ -98,8 +98,8 @@ function speaksFor(out: Collected, condition: Condition, alert: Alert | undefine
 }
 
 /**
- * People are notified of a firing alert once; later words for it only update what is shown, and restart the count against it. It
- * is told again when it got more severe.
+ * People are notified of a firing alert once; later words for it only update what is shown, and restart the count against it. They
+ * are notified again when it got more severe.
  */
 function refresh(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {
   const { severity, facts } = condition;

@@ -56,9 +56,10 @@ export class Notifying {
     return this.#turns.take(async () => {
       const ending = this.#notifier;
       this.#notifier = null;
-      if (!ending) return this.standIn.end();
-      this.#channels.forget();
-      await ending.stop();
+      if (ending) {
+        this.#channels.forget();
+        await ending.stop();
+      }
       await this.standIn.end();
     });
   }

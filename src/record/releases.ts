@@ -53,7 +53,7 @@ export function releaseContest(rooms: RecorderRooms, mailbox: MailboxState): Pro
   return rooms.turns.take(async () => {
     const { fleet, group, store, world } = rooms;
     const before = group.mailbox(mailbox.account, mailbox.id);
-    if (!before?.memory || recentReversals(before.memory, world.clock.now()).length === 0) return false;
+    if (!before?.memory || contestOver(before, world.clock.now()).reversals.length === 0) return false;
     const after = { ...before, memory: afterRelease(before.memory) };
     const alerts = { changed: [], dropped: [], transitions: [] };
     await store.recordRelease({ mailbox: after, breaker: null, alerts });

@@ -29,8 +29,8 @@ const statusOf: Readonly<Record<CommandResult, 200 | 409 | 422>> = {
 };
 
 /**
- * Answers with the outcome. Without tokens only to a reload, as POST /-/reload does: for the rest the socket is the way. Another content-type than JSON's is
- * refused, so that no page elsewhere can post here with a browser's remembered password.
+ * Answers with the outcome. Without tokens only to a reload, as POST /-/reload does: for the rest the socket is the way.
+ * Another content-type than JSON's is refused, so that no page elsewhere can post here with a browser's remembered password.
  */
 export function addOperations(app: Hono, { auth, commands }: OperationsRouteParts): void {
   for (const name of operationNames) addOperation(app, name, { auth, commands });
@@ -38,10 +38,8 @@ export function addOperations(app: Hono, { auth, commands }: OperationsRoutePart
 
 function addOperation(app: Hono, name: OperationName, { auth, commands }: OperationsRouteParts): void {
   app.post(`/api/operations/${name}`, noQuery, async (c) => {
-    const by =
-      name === 'reload'
-        ? reloaderOf(auth(), c.req.header('authorization'))
-        : operatorOf(auth(), c.req.header('authorization'));
+    const nameOf = name === 'reload' ? reloaderOf : operatorOf;
+    const by = nameOf(auth(), c.req.header('authorization'));
     if (by === null) return refuse(c, 'not_allowed', auth() === 'none' ? noTokens : operatorsOnly);
     if (!c.req.header('content-type')?.startsWith('application/json')) {
       return refuse(c, 'not_json', 'Send a JSON object with content-type application/json.');

@@ -95,7 +95,7 @@ test('a channel that is down when it begins gets the message when it is back, un
   expect([up.received.length, down.received.length]).toEqual([2, triedUntilTaken + 1]);
 });
 
-test('a cause that came later is told once, when it lasts and calls for a person', async () => {
+test('people are notified once of a cause that came later, when it lasts and needs a person', async () => {
   await using receiver = await startReceiver(() => 0);
   receiver.answer = status(204);
   await using rig = rigWith(hookTo(receiver.url));
