@@ -77,8 +77,10 @@ function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs):
     one('guard_enforcing', '1 when Warmwarden acts on breaches, 0 when it only decides and alerts.', (account) =>
       Number(settings.enforcing(account.name)),
     ),
-    one('account_writable', '1 while the key may write, 0 after a write was refused.', (account) =>
-      Number(account.writable),
+    one(
+      'account_writable',
+      '1 when the last write with the key was let through, 0 when it was refused; absent before the first.',
+      ({ keyWrites }) => (keyWrites === null ? null : Number(keyWrites)),
     ),
     one(
       'api_up',

@@ -130,8 +130,7 @@ export interface AccountState {
   readonly keyRejected: boolean;
   /** Refusals of the key in a row; 0 once it is accepted. */
   readonly rejections: number;
-  readonly writable: boolean;
-  /** Whether the last write was let through; null before the first. */
+  /** Whether the last write was let through; null before the first one of this process. */
   readonly keyWrites: boolean | null;
   /** 429s of the last hour in spite of our counting. */
   readonly throttledLastHour: number;

@@ -235,7 +235,8 @@ function allFine(total: number, critical: number, isDown: boolean): string {
 function toneOf(facts: HeadlineFacts, critical: number): Tone {
   const { counts, accounts } = facts;
   const failed = stuckActions(facts).length > 0;
-  if (critical > 0 || counts.held > 0 || failed || accounts.some((account) => !account.writable)) return 'alarm';
+  if (critical > 0 || counts.held > 0 || failed || accounts.some(({ keyWrites }) => keyWrites === false))
+    return 'alarm';
   if (counts.not_judged > 0 || failingOf(facts).length > 0) return 'unknown';
   return counts.paused_by_guard + counts.recovering > 0 ? 'acted' : 'calm';
 }
@@ -287,7 +288,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
 /** Accounts that cannot be read come before those where Warmwarden sees a breach and cannot act. null: neither. */
 function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string | null {
   const failing = failingOf({ accounts }).map(({ name }) => name);
-  const readOnly = accounts.filter(({ writable }) => !writable).map(({ name }) => name);
+  const readOnly = accounts.filter(({ keyWrites }) => keyWrites === false).map(({ name }) => name);
   const blind = `Warmwarden cannot guard the mailboxes of ${namesOf(failing)} while their API is down. Their last failure is below.`;
   const unable = `The key of ${namesOf(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`;
   const sentences = [...(failing.length > 0 ? [blind] : []), ...(readOnly.length > 0 ? [unable] : [])];

@@ -40,7 +40,7 @@ function accountItem(account: AccountState, sweep: SweepProgress | undefined, no
   return html`<li>
 <p class="line"><strong>${text(account.name)}</strong> <span class="badge ${tone}">${word}</span></p>
 ${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded ${lasting(account.failingSince, now)}. ${text(account.lastFailure ?? '')}</p>`}
-${account.writable ? '' : html`<p class="bad">The key may not write, so Warmwarden does NOT act on breaches.</p>`}
+${account.keyWrites === false ? html`<p class="bad">The key may not write, so Warmwarden does NOT act on breaches.</p>` : ''}
 ${unlistedNote(account)}
 ${sweep ? html`<p>${text(sweepText(sweep, now))}.</p>` : ''}
 <p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${queue}.</p>
@@ -79,7 +79,7 @@ function agesText({ oldestMs }: Forecast): string {
 function apiState(account: AccountState): { readonly word: string; readonly tone: string } {
   if (account.keyRejected) return { word: 'key rejected', tone: 'critical' };
   if (account.failingSince !== null) return { word: 'API down', tone: 'critical' };
-  if (!account.writable) return { word: 'read-only', tone: 'critical' };
+  if (account.keyWrites === false) return { word: 'read-only', tone: 'critical' };
   if (account.lastSuccessAt === null) return { word: 'not polled yet', tone: 'info' };
   return account.health === 'other' ? { word: 'API unwell', tone: 'warning' } : { word: 'API up', tone: 'confirmed' };
 }

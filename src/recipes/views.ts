@@ -321,7 +321,11 @@ const accounts: View = {
     fact('requests_per_minute', 'requests a minute that Warmwarden may make at present', 'requestsPerMinute'),
     column('health', 'ok, other or unknown: the health that the API reports', "f.value ->> '$.health'"),
     column('key_rejected', 'yes or no', yesNo("f.value ->> '$.keyRejected'")),
-    column('writable', 'yes or no: whether the key may change anything', yesNo("f.value ->> '$.writable'")),
+    column(
+      'writable',
+      'yes or no: whether the last write was let through; empty before the first',
+      yesNo("f.value ->> '$.keyWrites'"),
+    ),
     time('last_success_at', 'when a request last succeeded', "f.value ->> '$.lastSuccessAt'"),
     time('failing_since', 'since when all requests fail', "f.value ->> '$.failingSince'"),
     fact('last_failure', 'the last failure', 'lastFailure'),

@@ -125,7 +125,7 @@ function accountJson(account: AccountState, sweep: SweepProgress | undefined, no
     failing_since: iso(account.failingSince),
     last_failure: account.lastFailure,
     key_rejected: account.keyRejected,
-    writable: account.writable,
+    writable: account.keyWrites,
     listed: account.listed,
     unlisted: account.unlisted,
     health: account.health,

@@ -70,7 +70,6 @@ export class AccountHealth {
       lastFailure: null,
       keyRejected: false,
       rejections: 0,
-      writable: true,
       keyWrites: null,
       throttledLastHour: 0,
       watchedSince: parts.world.clock.now(),
@@ -93,6 +92,7 @@ export class AccountHealth {
     return this.#state.listed;
   }
 
+  /** Whether a write may be tried: not within an hour of a refused one. */
   get writable(): boolean {
     return this.#parts.world.clock.monotonic() >= this.#readOnlyUntil;
   }
@@ -233,7 +233,6 @@ export class AccountHealth {
     this.#state = {
       ...this.#state,
       requestsPerMinute: budget.allowedPerMinute,
-      writable: this.writable,
       throttledLastHour: budget.throttledLastHour(now),
       queueLength: length,
       oldestDueAt: oldestDueAt === null ? null : world.clock.now() - (now - oldestDueAt),

@@ -178,13 +178,13 @@ test('a key that may not write is tried hourly, not hammered, and the failure is
   await duty.until(() => duty.action()?.state === 'refused');
   await duty.run(4 * hourMs + 10 * minuteMs);
   expect(duty.posts()).toHaveLength(5);
-  expect([...duty.fleet().accounts()][0]?.writable).toBe(false);
+  expect([...duty.fleet().accounts()][0]?.keyWrites).toBe(false);
   expect((await duty.notified()).filter((notified) => notified.includes('guard_action_failed'))).toEqual([
     'firing guard_action_failed',
   ]);
   duty.between.meddle = () => 'pass';
   await duty.until(() => duty.action()?.state === 'confirmed', 2 * hourMs);
-  expect([...duty.fleet().accounts()][0]?.writable).toBe(true);
+  expect([...duty.fleet().accounts()][0]?.keyWrites).toBe(true);
 });
 
 test('one mailbox that can not be read does not keep another from its action', async () => {

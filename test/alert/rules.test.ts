@@ -362,7 +362,6 @@ test('api_down counts from the first failure, for three minutes; before any answ
     keyWrites: null,
     throttledLastHour: 0,
     watchedSince: start,
-    writable: true,
     listed: false,
     unlisted: [],
     health: 'unknown',

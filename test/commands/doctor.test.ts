@@ -155,17 +155,19 @@ test('what the daemon knows of the right to write stands beside the API, and not
   using workplace = place({ accounts });
   const loaded = loadConfig(workplace.path('config.yaml'), {});
   if (!loaded.ok) throw new Error('the configuration has problems');
-  const writing = async (refusing: readonly string[]) => {
-    const seen = seenDaemon({ accounts: accounts.map(({ name }) => ({ name, writable: !refusing.includes(name) })) });
+  const writing = async (writable: Readonly<Record<string, boolean>>) => {
+    const seen = seenDaemon({ accounts: accounts.map(({ name }) => ({ name, writable: writable[name] ?? null })) });
     const checks = await examineAccounts(loaded.config, seen);
     expect(examineDaemon(seen, '/store').filter(({ result }) => result === 'problem')).toEqual([]);
     return checks.flatMap(({ result, message }) => (/\bwrites?\b/.test(message) ? [`${result}: ${message}`] : []));
   };
   const of = (name: string) => expect.stringMatching(`^problem: Account ${name} refuses writes, so .*: give its key`);
   const unknown = (which: string) => expect.stringContaining(`skipped: Whether ${which} may write cannot be checked`);
-  expect(await writing([])).toEqual([unknown('a key')]);
-  expect(await writing(['beta'])).toEqual([of('beta'), unknown('any other key')]);
-  expect(await writing(['acme', 'beta'])).toEqual([of('acme'), of('beta')]);
+  const wrote = (name: string) => `ok: Account ${name}: the API let the last write of the daemon through.`;
+  expect(await writing({})).toEqual([unknown('a key')]);
+  expect(await writing({ beta: false })).toEqual([of('beta'), unknown('any other key')]);
+  expect(await writing({ acme: true })).toEqual([wrote('acme'), unknown('any other key')]);
+  expect(await writing({ acme: true, beta: false })).toEqual([wrote('acme'), of('beta')]);
 });
 
 test('a daemon on a simulated clock: this machine is not told to mend its own', async () => {

@@ -176,7 +176,7 @@ describe('labels', () => {
 describe('the series of the daemon', () => {
   test('tell the accounts, the alerts and the outbox', async () => {
     const fleet = exampleFleet();
-    fleet.putAccount(account('acme', { failingSince: now - 60_000, writable: false }));
+    fleet.putAccount(account('acme', { failingSince: now - 60_000, keyWrites: false }));
     fleet.putAccount(account('unasked', { lastSuccessAt: null, listed: false }));
     fleet.putAlert(alert({ rule: 'stale_data', status: 'pending' }));
     const series = await scrape(fleet, { enforcing: (name) => name === 'acme' });
@@ -186,6 +186,7 @@ describe('the series of the daemon', () => {
     expect(sampleOf(series, 'mailboxes', { account: 'unasked', state: 'ok' })).toBeUndefined();
     expect(sampleOf(series, 'mailboxes', { account: 'acme', state: 'ok' })).toBe(8);
     expect(sampleOf(series, 'account_writable', { account: 'acme' })).toBe(0);
+    expect(sampleOf(series, 'account_writable', { account: 'northwind' })).toBeUndefined();
     expect(sampleOf(series, 'guard_enforcing', { account: 'acme' })).toBe(1);
     expect(sampleOf(series, 'guard_enforcing', { account: 'northwind' })).toBe(0);
     expect(sampleOf(series, 'poll_oldest_due_seconds', { account: 'acme' })).toBe(12);

@@ -13,7 +13,6 @@ function polled(rig: Rig): void {
     failingSince: null,
     lastFailure: null,
     keyRejected: false,
-    writable: true,
     listed: true,
     unlisted: [],
     health: 'ok',

@@ -334,13 +334,13 @@ describe('the headline', () => {
 
   test('shouts when a key may not write', async () => {
     const fleet = calmFleet();
-    fleet.putAccount(account('acme', { writable: false }));
+    fleet.putAccount(account('acme', { keyWrites: false }));
     expect(await read(fleet)).toContain('Warmwarden does NOT act on breaches there');
   });
 
   test('names accounts that cannot be read before a key that may not write, and says both', async () => {
     const fleet = calmFleet();
-    fleet.putAccount(account('acme', { writable: false }));
+    fleet.putAccount(account('acme', { keyWrites: false }));
     fleet.putAccount(account('northwind', { failingSince: now - minuteMs }));
     expect(JSON.parse(await read(fleet, '/api/fleet')).advice).toBe(
       'Warmwarden cannot guard the mailboxes of northwind while their API is down. Their last failure is below. ' +
@@ -657,7 +657,7 @@ test('of 200 accounts it lists those in trouble, counts the others, and stays sm
   const fleet = new Fleet();
   for (let index = 0; index < 200; index += 1) {
     const name = `client-${index}`;
-    fleet.putAccount(account(name, index === 150 ? { writable: false } : {}));
+    fleet.putAccount(account(name, index === 150 ? { keyWrites: false } : {}));
     for (let box = 0; box < 5; box += 1)
       fleet.putMailbox({ ...mailbox(`m${index}-${box}`, `box${box}@domain${index}.example`), account: name });
   }

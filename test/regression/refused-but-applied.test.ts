@@ -51,7 +51,7 @@ describe('what is there after a refusal is ours', () => {
     expect(duty.mailbox()?.memory?.claim).toMatchObject({ kind: 'recovery', actionId: duty.action()?.id });
     expect(duty.mailbox()?.changes).toEqual([]);
     expect(await duty.notified()).toEqual(['event guard_acted confirmed']);
-    expect([...duty.fleet().accounts()][0]).toMatchObject({ writable: true, keyRejected: false });
+    expect([...duty.fleet().accounts()][0]).toMatchObject({ keyWrites: true, keyRejected: false });
   });
 
   test('a pause that was answered with 429 can be undone', async () => {
@@ -119,7 +119,7 @@ describe('until the look has answered, nothing is said of it', () => {
       return hidden ? { status: 500, body: { error: 'oops' } } : 'pass';
     };
     await duty.until(() => duty.action()?.state === 'unconfirmed');
-    expect([...duty.fleet().accounts()][0]?.writable).toBe(true);
+    expect([...duty.fleet().accounts()][0]?.keyWrites).toBeNull();
     await settled(duty);
     expect(duty.posts()).toHaveLength(1);
     expect(duty.mailbox()?.memory?.claim?.kind).toBe('recovery');
@@ -181,6 +181,6 @@ describe('what is not there was refused', () => {
     await duty.until(() => duty.action()?.state === 'refused');
     const posted = duty.between.requests.findIndex(isPost);
     expect(duty.between.requests.slice(posted + 1).filter(isLook)).toHaveLength(1);
-    expect([...duty.fleet().accounts()][0]?.writable).toBe(false);
+    expect([...duty.fleet().accounts()][0]?.keyWrites).toBe(false);
   });
 });

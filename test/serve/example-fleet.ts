@@ -25,7 +25,6 @@ export function account(name: string, changes: Partial<AccountState> = {}): Acco
     keyWrites: null,
     throttledLastHour: 0,
     watchedSince: 0,
-    writable: true,
     listed: true,
     unlisted: [],
     health: 'ok',

@@ -40,20 +40,20 @@ function apiOf(account: OnlineAccount, idle: 'problem' | 'warning'): readonly Ex
   return [selected === 0 ? api(idle, none) : api('ok', said), ...idleRules];
 }
 
-/** What is known of the right to write: what the API refused to the running daemon. */
+/** What is known of the right to write: how the API answered the last write of the running daemon. */
 function writingOf(accounts: readonly OnlineAccount[], seen: SeenDaemon | null): readonly Examined[] {
-  const refused = new Set(seen?.fleet.accounts.filter(({ writable }) => !writable).map(({ name }) => name));
-  const known = accounts.filter(({ account }) => refused.has(account));
-  const problems = known.map(({ account }) =>
-    api(
-      'problem',
-      `Account ${account} refuses writes, so Warmwarden does not act on breaches there: give its key the permission to write.`,
-    ),
-  );
-  if (known.length === accounts.length) return problems;
+  const writes = new Map(seen?.fleet.accounts.map(({ name, writable }) => [name, writable]));
+  const known = accounts.flatMap(({ account }) => {
+    const writable = writes.get(account) ?? null;
+    if (writable === null) return [];
+    if (writable) return [api('ok', `Account ${account}: the API let the last write of the daemon through.`)];
+    const said = `Account ${account} refuses writes, so Warmwarden does not act on breaches there: give its key the permission to write.`;
+    return [api('problem', said)];
+  });
+  if (known.length === accounts.length) return known;
   const which = known.length > 0 ? 'any other key' : 'a key';
   const why = 'cannot be checked without writing: the first action shows it (alert key_read_only)';
-  return [...problems, api('skipped', `Whether ${which} may write ${why}.`)];
+  return [...known, api('skipped', `Whether ${which} may write ${why}.`)];
 }
 
 function budgetOf({ account, forecast, selected }: OnlineAccount): Examined {

@@ -105,7 +105,9 @@ function troubles({ accounts, channels, replica_troubles: replicas }: StatusView
     ...accounts
       .filter(({ failing_since: since }) => since !== null)
       .map(({ name, last_failure: failure }) => `account ${name}: ${visibleText(failure ?? 'no request succeeds')}`),
-    ...accounts.filter(({ writable }) => !writable).map(({ name }) => `account ${name}: the key may not write`),
+    ...accounts
+      .filter(({ writable }) => writable === false)
+      .map(({ name }) => `account ${name}: the key may not write`),
     ...accounts
       .filter(({ unlisted }) => unlisted.length > 0)
       .map(({ name, unlisted }) => `account ${name}: NOT GUARDED, not in the mailbox list: ${namesText(unlisted)}`),

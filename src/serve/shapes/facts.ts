@@ -173,7 +173,12 @@ export const account = z
     failing_since: moment.nullable(),
     last_failure: text.nullable(),
     key_rejected: z.boolean(),
-    writable: z.boolean(),
+    writable: z
+      .boolean()
+      .nullable()
+      .describe(
+        'Whether the last write was let through; null before the first: what the key may do is not known then.',
+      ),
     listed: z.boolean().describe('Its mailboxes were listed at least once.'),
     unlisted: texts.describe('Mailboxes that the configuration includes by name and the mailbox list does not have.'),
     health: text,

@@ -13,7 +13,6 @@ const account = (forecast: Forecast | null): AccountState => ({
   lastFailure: null,
   keyRejected: false,
   rejections: 0,
-  writable: true,
   keyWrites: null,
   throttledLastHour: 0,
   watchedSince: 0,

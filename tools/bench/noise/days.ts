@@ -208,7 +208,6 @@ function accountState(keyRejected: boolean, since: EpochMs | null = null): Accou
     lastFailure: keyRejected ? 'the API answers 401' : null,
     keyRejected,
     rejections: keyRejected ? 2 : 0,
-    writable: true,
     keyWrites: null,
     throttledLastHour: 0,
     watchedSince: firstDayMs,
