@@ -6,12 +6,13 @@ import { withExamples } from './commands/examples.ts';
 import { showError } from './terminal/command-error.ts';
 import { exitMeanings } from './terminal/exit-codes.ts';
 import { watchOutputs } from './terminal/outputs.ts';
+import { helpEntry } from './terminal/wrapped.ts';
 import { version } from './version.ts';
 
 /** Understood anywhere on the line. */
 const debugOption = '--debug';
 
-const exitCodes = `Exit codes:\n${exitMeanings.map(([code, meaning]) => `  ${code}  ${meaning}`).join('\n')}`;
+const exitCodes = `Exit codes:\n${exitMeanings.map(([code, meaning]) => helpEntry(`  ${code}  `, meaning)).join('\n')}`;
 
 /** Runs the command line, and sets the exit code. */
 export async function main(argv: readonly string[]): Promise<void> {

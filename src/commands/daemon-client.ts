@@ -7,6 +7,7 @@ import { pathOf, type StorePlace } from '../model/store-place.ts';
 import type { OperationBody, OperationName } from '../operator/command-requests.ts';
 import { socketPathOf } from '../operator/socket-path.ts';
 import { asItsUser } from '../store/file/place.ts';
+import { CommandError } from '../terminal/command-error.ts';
 
 // An import of it would load a WebSocket, too: a tenth of the start of a command.
 const { request } = process.getBuiltinModule('node:http');
@@ -136,6 +137,7 @@ export async function askFor(
   const { at, status, answer } = asked;
   if (status === 200 && answer !== null) return answer;
   if (isNoPage(answer)) throw noPageAt(at);
+  if (status === 400 && messageOf(answer) !== null) throw new CommandError('usage', messageOf(answer) ?? '');
   if (status === 404 && messageOf(answer) !== null) throw new UnknownNameError(messageOf(answer) ?? '');
   if (status === 401) throw unauthorizedAt(at, address, 'viewer or operator');
   if (status === 403)

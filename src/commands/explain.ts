@@ -5,6 +5,7 @@ import { CommandError } from '../terminal/command-error.ts';
 import { localMoment } from '../terminal/local-time.ts';
 import { onScreen } from '../terminal/screen.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
+import { decisionWords } from '../wording/decision-words.ts';
 import { sentence } from '../wording/explain.ts';
 import { counted } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
@@ -102,5 +103,5 @@ function decisionLines({
   const span = first === last ? first : `${first} to ${last}`;
   const when = count === 1 ? first : `${span}, ${count} answers`;
   const grown = firstSent === verdict.sent ? [] : [`  At first: ${counted(firstSent, 'email')} in the window.`];
-  return [`${when}: ${verdict.action}, ${verdict.reason}`, `  ${verdict.explanation}`, ...grown];
+  return [`${when}: ${decisionWords(verdict)}`, `  ${verdict.explanation}`, ...grown];
 }

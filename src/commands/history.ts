@@ -6,6 +6,7 @@ import { duration } from '../terminal/duration.ts';
 import { localMoment } from '../terminal/local-time.ts';
 import { onScreen } from '../terminal/screen.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
+import { reasonWords } from '../wording/decision-words.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
 import { askFor, type DaemonAddress, UnknownNameError } from './daemon-client.ts';
@@ -89,8 +90,8 @@ function noneText({ mailbox, by, operation, reason, since, guard = false }: Hist
 }
 
 function entryLines({ at, by, command, kind, reason, result, outcome }: HistoryEntry): readonly string[] {
-  const why = reason === '' ? [] : [`  ${kind === 'guard' ? 'Decision' : 'Reason'}: ${reason}`];
+  const why = kind === 'guard' ? `Decision: ${reasonWords(reason)}` : reason === '' ? null : `Reason: ${reason}`;
   const came = outcome === '' ? [] : outcome.split('\n').map((line) => `  ${line}`);
   const head = `${localMoment(at)}  ${by}  ${command}  ${result.replaceAll('_', ' ')}`;
-  return [head, ...why, ...came].map(visibleText);
+  return [head, ...(why === null ? [] : [`  ${why}`]), ...came].map(visibleText);
 }

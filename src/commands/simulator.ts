@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
-import { didYouMean } from '../config/nearest.ts';
+import { didYouMean } from '../model/nearest.ts';
 import { fleetOf } from '../simulator/agency-fleet.ts';
 import { type LimiterKind, limiterKinds } from '../simulator/rate-limit.ts';
 import type { Scenario } from '../simulator/scenario.ts';
@@ -12,6 +12,7 @@ import { type Simulator, startSimulator } from '../simulator/simulator.ts';
 import { exitFailed } from '../terminal/exit-codes.ts';
 import { goOnWithoutOutputs } from '../terminal/outputs.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
+import { helpEntry } from '../terminal/wrapped.ts';
 import { type Clock, movedClock, standardOutput, systemClock, worldOn } from '../world.ts';
 import { banner } from './simulator/banner.ts';
 import { receivedMessage } from './simulator/inbox.ts';
@@ -40,15 +41,18 @@ const keyHelp =
   'an API key to accept, beginning with sk_live_; several times for several keys, each followed by a plan, read-only or mailboxes if they differ: KEY,enterprise,read-only,*@b.example';
 
 const notes = `
-With --speed above 1 the fleet's time runs ahead of real time, while the rate limit stays on real time
-(100 requests in 60 real seconds). A client that judges dates by its own clock will find days in the future.
+With --speed above 1, the fleet's time runs ahead of real time. The rate limit
+stays on real time: 100 requests in 60 real seconds. A client that judges dates
+by its own clock will find days in the future.
 
 Faults (docs/faults.md) come from --file, or are added while it runs:
-  curl -X POST -d '{"fault": "bad-gateway", "route": "stats", "times": 3}' URL/admin/faults
+  curl -X POST URL/admin/faults \\
+    -d '{"fault": "bad-gateway", "route": "stats", "times": 3}'
 
-Scenarios are written for a start at 08:30 UTC on a Tuesday: --start 2026-03-10T08:30:00Z
+Scenarios are written for a start at 08:30 UTC on a Tuesday:
+--start 2026-03-10T08:30:00Z
 ${Object.values(scenarios)
-  .map(({ name, summary }) => `  ${name.padEnd(16)}${summary}`)
+  .map(({ name, summary }) => helpEntry(`  ${name.padEnd(16)}`, summary))
   .join('\n')}`;
 
 /** The command; main.ts mounts it. */

@@ -14,6 +14,7 @@ import { dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { writesAreOff } from '../model/write-scope.ts';
 import type { MailboxRow } from '../overview/fleet-view.ts';
+import { actionWord } from '../wording/decision-words.ts';
 import { pausedText } from '../wording/paused.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
@@ -237,7 +238,7 @@ function decisionsPanel(parts: MailboxPageParts): Markup {
     return html`<p class="bad">Warmwarden cannot read the decisions at the moment. The log says why.</p>`;
   const items = decided.decisions.map(
     ({ since, until, count, verdict }) =>
-      html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${verdict.action === 'none' ? 'no action' : verdict.action}</span> <span class="muted">${decidedWhen({ since, until, count }, now)}</span></p><p>${prose(explain(verdict))}</p></li>`,
+      html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${actionWord(verdict.action)}</span> <span class="muted">${decidedWhen({ since, until, count }, now)}</span></p><p>${prose(explain(verdict))}</p></li>`,
   );
   const oldest = decided.decisions.at(-1)?.since;
   const older =

@@ -1,5 +1,5 @@
 // What a run is asked with, checked against the recipe's typed parameters: every mistake at once.
-import { didYouMean } from '../config/nearest.ts';
+import { didYouMean } from '../model/nearest.ts';
 import type { Parameter, ParameterType, ParameterValue, ParameterValues } from '../model/recipe.ts';
 
 const maxTextLength = 1_000;

@@ -1,9 +1,12 @@
 // The parameters of a query: read strictly, or one sentence that names the parameter, what was found and what is expected.
+import { didYouMean } from '../model/nearest.ts';
 import { visibleText } from '../wording/visible-text.ts';
 
 /** One parameter. `read` gives null for what is not `wanted`. */
 export interface Parameter<Value> {
   readonly wanted: string;
+  /** The words that it may be, if there is a list of them. */
+  readonly words?: readonly string[];
   /** What is `wanted` as JSON Schema, for /openapi.json; a list has commas between. */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly read: (found: string) => Value | null;
@@ -31,14 +34,17 @@ export function readQuery<const S extends Shape>(
   const known = Object.keys(shape);
   const read: Record<string, unknown> = {};
   const unknown = ignoreUnknown ? [] : [...new Set(asked.keys())].filter((name) => !Object.hasOwn(shape, name));
-  const wrong = unknown.map((name) => `${shown(name)}: unknown parameter, expected ${namesText(known)}`);
+  const wrong = unknown.map(
+    (name) => `${shown(name)}: unknown parameter${didYouMean(name, known)}, expected ${namesText(known)}`,
+  );
   for (const [name, parameter] of Object.entries(shape)) {
     const all = asked.getAll(name);
     const [found] = all;
     if (all.length > 1) wrong.push(`${name}: found ${all.length} times, expected once`);
     else if (found !== undefined) {
       const value = parameter.read(found);
-      if (value === null) wrong.push(`${name}: found "${shown(found)}", expected ${parameter.wanted}`);
+      const meant = didYouMean(found, parameter.words ?? []);
+      if (value === null) wrong.push(`${name}: found "${shown(found)}"${meant}, expected ${parameter.wanted}`);
       else read[name] = value;
     } else if (parameter.required) wrong.push(`${name}: missing, expected ${parameter.wanted}`);
   }
@@ -58,7 +64,7 @@ function shown(found: string): string {
 export function oneOf<const Word extends string>(...words: readonly Word[]): Parameter<Word> {
   const wanted = words.length === 1 ? `${words[0]}` : `one of ${words.join(', ')}`;
   const schema = { type: 'string', enum: words };
-  return { wanted, schema, required: false, read: (found) => words.find((word) => word === found) ?? null };
+  return { wanted, words, schema, required: false, read: (found) => words.find((word) => word === found) ?? null };
 }
 
 /** Several of `words`, with commas between. */

@@ -2,6 +2,7 @@
 
 import type { RecordedDecision } from '../model/decision.ts';
 import { type EpochMs, utcDate } from '../model/time.ts';
+import { decisionWords } from './decision-words.ts';
 import { counted, momentText, timeText } from './phrases.ts';
 
 export interface DecisionAt {
@@ -15,7 +16,7 @@ export function decisionAt(decision: RecordedDecision | undefined, at: EpochMs):
   const when = momentText(at);
   if (!decision) return { exact: true, text: `Warmwarden has no decision on this mailbox from ${when} or earlier.` };
   const { since, until, firstSent, verdict } = decision;
-  const what = `${verdict.action}, ${verdict.reason}`;
+  const what = decisionWords(verdict);
   const bounces = counted(verdict.bounced, 'bounce');
   if (at >= until || at === since) {
     const [judgedAt, sent] = at >= until ? [until, verdict.sent] : [since, firstSent];

@@ -54,7 +54,9 @@ test('asks two things of each account, reads only, and says whom it would guard 
   expect(text).toMatch(
     /mailboxes at 97 requests a minute: the cadence needs \d+ a minute; stats will be up to \d+ (s|min) old/,
   );
-  expect(text).toMatch(/ {2}first sweep: every mailbox is judged about \d+ (s|min) after the first start\n/);
+  expect(text).toMatch(
+    / {2}first sweep: every mailbox is judged about \d+ (s|min) after the first start\n {2}.* after a second look, within about a minute; on an emergency at once\n/,
+  );
   expect(text).toContain('cannot be proved without writing');
 });
 

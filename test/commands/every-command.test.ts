@@ -197,6 +197,9 @@ test('the table has every command, and every command that prints facts has a sha
 describe.each(commands)('warmwarden %s', (words) => {
   test('has --help', async () => {
     const { code, stdout, stderr } = await commandLine([...words.split(' '), '--help']);
+    // Commands to copy stay on one line.
+    const prose = stdout.split('\n').filter((line) => !/^Usage: |\bwarmwarden /.test(line));
+    expect(prose.filter(({ length }) => length > 80)).toEqual([]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(new RegExp(`^Usage: warmwarden ${words}\\b`));
     expect(stdout).toContain('Examples:\n');

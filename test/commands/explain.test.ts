@@ -33,7 +33,7 @@ test('tells the breach, the action and what came after, newest first', async () 
   expect(head).toContain(`${amelia} on account agency, mode recovery; recovery by Warmwarden since 10 March`);
   const text = story.join('\n');
   expect(text).toMatch(
-    /recovery, bounce_rate_over_limit\n {2}\d+ bounces in \d+ emails from .* over the balanced limit of 1 %/,
+    /recovery \(bounce rate over limit\)\n {2}\d+ bounces in \d+ emails from .* over the balanced limit of 1 %/,
   );
   // Each action with its date: a time alone says little a day later.
   expect(text).toMatch(
@@ -41,7 +41,7 @@ test('tells the breach, the action and what came after, newest first', async () 
   );
   const begun = story.flatMap((line) => /^(\d+) March (\d\d:\d\d) UTC/.exec(line)?.slice(1, 3).join(' ') ?? []);
   expect(begun).toEqual(begun.toSorted().reverse());
-  expect(text.indexOf('evidence window yet')).toBeLessThan(text.indexOf('bounce_rate_over_limit'));
+  expect(text.indexOf('evidence window yet')).toBeLessThan(text.indexOf('bounce rate over limit'));
 });
 
 test('says when there are older entries than it shows', async () => {
@@ -56,8 +56,8 @@ test('says when there are older entries than it shows', async () => {
 test('tells the story until a moment only', async () => {
   const early = new Date(scenarioStart + 30 * 60_000).toISOString();
   const { stdout } = await explain(amelia, '--at', early);
-  expect(stdout).toContain('none, ok');
-  expect(stdout).not.toContain('bounce_rate_over_limit');
+  expect(stdout).toContain('no action (ok)');
+  expect(stdout).not.toContain('bounce rate over limit');
 });
 
 test('says what had been decided at any moment, with the range of the counts where only that is known', async () => {
@@ -67,7 +67,7 @@ test('says what had been decided at any moment, with the range of the counts whe
   const within = new Date((since + until) / 2 + 1).toISOString();
   const { moment } = JSON.parse((await explain(amelia, '--at', within, '--json')).stdout);
   expect(moment).toMatchObject({ at: within, exact: false });
-  expect(moment.text).toContain(`the decision was ${span.action}, ${span.reason}. It was the same from`);
+  expect(moment.text).toContain(`the decision was no action (${span.reason}). It was the same from`);
   expect((await explain(amelia, '--at', within)).stdout).toContain(`\n${moment.text}\n`);
   const exact = JSON.parse((await explain(amelia, '--at', span.until, '--json')).stdout).moment;
   expect(exact).toMatchObject({ exact: true });

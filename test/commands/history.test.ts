@@ -89,6 +89,7 @@ describe('history', () => {
     expect(await found('--operation', 'reload', '--guard')).toEqual(['zoe reload']);
     expect(await found('--by', 'Warmwarden')).toEqual(['Warmwarden recovery']);
     expect(await found('--reason', 'bounce_rate_over_limit')).toEqual(['Warmwarden recovery']);
+    expect((await run('history', '--guard')).stdout).toContain('\n  Decision: bounce rate over limit\n');
     expect((await run('history', '--by', 'nobody')).stdout).toBe('Nothing that matches in the last 30 days.\n');
     expect(await run('history', '--reason', 'bad list')).toMatchObject({
       code: 2,
@@ -111,6 +112,10 @@ describe('history', () => {
     vi.stubEnv('WARMWARDEN_TOKEN', 't');
     const { code, stdout } = await run('history', '--url', server.url, '--json');
     expect([code, JSON.parse(stdout).entries.length]).toEqual([0, 2]);
+    expect(await run('history', '--url', server.url, '--operation', 'paus')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^operation: found "paus" \(did you mean pause\?\), expected one of /),
+    });
     vi.stubEnv('WARMWARDEN_TOKEN', 'wrong');
     await expect(run('history', '--url', server.url)).resolves.toMatchObject({
       code: 1,

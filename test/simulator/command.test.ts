@@ -143,7 +143,7 @@ test.each([
 test('the help says which clock the rate limit follows', async () => {
   const { code, stdout } = await commandLine(['simulator', '--help']);
   expect(code).toBe(0);
-  expect(stdout).toContain('rate limit stays on real time');
+  expect(stdout).toContain('stays on real time: 100 requests in 60 real seconds');
 });
 
 test('a library user gets the error of an occupied port as a rejection', async () => {

@@ -199,6 +199,7 @@ function details(account: OnlineAccount, named: number): readonly string[] {
     `  ${sumText(forecast)}`,
     `  warm-up up to ${spanText(warmup)}, ${rest}`,
     `  first sweep: every mailbox is judged about ${roughSpanText(forecast.firstSweepMs)} after the first start`,
+    '  Warmwarden acts on a breach that it finds then after a second look, within about a minute; on an emergency at once',
   );
   if (forecast.mend) lines.push(`  ${mendText(forecast)}`);
   return lines;
