@@ -13,17 +13,24 @@ import {
   type WhichUndelivered,
 } from '../model/delivery.ts';
 import { type DeliveryEvent, type DeliverySettlement, deliveryAfter } from '../model/delivery-transition.ts';
-import type { DeliveryRecord, DigestFacts, NotificationLog, OutboxCount } from '../model/outbox.ts';
+import type {
+  DeliveryRecord,
+  DigestFacts,
+  NotificationLog,
+  NotificationLogChanges,
+  OutboxCount,
+} from '../model/outbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { Scope } from '../replicas/membership.ts';
 import type { Gate } from './gate.ts';
 import { writeIncidents } from './incidents.ts';
-import { loadNotificationLog, writeNotificationLog } from './notification-log.ts';
+import { loadNotificationLog } from './notification-log.ts';
 import { inPieces, rowsAPiece } from './pieces.ts';
 import { setMeta } from './schema/migrations.ts';
 import { parsed } from './schema/parsed.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
+import { Settling } from './settling.ts';
 
 /** Who writes it is the only one who sends. What people do on any replica is not fenced. */
 const fenced: readonly Scope[] = ['notify'];
@@ -47,18 +54,23 @@ interface ChannelCount {
   readonly count: number;
 }
 
+/** A message that is about no alert changes nothing in it. */
+const noChanges: NotificationLogChanges = { announced: [], ended: [], groups: [] };
 /** Later than all deliveries. */
 const behindNone: DeliveryPlace = { createdAt: Number.MAX_SAFE_INTEGER, sequence: 0, id: '' };
 
 export class StoredOutbox {
   readonly #gate: Gate;
+  readonly #settling: Settling;
 
   constructor(gate: Gate) {
     this.#gate = gate;
+    this.#settling = new Settling(gate);
   }
 
   /** Transitions that no delivery was made of, oldest first. */
-  unnotifiedTransitions(limit: number): Promise<readonly StoredTransition[]> {
+  async unnotifiedTransitions(limit: number): Promise<readonly StoredTransition[]> {
+    await this.#settling.finish();
     return this.#gate.read((db) => unnotifiedTransitions(db, limit));
   }
 
@@ -71,20 +83,17 @@ export class StoredOutbox {
   }
 
   /** What people were notified of, and when: what the notifier begins with. */
-  loadNotificationLog(): Promise<NotificationLog> {
+  async loadNotificationLog(): Promise<NotificationLog> {
+    await this.#settling.finish(true);
     return this.#gate.read(loadNotificationLog);
   }
 
   /** Marks transitions as told, remembers what people know now, and writes the deliveries made of them. */
-  recordDeliveries(record: DeliveryRecord): Promise<void> {
-    return this.#gate.write(async (trx) => {
-      await inPieces(record.transitionIds, (ids) =>
-        trx.updateTable('transitions').set({ notified: 1 }).where('id', 'in', ids).execute(),
-      );
-      if (record.notificationLog) await writeNotificationLog(trx, record.notificationLog, record.now);
-      if (record.incidents) await writeIncidents(trx, record.incidents);
-      for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.now);
-    }, fenced);
+  recordDeliveries({ transitionIds, notificationLog, incidents, deliveries, now }: DeliveryRecord): Promise<void> {
+    return this.#settling.settle({ transitionIds, ...(notificationLog ?? noChanges), now }, async (trx) => {
+      if (incidents) await writeIncidents(trx, incidents);
+      for (const delivery of deliveries) await insertDelivery(trx, delivery, now);
+    });
   }
 
   /** What a channel still has to send, in the order of sending. */

@@ -20,6 +20,7 @@ export const jsonColumns: readonly (readonly [table: keyof Tables, column: strin
   ['silences', 'silence'],
   ['incidents', 'incident'],
   ['transitions', 'transition'],
+  ['settlements', 'settlement'],
   ['deliveries', 'alerts'],
   ['runs', 'run'],
   ['run_rows', 'rows'],

@@ -10,6 +10,7 @@ import { incidents } from './incidents.ts';
 import { ledgersTable } from './ledgers-table.ts';
 import { runSizes } from './run-sizes.ts';
 import { sessionsTable } from './sessions-table.ts';
+import { settlements } from './settlements.ts';
 import { sharedState } from './shared-state.ts';
 import { storedWritesOff } from './stored.ts';
 import type { Tables } from './tables.ts';
@@ -39,6 +40,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   ledgersTable,
   heldDecisions,
   packedStats,
+  settlements,
 ];
 
 /** The schema that this version writes. */

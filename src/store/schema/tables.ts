@@ -79,6 +79,8 @@ export interface Tables {
   /** Browsers that signed in, by the SHA-256 of their cookie. */
   sessions: { id: string; token: string; started_at: number; used_at: number };
   transitions: { id: Generated<number>; at: number; transition: string; notified: number };
+  /** What a look at the transitions settles, piece by piece; null: what comes before it counts (settling.ts). */
+  settlements: { id: Generated<number>; settlement: string | null };
   deliveries: {
     id: string;
     channel: string;
