@@ -4,7 +4,6 @@ import type { Config } from '../config/config.ts';
 import type { ValidConfig } from '../config/load.ts';
 import { type MailboxSettings, settingsFor } from '../config/mailbox-settings.ts';
 import { formatProblem } from '../config/problem.ts';
-import { pathOf } from '../model/store-place.ts';
 import { RecipeCatalogue } from '../recipes/catalogue.ts';
 import { oldWordsIn } from '../recipes/old-words.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -12,7 +11,8 @@ import { exitFailed } from '../terminal/exit-codes.ts';
 import { counted } from '../wording/phrases.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { settingsJson, settingsText } from './check/effective.ts';
-import { daemonListens } from './daemon-client.ts';
+import type { Neighbor } from './check/online.ts';
+import { askFor } from './daemon-client.ts';
 import { loadConfigured } from './loading.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 
@@ -52,8 +52,7 @@ async function check(options: CheckOptions): Promise<void> {
   const warnings = [...loaded.warnings.map((warning) => formatProblem(file, warning)), ...oldWords];
   // In JSON they are part of the answer.
   if (!options.json) for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
-  const beside = options.online === true && (await daemonListens(pathOf(config.store)));
-  const online = options.online ? await asked(config, beside) : null;
+  const online = options.online ? await asked(config) : null;
   if (options.json)
     printJson('check', {
       ...inJson(loaded, options),
@@ -65,11 +64,18 @@ async function check(options: CheckOptions): Promise<void> {
 }
 
 /** What the accounts' APIs say. Loads their client: a file is checked without one. */
-async function asked(config: Config, beside: boolean) {
+async function asked(config: Config) {
   const { askOnline, guardsNothing, onlineJson, onlineText } = await import('./check/online.ts');
+  const beside = await neighborOf(config);
   const accounts = await askOnline(config, worldOn(systemClock(), { level: 'silent', format: 'json' }), beside);
   const failed = guardsNothing(accounts) || accounts.some(({ failure }) => failure !== null);
-  return { failed, json: accounts.map(onlineJson), text: onlineText(accounts, beside) };
+  return { failed, json: accounts.map(onlineJson), text: onlineText(accounts, beside !== null) };
+}
+
+/** The daemon that runs on the store; one that does not tell of its accounts still uses their keys. */
+async function neighborOf({ store }: Config): Promise<Neighbor | null> {
+  const fleet = await askFor(store, 'fleet', { limit: '1' }).catch(() => ({ accounts: [] }));
+  return fleet as Neighbor | null;
 }
 
 /** What the accounts that a name may be about make of the mailbox: ACCOUNT/ADDRESS is about that account alone. */

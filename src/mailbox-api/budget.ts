@@ -96,6 +96,11 @@ export class Budget {
     return this.#headroomPpm;
   }
 
+  /** The key's limit, requests a minute: what the plan or the API says, the lower of both. */
+  get limitPerMinute(): number {
+    return this.#limit;
+  }
+
   /** Requests a minute that we allow ourselves: at least one. */
   get allowedPerMinute(): number {
     return Math.max(1, Math.floor((this.#limit * this.#share * (1_000_000 - this.#headroomPpm)) / 1_000_000));

@@ -121,6 +121,8 @@ export interface AccountState {
   readonly name: string;
   /** Requests a minute that the ledger allows at present. */
   readonly requestsPerMinute: number;
+  /** The limit of the key that this is a share of, requests a minute. */
+  readonly limitPerMinute: number;
   /** A request succeeded since this moment; null before the first. */
   readonly lastSuccessAt: EpochMs | null;
   /** Since when no request succeeds; null while they do. */

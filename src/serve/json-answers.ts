@@ -121,6 +121,7 @@ function accountJson(account: AccountState, sweep: SweepProgress | undefined, no
   return {
     name: account.name,
     requests_per_minute: account.requestsPerMinute,
+    limit_per_minute: account.limitPerMinute,
     last_success_at: iso(account.lastSuccessAt),
     failing_since: iso(account.failingSince),
     last_failure: account.lastFailure,

@@ -65,6 +65,7 @@ export class AccountHealth {
     this.#state = {
       name: parts.account,
       requestsPerMinute: parts.budget.allowedPerMinute,
+      limitPerMinute: parts.budget.limitPerMinute,
       lastSuccessAt: null,
       failingSince: null,
       lastFailure: null,
@@ -233,6 +234,7 @@ export class AccountHealth {
     this.#state = {
       ...this.#state,
       requestsPerMinute: budget.allowedPerMinute,
+      limitPerMinute: budget.limitPerMinute,
       throttledLastHour: budget.throttledLastHour(now),
       queueLength: length,
       oldestDueAt: oldestDueAt === null ? null : world.clock.now() - (now - oldestDueAt),

@@ -354,6 +354,7 @@ test('api_down counts from the first failure, for three minutes; before any answ
   const account: AccountState = {
     name: 'acme',
     requestsPerMinute: 90,
+    limitPerMinute: 100,
     lastSuccessAt: null,
     failingSince: null,
     lastFailure: null,

@@ -1,6 +1,6 @@
 // `warmwarden check --online` against the simulator: what it asks, what it says, and what it can't say.
 import { expect, test } from 'vitest';
-import { askOnline, type OnlineAccount, onlineText } from '../../src/commands/check/online.ts';
+import { askOnline, type Neighbor, type OnlineAccount, onlineText } from '../../src/commands/check/online.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { routes } from '../../src/model/answers.ts';
@@ -46,7 +46,7 @@ async function stage(account: object = {}, change: object = {}) {
 
 test('asks two things of each account, reads only, and says whom it would guard and how old data would get', async () => {
   await using api = await stage();
-  const accounts = await askOnline(api.config, world, false);
+  const accounts = await askOnline(api.config, world, null);
   expect(api.requests()).toEqual(['GET /v1/health', 'GET /v1/mailboxes']);
   const count = api.emails.length;
   const text = onlineText(accounts, false);
@@ -63,7 +63,7 @@ test('asks two things of each account, reads only, and says whom it would guard 
 test('names mailboxes that no rule selects, and rules that select nobody', async () => {
   const overrides = [{ match: '*@nowhere.example', guard: { enforce: false } }];
   await using api = await stage({ mailboxes: { include: [ann.email, 'nobody@*'] }, overrides });
-  const [account] = await askOnline(api.config, world, false);
+  const [account] = await askOnline(api.config, world, null);
   expect(account?.selected).toBe(1);
   expect(account?.unselected).toEqual(api.emails.filter((email) => email !== ann.email));
   expect(account?.idleRules).toEqual(['include "nobody@*"', 'overrides match "*@nowhere.example"']);
@@ -71,7 +71,7 @@ test('names mailboxes that no rule selects, and rules that select nobody', async
 
 test('when no account has a mailbox to guard, that is a problem and the exit code 1; without --online it is none', async () => {
   await using api = await stage({ mailboxes: { include: ['nobody@*'] } });
-  const text = onlineText(await askOnline(api.config, world, false), false);
+  const text = onlineText(await askOnline(api.config, world, null), false);
   expect(text).toContain('\n  No mailbox of this account is guarded: change mailboxes.include or mailboxes.exclude\n');
   expect(text).toMatch(/\nProblem: no mailbox is guarded\.\n$/);
   const codes = [];
@@ -82,7 +82,7 @@ test('when no account has a mailbox to guard, that is a problem and the exit cod
 
 test('a rejected key is a failure of its account, in words, and without the key', async () => {
   await using api = await stage({ api_key: 'sk_live_somebody_elses' });
-  const accounts = await askOnline(api.config, world, false);
+  const accounts = await askOnline(api.config, world, null);
   const text = onlineText(accounts, false);
   expect(accounts[0]?.failure).toContain('the key is rejected');
   expect(text).toMatch(/^acme: FAILED: the key is rejected/);
@@ -91,7 +91,7 @@ test('a rejected key is a failure of its account, in words, and without the key'
 
 test('beside a running daemon it takes its requests from the headroom, and asks nothing where there is none', async () => {
   await using api = await stage({ headroom: '1%' });
-  const [account] = await askOnline(api.config, world, true);
+  const [account] = await askOnline(api.config, world, { accounts: [] });
   expect([account?.failure, api.requests()]).toEqual([expect.stringContaining('headroom leaves no request'), []]);
 });
 
@@ -117,8 +117,21 @@ test('with several accounts it says how long the first sweep of all takes', () =
 test('a cadence that does not fit is summed up, with what would mend it', async () => {
   const poll = { stats: '*/5 * * * * *', warmup: '*/5 * * * * *' };
   await using api = await stage({ requests_per_minute: 30 }, { poll });
-  const text = onlineText(await askOnline(api.config, world, false), false);
+  const text = onlineText(await askOnline(api.config, world, null), false);
   expect(text).toMatch(
     /A key with \d+ requests a minute would be enough \(plan pro: 100\)\. Or choose a cadence with stats every/,
   );
+});
+
+test('beside a running daemon it counts with the share of the limit that the daemon takes, unless headroom is written out', async () => {
+  const beside = {
+    accounts: [{ name: 'acme', requests_per_minute: 450, limit_per_minute: 500 }],
+  } as unknown as Neighbor;
+  const allowed = async (account: object, neighbor: Neighbor) => {
+    await using api = await stage(account);
+    return (await askOnline(api.config, world, neighbor))[0]?.forecast?.allowedPerMinute;
+  };
+  expect(await allowed({}, beside)).toBe(90);
+  expect(await allowed({ headroom: '20%' }, beside)).toBe(80);
+  expect(await allowed({}, { accounts: [] })).toBe(97);
 });

@@ -139,6 +139,7 @@ describe('beside no daemon', () => {
 /** An account as `status` reads it, with nothing wrong. */
 const withoutTrouble = {
   requests_per_minute: 97,
+  limit_per_minute: 100,
   last_success_at: null,
   failing_since: null,
   last_failure: null,

@@ -9,6 +9,7 @@ function polled(rig: Rig): void {
   rig.fleet.putAccount({
     name: 'acme',
     requestsPerMinute: 90,
+    limitPerMinute: 100,
     lastSuccessAt: rig.clock.now(),
     failingSince: null,
     lastFailure: null,

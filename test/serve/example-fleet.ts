@@ -17,6 +17,7 @@ export function account(name: string, changes: Partial<AccountState> = {}): Acco
   return {
     name,
     requestsPerMinute: 90,
+    limitPerMinute: 100,
     lastSuccessAt: now - 4_000,
     failingSince: null,
     lastFailure: null,

@@ -2,6 +2,7 @@
 import type { AccountConfig, Config } from '../../config/config.ts';
 import { selects } from '../../config/mailbox-rules.ts';
 import type { Failure, Result } from '../../http/failure.ts';
+import type { Budget } from '../../mailbox-api/budget.ts';
 import { MailboxApi } from '../../mailbox-api/client.ts';
 import { takeSlot } from '../../mailbox-api/slot.ts';
 import { type HealthAnswer, type MailboxEntry, type Observed, type Route, routes } from '../../model/answers.ts';
@@ -11,6 +12,7 @@ import { noTally } from '../../model/tally.ts';
 import { secondMs } from '../../model/time.ts';
 import { forecastOf, type Gaps, gapsOf } from '../../poll/forecast.ts';
 import { cronSchedule } from '../../schedule.ts';
+import type { FleetAnswer } from '../../serve/fleet-answer.ts';
 import { screenRows } from '../../terminal/screen.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
 import { counted, numberText, roughSpanText, spanText } from '../../wording/phrases.ts';
@@ -39,8 +41,15 @@ export interface OnlineAccount {
   readonly forecast: Forecast | null;
 }
 
-/** Asks every account, each within its own budget. `beside`: a daemon on the same store uses the keys, too. */
-export async function askOnline(config: Config, world: World, beside: boolean): Promise<readonly OnlineAccount[]> {
+/** A daemon on the same store, which uses the keys, too: what it says of its accounts. */
+export type Neighbor = Pick<FleetAnswer, 'accounts'>;
+
+/** Asks every account, each within its own budget. `beside`: null when no daemon runs on the store. */
+export async function askOnline(
+  config: Config,
+  world: World,
+  beside: Neighbor | null,
+): Promise<readonly OnlineAccount[]> {
   const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(config.poll[route])]));
   const gaps = gapsOf(schedules as Parameters<typeof gapsOf>[0], world.clock.now());
   const earlyMs = config.poll.statsIntervalMinMs;
@@ -51,7 +60,7 @@ interface Asking {
   readonly world: World;
   readonly gaps: Gaps;
   readonly earlyMs: number;
-  readonly beside: boolean;
+  readonly beside: Neighbor | null;
 }
 
 async function askAccount(account: AccountConfig, { world, gaps, earlyMs, beside }: Asking): Promise<OnlineAccount> {
@@ -75,7 +84,7 @@ async function askAccount(account: AccountConfig, { world, gaps, earlyMs, beside
     if (!list.ok) return { ...unknown, health: said, clockAheadMs, failure: why(list.failure) };
     const { mailboxes, truncated } = list.value.answer;
     const selected = mailboxes.filter((entry) => selects(account, entry));
-    const { allowedPerMinute, headroomPpm } = api.budget;
+    const pace = paceOf(account, api.budget, beside);
     return {
       account: account.name,
       health: said,
@@ -87,11 +96,21 @@ async function askAccount(account: AccountConfig, { world, gaps, earlyMs, beside
       unselected: mailboxes.filter((entry) => !selects(account, entry)).map(({ email }) => email),
       idleRules: idleRules(account, mailboxes),
       clockAheadMs,
-      forecast: forecastOf({ mailboxes: selected.length, allowedPerMinute, headroomPpm, gaps, earlyMs }),
+      forecast: forecastOf({ mailboxes: selected.length, ...pace, gaps, earlyMs }),
     };
   } finally {
     await api.close();
   }
+}
+
+/** A headroom that is not written out depends on what the daemon has seen of the key's use, so a daemon knows it better. */
+function paceOf({ name, headroomPpm }: AccountConfig, own: Budget, beside: Neighbor | null) {
+  const known = headroomPpm === null ? beside?.accounts.find((account) => account.name === name) : undefined;
+  // A daemon of an earlier version does not tell the limit.
+  const share = (known?.requests_per_minute ?? Number.NaN) / (known?.limit_per_minute ?? Number.NaN);
+  if (!(share > 0)) return { allowedPerMinute: own.allowedPerMinute, headroomPpm: own.headroomPpm };
+  const allowedPerMinute = Math.max(1, Math.round(own.limitPerMinute * share));
+  return { allowedPerMinute, headroomPpm: Math.round((1 - share) * 1e6) };
 }
 
 function clockAhead({ at, answer: { timestamp } }: Observed<HealthAnswer>): number | null {

@@ -20,7 +20,11 @@ const simulatedClock = clock(
 
 /** Two GETs an account. `seen`: the daemon on the same store, which uses the keys, too. */
 export async function examineAccounts(config: Config, seen: SeenDaemon | null): Promise<readonly Examined[]> {
-  const accounts = await askOnline(config, worldOn(systemClock(), { level: 'silent', format: 'json' }), seen !== null);
+  const accounts = await askOnline(
+    config,
+    worldOn(systemClock(), { level: 'silent', format: 'json' }),
+    seen?.fleet ?? null,
+  );
   const idle = guardsNothing(accounts) ? 'problem' : 'warning';
   return [
     ...accounts.flatMap((account) => apiOf(account, idle)),

@@ -156,6 +156,7 @@ const fleet = {
     {
       name: account,
       requests_per_minute: 485,
+      limit_per_minute: 500,
       last_success_at: '2026-03-10T17:29:00.000Z',
       failing_since: null,
       last_failure: null,

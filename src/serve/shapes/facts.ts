@@ -168,7 +168,8 @@ export const firstSweep = z
 export const account = z
   .strictObject({
     name: text,
-    requests_per_minute: number,
+    requests_per_minute: number.describe('Requests that Warmwarden may make at present, within the limit.'),
+    limit_per_minute: number.describe('The limit of the key.'),
     last_success_at: moment.nullable(),
     failing_since: moment.nullable(),
     last_failure: text.nullable(),

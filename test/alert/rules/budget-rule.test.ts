@@ -8,6 +8,7 @@ import { hourMs, minuteMs } from '../../../src/model/time.ts';
 const account = (forecast: Forecast | null): AccountState => ({
   name: 'acme',
   requestsPerMinute: 90,
+  limitPerMinute: 100,
   lastSuccessAt: 0,
   failingSince: null,
   lastFailure: null,

@@ -203,6 +203,7 @@ function accountState(keyRejected: boolean, since: EpochMs | null = null): Accou
   return {
     name: account,
     requestsPerMinute: 600,
+    limitPerMinute: 600,
     lastSuccessAt: firstDayMs,
     failingSince: keyRejected ? since : null,
     lastFailure: keyRejected ? 'the API answers 401' : null,
