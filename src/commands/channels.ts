@@ -30,13 +30,13 @@ interface ResendOptions extends ChangeOptions {
 export function channelsCommand(): Command {
   const test = new Command('test')
     .description('send a test message through a channel and show the answer; a recipe is looked up, not started')
-    .argument('<name>', "the channel's name")
+    .argument('<channel>', 'its name')
     .addOption(configOption('the configuration file'))
     .addOption(jsonOption())
     .action(tryOut);
   const resend = withChangeOptions(new Command('resend'))
     .description('send undelivered messages again, unchanged, through the running daemon')
-    .argument('[name]', 'only the messages of this channel')
+    .argument('[channel]', 'only the messages of this channel')
     .option('--delivery <id>', 'only this message, by its id on the page and in /api/deliveries')
     .action((channel: string | undefined, options: ResendOptions) => {
       const which = { channel: channel ?? null, delivery: options.delivery ?? null };

@@ -32,7 +32,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   // Asked by the image's health check.
   __alive: async () => (await import('./alive.ts')).aliveCommand(),
   // Asked by the completion scripts.
-  __mailboxes: async () => (await import('./mailbox-names.ts')).mailboxNamesCommand(),
+  __names: async () => (await import('./names.ts')).namesCommand(),
 };
 
 /** Every command. */

@@ -1,6 +1,7 @@
-// `warmwarden completion bash|zsh|fish`: a script with which the shell completes commands, options and mailboxes.
+// `warmwarden completion bash|zsh|fish`: a script with which the shell completes commands, options and names.
 import { Argument, Command } from 'commander';
 import { bashScript, fishScript, type Grammar, zshScript } from './completion/scripts.ts';
+import { type NameKind, nameKinds } from './names.ts';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 type Shell = keyof typeof scripts;
@@ -9,7 +10,7 @@ type Shell = keyof typeof scripts;
 export function completionCommand(all: () => Promise<readonly Command[]>): Command {
   const shells = Object.keys(scripts);
   return new Command('completion')
-    .description('print a script that completes commands, options and mailboxes in your shell')
+    .description('print a script that completes commands, options and names in your shell')
     .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(shells))
     .action(async (shell: Shell) => void process.stdout.write(completionText(shell, await all())));
 }
@@ -36,7 +37,7 @@ function grammarOf(commands: readonly Command[]): Grammar {
     ]),
     choices,
     files: [...new Set(files)],
-    mailboxPaths: below.filter(({ command }) => takesMailbox(command)).map(({ path }) => path),
+    names: new Map(below.flatMap(({ path, command }) => namesFor(command).map((kind) => [path, kind] as const))),
   };
 }
 
@@ -60,8 +61,9 @@ function wordsOf(command: Command): readonly string[] {
   return [...inner, ...choices, ...command.options.flatMap(({ long }) => long ?? []), '--help'];
 }
 
-/** Of the guarded fleet: those of a simulator are not known here. */
-function takesMailbox(command: Command): boolean {
-  const guarded = command.options.some(({ long }) => long === '--config');
-  return guarded && command.registeredArguments.some((argument) => argument.name() === 'mailbox');
+/** What its first argument names; nothing of a simulator, whose mailboxes are not known here. */
+function namesFor(command: Command): readonly NameKind[] {
+  const known = command.options.some(({ long }) => long === '--config');
+  const [first] = command.registeredArguments;
+  return known ? nameKinds.filter((kind) => kind === first?.name()) : [];
 }

@@ -54,7 +54,7 @@ export function recipesCommand(): Command {
     .action((options: ListOptions) => asking(options, (ask) => listRecipes(ask, options)));
   const run = withConfirmOptions(new Command('run'))
     .description('run a recipe and print its rows')
-    .argument('<id>', 'the recipe')
+    .argument('<recipe>', 'its id, as `recipes list` shows it')
     .addOption(
       new Option('--param <name=value>', 'a parameter; may be repeated').argParser(readParameter).default({}, 'none'),
     )
@@ -144,11 +144,24 @@ function refusalIn(text: string): { readonly message?: unknown } | null {
   }
 }
 
+interface RecipesAnswer {
+  readonly recipes: readonly ReturnType<typeof recipeJson>[];
+  readonly broken: readonly ReturnType<typeof brokenJson>[];
+}
+
+async function recipesOf(ask: Ask): Promise<RecipesAnswer> {
+  return JSON.parse(await ask('/recipes'));
+}
+
+/** Of all recipes that can be run. */
+export async function recipeIds(options: ListOptions): Promise<readonly string[]> {
+  const ids: string[] = [];
+  await asking(options, async (ask) => void ids.push(...(await recipesOf(ask)).recipes.map(({ id }) => id)));
+  return ids;
+}
+
 async function listRecipes(ask: Ask, { json = false }: ListOptions): Promise<void> {
-  const answer = JSON.parse(await ask('/recipes')) as {
-    recipes: readonly ReturnType<typeof recipeJson>[];
-    broken: readonly ReturnType<typeof brokenJson>[];
-  };
+  const answer = await recipesOf(ask);
   if (json) return void printJson('recipes list', answer);
   const { recipes, broken } = answer;
   const rows = recipes.map(({ id, title, operation, schedule }) => {

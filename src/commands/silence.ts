@@ -62,10 +62,19 @@ function listCommand(): Command {
     .action(list);
 }
 
-async function list(options: DaemonOptions): Promise<void> {
+/** Of the active silences. */
+export async function silenceIds(options: DaemonOptions): Promise<readonly string[]> {
+  return (await silencesOf(options)).silences.map(({ id }) => id);
+}
+
+async function silencesOf(options: DaemonOptions): Promise<SilencesAnswer> {
   const address = addressOf(options);
-  const answer = ((await askFor(address, 'silences', { limit: `${mostShown}` })) ??
-    (await inStore(address))) as SilencesAnswer;
+  const answer = await askFor(address, 'silences', { limit: `${mostShown}` });
+  return (answer ?? (await inStore(address))) as SilencesAnswer;
+}
+
+async function list(options: DaemonOptions): Promise<void> {
+  const answer = await silencesOf(options);
   if (options.json) printJson('silence list', { silences: answer.silences });
   else if (answer.silences.length === 0) process.stdout.write('No silence is active.\n');
   else process.stdout.write(tableOf(answer));
@@ -103,7 +112,7 @@ async function inStore(address: DaemonAddress): Promise<SilencesAnswer> {
 function expireCommand(): Command {
   return withChangeOptions(new Command('expire'))
     .description('end a silence now; alerts that are still firing are sent')
-    .argument('<id>', 'as `silence list` shows it')
+    .argument('<silence>', 'its id, as `silence list` shows it')
     .action((id: string, options: ChangeOptions) =>
       change(options, (daemon, carried) => askDaemon(daemon, 'silence-expire', { ...carried, id })),
     );

@@ -4,6 +4,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hourMs } from '../../src/model/time.ts';
+import { Store } from '../../src/store/store.ts';
 import { commandLine } from '../support/command-line.ts';
 import { fillStore } from '../support/filled-store.ts';
 import { root } from '../support/process.ts';
@@ -14,16 +16,22 @@ const script = (await commandLine(['completion', 'bash'])).stdout;
 
 beforeAll(async () => {
   const accounts = ['acme', 'beta'].map((name) => ({ name, base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }));
-  writeFileSync(config, JSON.stringify({ accounts, store: { url: 'sqlite:./w.db' } }));
+  const channel = { name: 'ops', type: 'webhook', url: 'http://127.0.0.1:9' };
+  writeFileSync(config, JSON.stringify({ accounts, store: { url: 'sqlite:./w.db' }, alerts: { channels: [channel] } }));
   await fillStore(join(folder, 'w.db'), [
     { account: 'acme', email: 'ann@one.example' },
     { account: 'acme', email: 'both@one.example' },
     { account: 'beta', email: 'both@one.example' },
     { account: 'acme', email: '$(touch x)@one.example' },
   ]);
+  const store = await Store.open(join(folder, 'w.db'), Date.now());
+  const silence = { id: 's1', match: { rule: ['dns_failing'] }, by: 'ann', reason: 'a move' };
+  await store.silences.record({ ...silence, from: Date.now(), until: Date.now() + hourMs }, Date.now());
+  await store.close();
   // What the script asks for is answered here: a process of ours per question would be slow.
   mkdirSync(join(folder, 'bin'));
-  writeFileSync(join(folder, 'bin/warmwarden'), `#!/bin/sh\necho ann@one.example\necho acme/both@one.example\n`);
+  const answers = 'case $2 in mailbox) echo ann@one.example acme/both@one.example;; *) echo a-$2;; esac';
+  writeFileSync(join(folder, 'bin/warmwarden'), `#!/bin/sh\n${answers}\n`);
   chmodSync(join(folder, 'bin/warmwarden'), 0o755);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -53,13 +61,24 @@ describe('of bash', () => {
     expect(complete('pause ann@')).toEqual(['one.example']);
     expect(complete('contest release ann@one')).toEqual(['one.example']);
     expect(complete('history --config c.yaml --mailbox acme/')).toEqual(['acme/both@one.example']);
+    expect(complete('history --mailbox ann@')).toEqual(['one.example']);
     expect(complete('pause --d')).toEqual(['--dry-run']);
+  });
+
+  test('knows recipes, silences and channels, each where one is named first', () => {
+    expect(complete('recipes run a')).toEqual(['a-recipe']);
+    expect(complete('recipes run --config c.yaml a')).toEqual(['a-recipe']);
+    expect(complete('silence expire a')).toEqual(['a-silence']);
+    expect(complete('channels test a')).toEqual(['a-channel']);
+    expect(complete('channels resend a')).toEqual(['a-channel']);
+    expect(complete('mode ann@one.example a')).toEqual(['aggressive']);
+    expect(complete('recipes run a-recipe a')).toEqual(['']);
   });
 });
 
 describe('the names of mailboxes', () => {
   const names = async (prefix: string, ...line: readonly string[]) =>
-    commandLine(['__mailboxes', '--prefix', prefix, '--', ...line]);
+    commandLine(['__names', 'mailbox', '--prefix', prefix, '--', ...line]);
 
   test('are those of the configuration on the line, with the account where it is needed', async () => {
     expect(await names('', 'pause', '--config', config)).toEqual({
@@ -77,11 +96,20 @@ describe('the names of mailboxes', () => {
   });
 });
 
+test('the names of recipes, silences and channels are those of the configuration on the line', async () => {
+  const names = async (kind: string, prefix = '') =>
+    (await commandLine(['__names', kind, '--prefix', prefix, '--', '--config', config])).stdout;
+  expect(await names('channel')).toBe('ops\n');
+  expect(await names('recipe', 'why')).toBe('why-paused\n');
+  expect(await names('silence')).toBe('s1\n');
+});
+
 test.each(['zsh', 'fish'])('of %s knows the same', async (shell) => {
   const { stdout } = await commandLine(['completion', shell]);
   for (const path of ['channels resend', 'silence add', 'status', 'contest release'])
     expect(stdout).toContain(`"${path}"`);
-  expect(stdout).toContain('__mailboxes --prefix');
+  expect(stdout).toContain('__names ');
+  expect(stdout).toMatch(/\brecipe\b.*\n/);
   expect(stdout).toContain('viewer operator scraper');
   expect(stdout).not.toMatch(/undefined|\[object/);
 });
