@@ -113,14 +113,14 @@ function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
 function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'now'>): Headline | null {
   const failing = failingOf(facts);
   if (failing.length === 0 || failing.length < facts.accounts.length) return null;
-  const rejected = failing.filter((account) => account.keyRejected).map((account) => account.name);
+  const rejected = namesIn(failing, ({ keyRejected }) => keyRejected);
   const cause = failing.find((account) => account.lastFailure !== null)?.lastFailure;
   return {
     tone: 'unknown',
     sentence: outageSentence(facts),
     advice:
       rejected.length > 0
-        ? `The API rejects the key of ${namesOf(rejected)}. Put a valid key into the configuration and reload it.`
+        ? `The API rejects the key of ${namesOf(rejected)}. ${replaceKey}`
         : `The data shown is the last that could be read.${cause ? ` The last failure: ${cause}` : ''}`,
   };
 }
@@ -129,14 +129,21 @@ function failingOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly Acco
   return accounts.filter((account) => account.failingSince !== null);
 }
 
-/** Of several accounts, how long it is true of each. */
+const replaceKey = 'Put a valid key into the configuration and reload it.';
+
+function namesIn(accounts: readonly AccountState[], which: (account: AccountState) => boolean): readonly string[] {
+  return accounts.filter(which).map(({ name }) => name);
+}
+
+/** Of several accounts, how long it is true of each. An API that only rejects keys is not down. */
 function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now'>): string {
   const failing = failingOf({ accounts });
   const since = Math.max(...failing.map((account) => account.failingSince ?? now));
   const count = failing.length === accounts.length ? 'any' : numberText(failing.length);
   const who =
     failing.length === 1 ? `account ${failing[0]?.name}` : `${count} of ${counted(accounts.length, 'account')}`;
-  return `API down: no request of ${who} has succeeded for ${duration(now - since)}.`;
+  const what = failing.every(({ keyRejected }) => keyRejected) ? 'Key rejected' : 'API down';
+  return `${what}: no request of ${who} has succeeded for ${duration(now - since)}.`;
 }
 
 /** Nothing can be judged. */
@@ -285,13 +292,26 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   return firing.length > 0 ? 'Nothing is urgent. The alerts below can wait for the morning.' : 'Nothing to do.';
 }
 
+const blind = 'Warmwarden cannot guard the mailboxes of';
+
+function sentenceOn(names: readonly string[], sentence: (of: string) => string): string | null {
+  return names.length === 0 ? null : sentence(namesOf(names));
+}
+
 /** Accounts that cannot be read come before those where Warmwarden sees a breach and cannot act. null: neither. */
 function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string | null {
-  const failing = failingOf({ accounts }).map(({ name }) => name);
-  const readOnly = accounts.filter(({ keyWrites }) => keyWrites === false).map(({ name }) => name);
-  const blind = `Warmwarden cannot guard the mailboxes of ${namesOf(failing)} while their API is down. Their last failure is below.`;
-  const unable = `The key of ${namesOf(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`;
-  const sentences = [...(failing.length > 0 ? [blind] : []), ...(readOnly.length > 0 ? [unable] : [])];
+  const failing = failingOf({ accounts });
+  const rejected = namesIn(failing, ({ keyRejected }) => keyRejected);
+  const down = namesIn(failing, ({ keyRejected }) => !keyRejected);
+  const readOnly = namesIn(accounts, ({ keyWrites }) => keyWrites === false);
+  const sentences = [
+    sentenceOn(down, (of) => `${blind} ${of} while their API is down. Their last failure is below.`),
+    sentenceOn(rejected, (of) => `${blind} ${of}, because the API rejects the key. ${replaceKey}`),
+    sentenceOn(
+      readOnly,
+      (of) => `The key of ${of} may not write: Warmwarden does NOT act on breaches there. Replace the key.`,
+    ),
+  ].filter((sentence) => sentence !== null);
   return sentences.length === 0 ? null : sentences.join(' ');
 }
 

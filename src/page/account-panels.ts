@@ -10,6 +10,7 @@ import type { EpochMs } from '../model/time.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import { duration } from '../wording/one-line.ts';
 import { counted, numberText, spanText } from '../wording/phrases.ts';
+import { accountTrouble } from '../wording/states.ts';
 import { sweepText } from '../wording/sweep.ts';
 import { doLink } from './command-links.ts';
 import { deliveryItem } from './delivery-item.ts';
@@ -20,13 +21,14 @@ const deliveriesListed = 20;
 /** Of many accounts, those in trouble come first; the others are counted. */
 const accountsListed = 8;
 
-export function accountsPanel(fleet: Fleet, now: EpochMs): Markup {
-  const accounts = [...fleet.accounts()].sort((a, b) => Number(isWell(a)) - Number(isWell(b)));
+export function accountsPanel(all: readonly AccountState[], sweeps: readonly SweepProgress[], now: EpochMs): Markup {
+  const accounts = all.toSorted((a, b) => Number(isWell(a)) - Number(isWell(b)));
+  const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
   const rest = accounts.slice(accountsListed);
   const ill = rest.filter((account) => !isWell(account)).length;
   return html`<section class="panel" aria-labelledby="accounts"><h2 id="accounts">Accounts${rest.length === 0 ? '' : html` <span class="count">${numberText(accounts.length)}</span>`}</h2>
 ${accounts.length === 0 ? html`<p class="muted">None yet.</p>` : ''}
-<ul class="plain">${accounts.slice(0, accountsListed).map((account) => accountItem(account, fleet.sweep(account.name), now))}</ul>
+<ul class="plain">${accounts.slice(0, accountsListed).map((account) => accountItem(account, sweepOf.get(account.name), now))}</ul>
 ${rest.length === 0 ? '' : html`<p class="${ill === 0 ? 'muted' : 'bad'}">${counted(rest.length, 'more account')}, ${ill === 0 ? 'all of them without a problem' : `${numberText(ill)} of them with problems`}. See <a href="/groups">the fleet by account</a> and <a href="/budget">the budget of each</a>.</p>`}</section>`;
 }
 
@@ -77,9 +79,8 @@ function agesText({ oldestMs }: Forecast): string {
 }
 
 function apiState(account: AccountState): { readonly word: string; readonly tone: string } {
-  if (account.keyRejected) return { word: 'key rejected', tone: 'critical' };
-  if (account.failingSince !== null) return { word: 'API down', tone: 'critical' };
-  if (account.keyWrites === false) return { word: 'read-only', tone: 'critical' };
+  const trouble = accountTrouble(account);
+  if (trouble !== null) return { word: trouble, tone: 'critical' };
   if (account.lastSuccessAt === null) return { word: 'not polled yet', tone: 'info' };
   return account.health === 'other' ? { word: 'API unwell', tone: 'warning' } : { word: 'API up', tone: 'confirmed' };
 }

@@ -5,6 +5,8 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { neededNoChange } from '../model/action.ts';
 import type { Alert, Silence } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
+import type { AccountState } from '../model/mailbox.ts';
+import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { type Facets, gravestOf, type Page, type Selection, type StateCounts } from '../overview/fleet-view.ts';
@@ -34,6 +36,9 @@ export interface FleetPageParts {
   readonly counts: StateCounts;
   readonly headline: Headline;
   readonly firing: readonly Alert[];
+  /** As the headline counts them. */
+  readonly accounts: readonly AccountState[];
+  readonly sweeps: readonly SweepProgress[];
   readonly page: Page;
   readonly selection: Selection;
   readonly facets: Facets;
@@ -67,7 +72,7 @@ ${regions.piece('actions', actionsPanel(parts))}
 </div>
 <div>
 ${regions.piece('trend', trendPanel(parts.trend))}
-${regions.piece('accounts', accountsPanel(fleet, now))}
+${regions.piece('accounts', accountsPanel(parts.accounts, parts.sweeps, now))}
 ${regions.piece('messages', channelsPanel(fleet, deliveries, now, command))}
 </div>
 </div>
@@ -84,10 +89,9 @@ function summary(parts: FleetPageParts): Markup {
 </section>`;
 }
 
-function since({ fleet, known, now }: FleetPageParts): Markup {
+function since({ fleet, accounts: all, known, now }: FleetPageParts): Markup {
   const { firstSeenAt, oldestStatsAt, unread } = known;
   if (firstSeenAt === null) return html`No mailbox is known yet.`;
-  const all = [...fleet.accounts()];
   const accounts = counted(all.length, 'account', 'accounts');
   const blind = all.filter(({ failingSince }) => failingSince !== null).length;
   const except = blind === 0 ? '' : `, except on ${counted(blind, 'account')} that Warmwarden cannot read now`;

@@ -1,6 +1,6 @@
 // The table of the fleet, worst first, with its filter and pages.
 import { html } from 'hono/html';
-import { type GuardState, guardStates } from '../model/mailbox.ts';
+import { type AccountState, type GuardState, guardStates } from '../model/mailbox.ts';
 import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../overview/fleet-view.ts';
 import { share } from '../wording/one-line.ts';
 import { counted, numberText } from '../wording/phrases.ts';
-import { stateWords } from '../wording/states.ts';
+import { accountTrouble, stateWords } from '../wording/states.ts';
 import { selectBox } from './command-links.ts';
 import { age, breakable, dnsCell, listingsCell, type Markup, stateBadge, text } from './elements.ts';
 import { pageLinks } from './page-links.ts';
@@ -22,6 +22,7 @@ import type { Regions } from './regions.ts';
 
 export interface FleetTableParts {
   readonly page: Page;
+  readonly accounts: readonly AccountState[];
   readonly selection: Selection;
   readonly counts: StateCounts;
   readonly facets: Facets;
@@ -97,7 +98,8 @@ function stateLinks(selection: Selection, counts: StateCounts): Markup {
 }
 
 // The roles are written out because the phone layout takes the table's own away.
-function table({ page: { rows }, selection, now }: FleetTableParts, regions: Regions): Markup {
+function table({ page: { rows }, accounts, selection, now }: FleetTableParts, regions: Regions): Markup {
+  const troubleOf = new Map(accounts.map((account) => [account.name, accountTrouble(account)]));
   const headings: readonly (readonly [string, Sorting | null])[] = [
     ['State', 'worst'],
     ['Mailbox', 'address'],
@@ -113,7 +115,7 @@ function table({ page: { rows }, selection, now }: FleetTableParts, regions: Reg
 <thead role="rowgroup"><tr role="row">${headings.map(([heading, sort]) => columnHeading(heading, sort, selection))}</tr></thead>
 <tbody role="rowgroup" id="rows">${regions.list(
     'rows',
-    rows.map((row) => ({ id: rowId(row), markup: tableRow(row, now) })),
+    rows.map((row) => ({ id: rowId(row), markup: tableRow(row, troubleOf.get(row.mailbox.account) ?? null, now) })),
   )}</tbody></table>`;
 }
 
@@ -139,7 +141,8 @@ function rowId({ mailbox: { account, id } }: MailboxRow): string {
   return `row-${encodeURIComponent(account)}/${encodeURIComponent(id)}`;
 }
 
-function tableRow(row: MailboxRow, now: EpochMs): Markup {
+/** `trouble`: of its account. */
+function tableRow(row: MailboxRow, trouble: string | null, now: EpochMs): Markup {
   const { mailbox, verdict, state } = row;
   const measured = verdict?.windowFrom ? verdict : null;
   const mode = mailbox.warmup?.answer.mode ?? null;
@@ -150,7 +153,7 @@ function tableRow(row: MailboxRow, now: EpochMs): Markup {
   const troubles = row.alerts.filter((alert) => alert.severity !== 'info').length;
   return html`<tr role="row" id="${rowId(row)}" class="${state}">
 ${cell('State', stateBadge(state), 'state')}
-<th role="rowheader" scope="row">${selectBox(mailbox, row.label)} <a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${troubles > 0 ? html` · <b class="bad">${counted(troubles, 'alert')}</b>` : ''}</small></th>
+<th role="rowheader" scope="row">${selectBox(mailbox, row.label)} <a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${trouble === null ? '' : html` · <b class="bad">${trouble}</b>`}${troubles > 0 ? html` · <b class="bad">${counted(troubles, 'alert')}</b>` : ''}</small></th>
 ${cell('Mode', mode === null ? unknown : text(mode))}
 ${cell('Bounce rate against the limit', rateCell(row), 'rate')}
 ${cell('Bounces left', until === null ? unknown : html`${numberText(until)}`, 'number')}

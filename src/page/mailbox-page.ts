@@ -21,7 +21,7 @@ import { recentEmailSentences } from '../wording/recent-emails.ts';
 import { actionItem } from './action-item.ts';
 import { alertItem } from './alert-item.ts';
 import { dayChart } from './day-chart.ts';
-import { age, ago, breakable, type Markup, prose, stateBadge, text } from './elements.ts';
+import { age, ago, breakable, lasting, type Markup, prose, stateBadge, text } from './elements.ts';
 import { rateCell, selectionPath } from './fleet-table.ts';
 import { mailboxAdvice, stateTone } from './mailbox-advice.ts';
 import { Regions, type View } from './regions.ts';
@@ -84,10 +84,23 @@ function summary(parts: MailboxPageParts): Markup {
 <h1 class="address">${breakable(row.label)}</h1>
 <p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(whyOf(parts, verdict))}</p>
 <p class="advice">${mailboxAdvice(row)}</p>
+${accountNote(parts)}
 ${stopOver(parts)}
 ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
 <p class="line"><a href="/alerts?${about}">Its alerts</a> <a href="/activity?${about}">Its activity</a></p>
 </section>`;
+}
+
+/** What keeps Warmwarden from reading the mailbox, or from acting on it, and is about its whole account. */
+function accountNote({ fleet, row: { mailbox }, now }: MailboxPageParts): Markup | string {
+  const account = fleet.account(mailbox.account);
+  if (!account) return '';
+  const { name, failingSince, lastFailure, keyWrites } = account;
+  if (failingSince !== null)
+    return html`<p class="bad">No request of account ${text(name)} has succeeded ${lasting(failingSince, now)}: this page shows what was read before. ${text(lastFailure ?? '')}</p>`;
+  return keyWrites !== false
+    ? ''
+    : html`<p class="bad">The key of account ${text(name)} may not write, so Warmwarden does NOT act on a breach of this mailbox.</p>`;
 }
 
 /** An emergency stop of this mailbox alone: wider ones stand above every page. */

@@ -34,13 +34,17 @@ export function fleetJson(parts: {
   /** The cursor of the mailboxes behind these. */
   readonly next: string | null;
   readonly firing: readonly Alert[];
+  /** As the headline counts them. */
+  readonly accounts: readonly AccountState[];
+  readonly sweeps: readonly SweepProgress[];
   readonly explain: Explain;
   readonly now: EpochMs;
   /** The words that start this program. */
   readonly command: string;
 }) {
-  const { fleet, headline, counts, page, next, firing, explain, now, command } = parts;
+  const { fleet, headline, counts, page, next, firing, accounts, sweeps, explain, now, command } = parts;
   const silences = fleet.silences(now);
+  const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
   return {
     at: iso(now),
     headline: headline.sentence,
@@ -56,7 +60,7 @@ export function fleetJson(parts: {
       silenced: silencedJson(alert, silences),
     })),
     alerts_firing: firing.length,
-    accounts: [...fleet.accounts()].map((account) => accountJson(account, fleet.sweep(account.name), now)),
+    accounts: accounts.map((account) => accountJson(account, sweepOf.get(account.name), now)),
     channels: [...fleet.channels()].map((channel) => ({
       name: channel.name,
       type: channel.type,

@@ -32,5 +32,5 @@ export async function pictureOf({ fleet, world, ready, ranking }: PictureParts) 
     now,
     command,
   };
-  return { known, counts, now, firing, command, headline: headlineOf(facts) };
+  return { known, counts, now, firing, accounts, sweeps, command, headline: headlineOf(facts) };
 }

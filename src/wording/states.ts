@@ -1,5 +1,5 @@
 // What people read for the guard's states: one word for each, in the terminal, on the page, and in the documents.
-import type { GuardState } from '../model/mailbox.ts';
+import type { AccountState, GuardState } from '../model/mailbox.ts';
 
 /** As a label begins. The longest leaves room for the rest of a row in a terminal of 80 columns. */
 export const stateWords: Readonly<Record<GuardState, string>> = {
@@ -13,3 +13,14 @@ export const stateWords: Readonly<Record<GuardState, string>> = {
   not_running: 'Not running',
   not_judged: 'Not judged',
 };
+
+/** Why Warmwarden can't act on any mailbox of an account, or can't read it; null: it can. */
+export function accountTrouble({
+  keyRejected,
+  failingSince,
+  keyWrites,
+}: Pick<AccountState, 'keyRejected' | 'keyWrites'> & { readonly failingSince: unknown }): string | null {
+  if (keyRejected) return 'key rejected';
+  if (failingSince !== null) return 'API down';
+  return keyWrites === false ? 'read-only key' : null;
+}

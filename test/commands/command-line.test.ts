@@ -318,6 +318,35 @@ describe('status', () => {
     expect(lines.at(-1)).toMatch(/^\.\.\. and 3\d more, none of them worse/);
   });
 
+  test('says beside OK why Warmwarden cannot read the account or act on it', () => {
+    const on = (name: string, trouble: Partial<Record<keyof typeof withoutTrouble, unknown>>) =>
+      ({ ...withoutTrouble, name, first_sweep: null, ...trouble }) as typeof withoutTrouble & {
+        readonly name: string;
+        readonly first_sweep: null;
+      };
+    const since = '2026-03-10T10:00:00.000Z';
+    const row = (account: string, state: 'ok' | 'held' = 'ok') => ({
+      ...{ account, id: account, email: 'a@a.example', state, mode: 'slow', stats_at: since, alerts: [] },
+      verdict: null,
+    });
+    const answer = {
+      ...({ at: '2026-03-10T10:12:00.000Z', headline: 'Look.', advice: 'Look.', tone: 'alarm' } as const),
+      ...{ channels: [], replicas: [], replica_troubles: [], alerts: [], incidents: [], alerts_firing: 0, total: 5 },
+      accounts: [
+        on('fine', {}),
+        on('reader', { writable: false }),
+        on('down', { failing_since: since }),
+        on('wrong', { failing_since: since, key_rejected: true }),
+      ],
+      mailboxes: [row('reader', 'held'), row('fine'), row('reader'), row('down'), row('wrong')],
+    };
+    const text = statusText(answer, { columns: 80, rows: null, style: (_, plain) => plain });
+    const lines = text.trimEnd().split('\n').slice(-answer.total);
+    expect(lines.map((line) => line.split(/ {2,}/)[0])).toEqual([
+      ...['Held', 'OK', 'OK, read-only key', 'OK, API down', 'OK, key rejected'],
+    ]);
+  });
+
   test('names each state as the page does, in 80 columns', () => {
     const rows = guardStates.map((state) => ({
       ...{ account: 'acme', id: state, email: 'someone.with.a.name@a.example', state, mode: 'aggressive' },

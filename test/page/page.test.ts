@@ -269,6 +269,21 @@ describe('the headline', () => {
       ]);
     });
 
+    test('is the same in the headline and beside its account, also when it goes on while the page is made', async () => {
+      const fleet = unread(calmFleet(), 4);
+      fleet.putSweep({ ...sweep, mailboxes: 7, read: 3, doneAt });
+      const goesOn = async () => {
+        fleet.putSweep({ ...sweep, mailboxes: 7, read: 4, doneAt });
+        return [];
+      };
+      const world = stillWorld();
+      const trend = new FleetTrend({ fleet, world, days: { acted: goesOn, held: async function* () {} } });
+      await using server = await serve(fleet, { trend });
+      const body = (await ask(`${server.url}/`)).body.toString();
+      expect(fleet.sweep('acme')).toMatchObject({ read: 4 });
+      expect(new Set(body.match(/\d of 7 mailboxes read/g))).toEqual(new Set(['3 of 7 mailboxes read']));
+    });
+
     test('is none of the headline any more when all were judged: the account says what is still read', async () => {
       const fleet = calmFleet();
       fleet.putSweep({ ...sweep, part: 'details', mailboxes: 3, read: 1, doneAt });
@@ -338,12 +353,39 @@ describe('the headline', () => {
     expect(await read(fleet)).toContain('Warmwarden does NOT act on breaches there');
   });
 
+  test('calls an API that rejects every key that it is asked with not down', async () => {
+    const fleet = calmFleet();
+    fleet.putAccount(account('acme', { failingSince: now - minuteMs, keyRejected: true }));
+    expect(headline(await read(fleet))).toBe('Key rejected: no request of account acme has succeeded for 1\u00a0min.');
+  });
+
+  test('says in each row, and on the page of a mailbox, why Warmwarden cannot read the account or act on it', async () => {
+    const fleet = calmFleet();
+    const said = async (changes: Parameters<typeof account>[1]) => {
+      fleet.putAccount(account('acme', changes));
+      const rows = [...(await read(fleet)).matchAll(/<small>acme(.*?)<\/small>/g)].map(([, words]) => words);
+      return { rows: [...new Set(rows)], page: await read(fleet, '/mailboxes/acme/m1') };
+    };
+    const marked = (words: string) => [` · <b class="bad">${words}</b>`];
+    const fine = await said({});
+    expect(fine.rows).toEqual(['']);
+    const readOnly = await said({ keyWrites: false });
+    expect(readOnly.rows).toEqual(marked('read-only key'));
+    expect(readOnly.page).toContain('so Warmwarden does NOT act on a breach of this mailbox.');
+    const down = await said({ failingSince: now - minuteMs, keyWrites: false });
+    expect(down.rows).toEqual(marked('API down'));
+    expect(down.page).toContain('No request of account acme has succeeded');
+    expect((await said({ failingSince: now - minuteMs, keyRejected: true })).rows).toEqual(marked('key rejected'));
+  });
+
   test('names accounts that cannot be read before a key that may not write, and says both', async () => {
     const fleet = calmFleet();
     fleet.putAccount(account('acme', { keyWrites: false }));
     fleet.putAccount(account('northwind', { failingSince: now - minuteMs }));
+    fleet.putAccount(account('oliver', { failingSince: now - minuteMs, keyRejected: true }));
     expect(JSON.parse(await read(fleet, '/api/fleet')).advice).toBe(
       'Warmwarden cannot guard the mailboxes of northwind while their API is down. Their last failure is below. ' +
+        'Warmwarden cannot guard the mailboxes of oliver, because the API rejects the key. Put a valid key into the configuration and reload it. ' +
         'The key of acme may not write: Warmwarden does NOT act on breaches there. Replace the key.',
     );
   });

@@ -6,7 +6,7 @@ import { silencedText } from '../../terminal/silenced-text.ts';
 import { type Column, lineOf, shortened, tableCells } from '../../terminal/table.ts';
 import { wrapped } from '../../terminal/wrapped.ts';
 import { counted, roughSpanText } from '../../wording/phrases.ts';
-import { stateWords } from '../../wording/states.ts';
+import { accountTrouble, stateWords } from '../../wording/states.ts';
 import { visibleText } from '../../wording/visible-text.ts';
 
 export interface Screen {
@@ -159,11 +159,19 @@ function alertLines(
   return lines.length === 0 ? [] : [...lines, style('dim', shortened(whatTheySay, columns))];
 }
 
-function fleetLines(rows: readonly Row[], { at }: StatusView, { columns, style }: Screen): readonly string[] {
+function fleetLines(rows: readonly Row[], { at, accounts }: StatusView, { columns, style }: Screen): readonly string[] {
+  const troubleOf = new Map(
+    accounts.map(({ name, key_rejected: keyRejected, failing_since: failingSince, writable: keyWrites }) => [
+      name,
+      accountTrouble({ keyRejected, failingSince, keyWrites }),
+    ]),
+  );
+  // OK alone would say that it is guarded; every other state needs a look anyway.
+  const troubleIn = ({ account, state }: Row) => (state === 'ok' ? (troubleOf.get(account) ?? null) : null);
   const several = new Set(rows.map(({ account }) => account)).size > 1;
   const alerts = rows.some((row) => row.alerts.length > 0);
   const lines = rows.map((row) => [
-    stateWords[row.state],
+    [stateWords[row.state], troubleIn(row)].filter((word) => word !== null).join(', '),
     several ? `${row.account}/${row.email}` : row.email,
     row.mode ?? '?',
     row.verdict ? `${row.verdict.bounced} of ${row.verdict.sent}` : '?',
@@ -174,7 +182,7 @@ function fleetLines(rows: readonly Row[], { at }: StatusView, { columns, style }
   ]);
   const [title = [], ...cells] = tableCells(fleetColumns({ several, alerts }), lines, columns);
   const written = cells.map(([state = '', ...rest], index) =>
-    lineOf([style(rows[index] ? styleOf(rows[index]) : 'green', state), ...rest]),
+    lineOf([style(rows[index] ? styleOf(rows[index], troubleIn(rows[index])) : 'green', state), ...rest]),
   );
   return [style('bold', lineOf(title)), ...written];
 }
@@ -193,9 +201,9 @@ function fleetColumns({ several, alerts }: { several: boolean; alerts: boolean }
   ];
 }
 
-/** Its bounces may be ok, but something else about it is not: the last column names it. */
-function styleOf({ state, alerts }: Row): Style {
-  return state === 'ok' && alerts.length > 0 ? 'yellow' : stateStyles[state];
+/** Its bounces may be ok, but something else about it, or about its account, is not: the row names it. */
+function styleOf({ state, alerts }: Row, trouble: string | null): Style {
+  return state === 'ok' && alerts.length + Number(trouble !== null) > 0 ? 'yellow' : stateStyles[state];
 }
 
 function percent(value: number | null | undefined): string {
