@@ -12,6 +12,10 @@ export type ParameterType = (typeof parameterTypes)[number];
 export type ParameterValue = string | number | boolean | null;
 export type ParameterValues = Readonly<Record<string, ParameterValue>>;
 
+/** What a text may name. */
+export const namedThings = ['mailbox', 'account', 'domain'] as const;
+export type NamedThing = (typeof namedThings)[number];
+
 export interface Parameter {
   readonly name: string;
   readonly type: ParameterType;
@@ -21,6 +25,8 @@ export interface Parameter {
   readonly default: ParameterValue;
   /** The only words that a string may be; null: any. */
   readonly oneOf: readonly string[] | null;
+  /** A run without rows fails when nothing has this name; null: it names nothing. */
+  readonly names: NamedThing | null;
   readonly minimum: number | null;
   readonly maximum: number | null;
 }

@@ -6,7 +6,14 @@ import { byPlace, type Finding, formatPath, formatProblem, type Problem } from '
 import { cronComplaint, duration, truth, whole } from '../config/scalars.ts';
 import { oneOf, optional, section } from '../config/section.ts';
 import { largestLimit, warmupModes } from '../model/policy.ts';
-import { operations, type Parameter, parameterTypes, type Recipe, type RecipeSchedule } from '../model/recipe.ts';
+import {
+  namedThings,
+  operations,
+  type Parameter,
+  parameterTypes,
+  type Recipe,
+  type RecipeSchedule,
+} from '../model/recipe.ts';
 import { readValue } from './parameters.ts';
 import { checkSelect } from './select-check.ts';
 
@@ -37,6 +44,7 @@ const parameterSchema = section({
   default: optional(scalar, undefined, 'The value when none is given.'),
   optional: optional(truth(), undefined, 'It may be omitted without a default: the SELECT sees NULL.'),
   one_of: optional(z.array(z.string().min(1)).min(1), undefined, 'The values that it may have.'),
+  names: optional(oneOf(namedThings), undefined, 'What it names: a run without rows fails when nothing has this name.'),
   minimum: optional(z.number(), undefined, 'The smallest number that it may be.'),
   maximum: optional(z.number(), undefined, 'The largest number that it may be.'),
 });
@@ -125,8 +133,9 @@ function parameterFindings(name: string, written: WrittenParameter): readonly Fi
   for (const key of ['minimum', 'maximum'] as const) {
     if (written[key] !== undefined && !numeric) found.push(finding([...path, key], 'is for numbers only', 'key'));
   }
-  if (written.one_of && written.type !== 'string')
-    found.push(finding([...path, 'one_of'], 'is for strings only', 'key'));
+  for (const key of ['one_of', 'names'] as const) {
+    if (written[key] && written.type !== 'string') found.push(finding([...path, key], 'is for strings only', 'key'));
+  }
   if (written.default !== undefined) {
     const read = readValue(buildParameter(name, written), written.default);
     if ('wrong' in read) found.push(finding([...path, 'default'], read.wrong));
@@ -222,6 +231,7 @@ function buildParameter(name: string, written: WrittenParameter): Parameter {
     required: written.default === undefined && !written.optional,
     default: written.default ?? null,
     oneOf: written.one_of ?? null,
+    names: written.names ?? null,
     minimum: written.minimum ?? null,
     maximum: written.maximum ?? null,
   };

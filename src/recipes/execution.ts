@@ -1,12 +1,12 @@
 // One run from its start to its end: the SELECT's rows, and for a recipe with `do:` what was done, or would be, with each.
-import type { Cell, Run } from '../model/recipe.ts';
+import type { Cell, NamedThing, Run } from '../model/recipe.ts';
 import type { StorePlace } from '../model/store-place.ts';
 import type { RowChunk } from '../store/runs.ts';
 import type { World } from '../world.ts';
 import type { Definition, Step } from './definition.ts';
 import type { RunLedger } from './memory-runs.ts';
 import type { Facts } from './sandbox.ts';
-import { runSelect, type SelectEnd } from './select.ts';
+import { runSelect, type SelectEnd, type SelectRequest } from './select.ts';
 import { nowParameter, stepColumns } from './select-check.ts';
 import { type CommandAccess, performStep } from './step.ts';
 
@@ -80,7 +80,11 @@ export async function executeRun(context: RunContext, parts: ExecutionParts): Pr
       },
     }),
   );
-  const failed = end.error ?? (step && end.truncated ? tooMany(parts.limits) : null);
+  const found = rows.length + run.rowCount > 0;
+  const failed =
+    end.error ??
+    (step && end.truncated ? tooMany(parts.limits) : null) ??
+    (found ? null : await world.clock.busy(() => unknownName(context, parts)));
   if (step && failed === null && !signal.aborted) {
     await change({ columns: [...columns, ...stepColumns] });
     await performSteps({ step, columns, rows }, context, parts, (chunk) =>
@@ -106,27 +110,53 @@ function tooMany({ operationRows }: Limits): string {
   return `it names more than ${operationRows} mailboxes, so Warmwarden did nothing: narrow it down`;
 }
 
+/** Looks for what has the name :name, as people name it. */
+const lookups: Readonly<Record<NamedThing, string>> = {
+  mailbox: `SELECT 1 FROM mailboxes
+    WHERE lower(:name) IN (lower(email), lower(account || '/' || email)) OR mailbox_id = :name LIMIT 1`,
+  account: 'SELECT 1 FROM accounts WHERE account = :name',
+  domain: 'SELECT 1 FROM mailboxes WHERE domain = lower(:name) LIMIT 1',
+};
+
+/** Says which parameter of a run without rows names something that is not there: no rows would read as "all is well". */
+async function unknownName({ run, definition, signal }: RunContext, parts: ExecutionParts): Promise<string | null> {
+  for (const { name: parameter, names } of definition.recipe.parameters) {
+    const name = run.parameters[parameter];
+    if (names === null || typeof name !== 'string') continue;
+    let found = false;
+    const onRows = async () => {
+      found = true;
+    };
+    const taking = { signal, onColumns: () => {}, onRows };
+    const { error } = await runSelect({ ...taking, ...jobOf(lookups[names], { name }, parts), maxRows: 1 });
+    if (error === null && !found) return `Warmwarden guards no ${names} called "${name}"`;
+  }
+  return null;
+}
+
 function select(
   { run, definition, signal }: RunContext,
-  { place, facts, limits }: ExecutionParts,
-  taking: Pick<Parameters<typeof runSelect>[0], 'onColumns' | 'onRows'>,
+  parts: ExecutionParts,
+  taking: Pick<SelectRequest, 'onColumns' | 'onRows'>,
 ): Promise<SelectEnd> {
   const values = Object.entries(run.parameters).map(([name, value]) => [
     name,
     typeof value === 'boolean' ? Number(value) : value,
   ]);
+  const maxRows = definition.step ? parts.limits.operationRows : parts.limits.rows;
+  return runSelect({ ...taking, signal, ...jobOf(definition.select, Object.fromEntries(values), parts), maxRows });
+}
+
+function jobOf(select: string, parameters: SelectRequest['parameters'], { place, facts, limits }: ExecutionParts) {
   const known = facts();
-  return runSelect({
-    ...taking,
-    signal,
+  return {
     place,
-    select: definition.select,
-    parameters: { ...Object.fromEntries(values), [nowParameter]: new Date(known.now).toISOString() },
+    select,
+    parameters: { ...parameters, [nowParameter]: new Date(known.now).toISOString() },
     facts: known,
-    maxRows: definition.step ? limits.operationRows : limits.rows,
     maxBytes: limits.bytes,
     timeLimitMs: limits.selectMs,
-  });
+  };
 }
 
 /** Row by row: what was done is kept before the next is begun. Plans are kept in larger steps. */

@@ -53,17 +53,21 @@ async function api<Body>(path: string): Promise<Body> {
 }
 
 async function run(recipe: string, parameters: Json = {}, key = keys.viewer, apply = false): Promise<RunAnswer> {
+  const ended = await endOf(recipe, parameters, key, apply);
+  expect([ended.status, ended.error]).toEqual(['succeeded', null]);
+  return ended;
+}
+
+async function endOf(recipe: string, parameters: Json = {}, key = keys.viewer, apply = false): Promise<RunAnswer> {
   const body = JSON.stringify({ parameters, apply });
   const triggered = await ask(`/v1/recipes/${recipe}/runs`, { method: 'POST', body, key });
   expect(triggered.status).toBe(202);
   const location = triggered.headers.get('location') ?? '';
-  const ended = await until(`the end of ${recipe}`, async () => {
+  return until(`the end of ${recipe}`, async () => {
     if (apply) await stage.run(secondMs);
     const answer = await api<RunAnswer>(location);
     return ['queued', 'running'].includes(answer.status) ? undefined : answer;
   });
-  expect([ended.status, ended.error]).toEqual(['succeeded', null]);
-  return ended;
 }
 
 interface FleetAnswer {
@@ -144,6 +148,22 @@ describe('the rows of a built-in recipe are what the API says', () => {
       state_now: 'paused_by_guard',
       claim: 'pause',
     });
+  });
+
+  test('a name that nothing has is a failure, and not an empty answer', async () => {
+    const { id } = stage.mailbox(jonas);
+    for (const mailbox of [`agency/${jonas.toUpperCase()}`, id])
+      expect((await run('why-paused', { mailbox })).rows).not.toEqual([]);
+    expect((await run('resume-ours', { domain: 'Northbeam.example' })).rows).toEqual([]);
+    expect((await run('fleet-overview', { account: 'agency' })).rows).not.toEqual([]);
+    for (const [recipe, parameters, named] of [
+      ['why-paused', { mailbox: 'typo@northbeam.example' }, 'mailbox called "typo@northbeam.example"'],
+      ['pause-domain', { domain: 'nothbeam.example' }, 'domain called "nothbeam.example"'],
+      ['fleet-overview', { account: 'agencies' }, 'account called "agencies"'],
+    ] as const) {
+      const { status, rows, error } = await endOf(recipe, parameters, keys.operator);
+      expect([recipe, status, rows, error]).toEqual([recipe, 'failed', [], `Warmwarden guards no ${named}`]);
+    }
   });
 
   test('dns-problems, blacklisted and disconnected: the incidents of the scenario', async () => {

@@ -73,7 +73,9 @@ schedule:                        # optional; never with resume
 \`\`\`
 
 Warmwarden checks the schedules once a minute. After a downtime it starts the runs that it missed, each recipe once. The types of parameters
-are string (with \`one_of\`), integer and number (with \`minimum\`, \`maximum\`) and boolean. \`do:\` needs the columns \`account\` and
+are string (with \`one_of\`), integer and number (with \`minimum\`, \`maximum\`) and boolean. With \`names: mailbox\` (or account, or
+domain), a run that finds no rows fails when nothing that Warmwarden guards has the name that it is given: a mistyped name is not an
+answer. \`do:\` needs the columns \`account\` and
 \`mailbox_id\`, and adds \`operation\`, \`outcome\` (planned, done, failed, skipped) and \`message\`. It works like every other operator
 command: within the rate limit, subject to the emergency stop, read back, and recorded in the audit log with the name of the caller.
 
