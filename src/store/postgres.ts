@@ -212,13 +212,16 @@ class PostgresDatabase implements Database {
     this.#beside?.close();
   }
 
-  /** Its reply was lost. Nothing goes on before it is known: what was committed would be done twice. */
+  /**
+   * Its reply was lost. Nothing goes on before it is known: what was committed would be done twice. A server that refuses the
+   * question says as little as one that is away.
+   */
   async #wasCommitted(id: string, version: number): Promise<boolean> {
     for (;;) {
       try {
         return commitOutcome(version, await versionOf(this.db, id)) === 'committed';
       } catch (error) {
-        if (this.#closed || this.#sleep === null || !isAway(error)) throw error;
+        if (this.#closed || this.#sleep === null) throw error;
       }
       await this.#sleep(askAgainMs);
     }

@@ -324,6 +324,59 @@ describe('a COMMIT whose connection is cut', () => {
   });
 });
 
+describe('a server that refuses connections', () => {
+  const refusals: readonly (readonly [what: string, refuse: string, admit: string])[] = [
+    ['because there are too many', 'CONNECTION LIMIT 0', 'CONNECTION LIMIT -1'],
+    ['because the role may not log in', 'NOLOGIN', 'LOGIN'],
+  ];
+  const owned = async () => {
+    const place = await postgres.database();
+    const user = `owner_${place.database}`;
+    await postgres.query(`CREATE ROLE ${user} LOGIN`);
+    await postgres.query(`GRANT CREATE ON DATABASE ${place.database} TO ${user}`);
+    const alter = (how: string) => postgres.query(`ALTER ROLE ${user} ${how}`);
+    return { place: { ...place, user }, alter };
+  };
+
+  test.each(refusals)('%s, just after a COMMIT: it is known later what became of it', async (_, refuse, admit) => {
+    const { place, alter } = await owned();
+    await using proxy = await CuttingProxy.before(place);
+    const store = await open(proxy.place);
+    proxy.cutNext('after');
+    proxy.holdQuestions();
+    const writing = store.recordAlerts(told('m1'));
+    await until('the question', () => proxy.questions > 0);
+    await alter(refuse);
+    proxy.cutAll();
+    proxy.answerQuestions();
+    // Meanwhile it is asked again, and refused.
+    for (let round = 0; round < 10; round += 1) await expect(store.proveWritable(now)).rejects.toThrow(' reports: ');
+    await alter(admit);
+    await writing;
+    expect(await transitions(store)).toBe(1);
+    await store.close();
+  });
+
+  test.each(refusals)('%s, is well again once something is written', async (_, refuse, admit) => {
+    const { place, alter } = await owned();
+    await using proxy = await CuttingProxy.before(place);
+    const store = await open(proxy.place);
+    await alter(refuse);
+    proxy.cutAll();
+    await until('a refusal', () =>
+      store.proveWritable(now).then(
+        () => false,
+        (error: Error) => error.message.includes(' reports: '),
+      ),
+    );
+    expect(store.trouble.isOver).toBe(false);
+    await alter(admit);
+    await store.proveWritable(now);
+    expect(store.trouble.isOver).toBe(true);
+    await store.close();
+  });
+});
+
 test('whatever a lost connection or a refusal breaks says where, what, and what to do; recovery is seen by the next write', async () => {
   await using proxy = await CuttingProxy.before(await postgres.database());
   const store = await open(proxy.place);

@@ -41,7 +41,18 @@ export function isAway(given: unknown): boolean {
 }
 
 /** A connection, a failover, a lock, a slow statement, too many connections: what others do. */
-const mayPass = (error: unknown) => isAway(error) || /^(25006|25P03|40|53300|55P03|57014)/.test(codeOf(error) ?? '');
+const mayPass = (error: unknown) => isAway(error) || /^(25006|25P0[34]|40|53300|55P03|57014)/.test(codeOf(error) ?? '');
+
+const tlsCode = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/;
+
+function isOfTls(error: unknown): boolean {
+  const said = error instanceof Error ? error.message : '';
+  return tlsCode.test(codeOf(error) ?? '') || said.includes('SSL');
+}
+
+/** The server refused the connection, or ended it: whatever is written next is written on another one. */
+const isRefusedConnection = (error: unknown) =>
+  /^(25P0[34]|28|3D000|53300)/.test(codeOf(error) ?? '') || isOfTls(error);
 
 /** It is a standby, or became one: nothing can be written there. */
 export const isReadOnly = (error: unknown) => codeOf(error) === '25006';
@@ -63,7 +74,7 @@ export function failureOf(place: PostgresPlace, given: unknown): StoreFailure {
     said: saidOf(place, error),
     remedy: remedyOf(place, error),
     lasting: isDamage(error),
-    ...((isAway(error) || isReadOnly(error)) && { untilWritten: true }),
+    ...((isAway(error) || isReadOnly(error) || isRefusedConnection(error)) && { untilWritten: true }),
     ...(mayPass(error) && { mayPass: true }),
   };
 }
@@ -121,7 +132,7 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
       'Raise max_connections, or the limit of the role or of the database: each replica needs nine connections, and twice as many during an update.',
   ],
   [
-    '25P03',
+    '25P0',
     () =>
       `A transaction paused for 2 s. Reduce the load of the machine that runs Warmwarden, or of the network${byItself}.`,
   ],
@@ -135,14 +146,12 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
   ['XX00', () => 'The database is damaged: stop Warmwarden and restore a backup.'],
 ];
 
-const tlsCode = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/;
-
 function remedyOf(place: PostgresPlace, error: unknown): string {
   const code = codeOf(error) ?? '';
   const said = error instanceof Error ? error.message : String(error);
   const known = remedies.find(([start]) => code.startsWith(start));
   if (known) return known[1](place, said);
-  if (tlsCode.test(code) || /SSL/.test(said))
+  if (isOfTls(error))
     return 'Set store.ca_file to the certificate of the authority that signed the certificate of the server, or store.tls to "off" in a network that you trust.';
   if (isAway(error)) return `Start PostgreSQL or repair the network${byItself}.`;
   return 'The log of the PostgreSQL server has the cause.';
