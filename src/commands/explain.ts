@@ -67,7 +67,8 @@ function story({ mailbox, moment, decisions, actions, changes, more }: Explanati
     ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action) })),
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
-  const head = [headOf(mailbox), ...(moment ? [moment.text] : mailbox.recent_emails)];
+  const now = [...(mailbox.paused === null ? [] : [mailbox.paused]), ...mailbox.recent_emails];
+  const head = [headOf(mailbox), ...(moment ? [moment.text] : now)];
   if (entries.length === 0) return moment ? head : [...head, 'Nothing was decided on it yet.'];
   const { former_ids: former } = mailbox;
   const joined =

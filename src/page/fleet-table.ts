@@ -13,6 +13,7 @@ import {
   wholeFleet,
 } from '../overview/fleet-view.ts';
 import { share } from '../wording/one-line.ts';
+import { pausedBy } from '../wording/paused.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { accountTrouble, stateWords } from '../wording/states.ts';
 import { selectBox } from './command-links.ts';
@@ -150,10 +151,14 @@ function tableRow(row: MailboxRow, trouble: string | null, now: EpochMs): Markup
   const cell = (heading: string, content: Markup | string, className = '') =>
     html`<td role="cell" class="${className}" data-heading="${heading}">${content}</td>`;
   const unknown = html`<span class="muted">–</span>`;
+  const by =
+    state === 'paused_by_others'
+      ? pausedBy({ actions: mailbox.action ? [mailbox.action] : [], changes: mailbox.changes.toReversed() })
+      : null;
   const troubles = row.alerts.filter((alert) => alert.severity !== 'info').length;
   return html`<tr role="row" id="${rowId(row)}" class="${state}">
 ${cell('State', stateBadge(state), 'state')}
-<th role="rowheader" scope="row">${selectBox(mailbox, row.label)} <a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${trouble === null ? '' : html` · <b class="bad">${trouble}</b>`}${troubles > 0 ? html` · <b class="bad">${counted(troubles, 'alert')}</b>` : ''}</small></th>
+<th role="rowheader" scope="row">${selectBox(mailbox, row.label)} <a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${by === null ? '' : html` · ${text(by.name)}, through Warmwarden`}${trouble === null ? '' : html` · <b class="bad">${trouble}</b>`}${troubles > 0 ? html` · <b class="bad">${counted(troubles, 'alert')}</b>` : ''}</small></th>
 ${cell('Mode', mode === null ? unknown : text(mode))}
 ${cell('Bounce rate against the limit', rateCell(row), 'rate')}
 ${cell('Bounces left', until === null ? unknown : html`${numberText(until)}`, 'number')}

@@ -44,7 +44,7 @@ export function mailboxAdvice({ state, mailbox, verdict, alerts }: MailboxRow): 
     case 'near_limit':
       return 'Warmwarden has not acted. Find out now where the bounces come from, so that it does not have to.';
     case 'paused_by_others':
-      return `Somebody else paused its warm-up, so Warmwarden leaves it paused. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
+      return `The guard did not pause it, so Warmwarden leaves it paused. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
     case 'not_running':
       if (isDisconnected(mailbox))
         return 'The mailbox app has lost its connection to the mailbox, so it neither sends nor receives. Connect it again in the mailbox app.';

@@ -7,6 +7,7 @@ import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type DecisionAt, decisionAt } from '../wording/decision-at.ts';
 import { actionText, explainVerdict } from '../wording/explain.ts';
+import { pausedText } from '../wording/paused.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
 import { actionJson, changeJson, decisionJson, iso } from './json-answers.ts';
 import { mailboxName, type Parameter, readQuery, whole } from './query.ts';
@@ -76,8 +77,11 @@ export async function explainAnswer(
 }
 
 function explanationJson(mailbox: MailboxState, { decisions, actions, changes }: Entries, now: EpochMs) {
-  const { account, id, email, warmup, memory } = mailbox;
-  const claim = memory?.claim;
+  const { account, id, email, warmup, memory, verdict } = mailbox;
+  const claim = memory?.claim ?? null;
+  const isPaused = verdict?.answer.reason === 'already_paused';
+  // Since the request, as the action below says; the claim itself begins when it was read back.
+  const claimed = claim && (actions.find((one) => one.id === claim.actionId)?.openedAt ?? claim.since);
   return {
     at: iso(now),
     mailbox: {
@@ -85,7 +89,8 @@ function explanationJson(mailbox: MailboxState, { decisions, actions, changes }:
       id,
       email,
       mode: warmup?.answer.mode ?? null,
-      claim: claim ? { kind: claim.kind, since: iso(claim.since) } : null,
+      claim: claim && claimed ? { kind: claim.kind, since: iso(claimed) } : null,
+      paused: isPaused ? pausedText({ claim, actions, changes }) : null,
       former_ids: memory?.formerIds ?? [],
       recent_emails: recentEmailSentences(warmup),
     },

@@ -1,5 +1,5 @@
 // Why the warm-up of a mailbox is paused, since when, and who paused it, in sentences.
-import type { Action } from '../model/action.ts';
+import type { Action, Person } from '../model/action.ts';
 import type { Change } from '../model/change.ts';
 import type { Claim } from '../model/verdict.ts';
 import { rateText, sentence } from './explain.ts';
@@ -21,15 +21,26 @@ export function pausedText({ claim, actions, changes }: PausedFacts, zone = 'UTC
     const since = `Warmwarden paused the warm-up on ${momentText(action?.openedAt ?? claim.since, zone)}`;
     return action ? `${since}. ${rateText(action.verdict)}` : `${since}.`;
   }
-  const done = actions.find(isRunChange);
-  const change = changes.find(({ what }) => what === 'warm-up');
-  if (change && (!done || change.at > done.plannedAt)) {
+  const { done, change } = newestOf({ actions, changes });
+  if (change)
     return `Somebody else paused the warm-up between ${momentText(change.since, zone)} and ${momentText(change.at, zone)}, not through Warmwarden.`;
-  }
   if (done?.kind !== 'pause' || !done.by) return 'Somebody else paused the warm-up. Warmwarden does not know when.';
   const { name, reason } = done.by;
   const since = `${name} paused the warm-up through Warmwarden on ${momentText(done.openedAt ?? done.plannedAt, zone)}`;
   return reason === '' ? `${since}.` : `${since}: ${sentence(reason)}`;
+}
+
+/** Who paused the warm-up through Warmwarden, as far as these facts show; of a mailbox that is paused, and not by the guard. */
+export function pausedBy(facts: Pick<PausedFacts, 'actions' | 'changes'>): Person | null {
+  const { done, change } = newestOf(facts);
+  return done?.kind === 'pause' && !change ? done.by : null;
+}
+
+/** What started or stopped the warm-up last. `change`: what others did after what was done through Warmwarden. */
+function newestOf({ actions, changes }: Pick<PausedFacts, 'actions' | 'changes'>) {
+  const done = actions.find(isRunChange);
+  const change = changes.find(({ what }) => what === 'warm-up');
+  return { done, change: change && (!done || change.at > done.plannedAt) ? change : null };
 }
 
 function isRunChange({ kind, state }: Action): boolean {

@@ -44,6 +44,14 @@ test('tells the breach, the action and what came after, newest first', async () 
   expect(text.indexOf('evidence window yet')).toBeLessThan(text.indexOf('bounce rate over limit'));
 });
 
+test('gives one time for one event: the claim begins with the request, as its action says', async () => {
+  const { mailbox, actions } = JSON.parse((await explain(amelia, '--json')).stdout);
+  const [{ text, settled_at: settledAt }] = actions;
+  expect(mailbox).toMatchObject({ claim: { kind: 'recovery' }, paused: null });
+  expect(Date.parse(mailbox.claim.since)).toBeLessThan(Date.parse(settledAt));
+  expect(text).toContain(`at ${mailbox.claim.since.slice(11, 16)} UTC, confirmed`);
+});
+
 test('says when there are older entries than it shows', async () => {
   const one = await explain(amelia, '--limit', '1');
   expect(one.stdout).toMatch(/\nThere are older entries: --limit shows more of them\.\n$/);

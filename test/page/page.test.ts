@@ -378,6 +378,19 @@ describe('the headline', () => {
     expect((await said({ failingSince: now - minuteMs, keyRejected: true })).rows).toEqual(marked('key rejected'));
   });
 
+  test('names in its row who paused a mailbox through Warmwarden', async () => {
+    const fleet = calmFleet();
+    const [one] = fleet.mailboxes();
+    if (!one) throw new Error('no mailbox');
+    const paused = { at: now, answer: verdict({ reason: 'already_paused', run: 'paused' }) };
+    const byAnn = action('a1', one, { kind: 'pause', by: { name: 'ann', reason: 'a bad list' } });
+    fleet.putMailbox({ ...one, verdict: paused, action: byAnn });
+    expect(await read(fleet)).toContain('<small>acme · ann, through Warmwarden</small>');
+    const change = { what: 'warm-up' as const, from: 'active', to: 'paused', since: now - minuteMs, at: now };
+    fleet.putMailbox({ ...one, verdict: paused, action: byAnn, changes: [change] });
+    expect(await read(fleet)).not.toContain('through Warmwarden');
+  });
+
   test('names accounts that cannot be read before a key that may not write, and says both', async () => {
     const fleet = calmFleet();
     fleet.putAccount(account('acme', { keyWrites: false }));

@@ -1,7 +1,7 @@
 // Why a paused mailbox is paused: by whom, since when, and on what evidence.
 import { describe, expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/model/time.ts';
-import { pausedText } from '../../src/wording/paused.ts';
+import { pausedBy, pausedText } from '../../src/wording/paused.ts';
 import { action, mailbox, now, verdict } from '../serve/example-fleet.ts';
 
 const box = mailbox('m1', 'a@acme.example');
@@ -29,6 +29,12 @@ describe('a paused mailbox', () => {
   test('names the person who paused it through Warmwarden, and why', () => {
     const facts = { claim: null, actions: [byAnn, pause], changes: [outside(now - dayMs)] };
     expect(pausedText(facts)).toBe('ann paused the warm-up through Warmwarden on 12 March 02:12 UTC: A bad list.');
+  });
+
+  test('is said to be paused by a person while nobody else changed it since', () => {
+    expect(pausedBy({ actions: [byAnn, pause], changes: [outside(now - dayMs)] })).toEqual(byAnn.by);
+    expect(pausedBy({ actions: [byAnn], changes: [outside(now)] })).toBeNull();
+    expect(pausedBy({ actions: [], changes: [] })).toBeNull();
   });
 
   test('says between which two looks another tool paused it', () => {

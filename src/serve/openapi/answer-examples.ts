@@ -268,7 +268,7 @@ const wholeMailbox = {
 
 const explanation = {
   at,
-  mailbox: { account, id, email, mode: 'aggressive', claim, former_ids: [], recent_emails: [] },
+  mailbox: { account, id, email, mode: 'aggressive', claim, paused: null, former_ids: [], recent_emails: [] },
   decisions: [decision],
   actions: [
     {

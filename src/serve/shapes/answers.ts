@@ -105,6 +105,7 @@ export const explainAnswer = z.strictObject({
     email: text,
     mode: text.nullable(),
     claim: z.strictObject({ kind: text, since: moment }).nullable(),
+    paused: text.nullable().describe('Who paused its warm-up, and when, in a sentence; null when it is not paused.'),
     former_ids: texts.describe('Ids that its address had before.'),
     recent_emails: texts.describe('What its recent emails show: how many landed in spam, and whether its queue moves.'),
   }),
