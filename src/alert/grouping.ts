@@ -3,6 +3,7 @@ import { type Alert, type AlertRule, alertRules, type Severity, severities, type
 import type { StoredTransition } from '../model/delivery.ts';
 import type { MessageIncident } from '../model/incident.ts';
 import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../model/time.ts';
+import { alertsAPiece } from './pieces.ts';
 
 /** What is told in one message. */
 export interface GroupMessage {
@@ -53,9 +54,6 @@ export interface IncidentTiming {
   readonly isDue: (id: string) => boolean;
 }
 
-/** So many alerts are looked at in one go. */
-export const alertsAPiece = 250;
-
 /** The group of what the first sweep found. */
 const foundGroup = 'found';
 /** A sweep that takes longer is told in parts: nothing is kept longer, whatever becomes of the sweep. */
@@ -94,6 +92,7 @@ export async function dueGroups(
   }
   const due: DueGroup[] = [];
   for (const [group, members] of groups) {
+    await pause();
     const dueAt = timing.full ? timing.now : groupDueAt(group, members, timing);
     if (dueAt <= timing.now) due.push({ group, unnotified: members });
     else nextDueAt = Math.min(nextDueAt ?? dueAt, dueAt);

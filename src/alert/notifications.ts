@@ -3,7 +3,8 @@
 import { type Alert, type Announcement, accountsOf, type Severity, type Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
 import { dayMs, type EpochMs, elapsedMs } from '../model/time.ts';
-import { alertsAPiece, dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
+import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
+import { alertsAPiece, mapInPieces } from './pieces.ts';
 import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.ts';
 import { isDisarming } from './rules/disarmed-rule.ts';
 
@@ -43,9 +44,9 @@ export async function notificationsOf(facts: NotificationFacts): Promise<{
 }> {
   const { due, nextDueAt } = await dueGroups(facts.unnotified, facts.timing, facts.pause);
   const notifications = new Map<string, Notification>();
-  const current = new Map(facts.firing.map((alert) => [alert.fingerprint, alert]));
+  const current = due.length > 0 ? await byFingerprint(facts) : new Map<string, Alert>();
   for (const { group, unnotified } of due) {
-    const news = newsOf(unnotified, facts).map((transition) => withNewestFacts(transition, current));
+    const news = (await newsOf(unnotified, facts)).map((transition) => withNewestFacts(transition, current));
     notifications.set(group, { group, ids: unnotified.map(({ id }) => id), news, late: [] });
     await facts.pause();
   }
@@ -57,7 +58,7 @@ export async function notificationsOf(facts: NotificationFacts): Promise<{
     [...notifications.values()].flatMap(({ news }) => news.map(({ alert }) => alert.fingerprint)),
   );
   await facts.pause();
-  for (const late of lateFor(facts)) {
+  for (const late of await lateFor(facts)) {
     const group = groupOf(late.alert);
     if (!withNews.has(late.alert.fingerprint))
       notifications.set(group, { ...of(group), late: [...of(group).late, late] });
@@ -65,14 +66,18 @@ export async function notificationsOf(facts: NotificationFacts): Promise<{
   return { notifications: [...notifications.values()], nextDueAt };
 }
 
+async function byFingerprint({ firing, pause }: NotificationFacts): Promise<ReadonlyMap<string, Alert>> {
+  return new Map(await mapInPieces(firing, pause, (alert) => [alert.fingerprint, alert] as const));
+}
+
 /** Of each alert the latest step, if it changes what people know. */
-function newsOf(unnotified: readonly StoredTransition[], facts: NotificationFacts): Transition[] {
+async function newsOf(unnotified: readonly StoredTransition[], facts: NotificationFacts): Promise<Transition[]> {
   const steps = new Map<string, Transition[]>();
   for (const { transition } of unnotified) {
     const { fingerprint } = transition.alert;
     steps.set(fingerprint, [...(steps.get(fingerprint) ?? []), transition]);
   }
-  return [...steps.values()].flatMap((ofOne) => newsOfOne(ofOne, facts) ?? []);
+  return mapInPieces(steps.values(), facts.pause, (ofOne) => newsOfOne(ofOne, facts));
 }
 
 function newsOfOne(steps: readonly Transition[], { announced, muted }: NotificationFacts): Transition | null {
@@ -139,14 +144,17 @@ async function sayAgain(facts: NotificationFacts): Promise<ReadonlyMap<string, r
  * An alert about several accounts may come to concern one more, with channels of its own: it is new to them, and does not wait
  * for the group, which is about those who know it.
  */
-function lateFor(facts: NotificationFacts): readonly Transition[] {
-  const { firing, announced, muted, joined, unnotified, timing } = facts;
+function lateFor(facts: NotificationFacts): Promise<readonly Transition[]> {
+  const { firing, announced, muted, joined, unnotified, timing, pause } = facts;
   const waiting = new Set(unnotified.map(({ transition }) => transition.alert.fingerprint));
-  return firing
-    .filter((alert) => accountsOf(alert).length > 1 && announced.has(alert.fingerprint))
-    .filter((alert) => !isOfIncident(alert, facts))
-    .filter((alert) => !waiting.has(alert.fingerprint) && !muted(alert) && joined(alert))
-    .map((alert) => ({ kind: 'firing', at: timing.now, alert }));
+  const isLate = (alert: Alert) =>
+    accountsOf(alert).length > 1 &&
+    announced.has(alert.fingerprint) &&
+    !isOfIncident(alert, facts) &&
+    !waiting.has(alert.fingerprint) &&
+    !muted(alert) &&
+    joined(alert);
+  return mapInPieces(firing, pause, (alert) => (isLate(alert) ? { kind: 'firing', at: timing.now, alert } : null));
 }
 
 /** What goes on in an incident is said again with it, and only when it gets worse or ends. */

@@ -11,6 +11,7 @@ import {
   withRunbook,
 } from '../alert/notifications.ts';
 import { isPause, pauseAnnouncement, pauseEnd, pauseFingerprint } from '../alert/pauses.ts';
+import { mapInPieces } from '../alert/pieces.ts';
 import { namedAtTheEnd } from '../alert/quiet-ends.ts';
 import { type AlertRoute, channelsFor, joinedChannels } from '../alert/routing.ts';
 import { isDisarming } from '../alert/rules/disarmed-rule.ts';
@@ -132,18 +133,19 @@ export class Collector {
     const announced = await this.#known();
     // Before the transitions are read: what fires here has its transition among them, or people know of it.
     // That the store fails was told without it; its beginning is recorded with its end.
-    const recorded = [...fleet.alerts()].filter(({ rule }) => rule !== 'store_failing');
-    const firing = recorded.filter(({ status }) => status === 'firing');
+    const pacer = createPacer(sliceMs, 'patient');
+    const pause = async () => {
+      if (pacer.due()) await world.clock.busy(() => pacer.turn());
+    };
+    const isRecorded = ({ rule, status }: Alert) => status === 'firing' && rule !== 'store_failing';
+    const firing = await mapInPieces([...fleet.alerts()], pause, (alert) => (isRecorded(alert) ? alert : null));
     const unnotified = await this.#unnotified();
     const now = world.clock.now();
     const { groupWaitMs, groupIntervalMs, repeatIntervalMs } = settings();
     const full = unnotified.length >= lookLimit;
     const lastNotified = (group: string) => this.#lastNotified.get(group);
     const keptFrom = (account: string) => fleet.sweep(account)?.keptFrom ?? null;
-    const pacer = createPacer(sliceMs, 'patient');
-    const pause = async () => {
-      if (pacer.due()) await world.clock.busy(() => pacer.turn());
-    };
+    await pause();
     const incidents = lookAtIncidents(fleet, { firing, unnotified, now }, this.#parts.apiOf);
     const timing = { now, groupWaitMs, groupIntervalMs, lastNotified, full, keptFrom, incidents };
     await pause();
@@ -159,8 +161,7 @@ export class Collector {
       pause,
     });
     await pause();
-    const all = [...notifications, ...this.#pauseEnds(announced, now)];
-    await pause();
+    const all = [...notifications, ...(await this.#pauseEnds(announced, { now, pause }))];
     await this.#record({ notifications: all, incidents, firing, pause }, announced, now);
     return full ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
   }
@@ -202,7 +203,10 @@ export class Collector {
   }
 
   /** The ends of pauses that a channel follows. */
-  #pauseEnds(announced: ReadonlyMap<string, Announcement>, now: EpochMs): readonly Notification[] {
+  async #pauseEnds(
+    announced: ReadonlyMap<string, Announcement>,
+    { now, pause }: { readonly now: EpochMs } & Pick<Outcome, 'pause'>,
+  ): Promise<readonly Notification[]> {
     const { fleet } = this.#parts;
     const silences = fleet.silences(now);
     const facts = {
@@ -210,7 +214,7 @@ export class Collector {
       mailbox: (account: string, id: string) => fleet.mailbox(account, id),
       silenced: (alert: Alert) => silences.some(({ match }) => mutes(match, alert)),
     };
-    const ends = [...announced.values()].flatMap((one) => pauseEnd(one, facts) ?? []);
+    const ends = await mapInPieces(announced.values(), pause, (one) => pauseEnd(one, facts));
     return ends.map((end) => ({ group: groupOf(end.alert), ids: [], news: [end], late: [] }));
   }
 
@@ -226,11 +230,9 @@ export class Collector {
     announced: Map<string, Announcement>,
     now: EpochMs,
   ) {
-    const routed = notifications.map(({ group, news }) => ({
-      group,
-      news: news.map((one) => this.#route(one, announced)),
-    }));
-    await pause();
+    const routed: { readonly group: string; readonly news: readonly Routed[] }[] = [];
+    for (const { group, news } of notifications)
+      routed.push({ group, news: await mapInPieces(news, pause, (one) => this.#route(one, announced)) });
     const late = notifications
       .flatMap((one) => one.late)
       .map((one) => ({ ...this.#route(one, announced), to: this.#joined(one.alert, announced) }));
@@ -244,28 +246,30 @@ export class Collector {
     const plain = routed.filter(({ group }) => !isOfIncident.has(group));
     const deliveries = [
       ...ofIncidents.flatMap(({ messages }) => messages.flatMap((one) => this.#deliveryTo(one) ?? [])),
-      ...this.#deliveriesOf(plain, now),
-      ...this.#deliveriesOf(
+      ...(await this.#deliveriesOf(plain, now, pause)),
+      ...(await this.#deliveriesOf(
         late.map((one) => ({ group: groupOf(one.transition.alert), news: [one] })),
         now,
-      ),
+        pause,
+      )),
     ];
-    await pause();
     const announcedIncidents = new Map(ofIncidents.map(({ incident }) => [incident.id, incident]));
     const changed = incidents.all
       .filter((one) => announcedIncidents.has(one.id) || incidents.changed.includes(one))
       .map((one) => announcedIncidents.get(one.id) ?? one);
     if (notifications.length === 0 && changed.length === 0) return;
     const all = routed.flatMap(({ news }) => news);
-    const told = routed.flatMap(({ group, news }) => {
+    const told: Announcement[] = [];
+    for (const { group, news } of routed) {
       const telling = { announced, at: now, inIncident: isOfIncident.has(group) };
-      return news.flatMap((one) => announcementOf(one, telling) ?? []);
-    });
+      told.push(...(await mapInPieces(news, pause, (one) => announcementOf(one, telling))));
+    }
     await pause();
+    const toldNow = new Map(ofIncidents.length > 0 ? told.map((one) => [one.fingerprint, one]) : []);
     const notificationLog = {
       announced: [
         ...told,
-        ...outlasting(ofIncidents, new Map([...announced, ...told.map((one) => [one.fingerprint, one] as const)])),
+        ...outlasting(ofIncidents, (fingerprint) => toldNow.get(fingerprint) ?? announced.get(fingerprint)),
         ...plain.flatMap(({ news }) => news).flatMap((one) => this.#followed(one, now) ?? []),
         // The next reminder comes when it is due for those who knew it first.
         ...late.flatMap((one) => {
@@ -312,8 +316,13 @@ export class Collector {
   }
 
   /** One message a group and channel; of a storm one message a channel. */
-  #deliveriesOf(groups: readonly { group: string; news: readonly Routed[] }[], now: EpochMs): NewDelivery[] {
-    return this.#parts.channels().flatMap((channel) => {
+  async #deliveriesOf(
+    groups: readonly { group: string; news: readonly Routed[] }[],
+    now: EpochMs,
+    pause: () => Promise<void>,
+  ): Promise<readonly NewDelivery[]> {
+    const deliveries: NewDelivery[] = [];
+    for (const channel of this.#parts.channels()) {
       const wanted = groups.flatMap(({ group, news }) => {
         const transitions = news.filter(({ to }) => to.includes(channel.name)).map(({ transition }) => transition);
         const isNews = transitions.some(({ foretold }) => !(foretold && channel.forPeople));
@@ -321,11 +330,15 @@ export class Collector {
       });
       const storm = wanted.length > maxMessagesALook;
       const messages = storm ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }] : wanted;
-      return messages.flatMap(({ group, transitions }) => {
+      for (const { group, transitions } of messages) {
+        await pause();
         const message = messageOf(group, transitions, now);
-        return (message && this.#deliveryOf(channel, message)) ?? [];
-      });
-    });
+        await pause();
+        const delivery = message && this.#deliveryOf(channel, message);
+        if (delivery) deliveries.push(delivery);
+      }
+    }
+    return deliveries;
   }
 
   #deliveryOf(channel: Channel, message: GroupMessage): NewDelivery | null {
@@ -363,11 +376,11 @@ export class Collector {
 /** What ended incidents leave behind ends without a message to those who read that. */
 function outlasting(
   incidents: readonly IncidentNews[],
-  announced: ReadonlyMap<string, Announcement>,
+  announced: (fingerprint: string) => Announcement | undefined,
 ): readonly Announcement[] {
   return incidents.flatMap(({ outlasting: alerts, messages }) => {
     const readers = messages.filter(({ message }) => message.incident !== null).map(({ channel }) => channel);
-    return alerts.flatMap((alert) => namedAtTheEnd(alert, announced.get(alert.fingerprint), readers) ?? []);
+    return alerts.flatMap((alert) => namedAtTheEnd(alert, announced(alert.fingerprint), readers) ?? []);
   });
 }
 
