@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { constants, DatabaseSync } from 'node:sqlite';
 import { guardStateOf } from '../guard/state.ts';
+import type { Action } from '../model/action.ts';
 import type { MailboxDetail, MailboxEntry } from '../model/answers.ts';
+import type { Change } from '../model/change.ts';
 import { dailyRows } from '../model/daily-counts.ts';
 import type { GuardMemory } from '../model/guard-memory.ts';
 import { domainOf, mailboxKey } from '../model/mailbox.ts';
@@ -12,6 +14,7 @@ import type { Verdict } from '../model/verdict.ts';
 import { storedVerdict } from '../store/schema/stored.ts';
 import { readStats } from '../store/schema/stored-stats.ts';
 import { explainVerdict } from '../wording/explain.ts';
+import { pausedText } from '../wording/paused.ts';
 import { baseTables, views } from './views.ts';
 
 /** What only the running program knows, for the views. Travels as JSON. */
@@ -124,6 +127,13 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
   );
   database.function('explain_verdict', pure, (verdict) =>
     verdict === null ? null : explainVerdict(verdictOf(verdict)),
+  );
+  database.function('paused_text', pure, (claim, actions, changes) =>
+    pausedText({
+      claim: claim === null ? null : read<GuardMemory['claim']>(claim),
+      actions: read<readonly Action[]>(actions),
+      changes: read<readonly Change[]>(changes),
+    }),
   );
   database.function('guard_state', { ...pure, varargs: true }, (account, id, ...known) => {
     const key = mailboxKey(String(account), String(id));

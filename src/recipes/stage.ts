@@ -27,6 +27,8 @@ const indexes = [
   'CREATE INDEX @by_route ON observations (account, mailbox_id, route)',
   'CREATE INDEX @by_id ON decisions (id)',
   'CREATE INDEX @by_decided ON decisions (account, mailbox_id, id)',
+  'CREATE INDEX @by_planned ON actions (account, mailbox_id, planned_at)',
+  'CREATE INDEX @by_changed ON changes (account, mailbox_id, id)',
 ];
 
 /** The view `mailboxes` shows of the decisions only the newest of each. */

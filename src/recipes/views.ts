@@ -233,6 +233,27 @@ const actions: View = {
   from: 'FROM @actions a',
 };
 
+/** Of a mailbox, the newest first: as many as tell who paused it. */
+const newestOf = (table: string, json: string, order: string) =>
+  `(SELECT json_group_array(json(${json})) FROM (SELECT ${json} FROM @${table} t
+    WHERE t.account = m.account AND t.mailbox_id = m.mailbox_id ORDER BY ${order} DESC LIMIT 50))`;
+
+const pauses: View = {
+  name: 'pauses',
+  about: 'One row per guarded mailbox whose warm-up is paused.',
+  columns: [
+    ...who,
+    column(
+      'explanation',
+      'who paused it, when and why, in sentences: Warmwarden, a person through Warmwarden, or somebody else',
+      `paused_text(m.memory -> '$.claim', ${newestOf('actions', 'action', 'planned_at')}, ${newestOf('changes', 'change', 'id')})`,
+    ),
+  ],
+  from: `FROM @mailboxes m JOIN @decisions v ON v.id =
+      (SELECT max(id) FROM @decisions WHERE account = m.account AND mailbox_id = m.mailbox_id)
+    WHERE m.left_at IS NULL AND v.reason = 'already_paused'`,
+};
+
 const alerts: View = {
   name: 'alerts',
   about: 'The alerts that are firing or pending.',
@@ -342,6 +363,7 @@ export const views: readonly View[] = [
   blacklistChecks,
   decisions,
   actions,
+  pauses,
   alerts,
   incidents,
   deliveries,
@@ -354,6 +376,7 @@ export const baseTables: Readonly<Record<string, readonly string[]>> = {
   observations: ['account', 'mailbox_id', 'route', 'observed_at', 'answer'],
   decisions: ['id', 'account', 'mailbox_id', 'since', 'until', 'judged', 'action', 'reason', 'verdict'],
   actions: ['id', 'account', 'mailbox_id', 'state', 'planned_at', 'action'],
+  changes: ['id', 'account', 'mailbox_id', 'change'],
   alerts: ['fingerprint', 'account', 'mailbox_id', 'status', 'alert'],
   incidents: ['id', 'began_at', 'ended_at', 'incident'],
   deliveries: ['id', 'channel', 'title', 'state', 'attempts', 'created_at', 'next_attempt_at', 'settled_at', 'detail'],

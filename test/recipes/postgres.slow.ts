@@ -40,7 +40,8 @@ async function fill(place: StorePlace): Promise<void> {
   });
   for (const [index, mailbox] of mailboxes.entries()) {
     for (const answered of ['stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const) {
-      const verdict = verdictOf({ sent: 100 + index, reason: index % 2 ? 'ok' : 'no_data' });
+      const reason = (['no_data', 'ok', 'already_paused'] as const)[index] ?? 'ok';
+      const verdict = verdictOf({ sent: 100 + index, reason });
       await store.recordTick({
         mailbox: { ...mailbox, verdict: { at: now + index, answer: verdict } },
         remembers: true,

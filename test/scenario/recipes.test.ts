@@ -320,3 +320,20 @@ schedule: {cron: "0 12 * * *", time_zone: America/New_York}\n`,
     expect([gone.status, await gone.json()]).toMatchObject([410, { error: 'pruned' }]);
   });
 });
+
+test('why-paused: after a pause by others, who paused it and when, as far as it is known', async () => {
+  const outside = 'daniel.okafor@fernhill.example';
+  stage.simulator.fleet.pause(outside);
+  const paused = [outside, amelia];
+  const isKnown = (email: string) => stage.mailbox(email).verdict?.answer.reason === 'already_paused';
+  await stage.until('the pauses are seen', () => paused.every(isKnown), 4 * hourMs);
+  const [byOthers, byBoss] = await Promise.all(paused.map((mailbox) => run('why-paused', { mailbox })));
+  const whenPaused = /^Somebody else paused the warm-up between .* and .*, not through Warmwarden\.$/;
+  expect(byOthers?.rows[0]).toMatchObject({ action: 'none', explanation: expect.stringMatching(whenPaused) });
+  const byWhom =
+    /^boss paused the warm-up through Warmwarden on .*: The whole domain is paused \(recipe pause-domain\)\.$/i;
+  expect(byBoss?.rows[0]).toMatchObject({ action: 'none', explanation: expect.stringMatching(byWhom) });
+  expect(byBoss?.rows.slice(1).map(({ explanation }) => String(explanation))).not.toContainEqual(
+    expect.stringContaining('boss'),
+  );
+});
