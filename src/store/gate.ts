@@ -7,6 +7,8 @@ import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
 
+type Kind = 'read' | 'write';
+
 /** Runs queries. */
 type Read = <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>;
 
@@ -16,6 +18,8 @@ export class Gate {
   #newest: StoreFailure | null = null;
   /** Whether a statement failed with the newest failure: then the same statement ends it. */
   #isOfStatement = false;
+  /** What failed, and has not succeeded since: connections that read may be refused while those that write are not. */
+  readonly #failing = new Set<Kind>();
   #wroteSince = false;
   #heartbeatFails = false;
   #listener: () => void = () => {};
@@ -24,10 +28,10 @@ export class Gate {
     this.#database = database;
   }
 
-  readonly read: Read = (work) => this.#noticing(() => work(this.#database.db));
+  readonly read: Read = (work) => this.#noticing('read', () => work(this.#database.db));
 
   readonly write: Write = (work, scopes) =>
-    this.#noticing(async () => {
+    this.#noticing('write', async () => {
       const result = await this.#database.fence(work, scopes);
       this.#wroteSince = true;
       return result;
@@ -87,20 +91,24 @@ export class Gate {
   /** Nothing has failed for long: nobody waits any more for what failed before to succeed. */
   forgetTrouble(): void {
     this.#database.statements.forget();
+    this.#failing.clear();
     if (!this.#newest?.lasting) this.#newest = null;
   }
 
   get #isOver(): boolean {
     if (!this.#newest) return true;
     if (this.#newest.lasting || this.#heartbeatFails) return false;
-    if (this.#newest.untilWritten) return this.#wroteSince;
+    if (this.#newest.untilWritten) return this.#wroteSince && this.#failing.size === 0;
     return this.#isOfStatement && this.#wroteSince && this.#database.statements.areOver;
   }
 
-  async #noticing<Result>(work: () => Promise<Result>): Promise<Result> {
+  async #noticing<Result>(kind: Kind, work: () => Promise<Result>): Promise<Result> {
     try {
-      return await work();
+      const result = await work();
+      this.#failing.delete(kind);
+      return result;
     } catch (error) {
+      if (!(error instanceof NotOursError)) this.#failing.add(kind);
       this.notice(error);
       throw this.#database.forCaller(error);
     }

@@ -324,19 +324,21 @@ describe('a COMMIT whose connection is cut', () => {
   });
 });
 
+/** A store of a role that is no superuser, and so has limits. */
+const owned = async () => {
+  const place = await postgres.database();
+  const user = `owner_${place.database}`;
+  await postgres.query(`CREATE ROLE ${user} LOGIN`);
+  await postgres.query(`GRANT CREATE ON DATABASE ${place.database} TO ${user}`);
+  const alter = (how: string) => postgres.query(`ALTER ROLE ${user} ${how}`);
+  return { place: { ...place, user }, alter };
+};
+
 describe('a server that refuses connections', () => {
   const refusals: readonly (readonly [what: string, refuse: string, admit: string])[] = [
     ['because there are too many', 'CONNECTION LIMIT 0', 'CONNECTION LIMIT -1'],
     ['because the role may not log in', 'NOLOGIN', 'LOGIN'],
   ];
-  const owned = async () => {
-    const place = await postgres.database();
-    const user = `owner_${place.database}`;
-    await postgres.query(`CREATE ROLE ${user} LOGIN`);
-    await postgres.query(`GRANT CREATE ON DATABASE ${place.database} TO ${user}`);
-    const alter = (how: string) => postgres.query(`ALTER ROLE ${user} ${how}`);
-    return { place: { ...place, user }, alter };
-  };
 
   test.each(refusals)('%s, just after a COMMIT: it is known later what became of it', async (_, refuse, admit) => {
     const { place, alter } = await owned();
@@ -377,6 +379,28 @@ describe('a server that refuses connections', () => {
   });
 });
 
+test('a server that has no connection left for those that read fails until one reads, whatever is written', async () => {
+  const { place, alter } = await owned();
+  await using proxy = await CuttingProxy.before(place);
+  const store = await open(proxy.place);
+  await alter('CONNECTION LIMIT 1');
+  proxy.cutAll();
+  await until('a write', () =>
+    store.proveWritable(now).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await expect(store.ledgers()).rejects.toThrow('too many connections');
+  await store.proveWritable(now);
+  expect(store.trouble.isOver).toBe(false);
+  await alter('CONNECTION LIMIT -1');
+  await store.ledgers();
+  await store.proveWritable(now);
+  expect(store.trouble.isOver).toBe(true);
+  await store.close();
+});
+
 test('whatever a lost connection or a refusal breaks says where, what, and what to do; recovery is seen by the next write', async () => {
   await using proxy = await CuttingProxy.before(await postgres.database());
   const store = await open(proxy.place);
@@ -398,6 +422,7 @@ test('whatever a lost connection or a refusal breaks says where, what, and what 
   proxy.open();
   expect(store.trouble).toMatchObject({ newest: { untilWritten: true }, isOver: false });
   await store.proveWritable(now);
+  await store.ledgers();
   expect(store.trouble.isOver).toBe(true);
 
   await postgres.query('DROP TABLE warmwarden.ledgers', proxy.place.database);
