@@ -1,9 +1,9 @@
-// Mailboxes that are back: under their old id as they were, under a new id with their address's history (S9). Pure.
+// Mailboxes that are back: under their old id, or under a new id with their address's history (S9). Pure.
 import { underNewId } from '../guard/memory.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 
 /**
- * The arrived ones with what is remembered of them. `gone`: those that left before, and known ones that the list
+ * The arrived ones with what is remembered of them; what was read before they left says nothing of now. `gone`: those that left before, and known ones that the list
  * lacks. Where two of them bear one address, nobody can say whose history it is, and none is taken over.
  */
 export function withHistory(arrived: readonly MailboxState[], gone: readonly MailboxState[]): readonly MailboxState[] {
@@ -12,7 +12,7 @@ export function withHistory(arrived: readonly MailboxState[], gone: readonly Mai
   const byAddress = Map.groupBy(gone, ({ email }) => email.toLowerCase());
   return arrived.map((mailbox) => {
     const same = byId.get(mailbox.id);
-    if (same) return { ...same, email: mailbox.email, missingLists: 0, entry: mailbox.entry };
+    if (same) return { ...mailbox, memory: same.memory, action: same.action, changes: same.changes };
     const [before, ...others] = byAddress.get(mailbox.email.toLowerCase()) ?? [];
     if (!before?.memory || others.length > 0) return mailbox;
     return { ...mailbox, memory: underNewId(before.memory, before.id, mailbox.firstSeenAt) };

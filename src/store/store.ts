@@ -47,6 +47,7 @@ import { StoredSilences } from './silences.ts';
 import { openSqlite } from './sqlite.ts';
 import { StoredUpkeep } from './upkeep/upkeep.ts';
 import {
+  forgetAnswers,
   onStoredBreaker,
   writeAction,
   writeAlerts,
@@ -215,6 +216,7 @@ export class Store {
       const record = await onStoredBreaker(trx, decided);
       if (!record) return;
       await writeMailboxes(trx, record.present);
+      await forgetAnswers(trx, record.account, record.present);
       await writeEntries(trx, record.present);
       await writeMailboxes(trx, record.absent);
       await writeMailboxes(trx, record.left, record.leftAt);

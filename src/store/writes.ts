@@ -60,6 +60,7 @@ export function writeMailboxes(
       )
       .onConflict((conflict) =>
         conflict.columns(['account', 'mailbox_id']).doUpdateSet((of) => ({
+          first_seen_at: of.ref('excluded.first_seen_at'),
           email: of.ref('excluded.email'),
           missing_lists: of.ref('excluded.missing_lists'),
           left_at: of.ref('excluded.left_at'),
@@ -75,6 +76,19 @@ export function writeEntries(db: Db, mailboxes: readonly MailboxState[]): Promis
   return writeObservations(
     db,
     mailboxes.map((mailbox) => ({ mailbox, route: 'mailboxes' as const })),
+  );
+}
+
+/** Deletes what was read of mailboxes before they left: those that are back are remembered, and nothing of them was read since. */
+export async function forgetAnswers(db: Db, account: string, mailboxes: readonly MailboxState[]): Promise<void> {
+  const back = mailboxes.filter(({ memory, stats, warmup }) => memory && !stats && !warmup).map(({ id }) => id);
+  await inPieces(back, (ids) =>
+    db
+      .deleteFrom('observations')
+      .where('account', '=', account)
+      .where('mailbox_id', 'in', ids)
+      .where('route', '!=', 'mailboxes')
+      .execute(),
   );
 }
 
