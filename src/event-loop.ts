@@ -7,6 +7,7 @@ export type Urgency = 'urgent' | 'patient';
 const waiting: Readonly<Record<Urgency, (() => void)[]>> = { urgent: [], patient: [] };
 let wasUrgent = false;
 let isTurning = false;
+let turns = 0;
 
 /**
  * Resolves in a turn of its own, in which no other long work does a piece. While urgent and patient work wait, they alternate
@@ -18,6 +19,11 @@ export function ownTurn(urgency: Urgency = 'urgent'): Promise<void> {
     if (!isTurning) setImmediate(next);
     isTurning = true;
   });
+}
+
+/** The number of the patient turn that goes on; null when the last turn was an urgent one. */
+export function patientTurn(): number | null {
+  return wasUrgent ? null : turns;
 }
 
 /** Small works that begin in one turn of the event loop at most: each takes some tenths of a millisecond. */
@@ -51,6 +57,7 @@ function next(): void {
   const { urgent, patient } = waiting;
   const isPatientDue = patient.length > 0 && (urgent.length === 0 || wasUrgent);
   wasUrgent = !isPatientDue;
+  turns += 1;
   (isPatientDue ? patient : urgent).shift()?.();
   isTurning = urgent.length + patient.length > 0;
   if (isTurning) setImmediate(next);

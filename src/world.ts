@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { commandName } from './command-name.ts';
-import { ownTurn, type Urgency } from './event-loop.ts';
+import { ownTurn, patientTurn, type Urgency } from './event-loop.ts';
 import { Output, type Patience, writerTo } from './output.ts';
 import { Repeats } from './repeats.ts';
 
@@ -171,21 +171,36 @@ export interface Pacer {
   turn(): Promise<void>;
 }
 
-/** A pacer whose first slice of `sliceMs` begins now. Work is `patient` when no guarded mailbox waits for it. */
+/** When a pacer was first asked in a patient turn. */
+let shared = { turn: -1, since: 0 };
+
+/** When the patient turn that goes on began, or now. */
+function patientSince(): number {
+  const [turn, now] = [patientTurn(), performance.now()];
+  if (turn === null) return now;
+  if (shared.turn !== turn) shared = { turn, since: now };
+  return shared.since;
+}
+
+/**
+ * A pacer whose first slice of `sliceMs` begins now. Work is `patient` when no guarded mailbox waits for it; its slice begins
+ * with the turn, because other patient work may have been done in it before.
+ */
 export function createPacer(sliceMs: number, urgency: Urgency = 'urgent'): Pacer {
-  let until = performance.now() + sliceMs;
+  const sliceEnd = () => (urgency === 'patient' ? patientSince() : performance.now()) + sliceMs;
+  let until = sliceEnd();
   return {
     due: () => performance.now() >= until,
     async turn() {
       await ownTurn(urgency);
-      until = performance.now() + sliceMs;
+      until = sliceEnd();
     },
   };
 }
 
 /** Resolves in a turn of the event loop of its own: what has arrived at the process by then was taken in. */
-export function nextTurn(): Promise<void> {
-  return ownTurn();
+export function nextTurn(urgency: Urgency = 'urgent'): Promise<void> {
+  return ownTurn(urgency);
 }
 
 /** Rows that are worked through in one turn of the event loop. */

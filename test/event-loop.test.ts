@@ -33,6 +33,21 @@ test('of several long works one piece is done in a turn of the event loop', asyn
   expect(new Set(pieces).size).toBe(14);
 });
 
+test('patient works that follow one another in a turn share its slice', async () => {
+  const first = createPacer(1, 'patient');
+  await first.turn();
+  while (!first.due());
+  const [second, urgent] = [createPacer(1, 'patient'), createPacer(60_000)];
+  expect([second.due(), urgent.due()]).toEqual([true, false]);
+  await second.turn();
+  const long = createPacer(60_000, 'patient');
+  expect(long.due()).toBe(false);
+  // What an urgent turn begins has a slice of its own.
+  while (!second.due());
+  await ownTurn();
+  expect(createPacer(60_000, 'patient').due()).toBe(false);
+});
+
 /** Pages and scrapes, say: as many works as there are at most, each of many pieces. */
 function patientWorks(works: number, pieces: number, done: string[]): Promise<unknown> {
   const pacer = createPacer(0, 'patient');

@@ -230,10 +230,9 @@ function listingsOf(mailbox: MailboxState): number | 'listed' | null {
 
 export type StateCounts = Readonly<Record<GuardState, number>>;
 
-export function countStates(ranked: readonly RankedMailbox[]): StateCounts {
-  const counts = Object.fromEntries(guardStates.map((state) => [state, 0])) as Record<GuardState, number>;
-  for (const { state } of ranked) counts[state] += 1;
-  return counts;
+/** Of no mailbox yet. */
+export function noCounts(): Record<GuardState, number> {
+  return Object.fromEntries(guardStates.map((state) => [state, 0])) as Record<GuardState, number>;
 }
 
 export interface Selection {

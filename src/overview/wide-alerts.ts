@@ -6,6 +6,8 @@ import { domainOf, type MailboxState } from '../model/mailbox.ts';
 /** The rules whose alerts are about a domain or an IP address; what else belongs to no mailbox is about whole accounts. */
 const objectRules: ReadonlySet<AlertRule> = new Set(['dns_failing', 'blacklisted', 'domain_over_limit']);
 
+const none: readonly Alert[] = [];
+
 /** Looked up by name: a large fleet has thousands of domains. */
 export class WideAlerts {
   readonly #byKey = new Map<string, Alert[]>();
@@ -31,7 +33,7 @@ export class WideAlerts {
 
   /** Those of its domain or its ip that are about it, too: what was read of it last shows the same. */
   concerning(mailbox: MailboxState): readonly Alert[] {
-    return [...this.about(mailbox)].filter((alert) => concerns(alert, mailbox));
+    return this.#byKey.size === 0 ? none : [...this.about(mailbox)].filter((alert) => concerns(alert, mailbox));
   }
 
   #put(key: string, alert: Alert): void {

@@ -5,11 +5,11 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import {
-  countStates,
   firingAlerts,
   firingByMailbox,
   type NearLimitPpmOf,
   noAlerts,
+  noCounts,
   type RankedMailbox,
   rank,
   type StateCounts,
@@ -47,10 +47,9 @@ export class Ranking {
     this.#nearLimitPpmOf = nearLimitPpmOf;
   }
 
-  /** With everything that was committed when it is called. */
-  async read(): Promise<RankedFleet> {
-    const { revision } = this.#fleet;
-    while (this.#known === null || this.#known.revision < revision) {
+  /** With everything that was committed when it is called, or at the revision `least`; never older than what was read before. */
+  async read(least = this.#fleet.revision): Promise<RankedFleet> {
+    while (this.#known === null || this.#known.revision < least) {
       this.#making ??= this.#make().finally(() => {
         this.#making = null;
       });
@@ -67,12 +66,15 @@ export class Ranking {
     const names = new MailboxNames();
     const providers = new Set<string>();
     let [firstSeenAt, oldestStatsAt, unread]: [EpochMs | null, EpochMs | null, number] = [null, null, 0];
+    const counts = noCounts();
     const pacer = createPacer(sliceMs, 'patient');
     for (const mailbox of [...this.#fleet.mailboxes()]) {
       if (pacer.due()) await pacer.turn();
       const own = alerts.get(mailbox.account)?.get(mailbox.id) ?? noAlerts;
       const shared = wide.concerning(mailbox);
-      ranked.push(this.#rank(mailbox, shared.length > 0 ? [...own, ...shared] : own));
+      const one = this.#rank(mailbox, shared.length > 0 ? [...own, ...shared] : own);
+      ranked.push(one);
+      counts[one.state] += 1;
       names.note(mailbox);
       const { provider } = mailbox.entry.answer;
       if (provider !== null) providers.add(provider);
@@ -80,7 +82,6 @@ export class Ranking {
       if (mailbox.stats) oldestStatsAt = Math.min(oldestStatsAt ?? mailbox.stats.at, mailbox.stats.at);
       else unread += 1;
     }
-    const counts = countStates(ranked);
     this.#known = { revision, fleet: { ranked, counts, names, providers, firstSeenAt, oldestStatsAt, unread } };
   }
 

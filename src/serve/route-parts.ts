@@ -36,7 +36,7 @@ export interface RouteParts extends AccessParts, ReloadRouteParts, OperationsRou
   readonly deliveries: (limit: number, before?: DeliveryPlace) => Promise<readonly Delivery[]>;
   readonly explain: (verdict: Verdict) => string;
   readonly nearLimitPpmOf: NearLimitPpmOf;
-  readonly ranking: Ranking;
+  readonly ranking: Pick<Ranking, 'read'>;
   /** Of the configuration in force, without secrets. */
   readonly settings: () => readonly ShownSetting[];
   readonly tags: Tags;

@@ -62,7 +62,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const wrongTokens = new WrongTokens(world);
   const live = new LiveStream({
     world,
-    read: (address) => viewAt(options, address),
+    read: (address, least) => viewAt({ ...options, ranking: { read: () => options.ranking.read(least) } }, address),
     prefixed: (html) => prefixed(html, pathPrefix),
     revision: () => fleet.revision,
     limits: options.liveLimits ?? usualLimits,

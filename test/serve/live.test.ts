@@ -226,6 +226,36 @@ test('100 readers of an address cost one look a change, and get the same bytes; 
   expectNoSleepers(world.clock);
 });
 
+test('pages that are opened at once are read in turns of their own, and once for all readers of an address', async () => {
+  const world = stillWorld();
+  let turn = 0;
+  let counting = setImmediate(function count() {
+    turn += 1;
+    counting = setImmediate(count);
+  });
+  const reads: { readonly address: string; readonly turn: number }[] = [];
+  const read = async (address: string): Promise<View> => {
+    reads.push({ address, turn });
+    const regions = new Regions();
+    return { title: 'a page', body: regions.piece('name', html`${address}`), regions };
+  };
+  const limits = { ...soon, tickMs: 60_000 };
+  const live = new LiveStream({ world, prefixed: (one) => one, read, revision: () => 0, limits });
+  const readers = Array.from({ length: 40 }, (_, index) => ({ address: `/?page=${index % 4}`, sink: sink(true) }));
+  await Promise.all(readers.map((one) => live.open(one.address, null, one.sink)));
+  // Also when nothing has changed, so that nothing is written to them.
+  const [since = ''] = /(?<=^id: )\S+/m.exec(readers.at(-1)?.sink.sent.join('') ?? '') ?? [];
+  const before = reads.length;
+  await Promise.all([0, 1, 2, 3].map((index) => live.open(`/?page=${index}`, since, sink(true))));
+  clearImmediate(counting);
+  const again = reads.splice(before);
+  expect([before, again.length, new Set(again.map((one) => one.turn)).size]).toEqual([4, 4, 4]);
+  expect(reads.map(({ address }) => address)).toEqual(['/?page=0', '/?page=1', '/?page=2', '/?page=3']);
+  expect(new Set(reads.map((one) => one.turn)).size).toBe(4);
+  for (const one of readers) expect(one.sink.sent.join('')).toContain(`>${one.address}<`);
+  await live.close();
+});
+
 test('a hundred readers are written to in several turns of the event loop: others come in between', async () => {
   const world = stillWorld();
   let revision = 0;

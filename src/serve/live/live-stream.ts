@@ -1,7 +1,7 @@
 // The stream of live pages: what changed on an address is found once for all its readers, and sent as the same bytes.
 import { withoutCommands } from '../../page/command-links.ts';
 import type { View } from '../../page/regions.ts';
-import { type Clock, createPacer, inTurns, systemClock, type World } from '../../world.ts';
+import { type Clock, inTurns, nextTurn, systemClock, type World } from '../../world.ts';
 import { LivePage, type Patch, type Trouble } from './live-page.ts';
 
 /** Where the bytes of one reader go. */
@@ -45,10 +45,14 @@ export const usualLimits: LiveLimits = {
 
 /** Looking for changes takes at most this share of the time: the more there is to compare, the rarer. */
 const restPerWork = 9;
-/** Pages are looked at for so long, then others get a turn. */
-const sliceMs = 4;
 /** Each connection that is written to takes the event loop a tenth of a millisecond: so many are in one turn. */
 const readersATurn = 16;
+
+/** A read of a page that has not begun: who asks for the page meanwhile is brought up to date by it, too. */
+interface Reading {
+  readonly readers: Set<Reader>;
+  readonly done: Promise<void>;
+}
 
 interface Reader {
   readonly sink: Sink;
@@ -65,8 +69,8 @@ interface Reader {
 
 export interface LiveParts {
   readonly world: World;
-  /** The page at an address of this server; null where there is none any more. */
-  readonly read: (address: string) => Promise<View | null>;
+  /** The page at an address of this server, not older than a revision; null where there is none any more. */
+  readonly read: (address: string, least: number) => Promise<View | null>;
   /** Puts the path prefix in front of the addresses in HTML. */
   readonly prefixed: (html: string) => string;
   /** Grows whenever something may have changed. */
@@ -89,6 +93,8 @@ export class LiveStream {
   #number = 0;
   #loop: Promise<void> | null = null;
   #reading: Promise<void> = Promise.resolve();
+  /** By address. */
+  readonly #unread = new Map<string, Reading>();
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
@@ -111,7 +117,7 @@ export class LiveStream {
     const at = this.#clock.monotonic();
     const reader: Reader = { sink, address, openedAt: at, has: this.#numberOf(since), sent: 0, taken: 0, takenAt: at };
     this.#readers.add(reader);
-    await this.#readFor(address, [reader]);
+    await this.#readFor(address, [reader], this.#parts.revision());
     this.#write(reader, this.#beat(address));
     this.#loop ??= this.#run();
     return () => void this.#readers.delete(reader);
@@ -137,7 +143,7 @@ export class LiveStream {
       const revision = this.#parts.revision();
       const isBeat = begin >= beatAt;
       // With each beat all is looked at: what time alone changes, and what only the store knows.
-      await this.#look(revision !== seen || isBeat);
+      await this.#look(revision, revision !== seen || isBeat);
       seen = revision;
       if (isBeat) {
         beatAt = begin + beatMs;
@@ -157,35 +163,48 @@ export class LiveStream {
     this.#loop = null;
   }
 
-  /** Every address that somebody looks at, or each that moves by itself, one after the other. */
-  async #look(everything: boolean): Promise<void> {
-    const pacer = createPacer(sliceMs, 'patient');
+  /** Every address that somebody looks at, or each that moves by itself, one after the other, all of them of one revision. */
+  async #look(revision: number, everything: boolean): Promise<void> {
     const byAddress = Map.groupBy(this.#readers, ({ address }) => address);
     for (const [address, readers] of byAddress) {
       if (this.#closing.signal.aborted) return;
       if (!everything && !this.#pages.get(address)?.isMoving) continue;
-      if (pacer.due()) await pacer.turn();
-      await this.#readFor(address, readers);
+      await this.#readFor(address, readers, revision);
     }
   }
 
   /** One page at a time: a view that was read earlier must not be taken in after a later one. */
-  async #readFor(address: string, readers: readonly Reader[]): Promise<void> {
+  #readFor(address: string, readers: readonly Reader[], least: number): Promise<void> {
+    const unread = this.#unread.get(address);
+    if (unread) {
+      for (const reader of readers) unread.readers.add(reader);
+      return unread.done;
+    }
+    const asking = new Set(readers);
     const before = this.#reading;
-    const mine = (async () => {
+    const done = (async () => {
       await before;
-      try {
-        const view = await this.#parts.read(address);
-        if (!view) return this.#fails(address, 'gone');
-        this.#update(address, view);
-        await this.#sendTo(readers, view);
-      } catch (error) {
-        this.#fails(address, 'failed');
-        this.#parts.world.log.error({ err: error, address }, 'a live page could not be updated');
-      }
+      // Where many pages are opened at once, what is left of one and the next would be one long work.
+      await nextTurn('patient');
+      this.#unread.delete(address);
+      await this.#bringUpToDate(address, [...asking], least);
     })();
-    this.#reading = mine;
-    await mine;
+    this.#unread.set(address, { readers: asking, done });
+    this.#reading = done;
+    return done;
+  }
+
+  /** Never rejects. */
+  async #bringUpToDate(address: string, readers: readonly Reader[], least: number): Promise<void> {
+    try {
+      const view = await this.#parts.read(address, least);
+      if (!view) return this.#fails(address, 'gone');
+      this.#update(address, view);
+      await this.#sendTo(readers, view);
+    } catch (error) {
+      this.#fails(address, 'failed');
+      this.#parts.world.log.error({ err: error, address }, 'a live page could not be updated');
+    }
   }
 
   #update(address: string, view: View): void {
@@ -226,6 +245,8 @@ export class LiveStream {
       reader.has = this.#number;
       if (bytes) due.push([reader, bytes]);
     }
+    // Rendering the page was enough for one turn.
+    if (due.length > 0) await nextTurn('patient');
     await this.#writeAll(due);
   }
 
