@@ -15,6 +15,7 @@ import { BoundedLines, lineTooLong } from './bounded-lines.ts';
 import { refusedResult, runResult } from './results.ts';
 import type { ToolList, ToolRecipe, ToolRun, ToolSource } from './source.ts';
 import { cancelTool, dataNote, followTool, maxRows, recipeTool, rowsByDefault, runTools, toolName } from './tools.ts';
+import { Turnstile, type TurnstileLimits } from './turnstile.ts';
 
 export interface ToolServerOptions {
   readonly source: ToolSource;
@@ -38,6 +39,12 @@ rows; ${followTool} with next_cursor gives the next, and follows a run that has 
 const lastAnswersMs = 1_000;
 /** Real time for what was read last to reach its handler. */
 const lastTurnMs = 50;
+
+/**
+ * More at once than the runs that a daemon takes of one caller (recipes/runner.ts), so that a request which waits for none of
+ * them has its turn. Each takes a connection or two, of which the daemon needs some for the mailbox API.
+ */
+const requestLimits: TurnstileLimits = { atOnce: 32, waiting: 1_000 };
 
 export interface Wire {
   readonly input: Readable;
@@ -88,6 +95,7 @@ class Session {
   /** The newest list that could be read. */
   #known: ToolList | null = null;
   readonly #underWay = new Set<Promise<unknown>>();
+  readonly #turnstile = new Turnstile(requestLimits);
   #saidProblems = '';
 
   constructor(options: ToolServerOptions, world: World) {
@@ -99,9 +107,11 @@ class Session {
   newServer(era: 'legacy' | 'modern'): Server {
     const info = { name: 'warmwarden', title: 'Warmwarden', version: this.#options.version };
     const server = new Server(info, { capabilities: { tools: { listChanged: true } }, instructions });
-    server.setRequestHandler('tools/list', () => this.#counted(async () => ({ tools: [...(await this.#tools())] })));
+    server.setRequestHandler('tools/list', (_, context) =>
+      this.#inTurn(context, async () => ({ tools: [...(await this.#tools())] })),
+    );
     server.setRequestHandler('tools/call', ({ params }, context) =>
-      this.#counted(() => this.#call(params.name, params.arguments ?? {}, context)),
+      this.#inTurn(context, () => this.#call(params.name, params.arguments ?? {}, context)),
     );
     if (era === 'modern') this.#listening.add(server);
     else server.oninitialized = () => this.#listening.add(server);
@@ -128,10 +138,21 @@ class Session {
     }
   }
 
-  #counted<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
-    const under = answer().finally(() => this.#underWay.delete(under));
+  #inTurn<Answer extends object>({ mcpReq }: ServerContext, answer: () => Promise<Answer>): Promise<Answer> {
+    const under = this.#answered(mcpReq.signal, answer).finally(() => this.#underWay.delete(under));
     this.#underWay.add(under);
     return under;
+  }
+
+  async #answered<Answer extends object>(signal: AbortSignal, answer: () => Promise<Answer>): Promise<Answer> {
+    const answered = await this.#turnstile.take(async () => {
+      // One that was cancelled while it waited begins nothing.
+      signal.throwIfAborted();
+      return answer();
+    });
+    if (answered) return answered;
+    const said = `${counted(requestLimits.atOnce + requestLimits.waiting, 'request')} are not answered yet: wait for their answers.`;
+    throw new ProtocolError(ProtocolErrorCode.InternalError, said);
   }
 
   /** Read again; while that fails, what was read last. */

@@ -10,6 +10,10 @@ import { socketPathOf } from './socket-path.ts';
 /** A unix socket's path can't be longer on Linux (108 bytes with the closing zero; macOS takes 104). */
 const maxPathBytes = 103;
 const maxBodyBytes = 64 * 1024;
+/** A further one is closed at once: the guard needs files for its own requests. */
+const maxSockets = 200;
+/** A request that trickles in is cut after these. */
+const limits = { headersTimeout: 10_000, requestTimeout: 30_000 };
 
 /** A body with its status. */
 export interface JsonAnswer {
@@ -42,7 +46,7 @@ export async function startCommandSocket(
   // The store's lock is ours, so a socket that stands here was left by a process that is gone.
   if (existsSync(path)) rmSync(path);
   const answerRecipes = getRequestListener(questions.recipes, { overrideGlobalObjects: false });
-  const server = createServer(async (asked, answer) => {
+  const server = createServer(limits, async (asked, answer) => {
     if (asked.url?.startsWith('/v1/')) return answerRecipes(asked, answer);
     const say = (status: number, said: object) =>
       answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(said));
@@ -56,6 +60,7 @@ export async function startCommandSocket(
       say(409, failure(error));
     }
   });
+  server.maxConnections = maxSockets;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(path, resolve);

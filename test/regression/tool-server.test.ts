@@ -1,5 +1,6 @@
 // A line of 50 MB to the tool server was held in memory as a whole, and parsed. docs/faults.md O7.
 import { expect, test } from 'vitest';
+import type { ToolSource } from '../../src/mcp/source.ts';
 import { serveTools } from '../../src/mcp/tool-server.ts';
 import { stillWorld } from '../serve/running-server.ts';
 import { pairedRpc } from '../support/bare-rpc.ts';
@@ -7,7 +8,7 @@ import { until } from '../support/until.ts';
 
 const piece = 'x'.repeat(64 * 1024);
 
-async function connected() {
+async function connected(changes: Partial<ToolSource> = {}) {
   const { rpc, wire } = pairedRpc();
   const started: unknown[] = [];
   const refused = { ok: false as const, said: ['not here'] };
@@ -22,6 +23,7 @@ async function connected() {
     ended: async () => refused,
     rows: async () => refused,
     cancel: async () => refused,
+    ...changes,
   };
   const notes: string[] = [];
   const options = { source, version: '1', lookEveryMs: 3_600_000, note: (text: string) => void notes.push(text) };
@@ -85,4 +87,31 @@ test('messages that are no requests are noted in a line each, and the rest goes 
   );
   expect((await rpc.tools()).map(({ name }) => name)).toContain('at-risk');
   expect(notes).toEqual(strange.map(() => 'a message that is not JSON-RPC was ignored'));
+});
+
+// 10,000 calls at once took 540 MB, and thousands of connections to the daemon, which needs its own to guard.
+test('of very many calls at once a few are carried out, some wait, the rest are refused, and each is answered once', async () => {
+  const gate = Promise.withResolvers<void>();
+  let [underWay, most, begun] = [0, 0, 0];
+  const start = async () => {
+    begun += 1;
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await gate.promise;
+    underWay -= 1;
+    return { ok: false as const, said: ['not here'] };
+  };
+  const { rpc } = await connected({ start });
+  const ids = Array.from({ length: 1_200 }, () => rpc.ask('tools/call', { name: 'at-risk', arguments: {} }));
+  const answers = () => rpc.messages.filter(({ id }) => typeof id === 'number' && ids.includes(id));
+  const refused = await until('refusals', () => (answers().length >= 168 ? answers() : null));
+  expect(refused.every(({ error }) => error?.message.includes('wait for their answers'))).toBe(true);
+  const [first, last] = [ids[32], ids[1_031]];
+  rpc.notify('notifications/cancelled', { requestId: last });
+  gate.resolve();
+  await until('the other answers', () => answers().length === 1_199);
+  expect([most, begun]).toEqual([32, 1_031]);
+  expect(new Set(answers().map(({ id }) => id)).size).toBe(1_199);
+  expect(answers().some(({ id }) => id === last)).toBe(false);
+  expect((await rpc.answerTo(first ?? 0)).error).toBeUndefined();
 });
