@@ -7,6 +7,11 @@ export interface Sender {
   readonly host: string | undefined;
 }
 
+/** Whether a web page sent it: browsers say so. No page of ours sends anything but forms. */
+export function isFromAnyPage({ secFetchSite, origin }: Pick<Sender, 'secFetchSite' | 'origin'>): boolean {
+  return origin !== undefined || secFetchSite !== undefined;
+}
+
 /**
  * False for what a browser sends from another site. `publicUrl`: the configured address of the page, for proxies that
  * pass another Host on. What names no origin is no browser's; forms ask for their own token in any case.

@@ -1,24 +1,28 @@
 // What a form of our pages sends: read, and refused when another site sent it, or a page that no longer holds.
 import type { Context } from 'hono';
 import { browserKeyOf, formTokenOf, isFormTokenOf, newBrowserKey, setBrowserKey } from '../access/browser-key.ts';
-import { isFromOurPage } from '../access/origin.ts';
+import { isFromOurPage, type Sender } from '../access/origin.ts';
 import { formTokenField } from '../page/visitor.ts';
 import { bodyText, maxBodyBytes } from './body-text.ts';
 import { refuse } from './refusals.ts';
 
 type Refused = { readonly refused: ReturnType<typeof refuse> };
 
+/** What the browser says of the page that sent the request, if any did. */
+export function senderOf(c: Context): Sender {
+  return {
+    secFetchSite: c.req.header('sec-fetch-site'),
+    origin: c.req.header('origin'),
+    host: c.req.header('host'),
+  };
+}
+
 /** The fields of a form that a browser sends from a page of ours. Whether the form was made for that browser is not asked. */
 export async function formOf(
   c: Context,
   publicUrl: string | null,
 ): Promise<{ readonly form: URLSearchParams } | Refused> {
-  const sender = {
-    secFetchSite: c.req.header('sec-fetch-site'),
-    origin: c.req.header('origin'),
-    host: c.req.header('host'),
-  };
-  if (!isFromOurPage(sender, publicUrl)) {
+  if (!isFromOurPage(senderOf(c), publicUrl)) {
     return { refused: refuse(c, 'cross_site', 'Another site sent this request, so Warmwarden did nothing.') };
   }
   if (!c.req.header('content-type')?.startsWith('application/x-www-form-urlencoded')) {

@@ -1,10 +1,12 @@
 // POST /api/operations/NAME: what the socket beside the store takes, for a token that may operate.
 import type { Hono } from 'hono';
 import { type Auth, operatorOf, reloaderOf } from '../access/auth.ts';
+import { isFromAnyPage } from '../access/origin.ts';
 import type { CommandResult, DaemonCommands } from '../model/operator-command.ts';
 import { answerOperation, type OperationName, operationNames } from '../operator/command-requests.ts';
 import { failure } from '../operator/plan.ts';
 import { bodyText, maxBodyBytes } from './body-text.ts';
+import { senderOf } from './form.ts';
 import { outcomeJson } from './json-answers.ts';
 import { noQuery, refuse } from './refusals.ts';
 
@@ -30,7 +32,8 @@ const statusOf: Readonly<Record<CommandResult, 200 | 409 | 422>> = {
 
 /**
  * Answers with the outcome. Without tokens only to a reload, as POST /-/reload does: for the rest the socket is the way.
- * Another content-type than JSON's is refused, so that no page elsewhere can post here with a browser's remembered password.
+ * What a web page sends is refused, so that none can post here with a browser's remembered password, or to a daemon without
+ * tokens; and so is another content-type than JSON's, for browsers that say nothing of the page.
  */
 export function addOperations(app: Hono, { auth, commands }: OperationsRouteParts): void {
   for (const name of operationNames) addOperation(app, name, { auth, commands });
@@ -41,6 +44,7 @@ function addOperation(app: Hono, name: OperationName, { auth, commands }: Operat
     const nameOf = name === 'reload' ? reloaderOf : operatorOf;
     const by = nameOf(auth(), c.req.header('authorization'));
     if (by === null) return refuse(c, 'not_allowed', auth() === 'none' ? noTokens : operatorsOnly);
+    if (isFromAnyPage(senderOf(c))) return refuse(c, 'not_allowed', 'A web page may not send commands.');
     if (!c.req.header('content-type')?.startsWith('application/json')) {
       return refuse(c, 'not_json', 'Send a JSON object with content-type application/json.');
     }

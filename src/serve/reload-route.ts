@@ -1,7 +1,9 @@
 // POST /-/reload: loads the configuration again, for those who may operate.
 import type { Hono } from 'hono';
 import { type Auth, reloaderOf } from '../access/auth.ts';
+import { isFromAnyPage } from '../access/origin.ts';
 import { type CommandOutcome, type ReloadRequest, succeeded } from '../model/operator-command.ts';
+import { senderOf } from './form.ts';
 import { outcomeJson } from './json-answers.ts';
 import { oneOf, readQuery } from './query.ts';
 import { queryOf, refuse } from './refusals.ts';
@@ -19,9 +21,7 @@ export function addReload(app: Hono, { auth, reload }: ReloadRouteParts): void {
   app.post('/-/reload', async (c) => {
     const by = reloaderOf(auth(), c.req.header('authorization'));
     if (by === null) return refuse(c, 'not_allowed', 'Only a token with the role operator may reload.');
-    // A browser says where a page comes from. No page of ours sends this request, so it is another site's.
-    if (c.req.header('origin') !== undefined || c.req.header('sec-fetch-site') !== undefined)
-      return refuse(c, 'not_allowed', 'A web page may not reload the configuration.');
+    if (isFromAnyPage(senderOf(c))) return refuse(c, 'not_allowed', 'A web page may not reload the configuration.');
     const query = readQuery(reloadParameters, queryOf(c));
     if ('wrong' in query) return refuse(c, 'bad_request', query.wrong);
     const { force, dry_run: dryRun } = query.read;

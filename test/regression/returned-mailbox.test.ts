@@ -20,6 +20,7 @@ test('no alert about old data fires for it, also after a restart; what the guard
   expect(duty.mailbox()).toMatchObject({ id, memory: { claim: memory?.claim }, stats: null, verdict: null });
   await duty.run(2 * minuteMs);
   await duty.restart();
+  expect(duty.mailbox()?.stats).toBeNull();
   await duty.run(5 * minuteMs);
   duty.between.meddle = () => 'pass';
   await duty.until(() => duty.mailbox()?.verdict != null);

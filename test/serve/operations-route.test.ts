@@ -57,6 +57,8 @@ test('a viewer, nobody, a form of a strange page and an unknown operation move n
   expect(await post('pause', { ...json, authorization: `Basic ${btoa('vera:secret-of-vera')}` })).toBe(403);
   const basic = { authorization: `Basic ${btoa('anna:secret-of-anna')}` };
   expect(await post('pause', { ...basic, 'content-type': 'text/plain' })).toBe(415);
+  expect(await post('pause', { ...basic, ...json, origin: server.url })).toBe(403);
+  expect(await post('pause', { ...basic, ...json, 'sec-fetch-site': 'cross-site' })).toBe(403);
   expect(await post('pause', { ...basic, ...json }, '[')).toBe(400);
   expect(await post('pause', { ...basic, ...json }, '[]')).toBe(400);
   expect(await post('toString', { ...basic, ...json })).toBe(404);
@@ -119,6 +121,12 @@ test('without tokens a reload is accepted over HTTP, as POST /-/reload accepts i
   const outcome = await askDaemon({ url: open.url, token: null }, 'reload', request);
   expect(outcome).toEqual({ result: 'done', messages: ['noted'] });
   expect(asked).toMatchObject([{ by: 'somebody over HTTP', reason: 'why' }]);
+  // No page sends it, not even one of ours.
+  for (const sent of [{ 'sec-fetch-site': 'same-origin' }, { origin: 'http://elsewhere.example' }]) {
+    const headers = { 'content-type': 'application/json', ...sent };
+    const answer = await fetch(`${open.url}/api/operations/reload`, { method: 'POST', headers, body: '{}' });
+    expect([answer.status, asked.length]).toEqual([403, 1]);
+  }
   await using closed = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
   await expect(askDaemon({ url: closed.url, token: null }, 'reload', request)).rejects.toThrow(
     'answered 401: put a token with the role operator into WARMWARDEN_TOKEN.',
