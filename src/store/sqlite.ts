@@ -11,7 +11,7 @@ import { freePages } from './file/free-pages.ts';
 import { identityOf, sizeOf } from './file/identity.ts';
 import { migrate } from './schema/migrations.ts';
 
-/** Twice what SQLite lets it grow to before it begins again from its start. */
+/** At least twice what SQLite lets it grow to, a thousand pages, before it begins again from its start. */
 const largeWalBytes = 8 * 1024 * 1024;
 
 /** Opens and migrates the file. Throws StoreError or NewerStoreError, each with one sentence. */

@@ -203,7 +203,7 @@ test('stats of a young store count what is only in its WAL, and do not say how m
   );
 });
 
-test('vacuum gives the space of an earlier store back, and from then on it shrinks by itself', async () => {
+test('vacuum gives the space of an earlier store back; from then on it shrinks by itself, and has the small pages of a new one', async () => {
   const { path, run } = place();
   await earlierStore(path);
   fill(path, 3_000, 1);
@@ -226,4 +226,16 @@ test('vacuum gives the space of an earlier store back, and from then on it shrin
   });
   expect(statSync(path).size).toBeLessThan(before / 5);
   expect(await stats()).toMatchObject({ shrinks_by_itself: true, unused_bytes: 0 });
+  const fresh = place();
+  for (const file of [path, fresh.path]) await (await Store.open(file, Date.now())).close();
+  expect([path, fresh.path].map(pagesOf)).toEqual([
+    { page_size: 1_024, journal_mode: 'wal' },
+    { page_size: 1_024, journal_mode: 'wal' },
+  ]);
 });
+
+function pagesOf(path: string) {
+  using database = new DatabaseSync(path);
+  const value = (pragma: string) => database.prepare(`PRAGMA ${pragma}`).get()?.[pragma];
+  return { page_size: value('page_size'), journal_mode: value('journal_mode') };
+}

@@ -14,6 +14,9 @@ import { closeToOthers, prepare } from './place.ts';
 /** Of the texts of all statements that are kept prepared: a prepared one takes some thirty times its text. */
 const preparedLetters = 256 * 1024;
 
+/** SQLite writes whole pages, and an answer that changes is one row of less than a kilobyte among thousands. */
+const pageBytes = 1_024;
+
 /** As PostgreSQL has it, so that a store can be copied there. */
 function storable(parameter: unknown): SQLInputValue {
   return (typeof parameter === 'string' ? withoutNul(parameter) : parameter) as SQLInputValue;
@@ -87,7 +90,7 @@ export function connect(path: string, listen: QueryListener = () => {}): Connect
     const database = new DatabaseSync(file);
     refuseForeign(database, path);
     // Of a new store: what is deleted can be given back to the disk (free-pages.ts).
-    database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+    database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
     const dialect = new PatientDialect({ database: shim(database) }, () => database.isTransaction);
     const db = new Kysely<Tables>({ dialect, log: listen });

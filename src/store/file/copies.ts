@@ -111,6 +111,8 @@ export async function vacuum(path: string): Promise<void> {
 }
 
 async function rewrite(db: Kysely<Tables>): Promise<void> {
+  // With a WAL the pages keep their size, and another process that reads keeps the WAL. Who opens the store next begins one again.
+  await sql`PRAGMA journal_mode = DELETE`.execute(db).catch(() => {});
   await sql`VACUUM`.execute(db);
   await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db);
 }
