@@ -4,6 +4,7 @@ import type { Ppm } from '../model/policy.ts';
 import { RecentTimes } from './recent-times.ts';
 import { Restraint } from './restraint.ts';
 import { Sharing } from './sharing.ts';
+import { Stops } from './stops.ts';
 
 const windowMs = 60_000;
 /** A stop that another process wrote down is not longer than those of its own (http/exchange.ts). */
@@ -42,6 +43,8 @@ export class Budget {
   #throttledUntil = Number.NEGATIVE_INFINITY;
   readonly #restraint = new Restraint();
   readonly #sharing = new Sharing();
+  /** Those that the API asked for. */
+  readonly #stops = new Stops();
   readonly #configuredPpm: Ppm | null;
   #headroomPpm: Ppm;
   #share = 1;
@@ -106,6 +109,11 @@ export class Budget {
     return Math.max(1, Math.floor((this.#limit * this.#share * (1_000_000 - this.#headroomPpm)) / 1_000_000));
   }
 
+  /** Requests a minute to count on: less than allowed where the API lately let nothing start for a part of the time. */
+  expectedPerMinute(now: number): number {
+    return Math.max(1, Math.floor(this.allowedPerMinute * this.#stops.leave(now)));
+  }
+
   /** When the next request may start; in the past when it may start now. */
   nextStartAt(now: number): number {
     this.#forget(now);
@@ -152,7 +160,12 @@ export class Budget {
     }
     const wait = retryAfterMs ?? withoutRetryAfterMs + random() * jitterMs;
     this.#throttledUntil = Math.max(this.#throttledUntil, now + wait);
-    this.#stoppedUntil = Math.max(this.#stoppedUntil, this.#throttledUntil);
+    this.#stopUntil(this.#throttledUntil, now);
+  }
+
+  #stopUntil(until: number, now: number): void {
+    this.#stoppedUntil = Math.max(this.#stoppedUntil, until);
+    this.#stops.add(now, until);
   }
 
   /** 429s of the last hour that came in spite of the ledger: somebody else uses the key, or the plan is smaller. */
@@ -179,7 +192,7 @@ export class Budget {
     if (headers.limit !== null && headers.limit >= 1) this.#limit = Math.min(this.#planLimit, headers.limit);
     if (headers.remaining !== null && headers.remaining <= 0) {
       const oldest = this.#starts.at(0) ?? now;
-      this.#stoppedUntil = Math.max(this.#stoppedUntil, Math.min(oldest + windowMs, now + windowMs));
+      this.#stopUntil(Math.min(oldest + windowMs, now + windowMs), now);
     }
     const { limit, remaining } = headers;
     if (limit !== null && remaining !== null && startedAt !== null) {

@@ -107,7 +107,7 @@ function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs):
     ),
     one(
       'api_requests_per_minute_limit',
-      'Requests a minute that the budget allows at present.',
+      'Requests a minute that Warmwarden can make at present: its share of the limit, less what the API refuses.',
       (account) => account.requestsPerMinute,
     ),
     one('poll_queue_length', 'Number of polls that wait for a slot of the budget.', (account) => account.queueLength),

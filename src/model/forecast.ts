@@ -5,6 +5,8 @@ export interface Forecast {
   readonly mailboxes: number;
   /** Requests a minute that may be made at present. */
   readonly allowedPerMinute: number;
+  /** The API lets nothing start for most of the time, although more is allowed. */
+  readonly isHeldBack: boolean;
   /** Requests a minute that the cadence asks for. */
   readonly asksPerMinute: number;
   readonly fits: boolean;

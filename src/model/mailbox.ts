@@ -119,7 +119,7 @@ export interface ListFailure {
 /** An account as the daemon finds it. */
 export interface AccountState {
   readonly name: string;
-  /** Requests a minute that the ledger allows at present. */
+  /** Requests a minute that can be made at present. */
   readonly requestsPerMinute: number;
   /** The limit of the key that this is a share of, requests a minute. */
   readonly limitPerMinute: number;

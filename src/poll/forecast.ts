@@ -12,6 +12,8 @@ export interface ForecastInput {
   readonly mailboxes: number;
   /** Requests a minute that may be made. */
   readonly allowedPerMinute: number;
+  /** They are so few because the API lets nothing start for most of the time. Default: false. */
+  readonly isHeldBack?: boolean;
   /** The share of the key's limit that is left to others, parts per million. */
   readonly headroomPpm: number;
   readonly gaps: Gaps;
@@ -38,7 +40,7 @@ export function cadenceOf(gaps: Gaps): Readonly<Record<Route, number>> {
 }
 
 export function forecastOf(input: ForecastInput): Forecast {
-  const { mailboxes, allowedPerMinute, headroomPpm, gaps, earlyMs } = input;
+  const { mailboxes, allowedPerMinute, isHeldBack = false, headroomPpm, gaps, earlyMs } = input;
   const cadenceMs = cadenceOf(gaps);
   const demand = demandOf({ mailboxes, allowedPerMinute, cadenceMs, early: earlyMs > 0 });
   const { asksPerMinute, roomPerMinute, fits, stretch, accountSpacingMs, statsCapMs } = demand;
@@ -48,6 +50,7 @@ export function forecastOf(input: ForecastInput): Forecast {
   return {
     mailboxes,
     allowedPerMinute,
+    isHeldBack,
     asksPerMinute,
     fits,
     oldestMs: {

@@ -233,7 +233,7 @@ export class AccountHealth {
     if (this.#state.listed) this.#foresee();
     this.#state = {
       ...this.#state,
-      requestsPerMinute: budget.allowedPerMinute,
+      requestsPerMinute: budget.expectedPerMinute(now),
       limitPerMinute: budget.limitPerMinute,
       throttledLastHour: budget.throttledLastHour(now),
       queueLength: length,

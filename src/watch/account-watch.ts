@@ -83,14 +83,12 @@ export class AccountWatch {
       policyFor: options.policyFor,
     });
     const backlog = (now: number) => this.#queue.backlog(now);
-    const forecast = () =>
-      forecastOf({
-        mailboxes: fleet.mailboxCount(account),
-        allowedPerMinute: allowedPerMinute(),
-        headroomPpm: api.budget.headroomPpm,
-        gaps,
-        earlyMs,
-      });
+    const forecast = () => {
+      const [mailboxes, { headroomPpm }] = [fleet.mailboxCount(account), api.budget];
+      const expected = api.budget.expectedPerMinute(world.clock.monotonic());
+      const pace = { allowedPerMinute: expected, isHeldBack: expected < allowedPerMinute(), headroomPpm };
+      return forecastOf({ mailboxes, ...pace, gaps, earlyMs });
+    };
     this.#health = new AccountHealth({ account, world, fleet, budget: api.budget, backlog, forecast });
     this.#lane = new Lane({
       clock: world.clock,

@@ -24,8 +24,10 @@ export function sumText({ mailboxes, allowedPerMinute, asksPerMinute, ...forecas
 }
 
 /** What would mend a cadence that does not fit; empty when it fits. */
-export function mendText({ mend }: Forecast): string {
+export function mendText({ mend, isHeldBack }: Forecast): string {
   if (mend === null) return '';
+  if (isHeldBack)
+    return 'Most of the time the API says that no request is left, although Warmwarden stays within its rate limit. Find out what else uses the key, or correct plan or requests_per_minute.';
   const plan = plans.find(([, limit]) => limit >= mend.requestsPerMinute);
   const byPlan = plan
     ? `A key with ${counted(mend.requestsPerMinute, 'request')} a minute would be enough (plan ${plan[0]}: ${plan[1]})`

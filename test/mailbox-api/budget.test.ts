@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Budget, type BudgetOptions } from '../../src/mailbox-api/budget.ts';
+import { minuteMs } from '../../src/model/time.ts';
 import { SlidingWindow } from '../../src/simulator/rate-limit.ts';
 import { movedClock } from '../../src/world.ts';
 import { start } from './scripted-server.ts';
@@ -94,6 +95,29 @@ test('with nothing remaining, requests wait until the oldest of ours has left th
   budget.started(5_000);
   budget.noteLimits({ limit: 100, remaining: 0, startedAt: null }, 5_100);
   expect(budget.nextStartAt(5_100)).toBe(60_000);
+});
+
+test('an API that says after each request that nothing remains leaves one request a minute to count on, step by step', () => {
+  const budget = budgetOf(500, 30_000);
+  const told = new Set<number>();
+  for (let now = 0; now < 20 * minuteMs; now = Math.max(now + 100, budget.nextStartAt(now))) {
+    budget.started(now);
+    budget.noteLimits({ limit: 500, remaining: 0, startedAt: now }, now + 100);
+    told.add(budget.expectedPerMinute(now + 100));
+  }
+  expect([...told]).toEqual([485, 242, 121, 60, 1]);
+  expect(budget.allowedPerMinute).toBe(485);
+  expect(budget.expectedPerMinute(30 * minuteMs)).toBe(485);
+});
+
+test('a stop now and then, and pauses of an outage, leave what to count on as it is', () => {
+  const budget = budgetOf(100, 0);
+  for (let now = 0; now < 30 * minuteMs; now += 5 * minuteMs) {
+    budget.started(now);
+    budget.noteLimits({ limit: 100, remaining: 0, startedAt: now }, now);
+    for (let failures = 0; failures < 20; failures += 1) budget.failed(now, () => 1);
+    expect(budget.expectedPerMinute(now + minuteMs)).toBe(100);
+  }
 });
 
 test.each([

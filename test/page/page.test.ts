@@ -475,7 +475,7 @@ describe('the fleet', () => {
       ...{ mailbox: 6 * hourMs, dns: minuteMs, blacklist: 12 * hourMs },
     };
     const rest = { mailboxes: 3, allowedPerMinute: 90, asksPerMinute: 3, fits: true, firstSweepMs: minuteMs };
-    const forecast = { ...rest, oldestMs, calmestMs: oldestMs.stats, mend: null };
+    const forecast = { ...rest, oldestMs, calmestMs: oldestMs.stats, isHeldBack: false, mend: null };
     const withForecast = (changes: object) => {
       const fleet = calmFleet();
       fleet.putAccount(account('acme', { forecast: { ...forecast, ...changes } }));

@@ -37,6 +37,14 @@ test('says by how much a cadence is too much, how old statistics get, and what w
   );
 });
 
+test('where the API lets nothing start, the key is looked at, not its plan', () => {
+  const forecast = forecastOf(input(1_000, { allowedPerMinute: 1, isHeldBack: true }));
+  expect(sumText(forecast)).toMatch(/^1,000 mailboxes at 1 request a minute: .* stats will be up to 33 h 51 min old$/);
+  expect(mendText(forecast)).toMatch(
+    /^Most of the time the API says that no request is left, .* what else uses the key/,
+  );
+});
+
 test('where the riskier mailboxes are read first, the calmest wait longer, and that is said', () => {
   expect(sumText(forecastOf(input(1_000, { earlyMs: minuteMs })))).toBe(
     '1,000 mailboxes at 90 requests a minute: the cadence needs 110 a minute; stats will be up to 18 min old, or up to 23 min for the mailboxes at least risk',

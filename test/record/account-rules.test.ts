@@ -84,6 +84,27 @@ test('H12: 429 in spite of our counting shrinks the budget, fires an alert at th
   ]);
 });
 
+test('an API that lets nothing start for most of the time: the forecast counts on what it leaves, until it allows more', async () => {
+  await using duty = await goOnDuty({ scenario: calm });
+  await duty.run(10 * minuteMs);
+  const [whole, before] = [account(duty)?.requestsPerMinute, account(duty)?.forecast];
+  let asked = 0;
+  duty.between.meddle = () => {
+    asked += 1;
+    if (asked % 2 === 0) return 'pass';
+    return { status: 429, body: { error: 'too many requests' }, headers: { 'retry-after': '60' } };
+  };
+  await duty.run(50 * minuteMs);
+  expect([account(duty)?.requestsPerMinute, account(duty)?.forecast]).toMatchObject([
+    1,
+    { allowedPerMinute: 1, isHeldBack: true },
+  ]);
+  expect(asked).toBeLessThan(110);
+  duty.between.meddle = () => 'pass';
+  await duty.run(30 * minuteMs);
+  expect([account(duty)?.requestsPerMinute, account(duty)?.forecast]).toEqual([whole, before]);
+});
+
 test('H13: a burst of 5xx slows the account, not one mailbox, and one bad mailbox slows no other', async () => {
   await using duty = await goOnDuty({ scenario: calm });
   await duty.run(20 * minuteMs);

@@ -152,6 +152,7 @@ test('/api/budget says what each key may do, whether that is enough, and how old
     ...{
       mailboxes: 2,
       allowedPerMinute: 1,
+      isHeldBack: false,
       asksPerMinute: 3,
       fits: false,
       calmestMs: 46 * minuteMs,

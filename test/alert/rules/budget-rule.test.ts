@@ -29,6 +29,7 @@ const account = (forecast: Forecast | null): AccountState => ({
 const small: Forecast = {
   mailboxes: 1_000,
   allowedPerMinute: 90,
+  isHeldBack: false,
   asksPerMinute: 110.3,
   fits: false,
   oldestMs: {
