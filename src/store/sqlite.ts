@@ -1,14 +1,16 @@
 // The store in one SQLite file, which this process holds alone.
+import { truncateSync } from 'node:fs';
 import { sql } from 'kysely';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { SoleMembership } from '../replicas/sole.ts';
 import type { Database, Write } from './database.ts';
 import { FailedStatements } from './failed-statements.ts';
-import { cutShortError, failureOf, isFull, isLocked, lostWalError, movedError } from './failure.ts';
+import { cutShortError, failureOf, isFull, isLocked, lostWalError, movedError, overwrittenError } from './failure.ts';
 import { type Connection, connect, nameHolder, type QueryListener, storeError } from './file/connection.ts';
 import { freePages } from './file/free-pages.ts';
 import { identityOf, sizeOf } from './file/identity.ts';
+import { FileMark } from './file/mark.ts';
 import { migrate } from './schema/migrations.ts';
 
 /** At least twice what SQLite lets it grow to, a thousand pages, before it begins again from its start. */
@@ -24,17 +26,25 @@ export async function openSqlite(path: string, now: EpochMs, listen?: QueryListe
   try {
     await migrate(connection.db);
     await nameHolder(connection.db, now);
-    return new SqliteDatabase(path, connection, statements);
+    return new SqliteDatabase(
+      path,
+      { ...connection, mark: await FileMark.put(connection.db, connection.file) },
+      statements,
+    );
   } catch (error) {
     await connection.close();
     throw storeError(path, error);
   }
 }
 
+interface MarkedConnection extends Connection {
+  readonly mark: FileMark;
+}
+
 class SqliteDatabase implements Database {
   readonly membership = new SoleMembership();
   readonly statements: FailedStatements;
-  readonly #connection: Connection;
+  readonly #connection: MarkedConnection;
   readonly #file: string;
   readonly #wal: string;
   /** Device and inode of the file, its WAL and its index, as they were when it was opened. */
@@ -43,9 +53,10 @@ class SqliteDatabase implements Database {
   #walBytes = 0;
   /** The disk was full, and what the WAL takes of it was not given back since. */
   #wasFull = false;
+  #closing: Promise<void> | null = null;
 
   /** The store at `path`: open, and written once. */
-  constructor(path: string, connection: Connection, statements: FailedStatements) {
+  constructor(path: string, connection: MarkedConnection, statements: FailedStatements) {
     this.statements = statements;
     this.#connection = connection;
     this.#file = path;
@@ -111,7 +122,16 @@ class SqliteDatabase implements Database {
   listen(): void {}
 
   close(): Promise<void> {
-    return this.#connection.close();
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { mark } = this.#connection;
+    // What the WAL holds does not belong to the file that was put there: SQLite is to lay nothing over it.
+    if (mark.content === 'other' && identityOf(this.#wal) === this.#opened.get(this.#wal)) truncateSync(this.#wal, 0);
+    await this.#connection.close();
+    mark.close();
   }
 
   /** A write to a file that has no name any more would succeed, and be lost; without the lock it would not be the only one. */
@@ -119,6 +139,7 @@ class SqliteDatabase implements Database {
     for (const [path, identity] of this.#opened) {
       if (identityOf(path) !== identity) throw path === this.#file ? movedError(path) : lostWalError(path);
     }
+    if (this.#connection.mark.content !== 'ours') throw overwrittenError(this.#file);
     this.#connection.lock.hold();
   }
 

@@ -1,10 +1,12 @@
 // The store of issue "out of the laboratory": damaged, replaced or locked while the daemon runs, with every light green.
 import {
   chmodSync,
+  copyFileSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -20,6 +22,7 @@ import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { storeError } from '../../src/store/file/connection.ts';
+import { backUp } from '../../src/store/file/copies.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 import { Store } from '../../src/store/store.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
@@ -129,6 +132,39 @@ describe('another file in the place of the store', () => {
     expect(store.trouble).toMatchObject({ failures: 1 });
     renameSync(`${path}.away`, `${path}${ending}`);
     await write();
+  });
+});
+
+describe('a file that is copied over the store', () => {
+  const copies: readonly (readonly [what: string, put: (path: string) => void])[] = [
+    ['a backup of it', (path) => copyFileSync(`${path}.backup`, path)],
+    ['another store', (path) => copyFileSync(`${path}.other`, path)],
+    ['nothing', (path) => truncateSync(path, 0)],
+  ];
+  test.each(copies)('is noticed before anything is written, and gets nothing of the WAL: %s', async (what, put) => {
+    const { path, store, write } = await opened();
+    await write();
+    await backUp(path, `${path}.backup`);
+    const other = await Store.open(`${path}.other`, now);
+    await other.close();
+    await store.recordAlerts({ ...noAlerts, changed: [alertOf('later')] });
+    put(path);
+    await expect(write()).rejects.toThrow('was overwritten while Warmwarden was running');
+    expect(store.trouble.newest?.remedy).toMatch(/^Restart Warmwarden with SIGTERM/);
+    const there = readFileSync(path);
+    await store.close();
+    // SQLite may still bring back what was cut off.
+    if (what !== 'nothing') expect(readFileSync(path).equals(there)).toBe(true);
+  });
+
+  test('is none when a tool copies what the WAL holds into it', async () => {
+    const { path, store, write } = await opened();
+    await write();
+    const tool = new DatabaseSync(path);
+    tool.exec('PRAGMA wal_checkpoint(FULL)');
+    tool.close();
+    await write();
+    expect(store.trouble.failures).toBe(0);
   });
 });
 
