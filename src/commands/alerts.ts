@@ -26,7 +26,7 @@ const minTitleWidth = 24;
 
 export function alertsCommand(): Command {
   const list = withDaemonOptions(new Command('list'))
-    .description('list the alerts that are firing, the most severe first; exits with 1 when nothing is guarded')
+    .description('list the alerts that are firing, the most severe first; exits with 1 when no daemon runs')
     .option('--details', 'show what each alert says: the numbers, what Warmwarden did, and what to do')
     .option('--all', 'also list pending alerts, which fire if their cause lasts')
     .addOption(new Option('--severity <word...>', 'only these severities').choices([...severities]))

@@ -112,7 +112,9 @@ function wrong(sentence: string): CommandError {
 /** The address of the service, checked (docs/faults.md T1). */
 function checkedBaseUrl({ baseUrl = '', allowHttp = false }: McpOptions): string {
   if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
-    throw wrong('--base-url is not an address: it must begin with https:// and end with /v1');
+    throw wrong(
+      '--base-url is not an address: it must begin with https:// (or http:// when it leads to this machine) and end with /v1',
+    );
   }
   const { username, password, search, hash, pathname } = new URL(baseUrl);
   if (username || password || search || hash) throw wrong('--base-url must have no name, no ? and no #');

@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import type { FleetAnswer } from '../serve/fleet-answer.ts';
-import { exitFailed } from '../terminal/exit-codes.ts';
+import { exitDone, exitFailed } from '../terminal/exit-codes.ts';
 import { screenColumns, screenRows, showsColours } from '../terminal/screen.ts';
 import { systemClock } from '../world.ts';
 import { askFor, type DaemonAddress } from './daemon-client.ts';
@@ -28,7 +28,9 @@ interface StatusOptions extends DaemonOptions {
 
 export function statusCommand(): Command {
   return withDaemonOptions(new Command('status'))
-    .description('show the fleet, the worst first: what is wrong, what was done, how old the data is')
+    .description(
+      'show the fleet, the worst first: what is wrong, what was done, how old the data is; exits with 1 when mailboxes are not guarded',
+    )
     .option('--watch', 'refresh every 2 seconds')
     .option('--all', 'show every mailbox and alert, also those that do not fit the screen')
     .action(status);
@@ -40,13 +42,20 @@ async function status(options: StatusOptions): Promise<void> {
   do {
     const screen = screenFor(options);
     const answer = await wholeFleet(address, Boolean(options.json) || screen.rows === null);
-    if (!answer.guarded) process.exitCode = exitFailed;
+    process.exitCode = guardsAll(answer) ? exitDone : exitFailed;
     if (options.watch && process.stdout.isTTY) process.stdout.write(clearScreen);
     const { next_cursor: _, ...whole } = answer;
     if (options.json) printJson('status', whole);
     else process.stdout.write(statusText(answer, screen));
     if (options.watch) await clock.sleep(lookEveryMs);
   } while (options.watch);
+}
+
+/** Whether what is configured is guarded at this moment. An account that can't be read is not, whoever is to blame. */
+function guardsAll({ guarded, accounts, alerts, store_failure: storeFailure }: StatusAnswer): boolean {
+  if (!guarded || storeFailure !== null) return false;
+  const isRead = accounts.every(({ failing_since: since }) => since === null);
+  return isRead && !alerts.some(({ rule }) => rule === 'account_unguarded');
 }
 
 function screenFor({ all, watch }: StatusOptions): Screen {

@@ -10,7 +10,7 @@ const exitNewerStore = 3;
 /** What each exit code means, as `--help` and docs/cli.md say it. */
 export const exitMeanings: readonly (readonly [code: number, meaning: string])[] = [
   [exitDone, 'done, also when there was nothing to do'],
-  [exitFailed, 'failed, or nothing is guarded'],
+  [exitFailed, 'failed, or mailboxes are not guarded'],
   [exitUsage, 'usage or configuration is wrong, or a mailbox, channel, recipe or silence is unknown'],
   [exitNewerStore, 'the store belongs to a newer version'],
 ];

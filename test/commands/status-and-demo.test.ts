@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Fleet } from '../../src/fleet/fleet.ts';
 import { Store } from '../../src/store/store.ts';
-import { alert } from '../serve/example-fleet.ts';
+import { account, alert, exampleFleet } from '../serve/example-fleet.ts';
+import { serve } from '../serve/running-server.ts';
 import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
 
@@ -56,6 +58,25 @@ test('--json and --all show every mailbox, and 1 says that nothing is guarded', 
     1,
     mailboxes,
   ]);
+});
+
+test('1 says that an account cannot be read, that polling stopped or that the store fails, and nothing else does', async () => {
+  const codeOf = async (change: (fleet: Fleet) => void) => {
+    const fleet = exampleFleet();
+    change(fleet);
+    await using server = await serve(fleet);
+    return (await commandLine(['status', '--url', server.url])).code;
+  };
+  const failure = { said: 'the disk is full', remedy: 'Make room.', lasting: false };
+  const codes = [
+    await codeOf((fleet) =>
+      fleet.putAlerts({ ...noAlerts, changed: [alert({ rule: 'dns_failing', severity: 'critical' })] }),
+    ),
+    await codeOf((fleet) => fleet.putAccount(account('acme', { failingSince: now }))),
+    await codeOf((fleet) => fleet.putAlerts({ ...noAlerts, changed: [alert({ rule: 'account_unguarded' })] })),
+    await codeOf((fleet) => fleet.putStoreFailure(failure)),
+  ];
+  expect(codes).toEqual([0, 1, 1, 1]);
 });
 
 test('what is piped is never cut, and nothing is left out: all mailboxes, all alerts', async () => {
