@@ -52,13 +52,16 @@ export function lostWalError(file: string): AtRiskError {
   );
 }
 
-/** Something else was copied into the file under the open handle. */
-export function overwrittenError(file: string): AtRiskError {
+/** Another database was copied into the file under the open handle; or, `isDamaged`, what is there now is none. */
+export function overwrittenError(file: string, isDamaged: boolean): AtRiskError {
   return new AtRiskError(
     `${file} was overwritten while Warmwarden was running: it no longer has what Warmwarden wrote, and more writes would damage it`,
-    'Restart Warmwarden with SIGTERM, as `systemctl restart` does, and not with kill -9: it continues with the file that is there then. To restore a backup, stop Warmwarden first.',
+    isDamaged ? damaged(file) : restored,
   );
 }
+
+const restored =
+  'Restart Warmwarden with SIGTERM, as `systemctl restart` does, and not with kill -9: it continues with the file that is there then. To restore a backup, stop Warmwarden first.';
 
 /** The WAL under the open handle lacks writes that it held. */
 export function cutShortError(wal: string): AtRiskError {

@@ -139,7 +139,8 @@ class SqliteDatabase implements Database {
     for (const [path, identity] of this.#opened) {
       if (identityOf(path) !== identity) throw path === this.#file ? movedError(path) : lostWalError(path);
     }
-    if (this.#connection.mark.content !== 'ours') throw overwrittenError(this.#file);
+    const { content } = this.#connection.mark;
+    if (content !== 'ours') throw overwrittenError(this.#file, content === 'none');
     this.#connection.lock.hold();
   }
 

@@ -150,7 +150,9 @@ describe('a file that is copied over the store', () => {
     await store.recordAlerts({ ...noAlerts, changed: [alertOf('later')] });
     put(path);
     await expect(write()).rejects.toThrow('was overwritten while Warmwarden was running');
-    expect(store.trouble.newest?.remedy).toMatch(/^Restart Warmwarden with SIGTERM/);
+    const remedy =
+      what === 'nothing' ? /damaged: stop Warmwarden, move the file away/ : /^Restart Warmwarden with SIGTERM/;
+    expect(store.trouble.newest?.remedy).toMatch(remedy);
     const there = readFileSync(path);
     await store.close();
     // SQLite may still bring back what was cut off.
