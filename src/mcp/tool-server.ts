@@ -65,6 +65,8 @@ export function serveTools(wire: Wire, options: ToolServerOptions, world: World)
     input.end();
   };
   for (const event of ['end', 'close', 'error']) wire.input.once(event, () => void finish());
+  // The SDK listens once for each answer that waits to be read; Node.js would call that a leak.
+  wire.output.setMaxListeners(0);
   const transport = new StdioServerTransport(input, wire.output);
   const closed = new Promise<void>((resolve) => {
     const close = transport.close.bind(transport);
