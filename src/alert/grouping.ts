@@ -5,7 +5,7 @@ import type { MessageIncident } from '../model/incident.ts';
 import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../model/time.ts';
 import { alertsAPiece } from './pieces.ts';
 
-/** What is told in one message. */
+/** What is announced in one message. */
 export interface GroupMessage {
   readonly group: string;
   /** null: of several accounts. */
@@ -17,7 +17,7 @@ export interface GroupMessage {
    * transition has its own besides.
    */
   readonly kind: Transition['kind'] | 'found';
-  /** The worst of those that are told. */
+  /** The worst of those that are announced. */
   readonly severity: Severity;
   /** When the message was made. */
   readonly at: EpochMs;
@@ -37,7 +37,7 @@ export interface GroupTiming {
   readonly now: EpochMs;
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
-  /** When the group was told last; undefined when that is longer ago than matters. */
+  /** When the group was announced last; undefined when that is longer ago than matters. */
   readonly lastNotified: (group: string) => EpochMs | undefined;
   /** There may be more transitions without a notification than were given: nobody waits, or they would wait behind these for ever. */
   readonly full: boolean;
@@ -56,7 +56,7 @@ export interface IncidentTiming {
 
 /** The group of what the first sweep found. */
 const foundGroup = 'found';
-/** A sweep that takes longer is told in parts: nothing is kept longer, whatever becomes of the sweep. */
+/** A sweep that takes longer is announced in parts: nothing is kept longer, whatever becomes of the sweep. */
 const longestKeptMs = hourMs;
 
 /** The group of an alert: its account and its rule. */
@@ -64,7 +64,7 @@ export function groupOf({ account, rule }: Alert): string {
   return `${account}|${rule}`;
 }
 
-/** The groups that may be told now, and when the next one may (null: none waits). `pause`: see NotificationFacts. */
+/** The groups that may be announced now, and when the next one may (null: none waits). `pause`: see NotificationFacts. */
 export async function dueGroups(
   unnotified: readonly StoredTransition[],
   timing: GroupTiming,
@@ -101,7 +101,7 @@ export async function dueGroups(
 }
 
 /**
- * By fingerprint, the newest step that a first sweep found. What ends before it was told is told where it began; what
+ * By fingerprint, the newest step that a first sweep found. What ends before it was announced is announced where it began; what
  * got news that must not wait takes along what was found before.
  */
 function foundIn(unnotified: readonly StoredTransition[]): ReadonlyMap<string, Transition> {
@@ -145,7 +145,7 @@ function groupDueAt(group: string, members: readonly StoredTransition[], timing:
   return exempt ? afterWait : Math.max(afterWait, mayNotifyFrom(group, timing));
 }
 
-/** From when on a group may be told again. */
+/** From when on a group may be announced again. */
 export function mayNotifyFrom(group: string, timing: GroupTiming): EpochMs {
   const last = timing.lastNotified(group);
   return last === undefined ? Number.NEGATIVE_INFINITY : dueAt(last, timing.groupIntervalMs, timing.now);

@@ -23,7 +23,7 @@ const joinsWithinMs = 18 * hourMs;
 const widensWithinMs = 6 * hourMs;
 /** Without anything new for so long, and with nothing that goes on, an incident is over. */
 const quietMs = dayMs;
-/** The mailboxes that one incident keeps; more than that are told outside of it. */
+/** The mailboxes that one incident keeps; more than that are announced outside of it. */
 const maxMembers = 5_000;
 
 export interface IncidentFacts {
@@ -202,7 +202,7 @@ function holdsOthers({ rule, object }: Alert, { members }: Incident, { heldKeys 
   return heldKeys(object ?? '').some((key) => !keys.has(key));
 }
 
-/** After its one update an incident is silent until its end; what is graver than all that was told is told by itself. */
+/** After its one update an incident is silent until its end; what is graver than all that was announced is announced by itself. */
 function isGraver(alert: Alert, announced: IncidentAnnouncement | null): boolean {
   return announced?.updated === true && severer(alert.severity, announced.severity);
 }
@@ -213,7 +213,7 @@ function concerns(incident: Incident, alert: Alert, belonging: Belonging): boole
   if (mailboxId !== null && memberRules.includes(rule)) {
     return members.some((member) => member.account === account && member.mailboxId === mailboxId);
   }
-  // Nobody would be told of it before the end: symptoms call for nothing before that.
+  // Nobody would be notified of it before the end: symptoms call for nothing before that.
   if (announced?.updated && !symptoms.includes(rule)) return false;
   switch (rule) {
     case 'guard_held':
@@ -250,7 +250,7 @@ const waveMs = 15 * minuteMs;
 /** ...that goes on for no longer than this. */
 const longestWaveMs = 2 * hourMs;
 
-/** How many alerts belong to it that are no symptoms: what is held, its domain's DNS. A further one is told at once. */
+/** How many alerts belong to it that are no symptoms: what is held, its domain's DNS. A further one is announced at once. */
 export function graveAlerts({ alerts }: Pick<Incident, 'alerts'>): number {
   return alerts.filter((fingerprint) => !symptoms.some((rule) => fingerprint.startsWith(`${rule}|`))).length;
 }
@@ -271,7 +271,7 @@ export function dueStep(incident: Incident, now: EpochMs): 'began' | 'grew' | 'e
   return (isWider || isLarger) && isSettled && elapsedMs(announced.at, now) >= settleMs ? 'grew' : null;
 }
 
-/** As severe as the worst of its mailboxes and of the alerts that it was told with; never less than before. */
+/** As severe as the worst of its mailboxes and of the alerts in its messages; never less than before. */
 export function withSeverity(incident: Incident, alerts: readonly Alert[]): Incident {
   const severities = [...incident.members, ...alerts].map(({ severity }) => severity);
   const severity = worstOf([incident.severity, ...severities]);

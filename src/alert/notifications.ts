@@ -15,7 +15,7 @@ export interface NotificationFacts {
   readonly announced: ReadonlyMap<string, Announcement>;
   /** Every alert that fires now, taken before the transitions without a notification were: what is in it has been recorded. */
   readonly firing: readonly Alert[];
-  /** Silenced, or explained by another alert. The end of what was announced is told all the same. */
+  /** Silenced, or explained by another alert. The end of what was announced is announced all the same. */
   readonly muted: (alert: Alert) => boolean;
   /** Of an alert that people know: whether a channel wants it by now that was not notified of it. */
   readonly joined: (alert: Alert) => boolean;
@@ -85,7 +85,7 @@ function newsOfOne(steps: readonly Transition[], { announced, muted }: Notificat
   if (!latest) return null;
   const known = announced.get(latest.alert.fingerprint);
   if (latest.kind === 'resolved') {
-    // What nobody was told of has no end to be told either, unless it begins and ends in this very message.
+    // What nobody was notified of has no end to be announced either, unless it begins and ends in this very message.
     const begins = steps.some(({ kind, alert }) => kind !== 'resolved' && !muted(alert));
     if (known) return endAsTold(latest, known);
     return begins ? { ...latest, brief: true } : null;
@@ -188,7 +188,7 @@ export interface Telling {
   readonly inIncident: boolean;
 }
 
-/** What people know after a transition was told; null for what does not go on. */
+/** What people know after a transition was announced; null for what does not go on. */
 export function announcementOf(
   { transition: { kind, alert }, to }: Routed,
   { announced, at, inIncident }: Telling,

@@ -1,5 +1,5 @@
 // Ends that are no message to people, because an earlier message said so: of bounces that were too few to act on, and of what
-// the last message of an incident named as still so. Pure. Receivers that keep alerts open are told all the same.
+// the last message of an incident named as still so. Pure. Receivers that keep alerts open get it all the same.
 import type { Alert, Announcement, Transition } from '../model/alert.ts';
 import { symptoms } from './grouping.ts';
 
@@ -13,7 +13,7 @@ export function callsForNothing(alert: Alert): boolean {
   return isTooFew(alert) || symptoms.includes(alert.rule);
 }
 
-/** What telling people of the alert says about its end. Whoever was told of more than too few bounces is told of their end. */
+/** What the message about an alert says about its end. Whoever was notified of more than too few bounces is notified of their end. */
 export function endOf(
   alert: Alert,
   before: Announcement | undefined,

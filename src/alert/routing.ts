@@ -17,7 +17,7 @@ export function channelsFor(
   routes: readonly AlertRoute[],
   channels: readonly string[],
 ): readonly string[] {
-  // That a channel fails is told through the others.
+  // That a channel fails is announced through the others.
   const able = channels.filter((channel) => alert.rule !== 'channel_failing' || channel !== alert.object);
   if (routes.length === 0) return defaultSeverities.includes(alert.severity) ? able : [];
   const wanted = new Set(routes.filter((route) => wants(route, alert)).flatMap((route) => route.channels));
@@ -25,7 +25,7 @@ export function channelsFor(
 }
 
 /**
- * What is about Warmwarden itself belongs to no account: a route by account must not keep it from being told. What
+ * What is about Warmwarden itself belongs to no account: a route by account must not keep it from being announced. What
  * concerns several accounts is told to whoever wants to hear of one of them.
  */
 function wants({ match }: AlertRoute, alert: Alert): boolean {

@@ -75,7 +75,7 @@ export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'pageUrl' | 
 
 /**
  * The event that tells of an action with its outcome (state confirmed, refused or unconfirmed); null when its rule is
- * switched off. Its alert is told once and is never kept among the current alerts.
+ * switched off. Its alert is announced once and is never kept among the current alerts.
  */
 export function actedEvent(action: Action, mailbox: MailboxState, context: ActionContext): Transition | null {
   const { now, rules } = context;
@@ -115,7 +115,7 @@ export function actionFailedCondition(
   action: Action,
   context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl' | 'command' | 'rules'>,
 ): Condition {
-  // What became of a person's own change they were told when they asked for it.
+  // A person who asks for a change sees its outcome at once.
   const settled = Boolean(action.by) || action.state === 'confirmed' || action.state === 'dropped';
   const givenUp = action.state === 'refused' || (action.state === 'unconfirmed' && action.nextTryAt === null);
   return {

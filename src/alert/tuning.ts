@@ -1,4 +1,4 @@
-// What the operator set over the rules: severity, `for`, and whether a rule is told at all. Pure.
+// What the operator set over the rules: severity, `for`, and whether a rule is announced at all. Pure.
 import { defaultRuleSettings, type RuleSettings } from '../model/rule-settings.ts';
 import type { Condition } from './condition.ts';
 

@@ -1,5 +1,5 @@
-// The alertmanager channel: POST /api/v2/alerts. Alertmanager holds an alert for as long as it is told of it, and forgets
-// all of them when it restarts: so what fires is told again every minute, and what resolved for a quarter of an hour.
+// The alertmanager channel: POST /api/v2/alerts. Alertmanager holds an alert for as long as it is sent again, and forgets
+// all of them when it restarts: so what fires is announced again every minute, and what resolved for a quarter of an hour.
 import type { Alert, Transition } from '../model/alert.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
 import type { Clock } from '../world.ts';

@@ -64,7 +64,7 @@ export interface Channel {
   renderNotice(notice: Notice): Rendered | null;
   /** One attempt. Never throws for what the outside does; `signal` ends it. */
   send(delivery: Delivery, signal: AbortSignal): Promise<SendResult>;
-  /** For a receiver that forgets: what fires is told again and again, beside the messages. */
+  /** For a receiver that forgets: what fires is announced again and again, beside the messages. */
   readonly upkeep?: Upkeep;
   /** Instead of a test message, where a message would do something: asks without doing. */
   check?(signal: AbortSignal): Promise<SendResult>;
@@ -74,6 +74,6 @@ export interface Channel {
 
 interface Upkeep {
   readonly everyMs: number;
-  /** `firing`: every alert that fires and was told through the channel. null: there was nothing to say. */
+  /** `firing`: every alert that fires and was announced through the channel. null: there was nothing to say. */
   send(firing: readonly Alert[], signal: AbortSignal): Promise<SendResult | null>;
 }

@@ -133,7 +133,7 @@ function incidentEvent(message: GroupMessage, incident: MessageIncident, page: P
 
 interface TriggerContext {
   readonly page: PageAddresses;
-  /** What stands besides what is told; null when that is all. */
+  /** What there is besides the sentences; null when that is all. */
   readonly others: string | null;
 }
 

@@ -1,4 +1,4 @@
-// Shows what other replicas guard, as they stored it, and hears of the transitions that they recorded.
+// Shows what other replicas guard, as they stored it, and the transitions that they recorded.
 import type { AccountConfig } from '../config/config.ts';
 import { noAccount } from '../model/alert.ts';
 import { minuteMs, secondMs } from '../model/time.ts';

@@ -67,7 +67,7 @@ export class StandIn {
     });
   }
 
-  /** This replica sends the messages from now on, and goes on with what was told. Within the caller's turn. */
+  /** This replica sends the messages from now on, and goes on with what was announced. Within the caller's turn. */
   async end(): Promise<void> {
     this.#watch = null;
     this.#mayBeOpen = true;

@@ -1,4 +1,4 @@
-// Alerts as values: what is wrong, with whom, since when, and the transitions that people are told of.
+// Alerts as values: what is wrong, with whom, since when, and the transitions that people are notified of.
 import type { EpochMs } from './time.ts';
 
 export const severities = ['critical', 'warning', 'info'] as const;
@@ -98,7 +98,7 @@ export interface Alert extends Subject {
 }
 
 /**
- * A step that people may be told of. An event happens once and never resolves. worsened: more severe than told before.
+ * A step that people may be notified of. An event happens once and never resolves. worsened: more severe than told before.
  * reminder: still so, after the repeat interval.
  */
 export interface Transition {
@@ -107,7 +107,7 @@ export interface Transition {
   readonly alert: Alert;
   /** Found by the first sweep of a fleet that nobody remembered: told in the one message of what was found. */
   readonly found?: boolean;
-  /** A resolved one that began, too, after people were told last: its message is the first and the last of it. */
+  /** A resolved one that began, too, after people were notified last: its message is the first and the last of it. */
   readonly brief?: boolean;
   /** The end of what people were told will end without a message: only for receivers that keep it open. */
   readonly foretold?: true;
@@ -126,7 +126,7 @@ export interface AlertMatch {
   readonly mailbox?: readonly string[] | undefined;
 }
 
-/** A person's mute, until it expires or is ended. It mutes messages, never monitoring, never the end of what was told. */
+/** A person's mute, until it expires or is ended. It mutes messages, never monitoring, never the end of what was announced. */
 export interface Silence {
   readonly id: string;
   readonly match: AlertMatch;
@@ -136,24 +136,24 @@ export interface Silence {
   readonly until: EpochMs;
 }
 
-/** That people know of a firing alert: when they were told last, how severe it was then, and through which channels. */
+/** That people know of a firing alert: when they were notified last, how severe it was then, and through which channels. */
 export interface Announcement {
   readonly fingerprint: string;
   readonly at: EpochMs;
   readonly severity: Severity;
-  /** All that were told since it fires: they are told of its end. null: a version that did not remember told them. */
+  /** All that announced it since it fires: they announce its end. null: a version that did not remember announced it. */
   readonly channels: readonly string[] | null;
   /** Why its end is no message to people: they were told that it will be none. Absent: it is one. */
   readonly quietEnd?: 'too_few' | 'in_incident';
-  /** All that was told of it so far was in messages about an incident. */
+  /** All that was announced of it so far was in messages about an incident. */
   readonly onlyInIncident?: true;
 }
 
-/** Alerts that a tick, an outcome or time moved: what to keep, what to forget, what people may be told. */
+/** Alerts that a tick, an outcome or time moved: what to keep, what to forget, what people may be notified of. */
 export interface AlertChanges {
-  /** To be kept as they are here; resolved ones are told and then forgotten. */
+  /** To be kept as they are here; resolved ones are announced and then forgotten. */
   readonly changed: readonly Alert[];
-  /** Fingerprints of pending alerts that ended before they fired: forgotten, nobody is told. */
+  /** Fingerprints of pending alerts that ended before they fired: forgotten, nobody is notified. */
   readonly dropped: readonly string[];
   readonly transitions: readonly Transition[];
 }

@@ -39,7 +39,7 @@ export interface JudgedBy {
 }
 
 /**
- * The newest decision on a mailbox with what it was judged by since: the history hears of a span's newest counts some minutes
+ * The newest decision on a mailbox with what it was judged by since: the history gets a span's newest counts some minutes
  * later.
  */
 export function goingOn(newest: RecordedDecision, { verdict, stats }: JudgedBy): RecordedDecision {

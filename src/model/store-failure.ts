@@ -41,7 +41,7 @@ export interface StoreTrouble {
 
 /** That people were told that the store fails. */
 export interface NotifiedOutage {
-  /** As it was told. When it began to fire names the outage. */
+  /** As it was announced. When it began to fire names the outage. */
   readonly alert: Alert;
   /** The channels that took it. */
   readonly notified: readonly string[];

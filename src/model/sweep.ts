@@ -18,6 +18,6 @@ export interface SweepProgress {
   readonly read: number;
   /** When the part will be done; null while that can't be foreseen. */
   readonly doneAt: EpochMs | null;
-  /** What is found after this moment is told when the part is over. */
+  /** What is found after this moment is announced when the part is over. */
   readonly keptFrom: EpochMs;
 }

@@ -34,7 +34,7 @@ import type { RecordingParts } from './parts.ts';
 export interface NotifySettings {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
-  /** After this a firing alert is told again; null: never. */
+  /** After this a firing alert is announced again; null: never. */
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   /** Without any: every channel gets warning and critical. */
   readonly routes: readonly AlertRoute[];
@@ -76,7 +76,7 @@ export class Collector {
   readonly #parts: CollectorParts;
   /** What people know, by fingerprint; null until the store was asked. */
   #announced: Map<string, Announcement> | null = null;
-  /** When each group was told last. */
+  /** When each group was announced last. */
   readonly #lastNotified = new Map<string, EpochMs>();
   /** Until when the aftermath of an account's outage explains its old data. */
   readonly #explainedUntil = new Map<string, EpochMs>();
@@ -96,7 +96,7 @@ export class Collector {
     this.#lookAt = Math.min(this.#lookAt, world.clock.monotonic() + settings().groupWaitMs);
   }
 
-  /** Whether people were told through the channel that the alert fires. Nobody was before the first look. */
+  /** Whether people were notified through the channel that the alert fires. Nobody was before the first look. */
   hasNotified(channel: string, alert: Alert): boolean {
     const known = this.#announced?.get(alert.fingerprint);
     return known !== undefined && (known.channels ?? this.#wantedBy(alert)).includes(channel);
@@ -132,7 +132,7 @@ export class Collector {
     const { world, settings, fleet } = this.#parts;
     const announced = await this.#known();
     // Before the transitions are read: what fires here has its transition among them, or people know of it.
-    // That the store fails was told without it; its beginning is recorded with its end.
+    // That the store fails was announced without it; its beginning is recorded with its end.
     const pacer = createPacer(sliceMs, 'patient');
     const pause = async () => {
       if (pacer.due()) await world.clock.busy(() => pacer.turn());
@@ -189,7 +189,7 @@ export class Collector {
     return this.#announced;
   }
 
-  /** What nobody is told at that moment: silenced, or explained by an API that is down or just was. */
+  /** What nobody is notified of at that moment: silenced, or explained by an API that is down or just was. */
   #mutes(firing: readonly Alert[], now: EpochMs): (alert: Alert) => boolean {
     const { fleet } = this.#parts;
     const current = (fingerprint: string) => fleet.alert(fingerprint);
@@ -303,7 +303,7 @@ export class Collector {
     return channel ? this.#deliveryOf(channel, message) : null;
   }
 
-  /** An end is told to those who were told of it, whatever the routes say today. */
+  /** An end is announced to those who were notified of the beginning, whatever the routes say today. */
   #route(transition: Transition, announced: ReadonlyMap<string, Announcement>): Routed {
     const known = announced.get(transition.alert.fingerprint)?.channels;
     const to = transition.kind === 'resolved' && known ? known : this.#wantedBy(transition.alert);
@@ -358,7 +358,7 @@ export class Collector {
     return { id, channel: channel.name, group, payload, title, alerts };
   }
 
-  /** A channel that can't write a message down must not keep the others from being told. */
+  /** A channel that can't write a message down must not keep the others from getting theirs. */
   #render(channel: Channel, message: GroupMessage): Rendered | null {
     try {
       return channel.render(message);

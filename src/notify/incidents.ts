@@ -135,7 +135,7 @@ export interface IncidentNews {
   readonly outlasting: readonly Alert[];
 }
 
-/** The messages about one incident that are due now; null when there are none. `news`: what belongs to it and is told now. */
+/** The messages about one incident that are due now; null when there are none. `news`: what belongs to it and is announced now. */
 export function newsOfIncident(
   incident: Incident,
   news: readonly Routed[],
@@ -144,7 +144,7 @@ export function newsOfIncident(
   const { now, channels } = readers;
   const { announced } = incident;
   const step = dueStep(incident, now);
-  // Where everything is silenced, or routed nowhere, nobody is told.
+  // Where everything is silenced, or routed nowhere, nobody is notified.
   const isTold = step === 'ended' || (step !== null && news.length > 0);
   if (!isTold || step === null) return forJoined(incident, readers);
   const wanted = channels.filter((name) => wants(name, incident, news, readers));

@@ -105,7 +105,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const own = { ...parts, health, channels, settings: () => inForce.settings, recorded: wake };
   const storeWatch = new StoreWatch(own);
   const watching = loops.create('watching the store', () => storeWatch.step());
-  // The first failure is looked at, and told, at once; what follows it at the next look.
+  // The first failure is looked at, and announced, at once; what follows it at the next look.
   health.onFailure(() => {
     if (!fleet.storeFailure) watching.ring();
   });

@@ -5,7 +5,7 @@ import type { AlertChanges } from '../model/alert.ts';
 interface AlertRooms {
   readonly store: { recordAlerts(changes: AlertChanges): Promise<void> };
   readonly fleet: Pick<Fleet, 'putAlerts'>;
-  /** Called after something was recorded that people may be told of. */
+  /** Called after something was recorded that people may be notified of. */
   readonly recorded: () => void;
 }
 

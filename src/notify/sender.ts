@@ -16,7 +16,7 @@ export interface SenderParts extends NotifyParts {
   readonly tally: Tally;
   /** Whether an attempt that begins now ends before another replica can send; absent: there is no other. */
   readonly maySend?: () => boolean;
-  /** Whether people were told through the channel that the alert fires. */
+  /** Whether people were notified through the channel that the alert fires. */
   readonly hasNotified: (alert: Alert) => boolean;
 }
 

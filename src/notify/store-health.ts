@@ -1,5 +1,5 @@
 // What is wrong with the store as this process sees it, by what its reads and writes came to: shown, and logged, whether or not
-// people are told by this process.
+// people are notified by this process.
 import { type StoreFailure, titleOf } from '../model/store-failure.ts';
 import { hourMs, minuteMs, secondMs } from '../model/time.ts';
 import { sentence } from '../wording/explain.ts';
@@ -42,7 +42,7 @@ export class StoreHealth {
   }
 
   /**
-   * Shows what is wrong with the store at the moment. Returns what people are to be told: null when nothing has failed for a while,
+   * Shows what is wrong with the store at the moment. Returns what the message is to say: null when nothing has failed for a while,
    * so that an outage with pauses is one alert.
    */
   look(): StoreFailure | null {

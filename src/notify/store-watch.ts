@@ -1,6 +1,6 @@
 // Tells people of the store itself. While it fails a message can't be relied on to be
-// recorded, so this one alert goes out without: to each channel until it took it. Its end is told as everything else is, by
-// the next process too: a note beside the store says that people were told.
+// recorded, so this one alert goes out without: to each channel until it took it. Its end is announced as everything else is, by
+// the next process too: a note beside the store says that people were notified.
 import { createHash } from 'node:crypto';
 import { step } from '../alert/engine.ts';
 import { messageOf } from '../alert/grouping.ts';
@@ -26,13 +26,13 @@ export interface StoreWatchParts extends RecordingParts {
 }
 
 const everyMs = 30_000;
-/** While it fails, or may: its end is shown and told soon. */
+/** While it fails, or may: its end is shown and announced soon. */
 const whileFailingMs = 5_000;
 /** What an earlier process told goes on for so long without a failure: this one has tried little yet. */
 const unprovenMs = minuteMs;
 /** Another replica may report what ended a moment ago for so long: each of its heartbeats says what it saw before. */
 const reportedAfterMs = 15_000;
-/** A cause that came later in an outage is told when it lasts for so long. */
+/** A cause that came later in an outage is announced when it lasts for so long. */
 const newCauseAfterMs = 30_000;
 /** Real time. */
 const sendDeadlineMs = 10_000;
@@ -50,7 +50,7 @@ export class StoreWatch {
   #tookOver = false;
   /** On the monotonic scale: so long an outage that an earlier process told may still go on. */
   #unprovenUntil = Number.NEGATIVE_INFINITY;
-  /** That it fails, and why, as channels are told it; null when it does not. */
+  /** That it fails, and why, as channels get it; null when it does not. */
   #telling: Transition | null = null;
   /** Of the store, that were seen. */
   #failures: number;
@@ -139,7 +139,7 @@ export class StoreWatch {
     return lastsMs >= (reported?.mayPass ? reportedAfterMs : 0) ? reported : null;
   }
 
-  /** People are told the new words once when the cause becomes one that calls for them. */
+  /** People get the new words once when the cause becomes one that calls for them. */
   #noteCause(alert: Alert, failure: StoreFailure): void {
     const { world } = this.#parts;
     const { remedy, mayPass, isOver } = failure;
@@ -156,7 +156,7 @@ export class StoreWatch {
     for (const channel of told) this.#informed.add(channel);
   }
 
-  /** What an earlier process told goes on, until the store has worked for a while: then its end is told. */
+  /** What an earlier process told goes on, until the store has worked for a while: then its end is announced. */
   async #takeOver(): Promise<void> {
     if (this.#tookOver) return;
     const { store, fleet, world } = this.#parts;
@@ -190,7 +190,7 @@ export class StoreWatch {
     this.#tellAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** As far as it can be written; without a transition, which would be told again. */
+  /** As far as it can be written; without a transition, which would be announced again. */
   async #record(alert: Alert): Promise<void> {
     if (this.#recorded) return;
     const writing = this.#parts.store.recordAlerts({ changed: [alert], dropped: [], transitions: [] });
@@ -200,7 +200,7 @@ export class StoreWatch {
     );
   }
 
-  /** Before anyone is told, and after: should the process end, its successor knows. */
+  /** Before anyone is notified, and after: should the process end, its successor knows. */
   async #keep(alert: Alert): Promise<void> {
     const notified = [...this.#notified].sort();
     const { store, world } = this.#parts;

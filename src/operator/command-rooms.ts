@@ -11,7 +11,7 @@ export interface CommandRooms {
   readonly store: Store;
   readonly world: World;
   readonly turns: Turns;
-  /** Called after a commit that people may be told of. */
+  /** Called after a commit that people may be notified of. */
   readonly onTransitions: () => void;
   /** The settings of the alert rules in force. */
   readonly rules: () => RuleSettings;

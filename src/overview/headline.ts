@@ -162,7 +162,7 @@ function unknownHeadline({ counts, sweeps, command }: HeadlineFacts): Headline |
 /** So many emergency stops are named. */
 const stopsNamed = 3;
 
-/** A guard that may not act anywhere must say so before anything else; beside a narrower stop the fleet is told as usual. */
+/** A guard that may not act anywhere must say so before anything else; beside a narrower stop the headline is about the fleet, as usual. */
 function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   const { writesOff, accounts, command } = facts;
   if (writesOff.length === 0) return null;

@@ -41,7 +41,7 @@ export interface Happening {
   readonly route: Route | null;
   /** Actions that were planned, dropped or settled. */
   readonly actions: readonly Action[];
-  /** The action of the guard's own that people are to be told of. */
+  /** The action of the guard's own that people are to be notified of. */
   readonly acted: Action | null;
   /** The breaker, when it moved. */
   readonly breaker: BreakerState | null;

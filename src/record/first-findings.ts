@@ -15,7 +15,7 @@ export function isUnsettled({ verdict, action }: MailboxState): boolean {
   return verdict === null || verdict.answer.reason === 'first_sight' || isUnderWay;
 }
 
-/** What was found about a mailbox at its first look, and which action of the guard's own is to be told of. */
+/** What was found about a mailbox at its first look, and which action of the guard's own is to be announced. */
 interface FirstLook {
   readonly mailbox: MailboxState;
   readonly acted: Action | null;

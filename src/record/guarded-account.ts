@@ -22,7 +22,7 @@ export interface RecorderRooms {
   readonly tally: Tally;
   readonly turns: Turns;
   readonly group: GroupCommit;
-  /** Called after a commit that people may be told of. */
+  /** Called after a commit that people may be notified of. */
   readonly onTransitions: () => void;
 }
 

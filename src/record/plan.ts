@@ -129,7 +129,7 @@ export type Settlement =
   | { readonly kind: 'confirmed'; readonly observed: Observed<WarmupAnswer>; readonly askedAt: AskedAt }
   | Unsuccessful;
 
-/** Whether the API answered in some way that people are told of and that counts as an outcome. */
+/** Whether the API answered in some way that people are notified of and that counts as an outcome. */
 export function isOutcome(settlement: Settlement): settlement is Settlement & { readonly kind: Outcome } {
   return settlement.kind === 'confirmed' || settlement.kind === 'refused' || settlement.kind === 'unconfirmed';
 }

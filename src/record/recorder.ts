@@ -301,7 +301,7 @@ export class Recorder {
     });
   }
 
-  /** What was told of an action that failed ends with it: a person's may have taken its place. */
+  /** What was announced of an action that failed ends with it: a person's may have taken its place. */
   async #drop(before: MailboxState, planned: Action, why: string): Promise<void> {
     const now = this.#rooms.world.clock.now();
     const action = actionAfter(planned, { kind: 'dropped', detail: why, at: now });

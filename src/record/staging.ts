@@ -63,7 +63,7 @@ export class Staging {
     return { mailbox, committed: null };
   }
 
-  /** With whom it is committed. calm: it moved nothing. moving: people may be told of it, but nothing acts. */
+  /** With whom it is committed. calm: it moved nothing. moving: people may be notified of it, but nothing acts. */
   #othersOf(mailbox: MailboxState, record: TickRecord | null, answer: Answer | null): 'calm' | 'moving' | null {
     const { group } = this.#parts;
     if (!group.waits || isActive(mailbox.action) || acts(record)) return null;

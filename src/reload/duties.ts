@@ -46,7 +46,7 @@ export class Duties {
   readonly #duties = new Map<string, Duty>();
   /**
    * Accounts that nothing begins but `take`: how it was taken, where the store could not be read for it yet; null: it is another
-   * process's now, or nobody's.
+   * process's now, or belongs to no process.
    */
   readonly #given = new Map<string, Taking | null>();
   /** Of loops that have ended, by key: the rate limit belongs to it, and not to the loop. */

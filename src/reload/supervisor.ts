@@ -127,7 +127,7 @@ export class Supervisor {
     return membership.holds(accountScope(account)) || membership.holds('notify');
   }
 
-  /** An account that is not this replica's. `elsewhere`: whose it is; null: nobody's. */
+  /** An account that is not this replica's. `elsewhere`: whose it is; null: no replica has it. */
   #lookAtForeign(account: string, elsewhere: string | null): SupervisedAccount {
     if (elsewhere !== null) {
       this.#forget(account);

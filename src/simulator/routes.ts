@@ -147,7 +147,7 @@ function mailboxOfQuery(fleet: Fleet, caller: Caller, query: URLSearchParams): M
   return ownMailbox(fleet, caller, id);
 }
 
-/** One sentence for "is not there" and "is not yours": the difference is nobody's business. */
+/** One sentence for "is not there" and "is not yours": a stranger must not learn which it is. */
 function ownMailbox(fleet: Fleet, caller: Caller, id: string): Mailbox {
   const mailbox = fleet.withId(id);
   if (!mailbox || !caller.owns(mailbox)) throw new Refusal(404, 'mailbox not found');

@@ -22,7 +22,7 @@ export interface DecisionRecord {
   readonly ended?: EndedSpan;
 }
 
-/** What the row of a span has yet to be told: its last verdict, and how many answers were judged so since it was written. */
+/** What the row of a span does not have yet: its last verdict, and how many answers were judged so since it was written. */
 export interface EndedSpan {
   readonly at: EpochMs;
   readonly verdict: Verdict;

@@ -288,7 +288,7 @@ export class Store {
     return null;
   }
 
-  /** The alert's end, and that the outage of that beginning is over: should the note stay, nobody is told again. */
+  /** The alert's end, and that the outage of that beginning is over: should the note stay, nobody is notified again. */
   async endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void> {
     await this.#gate.write(async (trx) => {
       // Another replica may have seen it, and ended it.

@@ -163,7 +163,7 @@ export class AccountHealth {
     for (const refused of this.#refused) this.#refusedAlone.add(refused);
   }
 
-  /** A request failed. What one mailbox answers is told of that mailbox; the rest speaks for the account. */
+  /** A request failed. What the API answers about one mailbox counts for that mailbox; the rest counts for the account. */
   failed(failure: Failure, about: RequestAbout): void {
     if (!this.#speaksForAccount(failure, about)) {
       this.#sayOnce(failure, about);

@@ -29,7 +29,7 @@ export interface SweepParts {
   readonly world: World;
   /** Requests a minute that the budget has for mailboxes. */
   readonly perMinute: () => number;
-  /** Called when a part is over: what it found can be told. */
+  /** Called when a part is over: what it found can be announced. */
   readonly over: () => void;
 }
 

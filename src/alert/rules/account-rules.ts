@@ -7,7 +7,7 @@ import { accountSubject, atOnce, type Condition } from '../condition.ts';
 import { apiUnwell, clockOff, listUnread } from './api-health-rules.ts';
 import { budgetTooSmall } from './budget-rule.ts';
 
-/** How long no request may succeed before people are told. */
+/** How long no request may succeed before people are notified. */
 const apiDownForMs = 3 * minuteMs;
 /** One refusal may be the API's own hiccup. */
 const rejectionsUntilFiring = 2;

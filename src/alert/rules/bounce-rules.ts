@@ -11,7 +11,7 @@ import { gradedBy } from '../bounce-grade.ts';
 import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
 import { isTooFew as isAlertOfTooFew } from '../quiet-ends.ts';
 
-/** How long the guard may be unable to judge before people are told. */
+/** How long the guard may be unable to judge before people are notified. */
 const blindForMs = hourMs;
 /** A near-limit alert ends below this share of where it began: 80 % becomes 70 %. */
 const nearLimitClearShare = 7 / 8;
@@ -69,7 +69,7 @@ function blindSentences(verdict: Verdict): readonly string[] {
 }
 
 /**
- * bounce_over_limit: a breach that nobody acts on, because we may not or are told not to; and, less severe, a rate over
+ * bounce_over_limit: a breach that nobody acts on, because Warmwarden may not, or the configuration says not to; and, less severe, a rate over
  * the limit with too few bounces to act on. Ends at the limit or below, or when Warmwarden acts. What other rules tell of
  * (a hold, data that cannot be judged) begins no alert here, but while one fires it names the reason of now.
  */
@@ -82,7 +82,7 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
       subject: subjectOf('bounce_over_limit', mailbox),
       severity: gradedBy(mailbox, context.policy, overLimitSeverity(verdict)),
       active: overLimitActive(verdict, hindrance, context),
-      // People who know of too few bounces are told when there is more to know: the rule that tells of the wait does that.
+      // People who know of too few bounces are notified when there is more to know, by the rule that is about the wait.
       stillShown: waits && isNotAlertOfTooFew,
       ...atOnce,
     },

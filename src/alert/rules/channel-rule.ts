@@ -1,4 +1,4 @@
-// channel_failing: messages don't get through. It is told through the other channels; routing sees to that.
+// channel_failing: messages don't get through. It is announced through the other channels; routing sees to that.
 import { type Alert, noAccount } from '../../model/alert.ts';
 import { defaultRuleSettings } from '../../model/rule-settings.ts';
 import type { EpochMs } from '../../model/time.ts';

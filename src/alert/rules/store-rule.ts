@@ -47,7 +47,7 @@ function factsOfEnd(before: AlertFacts | null): AlertFacts {
   return { title: endTitleOf(before?.title ?? ''), sentences, numbers: {} };
 }
 
-/** The alert fires for another reason than people were told, and one that calls for a person. */
+/** The alert fires for another reason than the messages said, and one that calls for a person. */
 export function worsened(alert: Alert, failure: StoreFailure, at: EpochMs): Transition {
   return { kind: 'worsened', at, alert: { ...alert, facts: factsOf(failure) } };
 }

@@ -34,7 +34,7 @@ async function renameAlerts(db: Db): Promise<void> {
   }
 }
 
-/** Whoever was told of one of them is told of the end. null: told by a version that did not remember to whom. */
+/** Whoever was notified of one of them is notified of the end. null: by a version that did not remember whom. */
 async function renameAnnouncements(db: Db): Promise<void> {
   const rows = await db.selectFrom('announcements').selectAll().where('fingerprint', 'like', `${rule}|%`).execute();
   const known = rows.map((row) => JSON.parse(row.announcement)).sort((a, b) => a.at - b.at);
@@ -47,7 +47,7 @@ async function renameAnnouncements(db: Db): Promise<void> {
   }
 }
 
-/** What was not told yet is told under the new name, so that it is known under that one. */
+/** What was not announced yet is announced under the new name, so that it is known under that one. */
 async function renameUnnotified(db: Db): Promise<void> {
   const rows = await db.selectFrom('transitions').select(['id', 'transition']).where(sql.ref('told'), '=', 0).execute();
   for (const { id, transition: text } of rows) {

@@ -44,7 +44,7 @@ export function storedWritesOff({ scope: key, off }: { readonly scope: string; r
 }
 
 function scopeOfText(text: string): WriteScope {
-  // An account of that name could not be told from it. What is stopped too widely, a person sees and mends.
+  // An account of that name could not be distinguished from it. What is stopped too widely, a person sees and mends.
   if (text === 'everything') return everything;
   const slash = text.indexOf('/');
   if (slash < 0) return { kind: 'account', account: text };
