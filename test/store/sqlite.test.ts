@@ -1,15 +1,16 @@
 // The store on SQLite: the contract, and what only a file can do: be shared, broken, newer, or left behind by a kill -9.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test } from 'vitest';
 import { NewerStoreError, schemaVersion } from '../../src/store/schema/migrations.ts';
 import { Store } from '../../src/store/store.ts';
+import { nextTurn } from '../../src/world.ts';
 import { describeStore } from './contract.ts';
-import { now } from './records.ts';
+import { alertOf, noAlerts, now, transitionOf } from './records.ts';
 import { describeSharing } from './shared-contract.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'warmwarden-store-'));
@@ -215,5 +216,34 @@ test('a statement that fails is over once the same statement succeeds, and not b
   renameSync(`${path}.away`, path);
   await store.proveWritable(now);
   expect(store.trouble.isOver).toBe(true);
+  await store.close();
+});
+
+test('the WAL is copied into the file in time, also beside somebody who reads', async () => {
+  const path = newFile();
+  const store = await Store.open(path, now);
+  using reader = new DatabaseSync(path, { readOnly: true });
+  const pageBytes = Number(reader.prepare('PRAGMA page_size').get()?.['page_size']);
+  const pages = () => (statSync(`${path}-wal`).size - 32) / (24 + pageBytes);
+  const write = async (times: number) => {
+    // Each is a commit with a page or more of its own.
+    for (let n = 0; n < times; n += 1) {
+      const alerts = Array.from({ length: 10 }, (_, number) => transitionOf(alertOf(`${n}-${number}`)));
+      await store.recordAlerts({ ...noAlerts, transitions: alerts });
+    }
+    await nextTurn();
+  };
+  await write(600);
+  const most = pages();
+  expect([most > 900, most < 1_400]).toEqual([true, true]);
+  reader.exec('BEGIN; SELECT count(*) FROM transitions');
+  await write(400);
+  expect(pages() > most).toBe(true);
+  reader.exec('COMMIT');
+  await write(50);
+  const grown = pages();
+  await write(50);
+  expect(pages()).toBe(grown);
+  expect(await store.outbox.unnotifiedTransitions(20_000)).toHaveLength(11_000);
   await store.close();
 });

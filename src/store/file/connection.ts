@@ -92,6 +92,8 @@ export function connect(path: string, listen: QueryListener = () => {}): Connect
     // Of a new store: what is deleted can be given back to the disk (free-pages.ts).
     database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
+    // The WAL is copied into the file before it is so long (sqlite.ts). Where that is not possible, SQLite does it.
+    database.exec('PRAGMA wal_autocheckpoint = 1500');
     const dialect = new PatientDialect({ database: shim(database) }, () => database.isTransaction);
     const db = new Kysely<Tables>({ dialect, log: listen });
     return {
