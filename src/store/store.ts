@@ -1,6 +1,7 @@
 // What survives a restart: one verb per business event, here and on the parts, each a transaction of its own (gate.ts).
 // No clock here: `now` comes along.
 import type { Kysely } from 'kysely';
+import { ownTurn } from '../event-loop.ts';
 import type { Action, OpenAction } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
@@ -25,7 +26,7 @@ import { loadLedgers, writeLedgers } from './ledgers.ts';
 import { loadCalled, loadDeparted } from './mailboxes.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
-import { inPieces } from './pieces.ts';
+import { inPieces, rowsAPiece } from './pieces.ts';
 import type {
   CalmRecord,
   ListRecord,
@@ -141,7 +142,10 @@ export class Store {
 
   /** These calm records, which wait, in one transaction. */
   async recordCalm(records: readonly CalmRecord[]): Promise<void> {
-    await this.#writeCalm([], records, async () => {});
+    // After many of them, COMMIT and what is shown then have a turn of the event loop of their own.
+    await this.#writeCalm([], records, async () => {
+      if (records.length > rowsAPiece) await ownTurn();
+    });
   }
 
   /** An answer, the verdict on it, the memory after it, the actions it plans or settles, and the alerts it moves. */
