@@ -48,7 +48,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   ),
   upkeep: only(['model', 'world', 'store']),
   replicas: only(['model', 'world']),
-  poll: only(['model', 'world', 'schedule', 'mailbox-api'], ['tinyqueue']),
+  poll: only(['model', 'world', 'event-loop', 'schedule', 'mailbox-api'], ['tinyqueue']),
   commit: only(['model', 'fleet', 'world', 'store']),
   record: only(['model', 'guard', 'alert', 'wording', 'fleet', 'world', 'store', 'poll', 'commit']),
   act: only(['model', 'guard', 'fleet', 'http', 'mailbox-api', 'world', 'poll', 'record']),

@@ -103,7 +103,6 @@ export async function exchange<Value>(
   read: ReadSuccess<Value>,
 ): Promise<Exchange<Value>> {
   const { method, body, signal, mayLeave, deadlines = usualDeadlines } = ask;
-  await roomForSmallWork();
   const { origin, pathname, search } = new URL(`${ask.baseUrl}${ask.path}`);
   const load = loads.get(agent) ?? { connections: 0, requests: 0 };
   // Then it goes out on a connection that is open already.

@@ -1,4 +1,5 @@
 // The one lane through which all requests of an account start: evenly spaced, actions before polls, several in flight.
+import { roomForSmallWork } from '../event-loop.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
 import { turnEveryMs } from '../model/guarding.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
@@ -64,6 +65,8 @@ export class Lane {
    */
   async run(signal: AbortSignal, turned: () => void): Promise<void> {
     const { clock, budget, mayAsk } = this.#options;
+    // The slots of many accounts come at the same moment where the machine is late: to choose a poll is work, too.
+    let hasRoom = false;
     while (!signal.aborted) {
       const now = clock.monotonic();
       const wait = budget.nextStartAt(now) - now;
@@ -71,8 +74,14 @@ export class Lane {
       if (budget.isStopped(now) || !this.#hangs(now)) turned();
       if (mayAsk() === 'nothing') await clock.sleep(secondMs, signal);
       else if (wait > 0) await clock.sleep(Math.min(wait, turnEveryMs), signal);
-      else if (this.#serveAction() || this.#servePoll()) continue;
-      else await this.#bell.sleep(this.#idleFor(), signal);
+      else if (!hasRoom) {
+        const room = roomForSmallWork();
+        if (room) await clock.busy(() => room);
+        hasRoom = true;
+      } else {
+        hasRoom = false;
+        if (!this.#serveAction() && !this.#servePoll()) await this.#bell.sleep(this.#idleFor(), signal);
+      }
     }
     await Promise.allSettled(this.#inFlight.keys());
   }

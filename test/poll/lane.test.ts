@@ -1,5 +1,6 @@
 // The lane: even starts, actions first, several polls in flight, and an end.
 import { expect, test } from 'vitest';
+import { smallWorksATurn } from '../../src/event-loop.ts';
 import { Budget } from '../../src/mailbox-api/budget.ts';
 import { type Route, routes } from '../../src/model/answers.ts';
 import { hourMs } from '../../src/model/time.ts';
@@ -165,4 +166,31 @@ test('a poll that rejects, which none may, ends it with that error', async () =>
   await clock.advance(1_000);
   expect(await ended).toEqual(new Error('a mistake of ours'));
   expect(clock.sleeping()).toBe(0);
+});
+
+test('where the slots of many accounts come at the same moment, a few polls begin in a turn of the event loop', async () => {
+  const clock = movedClock(Date.UTC(2026, 2, 10, 8, 30));
+  const stop = new AbortController();
+  const begunIn = new Map<number, number>();
+  let turn = 0;
+  let counting = setImmediate(function count() {
+    turn += 1;
+    counting = setImmediate(count);
+  });
+  const poll = async () => void begunIn.set(turn, (begunIn.get(turn) ?? 0) + 1);
+  const lanes = Array.from({ length: 60 }, () => {
+    const { queue, want } = sweptQueue();
+    const budget = new Budget({ requestsPerMinute: 60, headroomPpm: 0 });
+    const lane = new Lane({ clock, budget, queue, poll, mayAsk: () => 'everything' });
+    want('a');
+    return lane.run(stop.signal, () => {});
+  });
+  await clock.advance(0);
+  clearImmediate(counting);
+  const begun = [...begunIn.values()];
+  expect(begun.reduce((sum, count) => sum + count, 0)).toBe(60);
+  // A count may see two turns as one.
+  expect(Math.max(...begun)).toBeLessThanOrEqual(2 * smallWorksATurn);
+  stop.abort();
+  await Promise.all(lanes);
 });
