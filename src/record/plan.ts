@@ -7,6 +7,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { WarmupMode } from '../model/policy.ts';
 import { type EpochMs, hourMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
+import { reasonWords } from '../wording/decision-words.ts';
 import type { AskedAt } from './answer-order.ts';
 
 /** A change that shows up later than this after our POST is somebody else's. */
@@ -76,7 +77,7 @@ export function planAfter({ mailbox, verdict, enforce, writable, now, newId }: P
   if (current?.by && isActive(current)) return [];
   if (enforce && isActive(current) && current.kind === wanted) return [];
   const changes: Action[] = [];
-  const why = enforce ? `no longer needed: ${verdict.reason}` : notEnforced;
+  const why = enforce ? `no longer needed: ${reasonWords(verdict.reason)}` : notEnforced;
   if (isActive(current)) changes.push(actionAfter(current, { kind: 'dropped', detail: why, at: now }));
   if (wanted && enforce && writable) {
     const change = { kind: wanted, targetMode: targetMode(wanted, verdict), by: null };

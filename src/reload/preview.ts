@@ -6,6 +6,7 @@ import { type Alert, accountsOf, noAccount } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { judgeMailbox } from '../record/observe.ts';
+import { decisionWords } from '../wording/decision-words.ts';
 import { counted } from '../wording/phrases.ts';
 import type { Pacer } from '../world.ts';
 import { droppedBy, isReruled } from './impact.ts';
@@ -82,7 +83,7 @@ function turnOf({ account, email, verdict }: MailboxState, after: Word): readonl
   const now = verdict?.answer;
   if (!now || (now.action === after.action && now.reason === after.reason)) return [];
   return [
-    `${account}/${email} is judged differently, and its alerts change: ${now.action} (${now.reason}) -> ${after.action} (${after.reason})`,
+    `${account}/${email} is judged differently, and its alerts change: ${decisionWords(now)} -> ${decisionWords(after)}`,
   ];
 }
 

@@ -149,7 +149,7 @@ describe('a reload', () => {
     );
     expect(dry.messages).toContain('server.listen: 127.0.0.1:0 -> 127.0.0.1:9 (needs a restart)');
     expect(dry.messages.join('\n')).toMatch(
-      /amelia\.ward.* judged differently.*: recovery \(bounce_rate_over_limit\) -> none/,
+      /amelia\.ward.* judged differently.*: recovery \(bounce rate over limit\) -> no action/,
     );
     expect(stage.fleet().mailboxCount()).toBe(3);
   });

@@ -2,6 +2,7 @@
 
 import type { GuardActionKind } from '../../model/action.ts';
 import { type Column, tableText } from '../../terminal/table.ts';
+import { reasonWords } from '../../wording/decision-words.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import { counted } from '../../wording/phrases.ts';
 import { assumptions, type BacktestedMailbox, type Outcome, type Totals, totalsOf } from './outcome.ts';
@@ -76,7 +77,7 @@ function storyOf(outcome: Outcome, tested: BacktestedMailbox): readonly string[]
   const lines = tested.replays.flatMap((replay, index) =>
     replay.actions.map(({ date, kind, verdict }) => {
       const guard = outcome.guards.length > 1 ? ` ${outcome.guards[index]}:` : '';
-      return `  ${date}${guard} ${actionWords[kind]} (${verdict.reason}). ${explainVerdict(verdict)}`;
+      return `  ${date}${guard} ${actionWords[kind]} (${reasonWords(verdict.reason)}). ${explainVerdict(verdict)}`;
     }),
   );
   return lines.length === 0 ? [] : [[nameOf(tested), ...lines].join('\n')];
