@@ -44,7 +44,7 @@ export class Budget {
   readonly #restraint = new Restraint();
   readonly #sharing = new Sharing();
   /** Those that the API asked for. */
-  readonly #stops = new Stops();
+  #stops = new Stops();
   readonly #configuredPpm: Ppm | null;
   #headroomPpm: Ppm;
   #share = 1;
@@ -62,6 +62,7 @@ export class Budget {
     this.#pacedAt = earlier.#pacedAt;
     this.#stoppedUntil = earlier.#stoppedUntil;
     this.#sharing.follow(earlier.#sharing);
+    this.#stops = earlier.#stops;
   }
 
   /** For whoever sends under the key next. `shiftMs`: what the wall clock is ahead of the monotonic one. */

@@ -107,6 +107,9 @@ test('an API that says after each request that nothing remains leaves one reques
   }
   expect([...told]).toEqual([485, 242, 121, 60, 1]);
   expect(budget.allowedPerMinute).toBe(485);
+  const reloaded = budgetOf(500, 30_000);
+  reloaded.follow(budget);
+  expect(reloaded.expectedPerMinute(20 * minuteMs)).toBe(1);
   expect(budget.expectedPerMinute(30 * minuteMs)).toBe(485);
 });
 
