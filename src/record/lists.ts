@@ -6,7 +6,7 @@ import type { BreakerState } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ListRecord, StoredBreaker } from '../store/records.ts';
-import { inTurns, turnAfter } from '../world.ts';
+import { inTurns, nextTurn, turnAfter } from '../world.ts';
 import type { AccountAlerts } from './account-alerts.ts';
 import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
@@ -44,8 +44,9 @@ export class Lists {
     const changes = this.#rosters.compare({ account, known, list, ...expected, absentSince: this.#absentSince });
     await turnAfter(list.answer.mailboxes);
     const arrived = await this.#remembering(changes);
-    await turnAfter(arrived);
     const { changed, absent, left } = changes;
+    // What is remembered of those who are back, what follows from the list, and what is shown of it: a turn each.
+    if (arrived.length + absent.length + left.length > 0) await nextTurn();
     const breaker = this.#withoutLeft(left);
     const alerts = await this.#parts.alerts.listed(changes, breaker, list.at);
     const news = arrived.length + absent.length + left.length + alerts.changed.length + alerts.dropped.length;
@@ -80,7 +81,7 @@ export class Lists {
     let record = recordOf(breaker, alerts);
     await store.recordList(record);
     if (record.breaker) fleet.putBreaker(api, record.breaker.state);
-    await turnAfter(present);
+    await nextTurn();
     for (const mailbox of present) this.#absentSince.delete(mailbox.id);
     for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, at);
     await inTurns([...present, ...absent], (piece) => {
