@@ -33,7 +33,7 @@ export function historyCommand(): Command {
     .option('--mailbox <name>', 'only commands on this mailbox, by address, id or ACCOUNT/ADDRESS')
     .option('--by <name>', 'only what this person did; Warmwarden: only what it did by itself')
     .option('--operation <word>', 'only this operation, such as pause, or this action of Warmwarden, such as restore')
-    .option('--reason <word>', 'only what Warmwarden did for this reason, such as bounce_rate_over_limit')
+    .option('--reason <word>', 'only what Warmwarden did for this reason, such as "bounce rate over limit"')
     .option('--since <duration>', 'how far back (default: 30d)', duration)
     .option('--limit <number>', `entries to show, 1 to ${mostEntries} (default: 100)`, wholeNumber(1, mostEntries))
     .option('--guard', 'also show what Warmwarden did by itself')
@@ -54,7 +54,8 @@ function queryOf(options: HistoryOptions): Readonly<Record<string, string>> {
     ...(mailbox !== undefined && { mailbox }),
     ...(by !== undefined && { by }),
     ...(operation !== undefined && { operation }),
-    ...(reason !== undefined && { reason }),
+    // As it is printed, or as it is in the JSON.
+    ...(reason !== undefined && { reason: reason.replaceAll(' ', '_') }),
     ...(since !== undefined && { since_seconds: `${since / secondMs}` }),
     ...(guard && { guard: 'true' }),
     ...(limit !== undefined && { limit: `${limit}` }),

@@ -89,11 +89,12 @@ describe('history', () => {
     expect(await found('--operation', 'reload', '--guard')).toEqual(['zoe reload']);
     expect(await found('--by', 'Warmwarden')).toEqual(['Warmwarden recovery']);
     expect(await found('--reason', 'bounce_rate_over_limit')).toEqual(['Warmwarden recovery']);
+    expect(await found('--reason', 'bounce rate over limit')).toEqual(['Warmwarden recovery']);
     expect((await run('history', '--guard')).stdout).toContain('\n  Decision: bounce rate over limit\n');
     expect((await run('history', '--by', 'nobody')).stdout).toBe('Nothing that matches in the last 30 days.\n');
     expect(await run('history', '--reason', 'bad list')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('reason: found "bad list", expected one of ok, '),
+      stderr: expect.stringContaining('reason: found "bad_list", expected one of ok, '),
     });
   });
 
