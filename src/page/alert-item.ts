@@ -4,7 +4,10 @@ import type { Alert, Silence } from '../model/alert.ts';
 import { type Delivery, publicState } from '../model/delivery.ts';
 import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
-import { alertCommands } from './command-links.ts';
+import type { AlertGroup } from '../overview/alert-groups.ts';
+import { counted } from '../wording/phrases.ts';
+import { ruleNames } from '../wording/rule-names.ts';
+import { alertCommands, ruleCommands } from './command-links.ts';
 import { deliveryWords } from './delivery-item.ts';
 import { ago, breakable, lasting, type Markup, moment, prose, severityBadge, text } from './elements.ts';
 import { selectionPath } from './fleet-table.ts';
@@ -25,6 +28,17 @@ ${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
 ${silence ? html`<p class="muted">Silenced because: ${text(silence.reason)}</p>` : ''}
 ${sent ? sentList(sent, now) : ''}
 ${alert.status === 'firing' ? alertCommands(alert, silence) : ''}</li>`;
+}
+
+/** Many alerts of one rule. `path`: where they are listed one by one. */
+export function alertGroupItem({ first, others, count }: AlertGroup, path: string): Markup {
+  const { rule, severity } = first;
+  const left = count - others.length - 1;
+  return html`<li id="alerts-${severity}-${rule}" class="${severity}">
+<p class="line">${severityBadge(severity)} <strong><a href="${path}">${counted(count, 'alert')}: ${ruleNames[rule]}</a></strong> ${runbookLink(first)}</p>
+<ul class="plain">${[first, ...others].map((alert) => html`<li>${alertTitle(alert)}</li>`)}</ul>
+<p class="muted"><a href="${path}">${counted(left, 'more is', 'more are')} firing</a>.</p>
+${ruleCommands(first)}</li>`;
 }
 
 /** Leads to what it is about, where that has a page. */

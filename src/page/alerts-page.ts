@@ -4,12 +4,13 @@ import { silenceOf } from '../alert/matching.ts';
 import { type Alert, type Severity, type Silence, severities } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
+import { type AlertGroup, alertGroups } from '../overview/alert-groups.ts';
 import { gravestOf } from '../overview/fleet-view.ts';
 import { duration } from '../wording/one-line.ts';
 import { counted, numberText } from '../wording/phrases.ts';
-import { alertItem, alertTitle, runbookLink, sentList } from './alert-item.ts';
+import { alertGroupItem, alertItem, alertTitle, runbookLink, sentList } from './alert-item.ts';
 import { deliveryItem } from './delivery-item.ts';
-import { ago, type Markup, severityBadge } from './elements.ts';
+import { ago, type Markup, severityBadge, text } from './elements.ts';
 import { pageLinks } from './page-links.ts';
 import { Regions, type View } from './regions.ts';
 
@@ -56,6 +57,8 @@ export interface AlertsPageParts {
   readonly command: string;
 }
 
+const selectionKeys = ['severity', 'rule', 'account', 'mailbox'] as const;
+
 const alertsShown = 50;
 const sentShown = 4;
 const deliveriesShown = 30;
@@ -79,9 +82,10 @@ interface Place {
   readonly before?: number;
 }
 
-function pathOf(selection: AlertSelection, { page = 1, before }: Place = {}): string {
+/** Where the alerts of a selection are listed. */
+export function alertsPath(selection: Partial<AlertSelection>, { page = 1, before }: Place = {}): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(selection)) if (value !== null) query.set(name, value);
+  for (const name of selectionKeys) if (selection[name]) query.set(name, selection[name]);
   if (page > 1) query.set('page', String(page));
   if (before !== undefined) query.set('before', String(before));
   return query.size === 0 ? '/alerts' : `/alerts?${query}`;
@@ -89,27 +93,38 @@ function pathOf(selection: AlertSelection, { page = 1, before }: Place = {}): st
 
 function severityLinks(firing: readonly Alert[], selection: AlertSelection): Markup {
   const link = (severity: Severity | null, word: string, total: number) =>
-    html`<li><a class="chip ${severity ?? 'all'}" href="${pathOf({ ...selection, severity })}"${selection.severity === severity ? html` aria-current="true"` : ''}>${word} <b>${numberText(total)}</b></a></li>`;
+    html`<li><a class="chip ${severity ?? 'all'}" href="${alertsPath({ ...selection, severity })}"${selection.severity === severity ? html` aria-current="true"` : ''}>${word} <b>${numberText(total)}</b></a></li>`;
   const of = (severity: Severity) => firing.filter((alert) => alert.severity === severity).length;
-  return html`<nav aria-label="Filter by severity"><ul class="chips">${link(null, 'All firing', firing.length)}${severities.map((severity) => link(severity, severity, of(severity)))}</ul></nav>`;
+  const { rule } = selection;
+  const narrowed =
+    rule === null
+      ? ''
+      : html`<li><a class="chip" href="${alertsPath({ ...selection, rule: null })}" aria-label="Every rule, not only ${text(rule)}">${text(rule)} ×</a></li>`;
+  return html`<nav aria-label="Filter by severity"><ul class="chips">${link(null, 'All firing', firing.length)}${severities.map((severity) => link(severity, severity, of(severity)))}${narrowed}</ul></nav>`;
 }
 
 function isNarrowed(selection: AlertSelection): boolean {
   return Object.values(selection).some((value) => value !== null);
 }
 
-/** Those of one page of what fires. `page`: from 1; a page that is not there is the last one. */
-export function firingOn(chosen: readonly Alert[], wanted: number) {
-  const pages = Math.max(1, Math.ceil(chosen.length / alertsShown));
+/** Those of one page of what fires; of one rule all one by one. `page`: from 1; a page that is not there is the last one. */
+export function firingOn(chosen: readonly Alert[], { rule }: AlertSelection, wanted: number) {
+  const grouped = rule === null ? alertGroups(chosen) : null;
+  const pages = Math.max(1, Math.ceil((grouped ?? chosen).length / alertsShown));
   const page = Math.min(wanted, pages);
-  return { page, pages, alerts: gravestOf(chosen, page * alertsShown).slice((page - 1) * alertsShown) };
+  const groups: readonly AlertGroup[] =
+    grouped ?? gravestOf(chosen, page * alertsShown).map((first) => ({ first, others: [], count: 1 }));
+  return { page, pages, groups: groups.slice((page - 1) * alertsShown, page * alertsShown) };
 }
 
 function firingPanel(parts: AlertsPageParts): Markup {
   const { chosen, pending, knowsAll, silences, selection, now } = parts;
   const about = byAlert(parts.about);
-  const { page, pages, alerts } = firingOn(chosen, parts.page);
-  const items = alerts.map((alert) => {
+  const { page, pages, groups } = firingOn(chosen, selection, parts.page);
+  const items = groups.map((group) => {
+    const { first: alert } = group;
+    if (group.count > 1)
+      return alertGroupItem(group, alertsPath({ ...selection, rule: alert.rule, severity: alert.severity }));
     const sent = about.get(alert.fingerprint) ?? [];
     return alertItem({
       alert,
@@ -120,7 +135,7 @@ function firingPanel(parts: AlertsPageParts): Markup {
   });
   return html`<section class="panel" aria-labelledby="firing"><h2 id="firing">Firing <span class="count">${numberText(chosen.length)}</span></h2>
 ${items.length === 0 ? html`<p class="muted">No alert is firing${isNarrowed(selection) ? ' that matches' : ''}.</p>` : html`<ol class="events">${items}</ol>`}
-${pageLinks({ page, pages }, (target) => pathOf(selection, { page: target }))}
+${pageLinks({ page, pages }, (target) => alertsPath(selection, { page: target }))}
 ${pending > 0 ? html`<p class="muted">${counted(pending, 'condition is', 'conditions are')} observed and may fire soon.</p>` : ''}</section>`;
 }
 
@@ -143,9 +158,9 @@ function pastPanel({ past, selection, before, now }: AlertsPageParts): Markup {
 <p class="bad">Warmwarden cannot read past alerts at the moment. The log says why.</p></section>`;
   }
   const none = isNarrowed(selection) || before !== null ? 'No past alert matches' : 'There are no past alerts yet';
-  const newest = before === null ? '' : html`<a href="${pathOf(selection)}#past">← The newest</a>`;
+  const newest = before === null ? '' : html`<a href="${alertsPath(selection)}#past">← The newest</a>`;
   const older =
-    past.next === null ? '' : html`<a href="${pathOf(selection, { before: past.next })}#past">Earlier alerts →</a>`;
+    past.next === null ? '' : html`<a href="${alertsPath(selection, { before: past.next })}#past">Earlier alerts →</a>`;
   return html`<section class="panel" aria-labelledby="past"><h2 id="past">Past alerts <small>the newest first</small></h2>
 ${past.rows.length === 0 ? html`<p class="muted">${none}${past.next === null ? '' : ' among the newest'}.</p>` : html`<ol class="events dense">${past.rows.map((one) => pastItem(one, now))}</ol>`}
 ${newest === '' && older === '' ? '' : html`<nav class="pages" aria-label="Past alerts">${newest} ${older}</nav>`}</section>`;

@@ -42,6 +42,12 @@ export function alertCommands(alert: Alert, silence: Silence | null): Markup {
   return html`<p class="line">${first} ${isDisarming(alert) ? '' : second}</p>`;
 }
 
+/** For many alerts of one rule. */
+export function ruleCommands(alert: Alert): Markup | '' {
+  if (isDisarming(alert)) return '';
+  return html`<p class="line">${doLink(silencePath({ rule: [alert.rule] }, silenceLasts), 'Silence this rule for 4 h')}</p>`;
+}
+
 /** Selects a mailbox for `selectionBar`, which keeps what is selected also while the table changes. */
 export function selectBox(mailbox: { readonly account: string; readonly id: string }, label: string): Markup {
   const key = mailboxKey(mailbox.account, mailbox.id);

@@ -9,12 +9,14 @@ import type { AccountState } from '../model/mailbox.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { type Facets, gravestOf, type Page, type Selection, type StateCounts } from '../overview/fleet-view.ts';
+import { alertGroups } from '../overview/alert-groups.ts';
+import type { Facets, Page, Selection, StateCounts } from '../overview/fleet-view.ts';
 import type { Headline } from '../overview/headline.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { accountsPanel, channelsPanel } from './account-panels.ts';
 import { actionItem } from './action-item.ts';
-import { alertItem } from './alert-item.ts';
+import { alertGroupItem, alertItem } from './alert-item.ts';
+import { alertsPath } from './alerts-page.ts';
 import { ago, type Markup, prose, text } from './elements.ts';
 import { fleetTable } from './fleet-table.ts';
 import { incidentsPanel } from './incidents-panel.ts';
@@ -53,7 +55,7 @@ export interface FleetPageParts {
 
 /** How many alerts and actions stand open; the rest is folded away. */
 const shownAtOnce = 6;
-/** Alerts on the page in all: the gravest first, then the newest. Of the rest it gives the number. */
+/** Alerts on the page in all, many of one rule as one: the gravest first, then the newest. Of the rest it gives the number. */
 const alertsOnPage = 20;
 
 export function fleetPage(parts: FleetPageParts): View {
@@ -107,12 +109,16 @@ ${rest.length === 0 ? '' : html`<details><summary>${rest.length} more</summary><
 }
 
 function alertsPanel(firing: readonly Alert[], silences: readonly Silence[], now: EpochMs): Markup {
-  const items = gravestOf(firing, alertsOnPage).map((alert) =>
-    alertItem({ alert, now, silence: silenceOf(alert, silences) }),
+  const shown = alertGroups(firing).slice(0, alertsOnPage);
+  const items = shown.map((group) =>
+    group.count > 1
+      ? alertGroupItem(group, alertsPath({ rule: group.first.rule, severity: group.first.severity }))
+      : alertItem({ alert: group.first, now, silence: silenceOf(group.first, silences) }),
   );
+  const left = firing.length - shown.reduce((sum, { count }) => sum + count, 0);
   return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts <span class="count">${numberText(firing.length)}</span></h2>
 ${folded(items, 'events')}
-${firing.length > items.length ? moreAlerts(firing.length - items.length) : ''}</section>`;
+${left > 0 ? moreAlerts(left) : ''}</section>`;
 }
 
 function moreAlerts(left: number): Markup {

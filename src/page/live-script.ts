@@ -119,7 +119,7 @@ async function connect() {
   let why = 'No answer from Warmwarden.';
   try {
     const answer = await fetch(address, { signal: mine.signal, redirect: 'manual' });
-    if (answer.ok) {
+    if (answer.ok && answer.headers.get('content-type')?.startsWith('text/event-stream')) {
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       let waiting = '';
       for (let read = await reader.read(); !read.done; read = await reader.read()) {
@@ -137,6 +137,8 @@ async function connect() {
 }
 async function refusal(answer) {
   if (answer.type === 'opaqueredirect' || answer.status === 401) return 'You are no longer signed in.';
+  // A proxy's own page.
+  if (answer.ok) return 'Something else answers in place of Warmwarden, for example a sign-in page.';
   const { message } = await answer.json().catch(() => ({}));
   return message ?? 'No answer from Warmwarden (status ' + answer.status + ').';
 }

@@ -131,7 +131,8 @@ async function alertsView(parts: ViewParts, { query }: Asked): Promise<View | Re
   const firing = alerts.filter(({ status }) => status === 'firing');
   const chosen = firing.filter((alert) => isChosen(alert, selection));
   // Of what fires for long, also the messages about its beginning.
-  const spans = firingOn(chosen, page).alerts.flatMap((alert) => spansOf(alert, null));
+  const shown = firingOn(chosen, selection, page).groups.filter(({ count }) => count === 1);
+  const spans = shown.flatMap(({ first }) => spansOf(first, null));
   const told = deliveries && (await orNull(world, () => messagesIn(parts.deliveries, spans, deliveries)));
   return alertsPage({
     firing,

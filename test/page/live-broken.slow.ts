@@ -1,14 +1,20 @@
 // A page that can no longer be live, in a real Chromium: it says why and of when it is, and goes on when it can.
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { Auth } from '../../src/access/auth.ts';
-import { hourMs } from '../../src/model/time.ts';
+import { dayMs, hourMs } from '../../src/model/time.ts';
 import { usualLimits } from '../../src/serve/live/live-stream.ts';
-import { exampleFleet, mailbox } from '../serve/example-fleet.ts';
+import { Store } from '../../src/store/store.ts';
+import { exampleFleet, mailbox, now } from '../serve/example-fleet.ts';
 import { serve } from '../serve/running-server.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
+import { isInstalled } from '../support/debian.ts';
 import { runDaemon, Workplace } from '../support/process.ts';
+import { freePort } from '../support/prometheus.ts';
+import { until } from '../support/until.ts';
 
 const soon = { ...usualLimits, tickMs: 20, beatMs: 50 };
 const isLive = (page: Page) => page.locator('html[data-live=on]').waitFor();
@@ -70,6 +76,99 @@ test.skipIf(!hasBrowser())('who may no longer read the page is told to sign in; 
   );
   inForce = allowed;
   await isSound(page);
+});
+
+const nginx = 'nginx';
+
+/** nginx in front of a server, which asks for a cookie of its own first: else it does as `otherwise` says. */
+async function gate(
+  place: Workplace,
+  to: number,
+  otherwise: string,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const port = await freePort();
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const temporary = paths.map((path) => `${path}_temp_path ${place.path(path)};`).join(' ');
+  const server = `listen 127.0.0.1:${port}; default_type text/html;
+    location = /gate/open { add_header Set-Cookie "gate=open; Path=/"; return 200 "<h1>Welcome</h1>"; }
+    location = /gate/sign-in { return 200 "<h1>Sign in at the gate</h1>"; }
+    location / { if ($cookie_gate != "open") { ${otherwise} } proxy_pass http://127.0.0.1:${to}; proxy_buffering off; proxy_http_version 1.1; }`;
+  writeFileSync(
+    place.path('nginx.conf'),
+    `daemon off; pid ${place.path('pid')}; error_log stderr; events {} http { access_log off; ${temporary} server { ${server} } }`,
+  );
+  const proxy = spawn(nginx, ['-c', place.path('nginx.conf'), '-e', 'stderr'], { stdio: 'ignore' });
+  const ended = new Promise((resolve) => proxy.once('close', resolve));
+  const url = `http://127.0.0.1:${port}`;
+  await until('nginx to answer', () => fetch(`${url}/gate/sign-in`).catch(() => null));
+  return {
+    url,
+    [Symbol.asyncDispose]: async () => {
+      proxy.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+test.skipIf(!hasBrowser() || !isInstalled(nginx)).each([
+  ['sends it to its own sign-in', 'return 302 /gate/sign-in;', 'You are no longer signed in.'],
+  [
+    'answers with its own sign-in',
+    'rewrite ^ /gate/sign-in last;',
+    'Something else answers in place of Warmwarden, for example a sign-in page.',
+  ],
+  ['refuses it', 'return 401;', 'You are no longer signed in.'],
+])(
+  'an open page whose session at a proxy has ended, which %s, says so, and goes on after the sign-in',
+  async (_, otherwise, words) => {
+    using place = new Workplace();
+    const fleet = exampleFleet();
+    await using server = await serve(fleet, { liveLimits: { ...soon, lifeMs: 300 } });
+    await using proxy = await gate(place, server.port, otherwise);
+    await using browser = await openBrowser();
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${proxy.url}/gate/open`);
+    await page.goto(`${proxy.url}/?q=acme`);
+    await isLive(page);
+    await page.locator('#q').fill('typed');
+    await context.clearCookies();
+    expect((await said(page)).startsWith(`${words} This page shows the state of `)).toBe(true);
+    // The reader signs in again in another tab.
+    const other = await context.newPage();
+    await other.goto(`${proxy.url}/gate/open`);
+    await isSound(page);
+    fleet.putMailbox(mailbox('m77', 'new@acme.example'));
+    await page.locator('[id="row-acme/m77"]').waitFor();
+    expect(await page.locator('#q').inputValue()).toBe('typed');
+  },
+);
+
+test.skipIf(!hasBrowser())('an open page whose session has ended says so, and goes on after the sign-in', async () => {
+  const sha256 = createHash('sha256').update('secret').digest('hex');
+  const auth: Auth = { tokens: [{ name: 'ann', role: 'operator', sha256 }] };
+  using place = new Workplace();
+  const store = await Store.open(place.path('sessions.db'), now);
+  await using server = await serve(exampleFleet(), { auth: () => auth, sessions: store.sessions, liveLimits: soon });
+  await using browser = await openBrowser();
+  const context = await browser.newContext();
+  const signIn = async () => {
+    const tab = await context.newPage();
+    await tab.goto(server.url);
+    await tab.locator('input[name=token]').fill('secret');
+    await tab.keyboard.press('Enter');
+    await isLive(tab);
+    return tab;
+  };
+  const page = await signIn();
+  await page.locator('#q').fill('typed');
+  await server.world.clock.advance(8 * dayMs);
+  expect(await said(page)).toMatch(/^You are no longer signed in\. This page shows the state of .+Reload the page$/);
+  await signIn();
+  await isSound(page);
+  await isLive(page);
+  expect(await page.locator('#q').inputValue()).toBe('typed');
+  await store.close();
 });
 
 test.skipIf(!hasBrowser())(

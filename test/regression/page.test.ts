@@ -41,14 +41,39 @@ test('and /api/alerts answers with as many, up to 1,000 when asked, and the numb
     expect(await get(query)).toMatchObject({ status: 400, error: 'bad_request' });
 });
 
-test('of 2,000 firing alerts the page shows the gravest and newest 20, and the number of all', async () => {
+test('of 2,000 firing alerts of one rule the pages make one entry, which leads to all of them', async () => {
   await using server = await serve(troubledFleet());
+  const read = async (path: string) => (await ask(server.url + path, { accept: 'text/html' })).body.toString();
+  const namedIn = (body: string) => [...body.matchAll(/trouble (\d+)/g)].map(([, index]) => Number(index));
+  for (const path of ['/', '/alerts']) {
+    const body = await read(path);
+    expect([path, namedIn(body)]).toEqual([path, [0, 1, 2]]);
+    expect(body.indexOf('the gravest')).toBeLessThan(body.indexOf('trouble 0'));
+    expect(body).toContain('>2,001</span>');
+    expect(body).toMatch(/<a href="\/alerts\?severity=warning&(?:amp;)?rule=\w+">2,000 alerts: [a-z ]+<\/a>/);
+    expect(body).toMatch(/>1,997 more are firing<\/a>/);
+  }
+  const [, rule = ''] = /rule=(\w+)">2,000 alerts/.exec(await read('/')) ?? [];
+  const all = await read(`/alerts?severity=warning&rule=${rule}&page=2`);
+  expect(namedIn(all)).toEqual(Array.from({ length: 50 }, (_, index) => index + 50));
+  expect(all).toContain(`aria-label="Every rule, not only ${rule}"`);
+});
+
+test('up to five firing alerts of one rule are entries of their own, twenty on the page of the fleet', async () => {
+  const fleet = exampleFleet();
+  const five = Array.from({ length: 5 }, (_, index) => index);
+  for (const rule of [
+    'stale_data',
+    'blacklisted',
+    'mailbox_disconnected',
+    'mailbox_missing',
+    'health_score_drop',
+  ] as const)
+    for (const index of five) fleet.putAlert(alert({ rule, object: `x${index}` }));
+  await using server = await serve(fleet);
   const body = (await ask(`${server.url}/`, { accept: 'text/html' })).body.toString();
-  const shown = [...body.matchAll(/trouble (\d+)/g)].map(([, index]) => Number(index));
-  expect(shown).toEqual(Array.from({ length: 19 }, (_, index) => index));
-  expect(body).toContain('the gravest');
-  expect(body).toContain('>2,001</span>');
+  expect(body.match(/<li id="alert-/g)).toHaveLength(20);
   expect(body).toContain(
-    '1,981 more alerts are firing, and none is more severe than these: see <a href="/alerts">all alerts</a>',
+    '6 more alerts are firing, and none is more severe than these: see <a href="/alerts">all alerts</a>',
   );
 });
