@@ -11,6 +11,13 @@ import { Repeats } from './repeats.ts';
 /** Structured log, pino's interface: `log.info({account}, 'sentence')`. */
 export type Log = Logger;
 
+/** What ends a sleep early: a signal, or something that takes less time to make. */
+export interface Interrupt {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', end: () => void, options?: { readonly once: boolean }): void;
+  removeEventListener(type: 'abort', end: () => void): void;
+}
+
 /** Time as the program sees it. Real in production; moved by hand in tests; paced in the demo. */
 export interface Clock {
   /** Wall time in milliseconds since the Unix epoch. May jump; never measure a wait with it. */
@@ -18,7 +25,7 @@ export interface Clock {
   /** Milliseconds on a scale that never jumps. Only differences mean something. */
   monotonic(): number;
   /** Resolves after `ms` (at once when negative), or as soon as `signal` aborts. Never rejects. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: Interrupt): Promise<void>;
   /** Runs work that waits for the outside (a request, say). A moved clock stands still until it ends. */
   busy<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -237,21 +244,30 @@ export interface Bell {
 /** A bell on the given clock. */
 export function createBell(clock: Clock): Bell {
   let rung = false;
-  let wake: AbortController | null = null;
-  return {
-    ring() {
-      rung = true;
-      // A reason of our own: without one, each ring would build an error with its stack.
-      wake?.abort('rung');
+  let wake: (() => void) | null = null;
+  const ring = () => {
+    rung = true;
+    wake?.();
+  };
+  // No AbortController: a lane sleeps and wakes up with each request, and would make and abort one each time.
+  const interrupt: Interrupt = {
+    get aborted() {
+      return rung;
     },
+    addEventListener: (_type, end) => {
+      wake = end;
+    },
+    removeEventListener: () => {
+      wake = null;
+    },
+  };
+  return {
+    ring,
     async sleep(ms, signal) {
       if (!rung) {
-        wake = new AbortController();
-        const stop = () => wake?.abort();
-        signal?.addEventListener('abort', stop, { once: true });
-        if (!signal?.aborted) await clock.sleep(ms, wake.signal);
-        signal?.removeEventListener('abort', stop);
-        wake = null;
+        signal?.addEventListener('abort', ring, { once: true });
+        if (!signal?.aborted) await clock.sleep(ms, interrupt);
+        signal?.removeEventListener('abort', ring);
       }
       rung = false;
     },

@@ -280,9 +280,10 @@ export class PollQueue {
   /** By the best reason that there is; after many of one reason in a row a lesser one has its turn. */
   #takeMailbox(now: number): Poll | undefined {
     const { reason: last, length } = this.#row;
-    const order = [...this.#reasons.keys()];
-    if (length >= sameInARow) order.unshift(...order.splice(last + 1));
-    for (const reason of order) {
+    const count = this.#reasons.length;
+    const first = length >= sameInARow ? last + 1 : 0;
+    for (let step = 0; step < count; step += 1) {
+      const reason = (first + step) % count;
       const poll = this.#reasons[reason]?.(now);
       if (!poll) continue;
       this.#row = { reason, length: reason === last ? length + 1 : 1 };
