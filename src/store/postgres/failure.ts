@@ -132,10 +132,11 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
       'Raise max_connections, or the limit of the role or of the database: each replica needs nine connections, and twice as many during an update.',
   ],
   [
-    '25P0',
+    '25P03',
     () =>
       `A transaction paused for 2 s. Reduce the load of the machine that runs Warmwarden, or of the network${byItself}.`,
   ],
+  ['25P04', () => `A transaction took too long: raise transaction_timeout of the role${byItself}.`],
   ['40', () => `Another transaction was in the way: wait a moment${byItself}.`],
   ['55P03', () => `Another session holds a lock on the tables: find it in pg_stat_activity, and end it${byItself}.`],
   [

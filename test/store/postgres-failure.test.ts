@@ -1,0 +1,24 @@
+// What people are told of an error of PostgreSQL, by its code, and what ends it.
+import { expect, test } from 'vitest';
+import type { PostgresPlace } from '../../src/model/store-place.ts';
+import { failureOf } from '../../src/store/postgres/failure.ts';
+
+const place: PostgresPlace = {
+  ...{ host: 'db.example', port: 5432, database: 'warden', user: 'app', password: null },
+  ...{ tls: { kind: 'off' }, path: '/tmp/store' },
+};
+const failure = (code: string) => failureOf(place, Object.assign(new Error('no'), { code }));
+
+test.each([
+  ['too many connections', '53300', /Raise max_connections/],
+  ['a password that was changed', '28P01', /Check the user app and its password/],
+  ['a transaction that paused', '25P03', /A transaction paused for 2 s/],
+  ['a transaction that took too long', '25P04', /raise transaction_timeout of the role/],
+  ['a certificate that expired', 'CERT_HAS_EXPIRED', /Set store\.ca_file/],
+])('%s is no connection: it is over once the store is written again', (_, code, remedy) => {
+  expect(failure(code)).toMatchObject({ untilWritten: true, remedy: expect.stringMatching(remedy) });
+});
+
+test('a statement that fails is over once that statement succeeds', () => {
+  for (const code of ['42501', '42P01', '57014', '53100']) expect(failure(code).untilWritten).toBe(undefined);
+});
