@@ -198,9 +198,10 @@ export class AccountAlerts {
   }
 
   #context(mailbox: MailboxState, policy: Policy, now: EpochMs): MailboxContext {
-    const { account, pageUrl, writable, staleBefore, staleMeasurement, rules, words } = this.#options;
+    const { account, pageUrl, keyWrites, staleBefore, staleMeasurement, rules, words } = this.#options;
     const writesOff = this.#fleet.writesOffOver(account, mailbox.id, now);
-    const mayWrite = policy.enforce && writesOff === null && writable();
+    // After a refused write only one that succeeds shows that the key may write.
+    const mayWrite = policy.enforce && writesOff === null && keyWrites() !== false;
     const neighbours = () => [...this.#fleet.mailboxesOf(account)].filter(({ id }) => id !== mailbox.id);
     const others = (one: MailboxState) => othersOf(one, this.#fleet.mailboxes(), now);
     const command = this.#command;

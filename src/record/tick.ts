@@ -29,7 +29,7 @@ export interface TickContext {
   readonly now: EpochMs;
   /** Whether this process has read that answer of the mailbox: what an earlier one read is shown but not judged. */
   readonly hasRead: (route: 'stats' | 'warmup') => boolean;
-  /** The key may write, as far as is known. */
+  /** Whether a write may be tried: not within an hour of a refused one. */
   readonly writable: boolean;
   readonly breaker: BreakerState;
   /** Counts the running mailboxes under the breaker; asked only when it matters. */

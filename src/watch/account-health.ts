@@ -33,6 +33,11 @@ function keyOf({ route, mailbox }: RequestAbout): string {
   return `${route} ${mailbox ?? ''}`;
 }
 
+/** What an earlier process, or key, was refused counts until a write is let through. */
+function wasReadOnly({ account, fleet }: AccountHealthParts): boolean {
+  return [...fleet.alertsOf(account)].some(({ rule, status }) => rule === 'key_read_only' && status === 'firing');
+}
+
 export interface AccountHealthParts {
   readonly account: string;
   readonly world: World;
@@ -71,7 +76,7 @@ export class AccountHealth {
       lastFailure: null,
       keyRejected: false,
       rejections: 0,
-      keyWrites: null,
+      keyWrites: wasReadOnly(parts) ? false : null,
       throttledLastHour: 0,
       watchedSince: parts.world.clock.now(),
       listed: false,
@@ -96,6 +101,11 @@ export class AccountHealth {
   /** Whether a write may be tried: not within an hour of a refused one. */
   get writable(): boolean {
     return this.#parts.world.clock.monotonic() >= this.#readOnlyUntil;
+  }
+
+  /** Whether the last write was let through; null before the first. */
+  get keyWrites(): boolean | null {
+    return this.#state.keyWrites;
   }
 
   /** What GET /v1/health said; null when it failed. One signal among others (docs/faults.md H21). */

@@ -106,6 +106,7 @@ export class AccountWatch {
       ...options,
       ended: () => this.#stop.signal.aborted || !options.lease.holds(),
       writable: () => this.#health.writable,
+      keyWrites: () => this.#health.keyWrites,
       isFirstLook: (mailboxId, route) => this.#firstSweep.isFirstLook(mailboxId, route),
       staleBefore: () => staleness.before(),
       staleMeasurement: (route) => staleness.measurement(route),

@@ -91,6 +91,7 @@ export async function recordingOn(store: Store, { account, accountsOfApi, mailbo
       accountsOfApi: () => accountsOfApi,
       ended: () => false,
       writable: () => true,
+      keyWrites: () => null,
       staleBefore: () => Number.NEGATIVE_INFINITY,
       staleMeasurement: () => ({ olderThanMs: Number.POSITIVE_INFINITY, unreadSince: Number.NEGATIVE_INFINITY }),
       isFirstLook: () => false,

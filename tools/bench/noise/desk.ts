@@ -93,6 +93,7 @@ export async function openDesk(at: EpochMs, seed: number): Promise<Desk> {
     accountsOfApi: () => [account],
     ended: () => false,
     writable: () => true,
+    keyWrites: () => null,
     staleBefore: () => desk.missedSince ?? Number.NEGATIVE_INFINITY,
     staleMeasurement: () => ({ olderThanMs: Number.POSITIVE_INFINITY, unreadSince: Number.NEGATIVE_INFINITY }),
     isFirstLook: () => false,
