@@ -244,7 +244,7 @@ function toneOf(facts: HeadlineFacts, critical: number): Tone {
   const failed = stuckActions(facts).length > 0;
   if (critical > 0 || counts.held > 0 || failed || accounts.some(({ keyWrites }) => keyWrites === false))
     return 'alarm';
-  if (counts.not_judged > 0 || failingOf(facts).length > 0) return 'unknown';
+  if (counts.not_judged > 0 || failingOf(facts).length > 0 || accounts.some(isEmpty)) return 'unknown';
   return counts.paused_by_guard + counts.recovering > 0 ? 'acted' : 'calm';
 }
 
@@ -279,7 +279,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
     return `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${alertsSay}`;
   if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
   if (critical > 0) return alertsSay;
-  const warnings = warningsText(warningsOf(facts));
+  const warnings = `${emptyText(facts)}${warningsText(warningsOf(facts))}`;
   if (counts.paused_by_guard > 0)
     return `Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.${warnings}`;
   if (counts.recovering > 0)
@@ -316,6 +316,18 @@ function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string |
 }
 
 /** Those of no mailbox count as well: a missing replica needs a person, too. */
+/** Read, and nothing there is selected: the configuration may be wrong, and no alert says so. */
+export function isEmpty({ listed, forecast }: AccountState): boolean {
+  return listed && forecast?.mailboxes === 0;
+}
+
+function emptyText({ accounts }: HeadlineFacts): string {
+  const empty = namesIn(accounts, isEmpty);
+  return empty.length === 0
+    ? ''
+    : ` No mailbox of ${namesOf(empty)} is guarded, because the configuration selects none there: check \`include\` and \`exclude\`.`;
+}
+
 function warningsOf({ firing }: HeadlineFacts): number {
   return firing.filter(({ severity }) => severity === 'warning').length;
 }

@@ -11,7 +11,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { alertGroups } from '../overview/alert-groups.ts';
 import type { Facets, Page, Selection, StateCounts } from '../overview/fleet-view.ts';
-import type { Headline } from '../overview/headline.ts';
+import { type Headline, isEmpty } from '../overview/headline.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { accountsPanel, channelsPanel } from './account-panels.ts';
 import { actionItem } from './action-item.ts';
@@ -94,7 +94,7 @@ function summary(parts: FleetPageParts): Markup {
 function since({ fleet, accounts: all, known, now }: FleetPageParts): Markup {
   const { firstSeenAt, oldestStatsAt, unread } = known;
   if (firstSeenAt === null) return html`No mailbox is known yet.`;
-  const accounts = counted(all.length, 'account', 'accounts');
+  const accounts = counted(all.filter((account) => !isEmpty(account)).length, 'account', 'accounts');
   const blind = all.filter(({ failingSince }) => failingSince !== null).length;
   const except = blind === 0 ? '' : `, except on ${counted(blind, 'account')} that Warmwarden cannot read now`;
   const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} were never read`;

@@ -8,6 +8,7 @@ import { mailboxPath } from '../../src/model/page-links.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { everything } from '../../src/model/write-scope.ts';
 import type { Tags } from '../../src/overview/fleet-view.ts';
+import { forecastOf } from '../../src/poll/forecast.ts';
 import { FleetTrend } from '../../src/serve/fleet-trend.ts';
 import {
   account,
@@ -65,6 +66,21 @@ describe('the headline', () => {
     expect(headline(body)).toBe('API down: no request of account acme has succeeded for 12\u00a0min.');
     expect(body).toContain('class="headline unknown"');
     expect(body).toContain('connection refused');
+  });
+
+  test('names an account of which the configuration selects no mailbox', async () => {
+    const fleet = calmFleet();
+    const gap = { shortestMs: hourMs, longestMs: hourMs };
+    const gaps = { health: gap, mailboxes: gap, stats: gap, warmup: gap, mailbox: gap, dns: gap, blacklist: gap };
+    const input = { mailboxes: 0, allowedPerMinute: 90, headroomPpm: 100_000, gaps, earlyMs: minuteMs };
+    fleet.putAccount(account('northwind', { forecast: forecastOf(input) }));
+    const body = await read(fleet);
+    expect(headline(body)).toBe('All 3 mailboxes are OK.');
+    expect(body).toContain('class="headline unknown"');
+    expect(body).toContain(
+      'Nothing is urgent. No mailbox of northwind is guarded, because the configuration selects none',
+    );
+    expect(body).toContain('Guarding 3 mailboxes on 1 account since');
   });
 
   test('names what cannot be read, and calls nothing OK, when some accounts do not answer', async () => {
