@@ -88,7 +88,9 @@ function newsOfOne(steps: readonly Transition[], { announced, muted }: Notificat
     // What nobody was notified of has no end to be announced either, unless it begins and ends in this very message.
     const begins = steps.some(({ kind, alert }) => kind !== 'resolved' && !muted(alert));
     if (known) return endAsTold(latest, known);
-    return begins ? { ...latest, brief: true } : null;
+    // The beginning of a failing store was announced without the store.
+    const isBrief = latest.alert.rule !== 'store_failing';
+    return begins ? { ...latest, ...(isBrief && { brief: true }) } : null;
   }
   if (muted(latest.alert)) return null;
   if (latest.kind !== 'firing' && latest.kind !== 'worsened') return latest;

@@ -313,6 +313,15 @@ test('what began and ended before people were told is one message that says both
   expect(at.titles.at(-1)).toMatch(/^Began and resolved: /);
 });
 
+test('the end of a failing store is an end: its beginning was announced without the store', async () => {
+  const at = rig();
+  const failing = sampleAlert(1, { rule: 'store_failing', account: '', mailboxId: null, email: null });
+  at.fire(failing);
+  at.end(failing);
+  await at.run(10 * minuteMs);
+  expect(at.titles.at(-1)).toMatch(/^Resolved: /);
+});
+
 const overLimit = (reason: string) => {
   const facts = { title: 'box1: bounces over the limit', sentences: [], numbers: { reason } };
   return sampleAlert(1, { rule: 'bounce_over_limit', severity: 'warning', facts });
