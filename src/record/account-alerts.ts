@@ -3,7 +3,13 @@
 
 import type { Condition, MailboxContext } from '../alert/condition.ts';
 import { elapse, leave, step } from '../alert/engine.ts';
-import { accountConditions, mailboxListShort, mailboxMissing, nameUnlisted } from '../alert/rules/account-rules.ts';
+import {
+  accountConditions,
+  keyReadOnly,
+  mailboxListShort,
+  mailboxMissing,
+  nameUnlisted,
+} from '../alert/rules/account-rules.ts';
 import { guardHeld, heldSubject } from '../alert/rules/breaker-rule.ts';
 import { changedByOthersEvent } from '../alert/rules/changed-rule.ts';
 import { domainObject, ipObject } from '../alert/rules/finding-rules.ts';
@@ -77,7 +83,7 @@ export class AccountAlerts {
     const conditions = [
       ...(route ? conditionsAfter(route, mailbox, context) : []),
       ...(route === 'stats' || route === 'warmup' ? this.#pooled.after(mailbox, judged, now) : []),
-      ...(newest ? [actionFailedCondition(newest, context)] : []),
+      ...(newest ? [actionFailedCondition(newest, context), ...this.#keyShown()] : []),
       ...(breaker ? [this.#held(breaker, policy, now)] : []),
     ];
     const event = acted && actedEvent(acted, mailbox, context satisfies ActionContext);
@@ -88,6 +94,12 @@ export class AccountAlerts {
     const transitions = [...events, ...changes.transitions];
     if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
+  }
+
+  /** What writes showed of the key is stored together with their outcomes: a restart remembers both, or neither. */
+  #keyShown(): readonly Condition[] {
+    const state = this.#fleet.account(this.#options.account);
+    return state ? [keyReadOnly(state)] : [];
   }
 
   /** To be called before `after`: returns what makes it as if the mailbox had not been given to that. It was not committed. */

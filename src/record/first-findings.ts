@@ -4,7 +4,13 @@ import type { AlertRule, Transition } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 
 /** Never kept: what must be known at once, and what no first answer finds. */
-const atOnce: readonly AlertRule[] = ['guard_held', 'guard_action_failed', 'mailbox_missing', 'mailbox_list_short'];
+const atOnce: readonly AlertRule[] = [
+  'key_read_only',
+  'guard_held',
+  'guard_action_failed',
+  'mailbox_missing',
+  'mailbox_list_short',
+];
 
 /**
  * Whether the first judgement of a mailbox is still to come or not yet settled. `known`: the mailbox as it is before the

@@ -21,3 +21,17 @@ test('after a restart the key counts as read-only, and the breach as not acted o
   await duty.run(hourMs);
   expect([keyWrites(), notActed()?.status ?? 'resolved']).toEqual([true, 'resolved']);
 });
+
+test('the refusal of a write and what it shows of the key are stored as one: a kill right after the first leaves both', async () => {
+  await using duty = await goOnDuty({ poll: rarePoll, afterMs: 3 * hourMs });
+  duty.between.meddle = (request) => (request.method === 'POST' ? refusal : 'pass');
+  await duty.until(() => duty.action()?.state === 'refused');
+  // Of the account, not of the mailbox's first look: no summary of findings is waited for.
+  const [told] = (await duty.store().outbox.unnotifiedTransitions(100)).flatMap(({ transition }) =>
+    transition.alert.rule === 'key_read_only' ? [transition] : [],
+  );
+  expect([told?.kind, told?.found]).toEqual(['firing', undefined]);
+  await duty.restart({ image: duty.image() });
+  expect([...duty.fleet().accounts()][0]?.keyWrites).toBe(false);
+  await duty.until(() => duty.alert('bounce_over_limit')?.status === 'firing', 30 * minuteMs);
+});

@@ -86,7 +86,7 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
 }
 
 /** key_read_only: a write was refused while reads work, until one is let through. */
-function keyReadOnly({ name, keyWrites }: AccountState): Condition {
+export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
   const readOnly = keyWrites === false;
   return {
     subject: accountSubject('key_read_only', name),
