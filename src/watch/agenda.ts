@@ -10,7 +10,7 @@ import type { RosterChanges } from '../record/roster.ts';
 import { inTurns, type World } from '../world.ts';
 import { isUnjudged, readAt } from './first-sweep.ts';
 import type { FreshMeasurements } from './fresh-measurements.ts';
-import { HeldBreaches, wantsSecondLook } from './second-look.ts';
+import { HeldBreaches, secondLooksDue, wantsSecondLook } from './second-look.ts';
 
 /** What must be seen twice (a breach at first sight, a record that stopped passing) is looked at again after this. */
 const secondLookAfterMs = minuteMs;
@@ -31,13 +31,19 @@ export class Agenda {
     this.#parts = parts;
   }
 
-  /** Mailboxes never judged are read first; what an earlier process read is due when the cadence says so. */
-  join(mailboxes: readonly MailboxState[], signal: AbortSignal): Promise<void> {
+  /**
+   * Mailboxes never judged are read first; what an earlier process read is due when the cadence says so, or soon when an
+   * alert waits for a second look that the earlier process did not come to.
+   */
+  async join(mailboxes: readonly MailboxState[], signal: AbortSignal): Promise<void> {
+    const [first] = mailboxes;
+    if (!first) return;
+    const again = secondLooksDue(this.#parts.fleet.alertsOf(first.account));
     const [unjudged, judged] = [mailboxes.filter(isUnjudged), mailboxes.filter((one) => !isUnjudged(one))];
-    return inTurns([...unjudged, ...judged], (piece) => this.#join(piece), { signal });
+    await inTurns([...unjudged, ...judged], (piece) => this.#join(piece, again), { signal });
   }
 
-  #join(mailboxes: readonly MailboxState[]): void {
+  #join(mailboxes: readonly MailboxState[], again: ReturnType<typeof secondLooksDue>): void {
     const { queue, world } = this.#parts;
     const now = world.clock.monotonic();
     const aheadMs = now - world.clock.now();
@@ -47,6 +53,7 @@ export class Agenda {
         return at === null ? [] : [[route, at + aheadMs] as const];
       });
       queue.join(mailbox.id, Object.fromEntries(lastRead), now);
+      for (const route of again(mailbox)) this.#lookAgain(mailbox, route, now);
       this.#weigh(mailbox);
     }
   }
@@ -65,15 +72,19 @@ export class Agenda {
 
   /** An answer about a mailbox was taken in: its risk may be another one, or it has to be seen twice. */
   answered(mailbox: MailboxState, route: MailboxRoute): void {
-    const { fleet, fresh, queue, world } = this.#parts;
+    const { fleet, queue, world } = this.#parts;
     const { id: mailboxId } = mailbox;
     this.#weigh(mailbox);
-    const again = world.clock.monotonic() + secondLookAfterMs;
-    if (this.#heldBreaches.isFirst(mailbox)) queue.add({ route: 'stats', mailboxId }, again);
-    if (!wantsSecondLook(mailbox, route, fleet.alertsOf(mailbox.account))) return;
-    // Before a fresh measurement may be asked for, another look would show the one that is known.
+    const now = world.clock.monotonic();
+    if (this.#heldBreaches.isFirst(mailbox)) queue.add({ route: 'stats', mailboxId }, now + secondLookAfterMs);
+    if (wantsSecondLook(mailbox, route, fleet.alertsOf(mailbox.account))) this.#lookAgain(mailbox, route, now);
+  }
+
+  /** Before a fresh measurement may be asked for, another look would show the one that is known. */
+  #lookAgain({ id: mailboxId }: MailboxState, route: MailboxRoute, now: number): void {
+    const { fresh, queue } = this.#parts;
     const poll = { route, mailboxId };
-    queue.add(poll, Math.max(again, fresh.mayAskFrom(poll)), 'soon');
+    queue.add(poll, Math.max(now + secondLookAfterMs, fresh.mayAskFrom(poll)), 'soon');
   }
 
   /** As soon as the budget allows. */

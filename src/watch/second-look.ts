@@ -2,6 +2,7 @@
 import type { Alert, AlertRule } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
+import { type MailboxRoute, mailboxRoutes } from '../poll/poll.ts';
 
 /** Rules whose alerts fire or resolve on the second observation, by the route that observes. */
 const rulesSeenTwice: Partial<Record<Route, readonly AlertRule[]>> = {
@@ -12,8 +13,26 @@ const rulesSeenTwice: Partial<Record<Route, readonly AlertRule[]>> = {
 
 /** Whether one of the account's alerts waits for another answer of that route about the mailbox, its domain or its ip. */
 export function wantsSecondLook(mailbox: MailboxState, route: Route, alerts: Iterable<Alert>): boolean {
-  const waits = ({ status, firesAt }: Alert) => status === 'pending' && firesAt === null;
   return isConcerned(mailbox, route, alerts, waits);
+}
+
+function waits({ status, firesAt }: Alert): boolean {
+  return status === 'pending' && firesAt === null;
+}
+
+/**
+ * By which routes a mailbox is to be seen once more, for the alerts of its account that wait for it. An alert of a domain or
+ * an ip waits for the mailbox that it was seen with.
+ */
+export function secondLooksDue(alerts: Iterable<Alert>): (mailbox: MailboxState) => readonly MailboxRoute[] {
+  const waiting = Map.groupBy(
+    [...alerts].filter(waits),
+    ({ mailboxId, facts }) => mailboxId ?? facts.numbers['seen_with'],
+  );
+  return (mailbox) => {
+    const about = [mailbox.id, mailbox.email].flatMap((one) => waiting.get(one) ?? []);
+    return mailboxRoutes.filter((route) => wantsSecondLook(mailbox, route, about));
+  };
 }
 
 /** Whether the next answer of that route may fire or resolve one of the account's alerts: it should be a measurement of now. */
