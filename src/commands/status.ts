@@ -51,11 +51,14 @@ async function status(options: StatusOptions): Promise<void> {
   } while (options.watch);
 }
 
-/** Whether what is configured is guarded at this moment. An account that can't be read is not, whoever is to blame. */
+/**
+ * Whether what is configured is guarded at this moment. An account that can't be read is not, whoever is to blame, nor one whose
+ * key may not write.
+ */
 function guardsAll({ guarded, accounts, alerts, store_failure: storeFailure }: StatusAnswer): boolean {
   if (!guarded || storeFailure !== null) return false;
-  const isRead = accounts.every(({ failing_since: since }) => since === null);
-  return isRead && !alerts.some(({ rule }) => rule === 'account_unguarded');
+  const canAct = accounts.every(({ failing_since: since, writable }) => since === null && writable !== false);
+  return canAct && !alerts.some(({ rule }) => rule === 'account_unguarded');
 }
 
 function screenFor({ all, watch }: StatusOptions): Screen {

@@ -33,7 +33,7 @@ const helps = {
   mailbox_daily_limit: `Daily sending limit, emails a day. ${cached}`,
   mailbox_warmup_day: `Day of the warm-up, counted in days. ${cached}`,
   mailbox_connected: `1 when the mailbox is connected, 0 when the API reports a connection error. ${cached}`,
-  warmup_running: `1 when the warm-up runs, 0 when it is paused or does not run. ${cached}`,
+  warmup_running: `1 when the API reports the warm-up as running, also of a mailbox that is disconnected; 0 when it reports another status. ${cached}`,
   window_sent: `Emails sent in the guard's evidence window. ${cached}`,
   window_bounced: `Emails bounced in the guard's evidence window. ${cached}`,
   window_delivered: `Emails delivered in the days of the guard's evidence window. ${cached}`,

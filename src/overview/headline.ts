@@ -142,7 +142,8 @@ function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now
   const count = failing.length === accounts.length ? 'any' : numberText(failing.length);
   const who =
     failing.length === 1 ? `account ${failing[0]?.name}` : `${count} of ${counted(accounts.length, 'account')}`;
-  const what = failing.every(({ keyRejected }) => keyRejected) ? 'Key rejected' : 'API down';
+  const rejected = failing.filter(({ keyRejected }) => keyRejected).length;
+  const what = rejected === 0 ? 'API down' : rejected === failing.length ? 'Key rejected' : 'API down or key rejected';
   return `${what}: no request of ${who} has succeeded for ${duration(now - since)}.`;
 }
 

@@ -60,7 +60,7 @@ test('--json and --all show every mailbox, and 1 says that nothing is guarded', 
   ]);
 });
 
-test('1 says that an account cannot be read, that polling stopped or that the store fails, and nothing else does', async () => {
+test('1 says that an account cannot be read or written, that polling stopped or that the store fails, and nothing else does', async () => {
   const codeOf = async (change: (fleet: Fleet) => void) => {
     const fleet = exampleFleet();
     change(fleet);
@@ -73,10 +73,11 @@ test('1 says that an account cannot be read, that polling stopped or that the st
       fleet.putAlerts({ ...noAlerts, changed: [alert({ rule: 'dns_failing', severity: 'critical' })] }),
     ),
     await codeOf((fleet) => fleet.putAccount(account('acme', { failingSince: now }))),
+    await codeOf((fleet) => fleet.putAccount(account('acme', { keyWrites: false }))),
     await codeOf((fleet) => fleet.putAlerts({ ...noAlerts, changed: [alert({ rule: 'account_unguarded' })] })),
     await codeOf((fleet) => fleet.putStoreFailure(failure)),
   ];
-  expect(codes).toEqual([0, 1, 1, 1]);
+  expect(codes).toEqual([0, 1, 1, 1, 1]);
 });
 
 test('what is piped is never cut, and nothing is left out: all mailboxes, all alerts', async () => {

@@ -32,8 +32,8 @@ const intro = `# Command line
 | --- | --- |
 ${exitMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}
 
-Some commands print their answer and still end with 1: \`status\` when no daemon runs, an account cannot be read or the store
-fails, \`alerts list\` when no daemon runs, \`check --online\`
+Some commands print their answer and still end with 1: \`status\` when no daemon runs, an account cannot be read, a key
+may not write or the store fails, \`alerts list\` when no daemon runs, \`check --online\`
 when an account fails or the configuration selects no mailbox, \`backtest\` when something could not be read, \`channels test\`
 when the message was not sent, \`recipes run\` when the run failed, and \`doctor\` when it found a problem, as when the
 configuration selects no mailbox (2 when the problem is in the configuration, 3 when the store belongs to a newer version). That
