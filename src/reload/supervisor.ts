@@ -118,7 +118,9 @@ export class Supervisor {
     const { fleet, store, world } = this.#parts.rooms;
     const state = fleet.account(account);
     if (!state || state.failingSince === null || state.keyRejected) return;
-    if (world.clock.now() - state.failingSince >= unreachableMs) store.membership.offer(accountScope(account));
+    // The outage may be older than this replica's watch: it tries for as long as any other.
+    const triedSince = Math.max(state.failingSince, state.watchedSince);
+    if (world.clock.now() - triedSince >= unreachableMs) store.membership.offer(accountScope(account));
   }
 
   /** Whoever is to guard an account tells of it; of one that nobody has, whoever sends the messages. */

@@ -2,6 +2,7 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Failure } from '../http/failure.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
+import type { AlertRule } from '../model/alert.ts';
 import type { HealthAnswer, Observed, Route } from '../model/answers.ts';
 import type { Forecast } from '../model/forecast.ts';
 import type { AccountState, ApiHealth, ListFailure } from '../model/mailbox.ts';
@@ -17,6 +18,9 @@ const silenceMs = minuteMs;
 
 /** While no request succeeds for so long, api_down tells of it. */
 const outageMs = 3 * minuteMs;
+
+/** The alerts that say that no request of an account succeeds. */
+const outageRules: readonly AlertRule[] = ['api_down', 'key_rejected'];
 
 /** So many names stand in a line of the log. */
 const namesLogged = 20;
@@ -184,7 +188,7 @@ export class AccountHealth {
     const said = failureText(failure, was.listed);
     this.#state = {
       ...was,
-      failingSince: was.failingSince ?? clock.now(),
+      failingSince: was.failingSince ?? this.#failingSince(),
       lastFailure: said,
       ...(isList(about) && { listFailing: { since: was.listFailing?.since ?? clock.now(), detail: said } }),
       keyRejected: was.keyRejected || rejectsKey(failure),
@@ -196,6 +200,16 @@ export class AccountHealth {
     this.#saidOfAccount = what;
     log.error({ account: was.name, failure: failure.kind, status: failure.status }, said);
     this.publish();
+  }
+
+  /** Now; or when the outage began that was known before the start, and that no request has ended since. */
+  #failingSince(): EpochMs {
+    const { fleet, world } = this.#parts;
+    const { name, lastSuccessAt } = this.#state;
+    const now = world.clock.now();
+    if (lastSuccessAt !== null) return now;
+    const known = [...fleet.alertsOf(name)].filter(({ rule }) => outageRules.includes(rule));
+    return Math.min(now, ...known.map(({ since }) => since));
   }
 
   #speaksForAccount(failure: Failure, about: RequestAbout): boolean {

@@ -95,6 +95,29 @@ test('what is given away, and what is lost, ends; what is taken again goes on wi
   expect(stage.mailbox(amelia)?.stats?.at).toBeGreaterThan(known);
 });
 
+test('an outage that began before the account was taken is as old as its alert says, and this replica tries for a minute, too', async () => {
+  await using scene = await begin(undefined, ['the API does not answer (GET /v1/mailboxes: http://127.0.0.1:9']);
+  const { stage, membership } = scene;
+  for (const scope of membership.wanted) await membership.give(scope, 'free');
+  await stage.reload((config) => {
+    for (const account of config.accounts) if (account['name'] === 'second') account['base_url'] = 'http://127.0.0.1:9';
+  });
+  await stage.run(10 * minuteMs);
+  const offers = membership.offered.length;
+  expect(offers).toBeGreaterThan(0);
+  const given = membership.takeBack('account:second');
+  await stage.run(secondMs);
+  await given;
+  await membership.give('account:second', 'inherited');
+  await stage.run(50 * secondMs);
+  const alert = [...stage.fleet().alerts()].find(({ rule }) => rule === 'api_down');
+  expect(alert?.status).toBe('firing');
+  expect(stage.fleet().account('second')?.failingSince).toBe(alert?.since);
+  expect(membership.offered.length).toBe(offers);
+  await stage.run(minuteMs);
+  expect(membership.offered.length).toBeGreaterThan(offers);
+});
+
 test('an account whose lease is gone ends at once, and no other; taken again it goes on', async () => {
   await using scene = await begin();
   const { stage, membership } = scene;

@@ -9,6 +9,8 @@ export class MovedMembership implements Membership {
   #follower: Follower | null = null;
   /** What the daemon asked for last. */
   wanted: readonly Scope[] = [];
+  /** What the daemon offered to others. */
+  readonly offered: Scope[] = [];
   others: readonly Replica[] = [];
   /** What others see of the daemon. */
   reported: Partial<ReplicaReport> = {};
@@ -40,7 +42,9 @@ export class MovedMembership implements Membership {
     this.reported = { ...this.reported, ...report };
   }
 
-  offer(): void {}
+  offer(scope: Scope): void {
+    this.offered.push(scope);
+  }
 
   follow(follower: Follower): void {
     this.#follower = follower;

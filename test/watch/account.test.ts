@@ -1,6 +1,7 @@
 // The account's own troubles: an API that is down, a key that is refused, mailboxes that come and go, old data.
 import { expect, test } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import { momentText } from '../../src/wording/phrases.ts';
 import { amelia, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from './duty.ts';
 
 const account = (duty: Duty) => [...duty.fleet().accounts()][0];
@@ -46,6 +47,25 @@ test('an API that is down is told after three minutes, nothing is believed of it
   duty.between.meddle = () => 'pass';
   await duty.until(() => duty.alert('api_down') === undefined, 6 * minuteMs);
   expect(await duty.notified()).toEqual(['firing api_down', 'resolved api_down']);
+});
+
+test('an outage goes on through a restart: it began when its alert says, in every place', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(10 * minuteMs);
+  duty.between.meddle = () => unavailable;
+  await duty.until(() => duty.alert('api_down')?.status === 'firing', 10 * minuteMs);
+  const { since } = duty.alert('api_down') ?? {};
+  await duty.restart({ pauseMs: 10 * minuteMs });
+  await duty.run(5 * minuteMs);
+  expect([account(duty)?.failingSince, duty.alert('api_down')?.since]).toEqual([since, since]);
+  const said = duty.alert('api_down')?.facts.sentences[0];
+  expect(said).toBe(`All requests of account agency have failed since ${momentText(since ?? 0, 'UTC')}.`);
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.alert('api_down') === undefined, 6 * minuteMs);
+  const later = duty.clock.now();
+  duty.between.meddle = () => unavailable;
+  await duty.run(6 * minuteMs);
+  expect(account(duty)?.failingSince).toBeGreaterThanOrEqual(later);
 });
 
 test('two minutes without an answer are no alert', async () => {

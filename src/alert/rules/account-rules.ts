@@ -37,7 +37,7 @@ function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
   const unknown = down ? account.keyRejected : lastSuccessAt === null;
   const sentences = down
     ? [
-        `No request of account ${name} has succeeded since ${momentText(failingSince, zone)}.`,
+        `All requests of account ${name} have failed since ${momentText(failingSince, zone)}.`,
         ...(lastFailure ? [`The last failure: ${sentence(lastFailure)}`] : []),
         'Warmwarden decides nothing and changes nothing on this account until the API answers again.',
         'Check the address and the key of the account, and whether the API is up.',
