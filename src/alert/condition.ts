@@ -35,14 +35,16 @@ export interface Condition {
   readonly observations: number;
   /** Consecutive observations against it that it takes to resolve. */
   readonly clearObservations: number;
+  /** It got clearly worse than its firing alert says, at the same severity: people are notified again. */
+  readonly worse?: boolean;
   /** Since when it holds, where that is known better than "since now". */
   readonly since?: EpochMs;
   /** See `wordedLater`. */
   readonly facts: AlertFacts;
 }
 
-/** A condition without its words. Rules that need `since` have their words at hand. */
-type Wordless = Omit<Condition, 'facts' | 'since'>;
+/** A condition without its words. Rules that need `since` or `worse` have their words at hand. */
+type Wordless = Omit<Condition, 'facts' | 'since' | 'worse'>;
 
 /**
  * A condition whose words are made when they are read: most never are, and every answer asks ten rules. A class, because a getter

@@ -99,13 +99,13 @@ function speaksFor(out: Collected, condition: Condition, alert: Alert | undefine
 
 /**
  * People are notified of a firing alert once; later words for it only update what is shown, and restart the count against it. They
- * are notified again when it got more severe.
+ * are notified again when it got more severe, or clearly worse.
  */
 function refresh(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {
   const { severity, facts } = condition;
   const severer = severities.indexOf(severity) < severities.indexOf(alert.severity);
   const next = { ...alert, severity, seen: 0, facts };
-  if (severer) {
+  if (severer || condition.worse) {
     tell(out, 'worsened', next, now);
     return;
   }

@@ -144,11 +144,12 @@ async function sayAgain(facts: NotificationFacts): Promise<ReadonlyMap<string, r
 
 /**
  * An alert about several accounts may come to concern one more, with channels of its own: it is new to them, and does not wait
- * for the group, which is about those who know it.
+ * for the group, which is about those who know it: neither for its interval, nor for the news that it got worse.
  */
 function lateFor(facts: NotificationFacts): Promise<readonly Transition[]> {
   const { firing, announced, muted, joined, unnotified, timing, pause } = facts;
-  const waiting = new Set(unnotified.map(({ transition }) => transition.alert.fingerprint));
+  const others = unnotified.filter(({ transition }) => transition.kind !== 'worsened');
+  const waiting = new Set(others.map(({ transition }) => transition.alert.fingerprint));
   const isLate = (alert: Alert) =>
     accountsOf(alert).length > 1 &&
     announced.has(alert.fingerprint) &&

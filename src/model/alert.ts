@@ -98,8 +98,8 @@ export interface Alert extends Subject {
 }
 
 /**
- * A step that people may be notified of. An event happens once and never resolves. worsened: more severe than told before.
- * reminder: still so, after the repeat interval.
+ * A step that people may be notified of. An event happens once and never resolves. worsened: more severe than told before, or
+ * clearly more of it. reminder: still so, after the repeat interval.
  */
 export interface Transition {
   readonly kind: 'firing' | 'worsened' | 'reminder' | 'resolved' | 'event';

@@ -225,7 +225,8 @@ export class AccountAlerts {
 
   #held(breaker: BreakerState, policy: Policy, now: EpochMs): Condition {
     const { api, pageUrl, rules } = this.#options;
-    const about = { api, pageUrl, now, command: this.#command, zone: rules().timeZone };
+    const alert = this.#alert(fingerprintOf(heldSubject(api)));
+    const about = { api, alert, pageUrl, now, command: this.#command, zone: rules().timeZone };
     return guardHeld(breaker, { ...about, windowMs: policy.breaker.windowMs });
   }
 

@@ -31,11 +31,10 @@ export function heldAlert(
   settings: BreakerSettings,
 ): AlertChanges {
   const now = world.clock.now();
-  const conditions = tune(
-    [guardHeld(state, { ...settings, now, command: world.command, zone: settings.rules.timeZone })],
-    settings.rules,
-  );
-  return step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
+  const { api, rules } = settings;
+  const alert = fleet.alert(fingerprintOf(heldSubject(api)));
+  const about = { ...settings, alert, now, command: world.command, zone: rules.timeZone };
+  return step(tune([guardHeld(state, about)], rules), () => alert, now);
 }
 
 /** Shows a breaker and its alert as they were committed. */

@@ -74,6 +74,22 @@ test('its end goes to both, and what grows within one account is no news', async
   ]);
 });
 
+test('that it got worse is news after the group interval; the channel of an account that joins does not wait for it', async () => {
+  await using stage = await begin();
+  stage.fires(held(['acme'], 3));
+  await stage.rig.clock.advance(31 * secondMs);
+  const both = held(['acme', 'bolt'], 9);
+  stage.grows(both);
+  stage.rig.commit({ ...firing(both), kind: 'worsened' });
+  await stage.rig.clock.advance(31 * secondMs);
+  expect(stage.types()).toEqual([['alerts.firing'], ['alerts.firing']]);
+  await stage.rig.clock.advance(10 * minuteMs);
+  expect(stage.types()).toEqual([
+    ['alerts.firing', 'alerts.worsened'],
+    ['alerts.firing', 'alerts.worsened'],
+  ]);
+});
+
 test('a silence holds for it too', async () => {
   await using stage = await begin();
   stage.fires(held(['acme'], 3));

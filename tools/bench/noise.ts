@@ -1,5 +1,5 @@
 // `npm run bench -- noise`: how many messages people get from 90 days of a healthy agency, and of one that has a bad month.
-import type { Severity } from '../../src/model/alert.ts';
+import type { Alert, Severity, Transition } from '../../src/model/alert.ts';
 import type { WarmupMode } from '../../src/model/policy.ts';
 import { dayMs } from '../../src/model/time.ts';
 import type { BenchOptions, Figure } from './figure.ts';
@@ -61,10 +61,13 @@ const ownActions: readonly string[] = ['guard_acted', 'restored'];
 
 async function lived(life: Life): Promise<Lived> {
   const { heard, transitions } = await live(life);
-  const told = transitions.filter(({ alert }) => loud.includes(alert.severity));
+  // The peer has one message for the breaker's alert, however often its number doubles.
+  const told = transitions.filter(({ kind, alert }) => loud.includes(alert.severity) && !isDoubling(kind, alert));
   const actions = told.filter(({ alert }) => ownActions.includes(alert.rule));
   return { heard, alerts: told.length, actions: actions.length };
 }
+
+const isDoubling = (kind: Transition['kind'], { rule }: Alert) => kind === 'worsened' && rule === 'guard_held';
 
 const isOfAction = ({ rules }: Heard) => rules.some((rule) => ownActions.includes(rule));
 

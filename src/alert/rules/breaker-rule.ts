@@ -1,5 +1,5 @@
 // guard_held: the breaker holds every action under one base_url. One message with the list.
-import { noAccount, type Subject } from '../../model/alert.ts';
+import { type Alert, noAccount, type Subject } from '../../model/alert.ts';
 import { type BreakerState, heldEntries } from '../../model/breaker.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { counted, momentText, spanText } from '../../wording/phrases.ts';
@@ -17,6 +17,8 @@ export function guardHeld(
   breaker: BreakerState,
   about: {
     readonly api: string;
+    /** Its pending or firing alert. */
+    readonly alert: Alert | undefined;
     readonly windowMs: number;
     readonly now: EpochMs;
     /** Base of the links to the page; null when there is no page. */
@@ -32,6 +34,7 @@ export function guardHeld(
   const name = nameOf(about.api);
   const domains = new Set(held.map(({ domain }) => domain)).size;
   const open = breaker.openSince !== null;
+  const mostBefore = mostHeld(about.alert);
   const named = held.slice(0, namedMailboxes).map(({ account, email }) => `${email} (${account})`);
   const more = held.length > named.length ? ` and ${held.length - named.length} more` : '';
   const onward = breaker.atFirstSight
@@ -42,6 +45,7 @@ export function guardHeld(
     severity: 'critical',
     active: open,
     ...atOnce,
+    worse: doublings(held.length) > doublings(mostBefore),
     ...(breaker.openSince === null ? {} : { since: breaker.openSince }),
     facts: {
       title: open
@@ -57,6 +61,7 @@ export function guardHeld(
         : ['The circuit breaker is no longer holding any action.'],
       numbers: {
         held: held.length,
+        most_held: Math.max(held.length, mostBefore),
         domains,
         api: about.api,
         accounts: accounts.join(', '),
@@ -65,6 +70,18 @@ export function guardHeld(
       accounts,
     },
   };
+}
+
+/** The most that were held at once since it began: what is held may become less and more again, which is no news. */
+function mostHeld(alert: Alert | undefined): number {
+  const { most_held: most, held } = alert?.facts.numbers ?? {};
+  // An earlier version stored only what was held last.
+  return Number(most ?? held ?? 0);
+}
+
+/** People are notified again at 2, 4, 8, ...: a handful of times, however many are held in the end. */
+function doublings(held: number): number {
+  return Math.floor(Math.log2(Math.max(1, held)));
 }
 
 /** Everything that breached, as the breaker counted it: what was acted on before it opened belongs to it. */

@@ -1,12 +1,15 @@
 // guard_held: one message for the whole API, with what a person needs to decide on a release.
 import { describe, expect, test } from 'vitest';
+import { step } from '../../../src/alert/engine.ts';
 import { guardHeld } from '../../../src/alert/rules/breaker-rule.ts';
+import type { Alert } from '../../../src/model/alert.ts';
 import { type BreakerEntry, type BreakerState, closedBreaker } from '../../../src/model/breaker.ts';
 import { hourMs } from '../../../src/model/time.ts';
 import { start } from '../samples.ts';
 
 const about = {
   api: 'https://api.example',
+  alert: undefined,
   windowMs: hourMs,
   now: start,
   pageUrl: null,
@@ -86,6 +89,36 @@ describe('an open breaker', () => {
 
   test('is the same alert whatever it holds', () => {
     expect(guardHeld(open(7), about).subject).toEqual(guardHeld(closedBreaker, about).subject);
+  });
+});
+
+describe('a breaker that comes to hold more', () => {
+  /** The kinds of what people are notified of while so many are held, one count after the other. */
+  function kindsWhile(counts: readonly number[], from?: Alert): readonly string[] {
+    let alert = from;
+    return counts.flatMap((count) => {
+      const { changed, transitions } = step([guardHeld(open(count), { ...about, alert })], () => alert, start);
+      alert = changed.at(-1) ?? alert;
+      return transitions.map(({ kind, alert: { facts } }) => `${kind} ${facts.numbers['held']}`);
+    });
+  }
+
+  test('is announced each time the number has doubled, and not in between', () => {
+    const counts = Array.from({ length: 40 }, (_, number) => number + 1);
+    const worse = [2, 4, 8, 16, 32].map((count) => `worsened ${count}`);
+    expect(kindsWhile(counts)).toEqual(['firing 1', ...worse]);
+    expect(kindsWhile([3, 20, 21])).toEqual(['firing 3', 'worsened 20']);
+  });
+
+  test('is not announced again for what it held before already', () => {
+    expect(kindsWhile([3, 4, 3, 4, 1, 2, 5, 8])).toEqual(['firing 3', 'worsened 4', 'worsened 8']);
+  });
+
+  test('goes on from what an earlier version stored, which kept only what is held', () => {
+    const [{ alert } = { alert: undefined }] = step([guardHeld(open(5), about)], () => undefined, start).transitions;
+    if (!alert) throw new Error('it does not fire');
+    const stored = { ...alert, facts: { ...alert.facts, numbers: { held: 5 } } };
+    expect(kindsWhile([6, 8], stored)).toEqual(['worsened 8']);
   });
 });
 
