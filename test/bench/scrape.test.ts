@@ -15,7 +15,7 @@ async function notified(child: ChildProcess, order?: Order): Promise<unknown> {
 }
 
 async function seriesOf(port: unknown): Promise<readonly string[]> {
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { connection: 'close' } })).text();
   return text
     .split('\n')
     .filter((line) => line.includes('mailbox="'))

@@ -211,7 +211,7 @@ function recoveryWarmup(): MailboxState['warmup'] {
 /** Two accounts and mailboxes in five states. */
 export function exampleFleet(): Fleet {
   const fleet = new Fleet();
-  fleet.putAccount(account('acme'));
+  fleet.putAccount(account('acme', { keyWrites: true }));
   fleet.putAccount(account('northwind', { queueLength: 0, oldestDueAt: null, requestsPerMinute: 450 }));
   const paused = mailbox('m1', 'sales@acme.example', {
     memory: claim('pause', 'a1'),
