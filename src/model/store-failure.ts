@@ -10,7 +10,10 @@ export interface StoreFailure {
   readonly remedy: string;
   /** A damaged file: other reads and writes may succeed, and it is damaged all the same until Warmwarden starts again. */
   readonly lasting: boolean;
-  /** There was no connection, or no write at all: the next write, and read where reads failed, ends it. Absent: what failed itself has to succeed. */
+  /**
+   * There was no connection, or no write at all: the next write, and read where reads failed, ends it. Absent: what failed itself
+   * has to succeed.
+   */
   readonly untilWritten?: boolean;
   /** It often ends without anybody, such as a lost connection or a lock. Absent: a person has to do something. */
   readonly mayPass?: boolean;

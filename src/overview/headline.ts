@@ -163,7 +163,10 @@ function unknownHeadline({ counts, sweeps, command }: HeadlineFacts): Headline |
 /** So many emergency stops are named. */
 const stopsNamed = 3;
 
-/** A guard that may not act anywhere must say so before anything else; beside a narrower stop the headline is about the fleet, as usual. */
+/**
+ * A guard that may not act anywhere must say so before anything else; beside a narrower stop the headline is about the fleet, as
+ * usual.
+ */
 function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   const { writesOff, accounts, command } = facts;
   if (writesOff.length === 0) return null;
@@ -316,7 +319,6 @@ function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string |
   return sentences.length === 0 ? null : sentences.join(' ');
 }
 
-/** Those of no mailbox count as well: a missing replica needs a person, too. */
 /** Read, and nothing there is selected: the configuration may be wrong, and no alert says so. */
 export function isEmpty({ listed, forecast }: AccountState): boolean {
   return listed && forecast?.mailboxes === 0;
@@ -329,6 +331,7 @@ function emptyText({ accounts }: HeadlineFacts): string {
     : ` No mailbox of ${namesOf(empty)} is guarded, because the configuration selects none there: check \`include\` and \`exclude\`.`;
 }
 
+/** Those of no mailbox count as well: a missing replica needs a person, too. */
 function warningsOf({ firing }: HeadlineFacts): number {
   return firing.filter(({ severity }) => severity === 'warning').length;
 }

@@ -3,8 +3,9 @@ import { underNewId } from '../guard/memory.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 
 /**
- * The arrived ones with what is remembered of them; what was read before they left says nothing of now. `gone`: those that left before, and known ones that the list
- * lacks. Where two of them have one address, it is unknown whose history it is, and none is taken over.
+ * The arrived ones with what is remembered of them; what was read before they left says nothing of now. `gone`: those that left
+ * before, and known ones that the list lacks. Where two of them have one address, it is unknown whose history it is, and none
+ * is taken over.
  */
 export function withHistory(arrived: readonly MailboxState[], gone: readonly MailboxState[]): readonly MailboxState[] {
   if (gone.length === 0) return arrived;

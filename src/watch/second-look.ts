@@ -31,7 +31,7 @@ export function secondLooksDue(alerts: Iterable<Alert>): (mailbox: MailboxState)
   );
   return (mailbox) => {
     const about = [mailbox.id, mailbox.email].flatMap((one) => waiting.get(one) ?? []);
-    return mailboxRoutes.filter((route) => wantsSecondLook(mailbox, route, about));
+    return about.length === 0 ? [] : mailboxRoutes.filter((route) => wantsSecondLook(mailbox, route, about));
   };
 }
 
