@@ -259,11 +259,12 @@ export class Collector {
       .map((one) => announcedIncidents.get(one.id) ?? one);
     if (notifications.length === 0 && changed.length === 0) return;
     const all = routed.flatMap(({ news }) => news);
-    const told: Announcement[] = [];
+    const tellings: (readonly Announcement[])[] = [];
     for (const { group, news } of routed) {
       const telling = { announced, at: now, inIncident: isOfIncident.has(group) };
-      told.push(...(await mapInPieces(news, pause, (one) => announcementOf(one, telling))));
+      tellings.push(await mapInPieces(news, pause, (one) => announcementOf(one, telling)));
     }
+    const told = tellings.flat();
     await pause();
     const toldNow = new Map(ofIncidents.length > 0 ? told.map((one) => [one.fingerprint, one]) : []);
     const notificationLog = {
