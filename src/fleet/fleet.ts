@@ -4,12 +4,13 @@ import type { Alert, AlertChanges, Silence } from '../model/alert.ts';
 import { type BreakerState, closedBreaker } from '../model/breaker.ts';
 import type { Guarding } from '../model/guarding.ts';
 import type { Incident } from '../model/incident.ts';
-import { type AccountState, type MailboxKey, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import type { MissingReplica, ReplicaState } from '../model/replica.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import { isOff, scopeKey, scopesOver, type WritesOff } from '../model/write-scope.ts';
+import { MailboxNames } from './mailbox-names.ts';
 
 /** A delivery channel as its loop finds it. */
 export interface ChannelState {
@@ -38,17 +39,21 @@ const widths = ['everything', 'account', 'mailbox'];
 
 const noMailboxes: ReadonlyMap<string, MailboxState> = new Map();
 const noAlerts: ReadonlyMap<string, Alert> = new Map();
+const noneAbout: readonly Alert[] = [];
 
 /** Everything that readers may ask without touching the store. Values are immutable; putting one replaces it. */
 export class Fleet {
   readonly #accounts = new Map<string, AccountState>();
   /** By account, then by id. */
   readonly #mailboxes = new Map<string, Map<string, MailboxState>>();
+  readonly #names = new MailboxNames();
   readonly #alerts = new Map<string, Alert>();
   /** By account, then by fingerprint: in a storm nobody walks the alerts of others. */
   readonly #alertsOf = new Map<string, Map<string, Alert>>();
-  /** How many there are about a mailbox, for those that have any. */
-  readonly #alertsAbout = new Map<MailboxKey, number>();
+  /** By account, then by the mailbox that they are about. */
+  readonly #alertsAbout = new Map<string, Map<string, readonly Alert[]>>();
+  /** Those that belong to no one mailbox, by fingerprint. */
+  readonly #wideAlerts = new Map<string, Alert>();
   readonly #breakers = new Map<string, BreakerState>();
   readonly #writesOff = new Map<string, WritesOff>();
   readonly #channels = new Map<string, ChannelState>();
@@ -96,6 +101,7 @@ export class Fleet {
   clearAccount(name: string): void {
     this.#revision += 1;
     this.#mailboxes.delete(name);
+    this.#names.removeAccount(name);
     for (const { fingerprint } of [...this.alertsOf(name)]) this.removeAlert(fingerprint);
     this.#alertsOf.delete(name);
     this.#recentActions = this.#recentActions.filter(({ account }) => account !== name);
@@ -136,12 +142,22 @@ export class Fleet {
   putMailbox(mailbox: MailboxState): void {
     this.#revision += 1;
     const ofAccount = this.#mailboxes.get(mailbox.account) ?? new Map<string, MailboxState>();
+    const before = ofAccount.get(mailbox.id);
     this.#mailboxes.set(mailbox.account, ofAccount.set(mailbox.id, mailbox));
+    if (before?.email === mailbox.email) return;
+    if (before) this.#names.remove(before);
+    this.#names.add(mailbox);
   }
   /** The mailbox has left: its series and its row are gone from now on. */
   removeMailbox(account: string, id: string): void {
     this.#revision += 1;
+    const known = this.mailbox(account, id);
+    if (known) this.#names.remove(known);
     this.#mailboxes.get(account)?.delete(id);
+  }
+  /** Unique within its account: its address, with its id where another mailbox has the same address now. Not yet escaped. */
+  nameOf(mailbox: Pick<MailboxState, 'account' | 'id' | 'email'>): string {
+    return this.#names.nameOf(mailbox);
   }
 
   /** Pending and firing alerts. */
@@ -152,9 +168,13 @@ export class Fleet {
   alertsOf(account: string): IterableIterator<Alert> {
     return (this.#alertsOf.get(account) ?? noAlerts).values();
   }
-  /** Whether any is about the mailbox. */
-  hasAlerts({ account, id }: Pick<MailboxState, 'account' | 'id'>): boolean {
-    return this.#alertsAbout.size > 0 && this.#alertsAbout.has(mailboxKey(account, id));
+  /** Those about one mailbox. */
+  alertsAbout({ account, id }: Pick<MailboxState, 'account' | 'id'>): readonly Alert[] {
+    return this.#alertsAbout.get(account)?.get(id) ?? noneAbout;
+  }
+  /** Those that belong to no one mailbox: of accounts, domains, IP addresses, or Warmwarden itself. */
+  wideAlerts(): IterableIterator<Alert> {
+    return this.#wideAlerts.values();
   }
   alert(fingerprint: string): Alert | undefined {
     return this.#alerts.get(fingerprint);
@@ -167,8 +187,8 @@ export class Fleet {
       this.removeAlert(fingerprint);
       return;
     }
-    if (!this.#alerts.has(fingerprint)) this.#countAbout(alert, 1);
     this.#alerts.set(fingerprint, alert);
+    this.#noteAbout(alert, true);
     const ofAccount = this.#alertsOf.get(account) ?? new Map<string, Alert>();
     this.#alertsOf.set(account, ofAccount.set(fingerprint, alert));
   }
@@ -184,17 +204,24 @@ export class Fleet {
     this.#revision += 1;
     const known = this.#alerts.get(fingerprint);
     if (!known) return;
-    this.#countAbout(known, -1);
+    this.#noteAbout(known, false);
     this.#alerts.delete(fingerprint);
     this.#alertsOf.get(known.account)?.delete(fingerprint);
   }
 
-  #countAbout({ account, mailboxId }: Alert, more: number): void {
-    if (mailboxId === null) return;
-    const key = mailboxKey(account, mailboxId);
-    const count = (this.#alertsAbout.get(key) ?? 0) + more;
-    if (count > 0) this.#alertsAbout.set(key, count);
-    else this.#alertsAbout.delete(key);
+  /** Takes an alert in among those about the same, or out of them. */
+  #noteAbout(alert: Alert, stays: boolean): void {
+    const { account, mailboxId, fingerprint } = alert;
+    if (mailboxId === null) {
+      if (stays) this.#wideAlerts.set(fingerprint, alert);
+      else this.#wideAlerts.delete(fingerprint);
+      return;
+    }
+    const ofAccount = this.#alertsAbout.get(account) ?? new Map<string, readonly Alert[]>();
+    const others = (ofAccount.get(mailboxId) ?? noneAbout).filter((other) => other.fingerprint !== fingerprint);
+    if (stays) this.#alertsAbout.set(account, ofAccount.set(mailboxId, [...others, alert]));
+    else if (others.length > 0) ofAccount.set(mailboxId, others);
+    else ofAccount.delete(mailboxId);
   }
 
   /** The newest first. */

@@ -1,11 +1,10 @@
 // The fleet's mailboxes as the block cache wants them: names, samples, and how many series there may be.
 import type { Fleet } from '../fleet/fleet.ts';
-import { MailboxNames } from '../fleet/mailbox-labels.ts';
 import { guardStateOf } from '../guard/state.ts';
 import { type GuardState, type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import { type IsoDate, utcDate } from '../model/time.ts';
 import { visibleText } from '../wording/visible-text.ts';
-import { type Clock, createPacer, type Pacer } from '../world.ts';
+import { type Clock, createPacer } from '../world.ts';
 import { BlockCache } from './exposition/block-cache.ts';
 import type { Piece } from './exposition/piece.ts';
 import type { MetricsSettings } from './fleet-series.ts';
@@ -30,7 +29,6 @@ export class MailboxBlocks {
   #seen: readonly Seen[] = [];
   /** The settings that their states were derived from. */
   #seenBy: MetricsSettings;
-  #names = new MailboxNames();
   #counts: ReadonlyMap<string, ReadonlyMap<GuardState, number>> = new Map();
   #day: IsoDate;
 
@@ -96,7 +94,6 @@ export class MailboxBlocks {
       // Another address or provider is another mailbox here: labels are made of them.
       keyOf: ({ mailbox: { account, id, email, entry } }) =>
         `${mailboxKey(account, id)} ${email} ${entry.answer.provider}`,
-      regrouped: (pacer) => this.#nameAll(pacer),
       identityOf: ({ mailbox }) => ({ account: mailbox.account, mailbox: this.#nameOf(mailbox) }),
       parts: mailboxParts.map(({ series, factsOf, valuesOf, ...part }) => ({
         ...part,
@@ -125,16 +122,7 @@ export class MailboxBlocks {
     return Math.floor(this.#settings.seriesLimit / maxSeriesOfMailbox);
   }
 
-  async #nameAll(pacer: Pacer): Promise<void> {
-    this.#names = new MailboxNames();
-    if (this.#settings.mailboxLabel === 'id') return;
-    for (const mailbox of this.#fleet.mailboxes()) {
-      this.#names.note(mailbox);
-      if (pacer.due()) await pacer.turn();
-    }
-  }
-
   #nameOf(mailbox: MailboxState): string {
-    return this.#settings.mailboxLabel === 'id' ? visibleText(mailbox.id) : this.#names.nameOf(mailbox);
+    return this.#settings.mailboxLabel === 'id' ? visibleText(mailbox.id) : this.#fleet.nameOf(mailbox);
   }
 }

@@ -16,11 +16,12 @@ const named = 3;
 
 /** The gravest first, as single alerts are ordered. */
 export function alertGroups(firing: readonly Alert[]): readonly AlertGroup[] {
-  const byRule = Map.groupBy(firing, ({ rule, severity }) => `${severity} ${rule}`);
+  const byRule = [...Map.groupBy(firing, ({ rule }) => rule).values()];
+  const alike = byRule.flatMap((alerts) => [...Map.groupBy(alerts, ({ severity }) => severity).values()]);
   const groups = new Map<Alert, AlertGroup>();
-  for (const alerts of byRule.values()) {
-    const [first, ...others] = gravestOf(alerts, named);
-    if (first && alerts.length > apartAtMost) groups.set(first, { first, others, count: alerts.length });
+  for (const alerts of alike) {
+    const [first, ...others] = alerts.length > apartAtMost ? gravestOf(alerts, named) : [];
+    if (first) groups.set(first, { first, others, count: alerts.length });
     else for (const alert of alerts) groups.set(alert, { first: alert, others: [], count: 1 });
   }
   return gravestOf([...groups.keys()], groups.size).flatMap((first) => groups.get(first) ?? []);

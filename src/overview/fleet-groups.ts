@@ -40,10 +40,10 @@ export class Grouped {
   readonly #wide: WideAlerts;
   readonly #groups = new Map<string | null, Counting>();
 
-  constructor(by: Grouping, { tags, firing }: { readonly tags: Tags; readonly firing: Iterable<Alert> }) {
+  constructor(by: Grouping, { tags, wide }: { readonly tags: Tags; readonly wide: Iterable<Alert> }) {
     this.#by = by;
     this.#tags = tags;
-    this.#wide = new WideAlerts(firing);
+    this.#wide = new WideAlerts(wide);
   }
 
   add(one: RankedMailbox): void {

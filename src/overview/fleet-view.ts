@@ -1,8 +1,6 @@
 // What the page and /api/fleet show of the fleet: one row a mailbox, worst first, filtered and paged.
-import TinyQueue from 'tinyqueue';
 import { concerns } from '../alert/rules/finding-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import { mailboxLabels } from '../fleet/mailbox-labels.ts';
 import { healthScoreOf } from '../fleet/newest-value.ts';
 import { guardStateOf } from '../guard/state.ts';
 import { type Alert, type AlertRule, alertRules, type Severity } from '../model/alert.ts';
@@ -13,6 +11,7 @@ import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { visibleText } from '../wording/visible-text.ts';
+import { FirstOf, type Order } from './first-of.ts';
 
 export type NearLimitPpmOf = (mailbox: MailboxState) => Ppm;
 
@@ -58,6 +57,7 @@ const gravities: Readonly<Record<Severity, number>> = { info: 0, warning: 1, cri
 export interface RankedMailbox {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
+  readonly nearLimitPpm: Ppm;
   /** Firing alerts about it. */
   readonly alerts: readonly Alert[];
   /** The lowest first. */
@@ -68,18 +68,16 @@ export interface RankedMailbox {
 
 /** The row of one mailbox, with the alerts of its domain and its ip that are about it, too. */
 export function rowOf(fleet: Fleet, mailbox: MailboxState, nearLimitPpmOf: NearLimitPpmOf): MailboxRow {
-  const mine = (alert: Alert) =>
-    (alert.account === mailbox.account && alert.mailboxId === mailbox.id) || concerns(alert, mailbox);
-  const ranked = rank(mailbox, nearLimitPpmOf(mailbox), firingAlerts(fleet).filter(mine));
-  return makeRow(ranked, mailboxLabels([mailbox], fleet.mailboxes()).get(mailbox) ?? mailbox.email);
+  const shared = [...fleet.wideAlerts()].filter((alert) => concerns(alert, mailbox));
+  const firing = [...fleet.alertsAbout(mailbox), ...shared].filter(isFiring);
+  return makeRow(fleet, rank(mailbox, nearLimitPpmOf(mailbox), firing));
 }
-
-export const noAlerts: readonly Alert[] = [];
 
 /** A mailbox that is fine for the guard may still have a critical alert (DNS, disconnected): that comes first. */
 export function rank(mailbox: MailboxState, nearLimitPpm: Ppm, alerts: readonly Alert[]): RankedMailbox {
   const state = guardStateOf(mailbox, nearLimitPpm);
-  return { mailbox, state, alerts, urgency: urgencyWith(state, alerts), closeness: closenessOf(mailbox) };
+  const urgency = urgencyWith(state, alerts);
+  return { mailbox, state, nearLimitPpm, alerts, urgency, closeness: closenessOf(mailbox) };
 }
 
 /** Of a mailbox in a state that these alerts are about: the lowest first. */
@@ -104,22 +102,20 @@ export const sortings = ['worst', 'address', 'account', 'rate', 'left', 'health'
 /** worst: what needs a person first. The others by one column, what is worse or older first, names from A to Z. */
 export type Sorting = (typeof sortings)[number];
 
-type Order = (a: RankedMailbox, b: RankedMailbox) => number;
-
 /** By a number, the smallest first and unknown ones last; then as usual. */
-function byNumber(numberOf: (mailbox: MailboxState) => number | null): Order {
+function byNumber(numberOf: (mailbox: MailboxState) => number | null): Order<RankedMailbox> {
   const known = ({ mailbox }: RankedMailbox) => numberOf(mailbox) ?? Number.MAX_SAFE_INTEGER;
   return (a, b) => known(a) - known(b) || worstFirst(a, b);
 }
 
-function byWord(wordOf: (mailbox: MailboxState) => string): Order {
+function byWord(wordOf: (mailbox: MailboxState) => string): Order<RankedMailbox> {
   return (a, b) => {
     const [one, other] = [wordOf(a.mailbox), wordOf(b.mailbox)];
     return one === other ? worstFirst(a, b) : one < other ? -1 : 1;
   };
 }
 
-const orders: Readonly<Record<Sorting, Order>> = {
+export const orders: Readonly<Record<Sorting, Order<RankedMailbox>>> = {
   worst: worstFirst,
   address: byWord(({ email }) => email),
   account: byWord(({ account }) => account),
@@ -131,11 +127,6 @@ const orders: Readonly<Record<Sorting, Order>> = {
   health: byNumber(healthScoreOf),
   age: byNumber(({ stats }) => stats?.at ?? 0),
 };
-
-/** Mailboxes are put in one by one, and taken out in their order. */
-export function queueOf(sort: Sorting): TinyQueue<RankedMailbox> {
-  return new TinyQueue<RankedMailbox>([], orders[sort]);
-}
 
 /** What the worst-first order compares. */
 export interface Rank extends Pick<RankedMailbox, 'urgency' | 'closeness'> {
@@ -152,11 +143,11 @@ export function worstFirst(a: Rank, b: Rank): number {
   return 0;
 }
 
-export function makeRow({ mailbox, state, alerts }: RankedMailbox, label: string): MailboxRow {
+export function makeRow(fleet: Fleet, { mailbox, state, alerts }: RankedMailbox): MailboxRow {
   const verdict = mailbox.verdict?.answer ?? null;
   return {
     mailbox,
-    label,
+    label: fleet.nameOf(mailbox),
     state,
     verdict,
     ratePpm: verdict && rateOf(verdict),
@@ -168,48 +159,31 @@ export function makeRow({ mailbox, state, alerts }: RankedMailbox, label: string
   };
 }
 
-/** By account, then by id: in a storm there are as many as mailboxes. */
-export function firingByMailbox(fleet: Fleet): ReadonlyMap<string, ReadonlyMap<string, readonly Alert[]>> {
-  const byAccount = new Map<string, Map<string, Alert[]>>();
-  for (const alert of fleet.alerts()) {
-    if (alert.status !== 'firing' || alert.mailboxId === null) continue;
-    const ofAccount = byAccount.get(alert.account) ?? new Map<string, Alert[]>();
-    byAccount.set(alert.account, ofAccount);
-    const known = ofAccount.get(alert.mailboxId);
-    if (known) known.push(alert);
-    else ofAccount.set(alert.mailboxId, [alert]);
-  }
-  return byAccount;
-}
-
 /** All that fire, in no order. */
 export function firingAlerts(fleet: Fleet): readonly Alert[] {
-  return [...fleet.alerts()].filter((alert) => alert.status === 'firing');
+  return [...fleet.alerts()].filter(isFiring);
 }
+
+export const isFiring = ({ status }: Alert) => status === 'firing';
 
 /** The first `count` of alerts: the gravest, of those the most urgent kind, then the newest. */
 export function gravestOf(alerts: readonly Alert[], count: number): readonly Alert[] {
-  return firstOf(alerts, count, gravestFirst);
+  const first = new FirstOf(gravestFirst, count);
+  for (const alert of alerts) first.put(alert);
+  return first.take();
 }
 
 const urgencies: ReadonlyMap<AlertRule, number> = new Map(alertRules.map((rule, index) => [rule, index]));
 const urgencyOf = ({ rule }: Alert) => urgencies.get(rule) ?? alertRules.length;
 
-/** The circuit breaker that holds comes before the mailboxes that it holds. */
+/** The circuit breaker that holds comes before the mailboxes that it holds. Of equals, every look finds the same first. */
 function gravestFirst(a: Alert, b: Alert): number {
-  return gravities[b.severity] - gravities[a.severity] || urgencyOf(a) - urgencyOf(b) || b.since - a.since;
-}
-
-/** The first `count` in an order, without sorting all the others. */
-function firstOf<Item>(items: readonly Item[], count: number, order: (a: Item, b: Item) => number): readonly Item[] {
-  const queue = new TinyQueue([...items], order);
-  const first: Item[] = [];
-  while (first.length < count) {
-    const next = queue.pop();
-    if (next === undefined) break;
-    first.push(next);
-  }
-  return first;
+  return (
+    gravities[b.severity] - gravities[a.severity] ||
+    urgencyOf(a) - urgencyOf(b) ||
+    b.since - a.since ||
+    (a.fingerprint < b.fingerprint ? -1 : 1)
+  );
 }
 
 function dnsSummaryOf(mailbox: MailboxState): DnsSummary {
@@ -298,14 +272,13 @@ export function facetsOf(fleet: Fleet, providers: ReadonlySet<string>, tags: Tag
 export function choose(selection: Selection, tags: Tags): (one: RankedMailbox) => boolean {
   const { text, state, account, domain, provider, tag } = selection;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const isWanted = (wanted: string | null, found: () => string | null) => wanted === null || wanted === found();
   return (one) => {
     const { mailbox } = one;
     return (
-      isWanted(state, () => one.state) &&
-      isWanted(account, () => mailbox.account) &&
-      isWanted(domain, () => domainOf(mailbox.email)) &&
-      isWanted(provider, () => mailbox.entry.answer.provider) &&
+      (state === null || one.state === state) &&
+      (account === null || mailbox.account === account) &&
+      (domain === null || domainOf(mailbox.email) === domain) &&
+      (provider === null || mailbox.entry.answer.provider === provider) &&
       (tag === null || tags.of(mailbox).includes(tag)) &&
       words.every((word) => matches(one, word))
     );

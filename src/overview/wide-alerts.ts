@@ -10,39 +10,40 @@ const none: readonly Alert[] = [];
 
 /** Looked up by name: a large fleet has thousands of domains. */
 export class WideAlerts {
-  readonly #byKey = new Map<string, Alert[]>();
+  /** By account, then by domain or IP address; '': about the whole account. */
+  readonly #byAccount = new Map<string, Map<string, Alert[]>>();
 
-  constructor(firing: Iterable<Alert>) {
-    for (const alert of firing) {
-      if (alert.mailboxId !== null) continue;
+  constructor(alerts: Iterable<Alert>) {
+    for (const alert of alerts) {
+      if (alert.status !== 'firing') continue;
       const object = objectRules.has(alert.rule) ? (alert.object ?? '') : '';
-      for (const account of accountsOf(alert)) this.#put(keyOf(account, object), alert);
+      for (const account of accountsOf(alert)) this.#put(account, object, alert);
     }
   }
 
   /** Those about the whole account. */
   ofAccount(account: string): readonly Alert[] {
-    return this.#byKey.get(keyOf(account, '')) ?? [];
+    return this.#byAccount.get(account)?.get('') ?? none;
   }
 
   *about(mailbox: MailboxState): Iterable<Alert> {
-    if (this.#byKey.size === 0) return;
+    const ofAccount = this.#byAccount.get(mailbox.account);
+    if (ofAccount === undefined) return;
     const objects = new Set(['', domainOf(mailbox.email), domainObject(mailbox), ipObject(mailbox)]);
-    for (const object of objects) yield* this.#byKey.get(keyOf(mailbox.account, object)) ?? [];
+    for (const object of objects) yield* ofAccount.get(object) ?? none;
   }
 
   /** Those of its domain or its ip that are about it, too: what was read of it last shows the same. */
   concerning(mailbox: MailboxState): readonly Alert[] {
-    return this.#byKey.size === 0 ? none : [...this.about(mailbox)].filter((alert) => concerns(alert, mailbox));
+    if (!this.#byAccount.has(mailbox.account)) return none;
+    return [...this.about(mailbox)].filter((alert) => concerns(alert, mailbox));
   }
 
-  #put(key: string, alert: Alert): void {
-    const known = this.#byKey.get(key);
+  #put(account: string, object: string, alert: Alert): void {
+    const ofAccount = this.#byAccount.get(account) ?? new Map<string, Alert[]>();
+    this.#byAccount.set(account, ofAccount);
+    const known = ofAccount.get(object);
     if (known) known.push(alert);
-    else this.#byKey.set(key, [alert]);
+    else ofAccount.set(object, [alert]);
   }
-}
-
-function keyOf(account: string, object: string): string {
-  return `${account} ${object}`;
 }

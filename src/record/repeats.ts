@@ -58,7 +58,7 @@ export class Repeats {
     const isLately = last.at <= now && now - last.at < judgedAnewAfterMs;
     if (!isLately || Math.floor(last.at / dayMs) !== Math.floor(now / dayMs)) return null;
     // An alert counts looks, and says when the last one was.
-    if (this.#fleet.hasAlerts(before)) return null;
+    if (this.#fleet.alertsAbout(before).length > 0) return null;
     return withTime(before, observation, now);
   }
 

@@ -18,7 +18,7 @@ export async function fleetAnswer(parts: PictureParts, asked: URLSearchParams) {
   const { q = '', state = null, limit = usualLimit, cursor } = query.read;
   const picture = await pictureOf(parts);
   const after = cursor === undefined ? null : rankIn(cursor);
-  const page = await rowsAfter(picture.known, { text: q.trim(), state }, { after, limit });
+  const page = await rowsAfter(picture.known.ranked, { text: q.trim(), state }, { fleet: parts.fleet, after, limit });
   const next = page.last && cursorAfter(keyOf(page.last));
   const { command } = parts.world;
   const body = fleetJson({ fleet: parts.fleet, ...picture, page, next, explain: parts.explain, command });

@@ -1,7 +1,6 @@
 // GET /api/groups, and what the page of groups is read from: the fleet by account, domain, provider or tag.
 import { guardStates } from '../model/mailbox.ts';
 import { type Group, Grouped, type Grouping, groupings, shareOf } from '../overview/fleet-groups.ts';
-import { firingAlerts } from '../overview/fleet-view.ts';
 import { inTurns, turnAfter } from '../world.ts';
 import { cursorOf, pageAfter } from './cursor.ts';
 import { iso } from './json-answers.ts';
@@ -23,7 +22,7 @@ type GroupParts = Pick<RouteParts, 'fleet' | 'ranking' | 'tags'>;
 /** The groups that need a person first. In slices: a large fleet is not gone through at once. */
 export async function readGroups({ fleet, ranking, tags }: GroupParts, by: Grouping): Promise<readonly Group[]> {
   const { ranked } = await ranking.read();
-  const grouped = new Grouped(by, { tags, firing: firingAlerts(fleet) });
+  const grouped = new Grouped(by, { tags, wide: fleet.wideAlerts() });
   const add = (piece: typeof ranked) => {
     for (const one of piece) grouped.add(one);
   };

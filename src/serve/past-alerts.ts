@@ -36,14 +36,16 @@ export interface PastPage {
 
 /** Whether an alert is among those that are asked for. `mailbox`: ACCOUNT/ID, an id or an address. */
 export function isChosen(alert: Alert, { severity, rule, account, mailbox }: AlertSelection): boolean {
-  const { mailboxId, email } = alert;
-  const names = [mailboxId, email, `${alert.account}/${mailboxId}`, `${alert.account}/${email}`];
   return (
     (severity === null || alert.severity === severity) &&
     (rule === null || alert.rule === rule) &&
     (account === null || alert.account === account) &&
-    (mailbox === null || (mailboxId !== null && names.includes(mailbox)))
+    (mailbox === null || isAbout(alert, mailbox))
   );
+}
+
+function isAbout({ account, mailboxId, email }: Alert, name: string): boolean {
+  return mailboxId !== null && [mailboxId, email, `${account}/${mailboxId}`, `${account}/${email}`].includes(name);
 }
 
 /** Up to `limit` of those that match, from behind the step `before` on. There may be fewer, and yet older ones behind `next`. */

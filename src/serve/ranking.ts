@@ -1,14 +1,11 @@
 // The whole fleet as every page begins with it: ranked, counted, named. Made once for all who ask while it is the same, in slices.
 import type { Fleet } from '../fleet/fleet.ts';
-import { MailboxNames } from '../fleet/mailbox-labels.ts';
+import type { Alert } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import type { Ppm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import {
-  firingAlerts,
-  firingByMailbox,
+  isFiring,
   type NearLimitPpmOf,
-  noAlerts,
   noCounts,
   type RankedMailbox,
   rank,
@@ -25,20 +22,12 @@ export interface RankedFleet extends KnownFleet {
   /** In no order. */
   readonly ranked: readonly RankedMailbox[];
   readonly counts: StateCounts;
-  readonly names: MailboxNames;
   readonly providers: ReadonlySet<string>;
-}
-
-interface Ranked {
-  readonly nearLimitPpm: Ppm;
-  readonly one: RankedMailbox;
 }
 
 export class Ranking {
   readonly #fleet: Fleet;
   readonly #nearLimitPpmOf: NearLimitPpmOf;
-  /** A mailbox that is the same object is the same. */
-  readonly #calm = new WeakMap<MailboxState, Ranked>();
   #known: { readonly revision: number; readonly fleet: RankedFleet } | null = null;
   #making: Promise<void> | null = null;
 
@@ -60,38 +49,37 @@ export class Ranking {
 
   async #make(): Promise<void> {
     const { revision } = this.#fleet;
-    const alerts = firingByMailbox(this.#fleet);
-    const wide = new WideAlerts(firingAlerts(this.#fleet));
+    const before = this.#known?.fleet.ranked ?? [];
+    const wide = new WideAlerts(this.#fleet.wideAlerts());
     const ranked: RankedMailbox[] = [];
-    const names = new MailboxNames();
     const providers = new Set<string>();
     let [firstSeenAt, oldestStatsAt, unread]: [EpochMs | null, EpochMs | null, number] = [null, null, 0];
     const counts = noCounts();
     const pacer = createPacer(sliceMs, 'patient');
     for (const mailbox of [...this.#fleet.mailboxes()]) {
       if (pacer.due()) await pacer.turn();
-      const own = alerts.get(mailbox.account)?.get(mailbox.id) ?? noAlerts;
-      const shared = wide.concerning(mailbox);
-      const one = this.#rank(mailbox, shared.length > 0 ? [...own, ...shared] : own);
+      const one = this.#rank(mailbox, wide, before[ranked.length]);
       ranked.push(one);
       counts[one.state] += 1;
-      names.note(mailbox);
       const { provider } = mailbox.entry.answer;
       if (provider !== null) providers.add(provider);
       firstSeenAt = Math.min(firstSeenAt ?? mailbox.firstSeenAt, mailbox.firstSeenAt);
       if (mailbox.stats) oldestStatsAt = Math.min(oldestStatsAt ?? mailbox.stats.at, mailbox.stats.at);
       else unread += 1;
     }
-    this.#known = { revision, fleet: { ranked, counts, names, providers, firstSeenAt, oldestStatsAt, unread } };
+    this.#known = { revision, fleet: { ranked, counts, providers, firstSeenAt, oldestStatsAt, unread } };
   }
 
-  #rank(mailbox: MailboxState, alerts: RankedMailbox['alerts']): RankedMailbox {
+  /** `before`: what stood at its place in the last ranking. A mailbox that is the same object is the same. */
+  #rank(mailbox: MailboxState, wide: WideAlerts, before: RankedMailbox | undefined): RankedMailbox {
     const nearLimitPpm = this.#nearLimitPpmOf(mailbox);
-    if (alerts.length > 0) return rank(mailbox, nearLimitPpm, alerts);
-    const known = this.#calm.get(mailbox);
-    if (known?.nearLimitPpm === nearLimitPpm) return known.one;
-    const one = rank(mailbox, nearLimitPpm, alerts);
-    this.#calm.set(mailbox, { nearLimitPpm, one });
-    return one;
+    const [own, shared] = [this.#fleet.alertsAbout(mailbox), wide.concerning(mailbox)];
+    const alerts = shared.length === 0 && own.every(isFiring) ? own : [...own.filter(isFiring), ...shared];
+    const isSame =
+      before?.mailbox === mailbox && before.nearLimitPpm === nearLimitPpm && areSame(before.alerts, alerts);
+    return isSame ? before : rank(mailbox, nearLimitPpm, alerts);
   }
 }
+
+const areSame = (some: readonly Alert[], others: readonly Alert[]) =>
+  some.length === others.length && some.every((one, index) => one === others[index]);

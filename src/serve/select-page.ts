@@ -1,11 +1,13 @@
 // One page of a selection of the fleet, in its order: in slices, and without sorting what is not shown.
+import type { Fleet } from '../fleet/fleet.ts';
+import { FirstOf } from '../overview/first-of.ts';
 import {
   choose,
   type MailboxRow,
   makeRow,
   noTags,
+  orders,
   type Page,
-  queueOf,
   type Rank,
   type RankedMailbox,
   type Selection,
@@ -14,37 +16,26 @@ import {
   worstFirst,
 } from '../overview/fleet-view.ts';
 import { createPacer } from '../world.ts';
-import type { RankedFleet } from './ranking.ts';
 
 const sliceMs = 3;
 
 /** The rows of one page of so many; a page beyond the last is the last. */
 export async function selectPage(
-  { ranked, names }: Pick<RankedFleet, 'ranked' | 'names'>,
+  ranked: readonly RankedMailbox[],
   selection: Selection,
-  { tags, rowsAPage }: { readonly tags: Tags; readonly rowsAPage: number },
+  { fleet, tags, rowsAPage }: { readonly fleet: Fleet; readonly tags: Tags; readonly rowsAPage: number },
 ): Promise<Page> {
   const isChosen = choose(selection, tags);
-  const queue = queueOf(selection.sort);
+  const first = new FirstOf(orders[selection.sort], selection.page * rowsAPage);
   const pacer = createPacer(sliceMs, 'patient');
   for (const one of ranked) {
     if (pacer.due()) await pacer.turn();
-    if (isChosen(one)) queue.push(one);
+    if (isChosen(one)) first.put(one);
   }
-  const total = queue.length;
+  const { total } = first;
   const pages = Math.max(1, Math.ceil(total / rowsAPage));
   const page = Math.min(selection.page, pages);
-  for (let before = (page - 1) * rowsAPage; before > 0; before -= 1) {
-    if (pacer.due()) await pacer.turn();
-    queue.pop();
-  }
-  const shown: RankedMailbox[] = [];
-  while (shown.length < rowsAPage) {
-    const next = queue.pop();
-    if (next === undefined) break;
-    shown.push(next);
-  }
-  return { rows: shown.map((one) => makeRow(one, names.nameOf(one.mailbox))), total, page, pages };
+  return { rows: first.take((page - 1) * rowsAPage).map((one) => makeRow(fleet, one)), total, page, pages };
 }
 
 /** Rows worst first, from behind a rank on: where it was when it was read, so what moved since moves no other. */
@@ -58,26 +49,21 @@ export interface RowsAfter {
 
 /** At most `limit` rows; `after` null: from the worst on. */
 export async function rowsAfter(
-  { ranked, names }: Pick<RankedFleet, 'ranked' | 'names'>,
+  ranked: readonly RankedMailbox[],
   { text, state }: Pick<Selection, 'text' | 'state'>,
-  { after, limit }: { readonly after: Rank | null; readonly limit: number },
+  { fleet, after, limit }: { readonly fleet: Fleet; readonly after: Rank | null; readonly limit: number },
 ): Promise<RowsAfter> {
   const isChosen = choose({ ...wholeFleet, text, state }, noTags);
-  const queue = queueOf('worst');
+  const first = new FirstOf(orders.worst, limit);
   const pacer = createPacer(sliceMs, 'patient');
   let total = 0;
   for (const one of ranked) {
     if (pacer.due()) await pacer.turn();
     if (!isChosen(one)) continue;
     total += 1;
-    if (after === null || worstFirst(one, after) > 0) queue.push(one);
+    if (after === null || worstFirst(one, after) > 0) first.put(one);
   }
-  const shown: RankedMailbox[] = [];
-  while (shown.length < limit) {
-    const next = queue.pop();
-    if (next === undefined) break;
-    shown.push(next);
-  }
-  const rows = shown.map((one) => makeRow(one, names.nameOf(one.mailbox)));
-  return { rows, total, last: queue.length > 0 ? (shown.at(-1) ?? null) : null };
+  const shown = first.take();
+  const last = first.total > limit ? (shown.at(-1) ?? null) : null;
+  return { rows: shown.map((one) => makeRow(fleet, one)), total, last };
 }

@@ -103,7 +103,7 @@ async function fleetView(parts: ViewParts, { query }: Asked): Promise<View | Ref
   const deliveries = await orNull(parts.world, () => parts.deliveries(deliveriesShown));
   const picture = await pictureOf(parts);
   const { fleet, tags } = parts;
-  const page = await selectPage(picture.known, selection, { tags, rowsAPage });
+  const page = await selectPage(picture.known.ranked, selection, { fleet, tags, rowsAPage });
   const facets = facetsOf(fleet, picture.known.providers, tags);
   const trend = await parts.trend.read();
   // Fifty rows are work for a turn of their own.

@@ -25,6 +25,49 @@ test('an alert is kept while it is pending or firing', () => {
   expect(fleet.alert(alert.fingerprint)).toBeUndefined();
 });
 
+test('the alerts about a mailbox are found by it, those about none among the wide ones', () => {
+  const fleet = new Fleet();
+  const [m1, m2] = [arrivedMailbox('m1'), arrivedMailbox('m2')];
+  const dns = alertOf('m1', { status: 'pending' });
+  const [stale, wide] = [
+    alertOf('m1', { rule: 'stale_data', fingerprint: 'stale' }),
+    alertOf('m1', { mailboxId: null, fingerprint: 'wide' }),
+  ];
+  for (const one of [dns, stale, wide]) fleet.putAlert(one);
+  expect([fleet.alertsAbout(m1), fleet.alertsAbout(m2), [...fleet.wideAlerts()]]).toEqual([[dns, stale], [], [wide]]);
+  const firing = { ...dns, status: 'firing' as const };
+  fleet.putAlerts({ changed: [firing, { ...wide, status: 'resolved' }], dropped: ['stale'] });
+  expect([fleet.alertsAbout(m1), [...fleet.wideAlerts()]]).toEqual([[firing], []]);
+  fleet.clearAccount('acme');
+  expect(fleet.alertsAbout(m1)).toEqual([]);
+});
+
+test('a mailbox is called by its address, and by its id too while another of its account has the same address', () => {
+  const fleet = new Fleet();
+  const box = (id: string, email: string, account = 'acme') => {
+    const mailbox = arrivedMailbox(id, { account });
+    return { ...mailbox, email };
+  };
+  const names = () => [...fleet.mailboxes()].map((mailbox) => fleet.nameOf(mailbox));
+  fleet.putMailbox(box('m1', 'a@x.example'));
+  fleet.putMailbox(box('m2', 'b@x.example'));
+  fleet.putMailbox(box('m1', 'a@x.example', 'beta'));
+  expect(names()).toEqual(['a@x.example', 'b@x.example', 'a@x.example']);
+  // Its address changes to one that another has, then something else about it.
+  for (const missingLists of [0, 1]) fleet.putMailbox({ ...box('m2', 'a@x.example'), missingLists });
+  fleet.putMailbox(box('m5', 'b@x.example'));
+  expect(names()).toEqual(['a@x.example (m1)', 'a@x.example (m2)', 'b@x.example', 'a@x.example']);
+  fleet.removeMailbox('acme', 'm5');
+  fleet.removeMailbox('acme', 'm1');
+  fleet.removeMailbox('acme', 'm1');
+  expect(names()).toEqual(['a@x.example', 'a@x.example']);
+  fleet.putMailbox(box('m3', 'a (m2)'));
+  expect(names()).toContain('a (m2) (m3)');
+  fleet.clearAccount('acme');
+  fleet.putMailbox(box('m4', 'a@x.example'));
+  expect(names()).toEqual(['a@x.example', 'a@x.example']);
+});
+
 test('a silence is forgotten once it has expired', () => {
   const fleet = new Fleet();
   const silence = { id: 's1', match: {}, by: 'ann', reason: 'moving', from: now, until: now + 5 };

@@ -50,7 +50,6 @@ function cacheOf(things: Map<string, Thing>, of: readonly Part<Thing, Name>[] = 
     gauges,
     items: () => things.values(),
     keyOf: ({ key }) => key,
-    regrouped: async () => {},
     identityOf: ({ label, key }) => ({ label, key }),
     parts: of,
   });

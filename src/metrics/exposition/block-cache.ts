@@ -33,8 +33,6 @@ export interface Source<Item, Name extends string> {
   /** Always in the same order. */
   readonly items: () => Iterable<Item>;
   readonly keyOf: (item: Item) => string;
-  /** Called when items came or went, before any identity is asked for. */
-  readonly regrouped: (pacer: Pacer) => Promise<void>;
   /** The labels that all samples of an item begin with, at least one; they change only when items come or go. */
   readonly identityOf: (item: Item) => Labels;
   readonly parts: readonly Part<Item, Name>[];
@@ -190,8 +188,7 @@ export class BlockCache<Item, Name extends string> {
 
   /** Items came or went: those that stay keep their blocks, newcomers fill the last one. */
   async #regroup(pacer: Pacer): Promise<void> {
-    const { items, keyOf, identityOf, regrouped } = this.#source;
-    await regrouped(pacer);
+    const { items, keyOf, identityOf } = this.#source;
     const known = new Map(this.#slots.map((slot) => [keyOf(slot.item), slot]));
     const placed = new Map<string, Slot<Item, Name>>();
     for (const item of items()) {

@@ -1,0 +1,77 @@
+// The ranking that all pages share: whatever changed, it is what a ranking made from nothing would be.
+import { expect, test } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import { FirstOf } from '../../src/overview/first-of.ts';
+import { Ranking } from '../../src/serve/ranking.ts';
+import { chanceFrom } from '../soak/chance.ts';
+import { alert, bareMailbox, mailbox, now, verdict } from './example-fleet.ts';
+
+const near = verdict({ bounced: 2, sent: 250, bouncesUntilBreach: 1 });
+const spf = { status: 'fail', pass: false, record: null };
+const rounds = 400;
+
+test('after any change, the next look finds what a ranking made anew finds', async () => {
+  const chance = chanceFrom(7);
+  const below = (end: number) => Math.floor(chance.below(end));
+  const [fleet, limits] = [new Fleet(), { ppm: 800_000 }];
+  const nearLimitPpmOf = (_mailbox: MailboxState) => limits.ppm;
+  const box = (index: number) => {
+    const [id, email, account] = [`m${index}`, `box${index}@domain${index % 3}.example`, `client-${index % 4}`];
+    const made = mailbox(id, email, { account });
+    const dns = made.dns && {
+      ...made.dns,
+      answer: { ...made.dns.answer, records: { ...made.dns.answer.records, spf } },
+    };
+    return chance.pick([
+      made,
+      bareMailbox(id, email, account),
+      { ...made, verdict: { at: now, answer: near } },
+      { ...made, dns },
+    ]);
+  };
+  const someAlert = () => {
+    const account = `client-${below(4)}`;
+    const about = chance.pick([
+      { rule: 'stale_data', mailboxId: `m${below(30)}` },
+      { rule: 'dns_failing', object: `domain${below(3)}.example` },
+      { rule: 'key_shared' },
+    ] as const);
+    return alert({ ...about, account, status: chance.pick(['pending', 'firing', 'firing', 'resolved']) });
+  };
+  const changes = [
+    () => fleet.putMailbox(box(below(30))),
+    () => fleet.putMailbox(box(below(30))),
+    () => fleet.removeMailbox(`client-${below(4)}`, `m${below(30)}`),
+    () => fleet.putAlert(someAlert()),
+    () => fleet.putAlert(someAlert()),
+    () => fleet.removeAlert(someAlert().fingerprint),
+    () => {
+      // A reload puts what it judged again.
+      limits.ppm = 500_000 + 100_000 * below(5);
+      fleet.putMailbox(box(below(30)));
+    },
+  ];
+  const ranking = new Ranking(fleet, nearLimitPpmOf);
+  let ranked = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    for (let more = below(3); more >= 0; more -= 1) chance.pick(changes)();
+    const found = await ranking.read();
+    expect(found).toEqual(await new Ranking(fleet, nearLimitPpmOf).read());
+    ranked += found.ranked.filter(({ alerts }) => alerts.length > 0).length;
+  }
+  expect(ranked).toBeGreaterThan(rounds);
+});
+
+test('the first of many are those that sorting all of them would find, with what was put in counted', () => {
+  const chance = chanceFrom(3);
+  const below = (end: number) => Math.floor(chance.below(end));
+  for (let round = 0; round < 200; round += 1) {
+    const all = Array.from({ length: below(40) }, () => below(20));
+    const [count, skipped] = [1 + below(15), below(10)];
+    const first = new FirstOf<number>((a, b) => a - b, count);
+    for (const one of all) first.put(one);
+    expect(first.total).toBe(all.length);
+    expect(first.take(skipped)).toEqual(all.toSorted((a, b) => a - b).slice(skipped, count));
+  }
+});
