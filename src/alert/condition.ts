@@ -35,8 +35,11 @@ export interface Condition {
   readonly observations: number;
   /** Consecutive observations against it that it takes to resolve. */
   readonly clearObservations: number;
-  /** It got clearly worse than its firing alert says, at the same severity: people are notified again. */
-  readonly worse?: boolean;
+  /**
+   * It got clearly worse than its firing alert says, at the same severity: people are notified again; at_once: however
+   * short ago they were notified last.
+   */
+  readonly worse?: boolean | 'at_once';
   /** Since when it holds, where that is known better than "since now". */
   readonly since?: EpochMs;
   /** See `wordedLater`. */

@@ -94,7 +94,7 @@ function speaksFor(out: Collected, condition: Condition, alert: Alert | undefine
     facts: condition.facts,
   };
   if (!seenEnough || firesAt > now) out.changed.push(next);
-  else tell(out, 'firing', { ...next, status: 'firing', firingAt: now, firesAt: null, seen: 0 }, now);
+  else tell(out, 'firing', { ...next, status: 'firing', firingAt: now, firesAt: null, seen: 0 }, now, condition);
 }
 
 /**
@@ -106,7 +106,7 @@ function refresh(out: Collected, condition: Condition, alert: Alert, now: EpochM
   const severer = severities.indexOf(severity) < severities.indexOf(alert.severity);
   const next = { ...alert, severity, seen: 0, facts };
   if (severer || condition.worse) {
-    tell(out, 'worsened', next, now);
+    tell(out, 'worsened', next, now, condition);
     return;
   }
   const same = alert.seen === 0 && alert.severity === severity && sameFacts(alert.facts, facts);
@@ -137,9 +137,9 @@ function resolve(out: Collected, alert: Alert, now: EpochMs): void {
   tell(out, 'resolved', { ...alert, status: 'resolved', resolvedAt: now, seen: 0 }, now);
 }
 
-function tell(out: Collected, kind: Step, alert: Alert, at: EpochMs): void {
+function tell(out: Collected, kind: Step, alert: Alert, at: EpochMs, condition?: Condition): void {
   out.changed.push(alert);
-  out.transitions.push({ kind, at, alert });
+  out.transitions.push({ kind, at, alert, ...(condition?.worse === 'at_once' && { urgent: true }) });
 }
 
 /** Numbers that grow by themselves; a difference in them alone is not worth a write. */

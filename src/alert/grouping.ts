@@ -141,7 +141,7 @@ function groupDueAt(group: string, members: readonly StoredTransition[], timing:
   const oldest = members.reduce((at, { transition }) => Math.min(at, transition.at), Number.POSITIVE_INFINITY);
   const isSymptom = members.every(({ transition }) => symptoms.includes(transition.alert.rule));
   const afterWait = dueAt(oldest, Math.max(timing.groupWaitMs, isSymptom ? symptomWaitMs : 0), timing.now);
-  const exempt = members.some(({ transition }) => transition.kind === 'event');
+  const exempt = members.some(({ transition: { kind, urgent } }) => kind === 'event' || urgent);
   return exempt ? afterWait : Math.max(afterWait, mayNotifyFrom(group, timing));
 }
 

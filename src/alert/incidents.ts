@@ -195,9 +195,13 @@ export function incidentOf({ alert, found }: Transition, belonging: Belonging): 
   return incident && others.length === 0 && !isGraver(alert, incident.announced) ? incident : null;
 }
 
-/** What a breaker came to hold of other mailboxes is no part of it: people are reminded of all that it holds. */
-function holdsOthers({ rule, object }: Alert, { members }: Incident, { heldKeys }: Belonging): boolean {
+/**
+ * What a breaker came to hold of other mailboxes is no part of it: people are reminded of all that it holds. Nor are the
+ * emergencies that it holds: an incident has one message between its first and its last.
+ */
+function holdsOthers({ rule, object, facts }: Alert, { members }: Incident, { heldKeys }: Belonging): boolean {
   if (rule !== 'guard_held') return false;
+  if (Number(facts.numbers['emergencies'] ?? 0) > 0) return true;
   const keys = new Set(members.map(keyOf));
   return heldKeys(object ?? '').some((key) => !keys.has(key));
 }

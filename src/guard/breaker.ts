@@ -36,7 +36,11 @@ export function admit(
   const others = state.entries.filter(
     (entry) => entry.key !== key && (entry.held || elapsedMs(entry.at, now) < policy.windowMs),
   );
-  const next = (held: boolean): BreakerState => ({ ...state, entries: [...others, { ...about, at: now, held }] });
+  const next = (held: boolean): BreakerState => ({
+    ...state,
+    entries: [...others, { ...about, at: now, held }],
+    ...(held && isNewEmergency(state, candidate) && { emergencies: (state.emergencies ?? 0) + 1 }),
+  });
   if (state.openSince !== null) {
     const admitted = mayTrickle(state, others, candidate, given);
     const trickle = admitted ? [...recentTrickle(state, now), now] : state.trickle;
@@ -49,6 +53,10 @@ export function admit(
   const strangers = opened.entries.filter(({ firstSight }) => firstSight).length;
   const atFirstSight = strangers * 2 > opened.entries.length;
   return { state: { ...opened, openSince: now, atFirstSight, trickle: [] }, admitted: false };
+}
+
+function isNewEmergency({ entries }: BreakerState, { key, emergency }: Candidate): boolean {
+  return emergency === true && !entries.some((entry) => entry.key === key && entry.held && entry.emergency);
 }
 
 /** The part of the fleet that acts at the same time as this mailbox. */

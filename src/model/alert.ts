@@ -105,6 +105,8 @@ export interface Transition {
   readonly kind: 'firing' | 'worsened' | 'reminder' | 'resolved' | 'event';
   readonly at: EpochMs;
   readonly alert: Alert;
+  /** It does not wait until people may be notified of its group again. */
+  readonly urgent?: true;
   /** Found by the first sweep of a fleet that nobody remembered: told in the one message of what was found. */
   readonly found?: boolean;
   /** A resolved one that began, too, after people were notified last: its message is the first and the last of it. */

@@ -15,6 +15,8 @@ export interface BreakerEntry {
   readonly firstSight: boolean;
   /** How bad it is: bounces per million over the limit's share. Only compared. */
   readonly weight: number;
+  /** Its bounces are an emergency. Absent: they are over the limit. */
+  readonly emergency?: true;
 }
 
 export interface BreakerState {
@@ -27,6 +29,8 @@ export interface BreakerState {
   readonly trickle: readonly EpochMs[];
   /** Keys that a person released: they are acted on without being counted. */
   readonly released: readonly string[];
+  /** How many emergencies it came to hold since it opened, those included that it no longer holds. Absent: none. */
+  readonly emergencies?: number;
 }
 
 export const closedBreaker: BreakerState = {

@@ -41,7 +41,8 @@ export function askBreaker(
   const { account, email } = mailbox;
   const statsAt = now - verdict.dataAgeMs;
   const firstSight = (mailbox.memory?.answersJudged ?? 0) <= firstSightAnswers;
-  const candidate = { key, account, email, domain: domainOf(email), weight: weightOf(verdict), firstSight, statsAt };
+  const about = { key, account, email, domain: domainOf(email), weight: weightOf(verdict), firstSight, statsAt };
+  const candidate = verdict.reason === 'emergency' ? { ...about, emergency: true as const } : about;
   const { state, admitted } = admit(breaker, candidate, { policy: policy.breaker, running: running(), now });
   if (admitted) return { verdict, breaker: state };
   return { verdict: heldByBreaker(verdict), breaker: state };

@@ -45,7 +45,8 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Nothing.',
   },
   guard_held: {
-    means: 'So many mailboxes breached at once that the cause is probably a fault of the provider or bad data.',
+    means:
+      'So many mailboxes breached at once that the cause is probably a fault of the provider or bad data. Mailboxes in an emergency are held too, and the message counts them.',
     done: 'The circuit breaker holds all further actions under this API. After an hour, if fresh data still shows the breach, Warmwarden acts on the worst mailboxes first, on a tenth of the fleet every 15 minutes. Mailboxes that it sees for the first time wait for your release.',
     todo: 'Look at the held mailboxes on the page. If the data is wrong, do nothing. If the bounces are real, carry out the held actions: `warmwarden breaker release`.',
   },

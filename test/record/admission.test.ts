@@ -23,6 +23,18 @@ function ask(verdict: Partial<Verdict>, breaker: BreakerState, mayWrite = true) 
 }
 
 describe('a mailbox that the breaker holds', () => {
+  test('counts as an emergency once, for as long as it is one', () => {
+    const emergency = { action: 'pause', wanted: 'pause', reason: 'emergency' } as const;
+    const breach = { ...emergency, reason: 'bounce_rate_over_limit' } as const;
+    const first = ask(emergency, open).breaker;
+    expect([first.emergencies, first.entries.map((entry) => entry.emergency)]).toEqual([1, [true]]);
+    expect(ask(emergency, first).breaker.emergencies).toBe(1);
+    const less = ask(breach, first).breaker;
+    expect([less.emergencies, less.entries.map((entry) => entry.emergency)]).toEqual([1, [undefined]]);
+    expect(ask(emergency, less).breaker.emergencies).toBe(2);
+    expect(ask({ action: 'none', reason: 'ok' }, less).breaker).not.toHaveProperty('emergencies');
+  });
+
   test('stays held while bad data says nothing about its bounces', () => {
     expect(ask({ action: 'hold', reason: 'bad_payload' }, open).breaker).toBe(open);
   });

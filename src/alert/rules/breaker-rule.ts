@@ -1,6 +1,6 @@
 // guard_held: the breaker holds every action under one base_url. One message with the list.
 import { type Alert, noAccount, type Subject } from '../../model/alert.ts';
-import { type BreakerState, heldEntries } from '../../model/breaker.ts';
+import { type BreakerEntry, type BreakerState, heldEntries } from '../../model/breaker.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { counted, momentText, spanText } from '../../wording/phrases.ts';
 import { atOnce, type Condition } from '../condition.ts';
@@ -35,7 +35,9 @@ export function guardHeld(
   const domains = new Set(held.map(({ domain }) => domain)).size;
   const open = breaker.openSince !== null;
   const mostBefore = mostHeld(about.alert);
-  const named = held.slice(0, namedMailboxes).map(({ account, email }) => `${email} (${account})`);
+  const emergencies = held.filter(({ emergency }) => emergency);
+  const others = held.filter(({ emergency }) => !emergency);
+  const named = [...emergencies, ...others].slice(0, namedMailboxes).map(nameOfHeld);
   const more = held.length > named.length ? ` and ${held.length - named.length} more` : '';
   const onward = breaker.atFirstSight
     ? 'Warmwarden had not seen these mailboxes before, so it does not act until you release the held actions.'
@@ -45,11 +47,11 @@ export function guardHeld(
     severity: 'critical',
     active: open,
     ...atOnce,
-    worse: doublings(held.length) > doublings(mostBefore),
+    worse: worseBy(breaker, about.alert) || doublings(held.length) > doublings(mostBefore),
     ...(breaker.openSince === null ? {} : { since: breaker.openSince }),
     facts: {
       title: open
-        ? `${name}: ${counted(held.length, 'mailbox', 'mailboxes')} held, because too many breached at once`
+        ? `${name}: ${counted(held.length, 'mailbox', 'mailboxes')} held${emergencyTitle(emergencies.length)}, because too many breached at once`
         : `${name}: the circuit breaker is closed again`,
       sentences: open
         ? [
@@ -62,6 +64,8 @@ export function guardHeld(
       numbers: {
         held: held.length,
         most_held: Math.max(held.length, mostBefore),
+        emergencies: emergencies.length,
+        emergencies_so_far: breaker.emergencies ?? 0,
         domains,
         api: about.api,
         accounts: accounts.join(', '),
@@ -77,6 +81,24 @@ function mostHeld(alert: Alert | undefined): number {
   const { most_held: most, held } = alert?.facts.numbers ?? {};
   // An earlier version stored only what was held last.
   return Number(most ?? held ?? 0);
+}
+
+/**
+ * Each emergency that it comes to hold is news, also where another one was acted on meanwhile. The first one does not wait for
+ * the interval between two messages; the next message has those that follow.
+ */
+function worseBy({ emergencies = 0 }: BreakerState, alert: Alert | undefined): Condition['worse'] {
+  const known = Number(alert?.facts.numbers['emergencies_so_far'] ?? 0);
+  if (emergencies <= known) return false;
+  return known === 0 ? 'at_once' : true;
+}
+
+function emergencyTitle(count: number): string {
+  return count === 0 ? '' : `, ${count} of them in an emergency`;
+}
+
+function nameOfHeld({ account, email, emergency }: BreakerEntry): string {
+  return `${email} (${account}${emergency ? ', emergency' : ''})`;
 }
 
 /** People are notified again at 2, 4, 8, ...: a handful of times, however many are held in the end. */

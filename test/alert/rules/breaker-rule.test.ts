@@ -122,6 +122,41 @@ describe('a breaker that comes to hold more', () => {
   });
 });
 
+describe('emergencies that a breaker holds', () => {
+  const alertOf = (state: BreakerState, alert?: Alert) =>
+    step([guardHeld(state, { ...about, alert })], () => alert, start);
+  const holding = (count: number, emergencies: number, soFar = emergencies) =>
+    open(0, {
+      entries: Array.from({ length: count }, (_, n) => entry(n, n < emergencies ? { emergency: true } : {})),
+      emergencies: soFar,
+    });
+
+  test('are counted in the title, and named before what is worse by its rate', () => {
+    const { facts } = guardHeld(holding(12, 2), about);
+    expect(facts.title).toContain('12 mailboxes held, 2 of them in an emergency, because');
+    expect(facts.sentences.find((text) => text.startsWith('NO ACTION TAKEN'))).toContain(
+      'on: m1@b.example (acme, emergency), m0@a.example (acme, emergency), m11@c.example (acme), ',
+    );
+  });
+
+  test('are each announced, the first at once, also where the number has not doubled or another one is gone', () => {
+    let alert: Alert | undefined;
+    const told = [holding(5, 0), holding(6, 1), holding(7, 2), holding(7, 2), holding(6, 1, 2), holding(6, 2, 3)].map(
+      (state) => {
+        const { changed, transitions } = alertOf(state, alert);
+        alert = changed.at(-1) ?? alert;
+        return transitions.map(({ kind, urgent }) => `${kind}${urgent ? ' at once' : ''}`).join();
+      },
+    );
+    expect(told).toEqual(['firing', 'worsened at once', 'worsened', '', '', 'worsened']);
+  });
+
+  test('make a beginning urgent', () => {
+    expect(alertOf(holding(5, 1)).transitions).toMatchObject([{ kind: 'firing', urgent: true }]);
+    expect(alertOf(holding(5, 0)).transitions[0]).not.toHaveProperty('urgent');
+  });
+});
+
 test('a closed breaker ends the alert', () => {
   const condition = guardHeld(closedBreaker, about);
   expect(condition.active).toBe(false);
