@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { WrongTokens } from '../access/wrong-tokens.ts';
-import { systemClock } from '../world.ts';
+import { nextTurn, systemClock } from '../world.ts';
 import { type LiveLimits, LiveStream, usualLimits } from './live/live-stream.ts';
 import { prefixed } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
@@ -84,7 +84,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
 function serverFor(fetch: Hono['fetch'], tls: TlsFiles | null): Server | TlsServer {
   const limits = { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs };
-  const app = { fetch, overrideGlobalObjects: false };
+  // Each in a turn of its own: where a hundred arrive at once, they would be one long work.
+  const inTurn: Hono['fetch'] = async (request, env) => {
+    await nextTurn('patient');
+    return fetch(request, env);
+  };
+  const app = { fetch: inTurn, overrideGlobalObjects: false };
   if (tls === null) return createAdaptorServer({ ...app, createServer, serverOptions: limits }) as Server;
   const serverOptions = { ...limits, ...tlsOptions, ...tls };
   return createAdaptorServer({ ...app, createServer: createTlsServer, serverOptions }) as TlsServer;

@@ -24,6 +24,10 @@ const views = [
   ...['/budget', '/recipes', '/configuration', '/runbooks'],
 ];
 
+/** More than the line that each stream begins with. */
+const beginBytes = 100;
+const hasPicture = ({ heard }: ReturnType<typeof listen>) => heard.bytes > beginBytes;
+
 /** A live page: takes what comes. */
 function listen(url: string) {
   const heard = { bytes: 0, ended: false };
@@ -90,8 +94,13 @@ async function measureLive(stage: Stage, halfMs: number): Promise<void> {
   const { daemon } = stage;
   const alone = await during(stage, () => sleep(halfMs));
   const addresses = views.slice(0, 8).map((view) => `${daemon.url}/events?at=${encodeURIComponent(view)}`);
-  const all = Array.from({ length: readers }, (_, index) => listen(addresses[index % addresses.length] ?? ''));
-  await daemon.until('every page is heard', () => all.every(({ heard }) => heard.bytes > 0), settleMs);
+  let all: readonly ReturnType<typeof listen>[] = [];
+  const opening = await during(stage, async () => {
+    all = Array.from({ length: readers }, (_, index) => listen(addresses[index % addresses.length] ?? ''));
+    await daemon.until('every page has its first picture', () => all.every(hasPicture), settleMs);
+  });
+  figure(stage, `live_${readers}/opening/longest_block_ms`, targets.longestBlockOf10k, opening.blockMs);
+  figure(stage, `live_${readers}/opening/longest_own_block_ms`, targets.longestBlockOf10k, opening.ownMs);
   const first = await during(stage, () => sleep(halfMs));
   const before = await heapOf(stage);
   const second = await during(stage, () => sleep(halfMs));
