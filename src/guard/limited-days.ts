@@ -1,14 +1,19 @@
 // The days of one mailbox, each under the limit of the mode that it had on that day: what is pooled beyond one mailbox.
-import type { StatsAnswer } from '../model/answers.ts';
+import type { StatsAnswer, StatsRow } from '../model/answers.ts';
 import { isWarmupMode, type Ppm, type WarmupMode } from '../model/policy.ts';
-import { addDays, type EpochMs, type IsoDate } from '../model/time.ts';
+import { addDays, type EpochMs, type IsoDate, isIsoDate } from '../model/time.ts';
 import type { EarlierMode } from '../model/verdict.ts';
-import { type Counts, type Days, isInvalid, pool, readDays } from './rows.ts';
+import { type Counts, isCounted, isInvalid, latestDay, readDays } from './rows.ts';
 
 /** A day whose counts could be read. */
-export interface LimitedDay extends Counts {
+export interface CountedDay extends Counts {
   readonly date: IsoDate;
-  readonly limitPpm: Ppm;
+}
+
+/** The days of a mailbox, each date once, the oldest first, and the limit that each of them is under. */
+export interface LimitedDays {
+  readonly days: readonly CountedDay[];
+  readonly limitOn: (date: IsoDate) => Ppm;
 }
 
 /** What the days of a mailbox are made of. */
@@ -26,34 +31,57 @@ export interface DaysSource {
 const soundDays = 7;
 
 /**
- * The days of a mailbox, the oldest first; null when they must not be pooled: nothing could be read, the mode is unknown,
- * or the counts of its newest days make no sense. An unreadable day before them is left out.
+ * The days of a mailbox; null when they must not be pooled: nothing could be read, the mode is unknown, or the counts of its
+ * newest days make no sense. An unreadable day before them is left out.
  */
-export function limitedDays(source: DaysSource): readonly LimitedDay[] | null {
+export function limitedDays(source: DaysSource): LimitedDays | null {
   if (newest?.source !== source) newest = { source, days: daysFrom(source) };
   return newest.days;
 }
 
 /** What was made last: what an answer brings is asked for twice. */
-let newest: { readonly source: DaysSource; readonly days: readonly LimitedDay[] | null } | null = null;
+let newest: { readonly source: DaysSource; readonly days: LimitedDays | null } | null = null;
 
-function daysFrom({ stats, now, mode, earlierModes, limitsPpm }: DaysSource): readonly LimitedDay[] | null {
-  const rows = stats?.rows ?? null;
-  if (rows === null || !isWarmupMode(mode)) return null;
-  const days = readDays(rows, now);
-  if (!isSound(days)) return null;
-  const limited: LimitedDay[] = [];
-  for (const { date, counts } of days.byDate.values()) {
-    if (counts) limited.push({ ...counts, date, limitPpm: limitsPpm[modeOn(date, mode, earlierModes)] });
-  }
-  return limited.sort((a, b) => (a.date < b.date ? -1 : 1));
+function daysFrom({ stats, now, mode, earlierModes, limitsPpm }: DaysSource): LimitedDays | null {
+  if (!stats?.rows || !isWarmupMode(mode)) return null;
+  const days = countedDays(stats.rows, now);
+  if (!days || !isPlausible(days)) return null;
+  return { days, limitOn: (date) => limitsPpm[modeOn(date, mode, earlierModes)] };
 }
 
-function isSound(days: Days): boolean {
-  const { anchor, undated } = days;
-  if (anchor === null || undated) return false;
-  for (let back = 0; back < soundDays; back += 1) if (isInvalid(days, addDays(anchor, -back))) return false;
-  const { sent, bounced } = pool(days, { from: addDays(anchor, 1 - soundDays), to: anchor }, null);
+/** The readable days; null without any, or when one of the newest is not readable, or nobody knows where a row belongs. */
+function countedDays(rows: readonly StatsRow[], now: EpochMs): readonly CountedDay[] | null {
+  // What nearly every answer is: nothing to be put right, nothing to be copied.
+  if (rows.length > 0 && areCounted(rows, latestDay(now))) return rows;
+  const days = readDays(rows, now);
+  const { anchor, byDate, undated } = days;
+  if (anchor === null || undated) return null;
+  for (let back = 0; back < soundDays; back += 1) if (isInvalid(days, addDays(anchor, -back))) return null;
+  const readable = [...byDate.values()].flatMap(({ date, counts }) => (counts ? [{ date, ...counts }] : []));
+  return readable.sort((a, b) => (a.date < b.date ? -1 : 1));
+}
+
+/** Whether each row has a date of its own, none in the future, the oldest first, and counts that can be read. */
+function areCounted(rows: readonly StatsRow[], latest: IsoDate): rows is readonly (StatsRow & CountedDay)[] {
+  let before = '';
+  for (const row of rows) {
+    const { date } = row;
+    if (date === null || date <= before || date > latest || !isIsoDate(date) || !isCounted(row)) return false;
+    before = date;
+  }
+  return true;
+}
+
+/** No more bounces than emails in the newest days. */
+function isPlausible(days: readonly CountedDay[]): boolean {
+  const from = addDays(days.at(-1)?.date ?? '', 1 - soundDays);
+  let [sent, bounced] = [0, 0];
+  for (let index = days.length - 1; index >= 0; index -= 1) {
+    const day = days[index];
+    if (!day || day.date < from) break;
+    sent += day.sent;
+    bounced += day.bounced;
+  }
   return bounced <= sent;
 }
 

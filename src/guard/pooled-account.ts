@@ -1,19 +1,23 @@
 // The mailboxes of one account, pooled by domain and as a whole. One mailbox's answer changes the sums by its difference.
-import type { IsoDate } from '../model/time.ts';
-import type { LimitedDay } from './limited-days.ts';
-import { type MovedDays, type Part, Pool, Pools } from './pool.ts';
-import { LastDays } from './pooled-counts.ts';
+import type { EpochMs, IsoDate } from '../model/time.ts';
+import type { LimitedDays } from './limited-days.ts';
+import { type MovedDate, type MovedDays, movedDays } from './moved-days.ts';
+import { type DomainPool, type Part, Pool } from './pool.ts';
+import { PooledCounts } from './pooled-counts.ts';
+import { RecentCounts } from './recent-counts.ts';
 
 export class PooledAccount {
   readonly #parts = new Map<string, Part>();
-  readonly #domains = new Pools();
-  readonly whole = new Pool();
-  /** Domains by their newest day with a bounce. */
-  readonly #bouncingDomains = new LastDays();
+  readonly #domains = new Map<string, DomainPool>();
+  readonly whole = new Pool(new PooledCounts());
+  /** How many domains had their newest bounce on which day. */
+  readonly #bouncingDomains = new Map<IsoDate, number>();
 
-  /** Valid until another is asked for; undefined when none of its mailboxes has a part. */
-  domain(name: string): Pool | undefined {
-    return this.#domains.get(name);
+  /** undefined when none of its mailboxes has a part. */
+  domain(name: string, now: EpochMs): DomainPool | undefined {
+    const pool = this.#domains.get(name);
+    if (pool && !pool.counts.reaches(now)) this.#recount(pool);
+    return pool;
   }
 
   part(id: string): Part | null {
@@ -22,7 +26,9 @@ export class PooledAccount {
 
   /** Domains with bounces on this day or later. */
   domainsBouncingSince(from: IsoDate): number {
-    return this.#bouncingDomains.since(from);
+    let count = 0;
+    for (const [date, domains] of this.#bouncingDomains) if (date >= from) count += domains;
+    return count;
   }
 
   /** Gives a mailbox its part; null takes it away. */
@@ -30,23 +36,46 @@ export class PooledAccount {
     const before = this.part(id);
     if (before === after) return;
     // Those that it has from now on first: they were made a moment ago, to be looked at.
-    const days = { after: daysOf(after), before: daysOf(before) };
+    const [is, was] = [daysOf(after), daysOf(before)];
+    const days = movedDays(was, is);
     this.whole.move(id, before, after, days);
     if (before?.domain === after?.domain) this.#moveIn(before?.domain, id, { before, after, days });
     else {
-      this.#moveIn(before?.domain, id, { before, after: null, days: { before: days.before, after: null } });
-      this.#moveIn(after?.domain, id, { before: null, after, days: { before: null, after: days.after } });
+      this.#moveIn(before?.domain, id, { before, after: null, days: movedDays(was, null) });
+      this.#moveIn(after?.domain, id, { before: null, after, days: movedDays(null, is) });
     }
     if (after) this.#parts.set(id, after);
     else this.#parts.delete(id);
   }
 
-  #moveIn(name: string | undefined, id: string, moved: Moved): void {
+  #moveIn(name: string | undefined, id: string, { before, after, days }: Moved): void {
     if (name === undefined) return;
-    const pool = this.#domains.open(name);
-    const bouncedOn = pool.bouncedOn;
-    pool.move(id, moved.before, moved.after, moved.days);
-    this.#bouncingDomains.move(bouncedOn, pool.bouncedOn);
+    const pool = this.#domains.get(name) ?? new Pool(new RecentCounts());
+    const bouncedOn = pool.counts.bouncedOn();
+    pool.move(id, before, after, days);
+    this.#bounced({ before: bouncedOn, after: pool.counts.bouncedOn() });
+    if (pool.ids.size > 0) this.#domains.set(name, pool);
+    else this.#domains.delete(name);
+  }
+
+  #recount(pool: DomainPool): void {
+    const before = pool.counts.bouncedOn();
+    pool.counts = new RecentCounts();
+    for (const id of pool.ids) pool.counts.move(movedDays(null, daysOf(this.part(id))));
+    this.#bounced({ before, after: pool.counts.bouncedOn() });
+  }
+
+  /** A domain's newest day with a bounce is another one. */
+  #bounced({ before, after }: MovedDate): void {
+    if (before === after) return;
+    if (before !== null) this.#countBouncing(before, -1);
+    if (after !== null) this.#countBouncing(after, 1);
+  }
+
+  #countBouncing(date: IsoDate, more: number): void {
+    const domains = (this.#bouncingDomains.get(date) ?? 0) + more;
+    if (domains > 0) this.#bouncingDomains.set(date, domains);
+    else this.#bouncingDomains.delete(date);
   }
 }
 
@@ -56,6 +85,6 @@ interface Moved {
   readonly days: MovedDays;
 }
 
-function daysOf(part: Part | null): readonly LimitedDay[] | null {
+function daysOf(part: Part | null): LimitedDays | null {
   return part?.standing === 'counted' ? part.days() : null;
 }

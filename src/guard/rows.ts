@@ -30,8 +30,18 @@ function isCount(value: number | null): value is number {
   return value !== null && Number.isSafeInteger(value) && value >= 0;
 }
 
+/** Whether the counts of a row can be read. */
+export function isCounted(row: StatsRow): row is StatsRow & Counts {
+  return isCount(row.sent) && isCount(row.bounced);
+}
+
 function countsOf(row: StatsRow): Counts | null {
-  return isCount(row.sent) && isCount(row.bounced) ? { sent: row.sent, bounced: row.bounced } : null;
+  return isCounted(row) ? { sent: row.sent, bounced: row.bounced } : null;
+}
+
+/** The last date that is no mistake of the API's: mail time zones run at most a day ahead of UTC. */
+export function latestDay(now: EpochMs): IsoDate {
+  return addDays(utcDate(now), 1);
 }
 
 /** Of two rows of one date: more sent, then more bounced. An unreadable one makes the day unreadable. */
@@ -53,7 +63,7 @@ let newest: { readonly rows: readonly StatsRow[]; readonly latest: IsoDate; read
 
 /** Reads the rows of a stats answer. Rows dated more than one day after today in UTC are left out, with a warning. */
 export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
-  const latest = addDays(utcDate(now), 1);
+  const latest = latestDay(now);
   if (newest?.rows !== rows || newest.latest !== latest) newest = { rows, latest, days: daysUntil(latest, rows) };
   return newest.days;
 }

@@ -16,8 +16,10 @@ export function sumOf(one: Exact, other: Exact): Exact {
   return exact(BigInt(one) + BigInt(other));
 }
 
-/** Both are safe integers. */
-export function productOf(one: number, other: number): Exact {
-  const product = one * other;
-  return Number.isSafeInteger(product) ? product : BigInt(one) * BigInt(other);
+export function productOf(one: Exact, other: Exact): Exact {
+  if (typeof one === 'number' && typeof other === 'number') {
+    const product = one * other;
+    if (Number.isSafeInteger(product)) return product;
+  }
+  return exact(BigInt(one) * BigInt(other));
 }

@@ -1,12 +1,13 @@
 // What the pooled counts of many mailboxes say: of a domain, and of an account. docs/guard.md, "Beyond one mailbox".
+import type { Exact } from './exact.ts';
 import type { IsoDate } from './time.ts';
 
 /** Sums over some days of some mailboxes. Exact, whatever an API sends. */
 export interface PooledSum {
-  readonly sent: bigint;
-  readonly bounced: bigint;
+  readonly sent: Exact;
+  readonly bounced: Exact;
   /** Each day's emails times its limit in ppm: a million times the bounces that the limits allow. */
-  readonly allowed: bigint;
+  readonly allowed: Exact;
 }
 
 /** The sums of the days from one date to another, both included. */

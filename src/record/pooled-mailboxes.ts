@@ -75,15 +75,14 @@ export class PooledMailboxes {
 
   /** What a domain's counts say; null when none of its mailboxes runs. */
   domain(name: string, now: EpochMs): DomainFinding | null {
-    const pool = this.#account.domain(name);
+    const pool = this.#account.domain(name, now);
     if (!pool) return null;
     const excess = domainExcess(pool, now);
-    const week = domainWeek(pool, now);
     return {
       account: this.#name,
       domain: name,
       excess,
-      week,
+      week: () => domainWeek(pool, now),
       worst: () => (excess ? this.#worst(pool, excess) : []),
       ...this.#knowledge(pool),
     };
@@ -117,7 +116,7 @@ export class PooledMailboxes {
     const worst = lately.sort((a, b) => b.bouncedLately - a.bouncedLately).slice(0, 2 * namedMailboxes);
     const shares = worst.flatMap(({ email, part }) => {
       if (part?.standing !== 'counted') return [];
-      const within = part.days().filter(({ date }) => date >= from && date <= to);
+      const within = part.days()?.days.filter(({ date }) => date >= from && date <= to) ?? [];
       const sum = (field: 'sent' | 'bounced') => within.reduce((total, day) => total + day[field], 0);
       return [{ email, sent: sum('sent'), bounced: sum('bounced') }];
     });
@@ -142,7 +141,7 @@ function memberOf(
   const source = same?.source ?? fresh;
   const { isSound, bouncedLately } = same ?? (judged ? summaryOf(source) : noSummary);
   const standing = judged ? standingOf(mailbox, isSound, look) : unjudgedStanding(mailbox, look);
-  const days = () => limitedDays(source) ?? [];
+  const days = () => limitedDays(source);
   const part = standing && { domain: domainOf(mailbox.email), standing, days };
   const statsAt = mailbox.stats?.at ?? null;
   return { email: mailbox.email, part, source, statsAt, judged, isSound, bouncedLately };
@@ -180,9 +179,9 @@ function bringsTheSame(one: Member, other: Member): boolean {
 const noSummary = { isSound: false, bouncedLately: 0 };
 
 function summaryOf(source: DaysSource): Pick<Member, 'isSound' | 'bouncedLately'> {
-  const days = limitedDays(source);
-  const bouncedLately = days?.slice(-lateDays).reduce((sum, { bounced }) => sum + bounced, 0) ?? 0;
-  return { isSound: days !== null, bouncedLately };
+  const limited = limitedDays(source);
+  const bouncedLately = limited?.days.slice(-lateDays).reduce((sum, { bounced }) => sum + bounced, 0) ?? 0;
+  return { isSound: limited !== null, bouncedLately };
 }
 
 /** null: it is known not to run. */

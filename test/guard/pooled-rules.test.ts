@@ -1,13 +1,16 @@
 // The rules beyond one mailbox, case by case: a domain over its limits, and an account whose bounce rate has shifted.
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { limitedDays } from '../../src/guard/limited-days.ts';
+import type { DomainPool } from '../../src/guard/pool.ts';
 import { accountShift, domainExcess, domainWeek } from '../../src/guard/pooled-rules.ts';
 import type { StatsAnswer } from '../../src/model/answers.ts';
-import { defaultPolicy, type WarmupMode } from '../../src/model/policy.ts';
-import { addDays, dayMs } from '../../src/model/time.ts';
+import { defaultPolicy, type WarmupMode, warmupModes } from '../../src/model/policy.ts';
+import { addDays } from '../../src/model/time.ts';
 import cases from './pooled-cases.json' with { type: 'json' };
 import { accountOf, each, type PooledSample } from './pooled-samples.ts';
 import { daysUpTo, now, row, times, today } from './samples.ts';
+import { rowsUpTo } from './situations.ts';
 
 interface PooledCase {
   readonly id: string;
@@ -37,7 +40,7 @@ interface PooledCase {
 test.each(cases as unknown as readonly PooledCase[])('golden case $id: $about', ({ mailboxes, expected }) => {
   const account = accountOf(mailboxes as unknown as readonly PooledSample[]);
   for (const [name, wanted] of Object.entries(expected.domains ?? {})) {
-    const domain = account.domain(name);
+    const domain = account.domain(name, now);
     if (!domain) throw new Error(`no mailbox of ${name}`);
     const excess = domainExcess(domain, now);
     const said = excess && {
@@ -50,7 +53,7 @@ test.each(cases as unknown as readonly PooledCase[])('golden case $id: $about', 
     expect(said).toEqual(wanted);
   }
   for (const [name, wanted] of Object.entries(expected.within ?? {})) {
-    const domain = account.domain(name);
+    const domain = account.domain(name, now);
     const week = domain ? domainWeek(domain, now) : null;
     expect(week?.isWithinLimits).toBe(wanted);
   }
@@ -87,8 +90,8 @@ describe('account_shift', () => {
   test('sees a rate that has doubled, with at least 12 bounces more, on at least five domains', () => {
     const shift = accountShift(accountOf(fleet.map((one) => times2(one, 28))), now);
     expect(shift).toMatchObject({ isShifted: true, isOver: false, domains: 6 });
-    expect(shift?.last).toMatchObject({ from: '2025-03-19', to: today, sent: 4_800n });
-    expect(shift?.before).toMatchObject({ from: '2025-02-19', to: '2025-03-18', sent: 67_200n });
+    expect(shift?.last).toMatchObject({ from: '2025-03-19', to: today, sent: 4_800 });
+    expect(shift?.before).toMatchObject({ from: '2025-02-19', to: '2025-03-18', sent: 67_200 });
   });
 
   test('not on four domains', () => {
@@ -203,7 +206,7 @@ describe('the days of a mailbox', () => {
 
   test('count without what is unreadable before the last seven, and without the future', () => {
     const rows = [...daysUpTo(today, ...times(2, 20)), row(addDays(today, -7), null, 0), row(addDays(today, 2), 9, 9)];
-    expect(source(rows)?.map(({ date }) => date)).toEqual([addDays(today, -1), today]);
+    expect(source(rows)?.days.map(({ date }) => date)).toEqual([addDays(today, -1), today]);
     expect(source(rows, 'turbo')).toBeNull();
   });
 
@@ -220,21 +223,33 @@ describe('the days of a mailbox', () => {
       earlierModes,
       limitsPpm: defaultPolicy.limitsPpm,
     });
-    expect(days?.map(({ limitPpm }) => limitPpm)).toEqual([20_000, 20_000, 5_000, 5_000, 3_000]);
+    expect(days?.days.map(({ date }) => days.limitOn(date))).toEqual([20_000, 20_000, 5_000, 5_000, 3_000]);
   });
+});
+
+test('the days of a mailbox are the same in whatever order the rows come', () => {
+  fc.assert(
+    fc.property(rowsUpTo(today), fc.constantFrom(...warmupModes), (rows, mode) => {
+      const daysOf = (of: StatsAnswer['rows']) =>
+        limitedDays({ stats: { rows: of }, now, mode, earlierModes: [], limitsPpm: defaultPolicy.limitsPpm })?.days.map(
+          ({ date, sent, bounced }) => [date, sent + 0, bounced + 0],
+        );
+      const oldestFirst = rows.toSorted((a, b) => ((a.date ?? '') < (b.date ?? '') ? -1 : 1));
+      expect(daysOf(oldestFirst)).toEqual(daysOf(oldestFirst.toReversed()));
+    }),
+    { numRuns: 500 },
+  );
 });
 
 test('counts beyond what a number holds are pooled exactly', () => {
   const most = Number.MAX_SAFE_INTEGER;
   const samples = each(3, { domain: 'acme.example', mode: 'slow', days: [[most, most]] });
   const account = accountOf(samples);
-  // The counts of a domain are packed while others are looked at.
-  const onToday = () =>
-    [account.domain('other.example'), account.domain('acme.example')].map((of) => of?.counts.on(today));
-  expect(onToday()[1]).toMatchObject({ sent: 3n * BigInt(most), bounced: 3n * BigInt(most) });
+  const onToday = () => account.domain('acme.example', now)?.counts.on(today);
+  expect(onToday()).toMatchObject({ sent: 3n * BigInt(most), bounced: 3n * BigInt(most) });
+  expect(account.domain('acme.example', now)).toSatisfy((domain: DomainPool) => domainExcess(domain, now) !== null);
   for (const id of ['m0', 'm1']) account.put(id, null);
-  expect(onToday()[1]).toMatchObject({ sent: BigInt(most), bounced: BigInt(most) });
+  expect(onToday()).toMatchObject({ sent: most, bounced: most });
   account.put('m2', null);
-  expect([account.domain('acme.example'), account.whole.counts.newest()]).toEqual([undefined, null]);
-  expect(domainExcess(account.whole, now + dayMs)).toBeNull();
+  expect([account.domain('acme.example', now), account.whole.counts.newest()]).toEqual([undefined, null]);
 });

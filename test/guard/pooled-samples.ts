@@ -27,7 +27,7 @@ export function accountOf(samples: readonly PooledSample[]): PooledAccount {
   ] of samples.entries()) {
     const rows = daysUpTo(until, ...days);
     const source = { stats: { rows }, now, mode, earlierModes, limitsPpm: defaultPolicy.limitsPpm };
-    account.put(`m${index}`, { domain, standing, days: () => limitedDays(source) ?? [] });
+    account.put(`m${index}`, { domain, standing, days: () => limitedDays(source) });
   }
   return account;
 }

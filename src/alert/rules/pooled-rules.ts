@@ -36,8 +36,8 @@ export interface DomainFinding extends PoolKnowledge {
   readonly account: string;
   readonly domain: string;
   readonly excess: DomainExcess | null;
-  /** The last seven days; null without rows. */
-  readonly week: DomainWeek | null;
+  /** The last seven days; null without rows. Asked only without an excess. */
+  readonly week: () => DomainWeek | null;
   /** The mailboxes with the most bounces in the excess; asked only for messages. */
   readonly worst: () => readonly DomainShare[];
 }
@@ -64,21 +64,13 @@ export function shiftSubject(account: string): Subject {
  * from firing: what the others show stands.
  */
 export function domainOverLimit(finding: DomainFinding, look: Look): Condition {
-  const { account, domain, excess, week } = finding;
+  const { account, domain, excess } = finding;
   return {
     subject: domainSubject(account, domain),
     severity: 'warning',
     active: isDomainOver(finding),
     ...atOnce,
-    facts: excess
-      ? excessFacts(finding, excess, look)
-      : {
-          title: `${domain}: bounces are within the limits again`,
-          sentences: week
-            ? [`${windowText(week, onDatesText(week.from, week.to))}; their bounce limits allow ${allowed(week)}.`]
-            : [],
-          numbers: numbersOf(week),
-        },
+    facts: excess ? excessFacts(finding, excess, look) : weekFacts(domain, finding.week()),
   };
 }
 
@@ -87,7 +79,17 @@ export function isDomainOver(finding: DomainFinding): Condition['active'] {
   const { excess, week, counted: known, unknown, pending } = finding;
   if (pending > 0 || known === 0) return 'unknown';
   if (excess) return true;
-  return week?.isWithinLimits && unknown === 0 ? false : 'unknown';
+  return unknown === 0 && week()?.isWithinLimits ? false : 'unknown';
+}
+
+function weekFacts(domain: string, week: DomainWeek | null): AlertFacts {
+  return {
+    title: `${domain}: bounces are within the limits again`,
+    sentences: week
+      ? [`${windowText(week, onDatesText(week.from, week.to))}; their bounce limits allow ${allowed(week)}.`]
+      : [],
+    numbers: numbersOf(week),
+  };
 }
 
 function excessFacts(finding: DomainFinding, excess: DomainExcess, look: Look): AlertFacts {
@@ -186,7 +188,7 @@ function allowed({ allowed: ppmEmails }: PooledWindow): string {
 }
 
 function rateText({ bounced, sent }: PooledWindow): string {
-  return sent === 0n ? 'no rate' : percentText((Number(bounced) * 1e6) / Number(sent));
+  return sent === 0 ? 'no rate' : percentText((Number(bounced) * 1e6) / Number(sent));
 }
 
 function unknownText({ unknown }: PoolKnowledge): readonly string[] {

@@ -1,5 +1,5 @@
 // A simulated fleet for the alerts beyond one mailbox: what its pooled counts say, poll by poll.
-import type { LimitedDay } from '../../../src/guard/limited-days.ts';
+import type { CountedDay, LimitedDays } from '../../../src/guard/limited-days.ts';
 import { PooledAccount } from '../../../src/guard/pooled-account.ts';
 import { accountShift, domainExcess, domainWeek } from '../../../src/guard/pooled-rules.ts';
 import type { StatsRow } from '../../../src/model/answers.ts';
@@ -23,28 +23,28 @@ function momentOf(poll: number): number {
 /** The days of one history, or of several together, that a poll shows: the last `count`, today as far as it got. */
 class DaysSoFar {
   readonly #histories: readonly History[];
-  readonly #limitPpm: number;
+  readonly #limitOn: LimitedDays['limitOn'];
   readonly #count: number;
-  #days: readonly LimitedDay[] = [];
+  #days: readonly CountedDay[] = [];
   #next = 0;
 
   constructor(histories: readonly History[], mode: WarmupMode, count: number) {
     this.#histories = histories;
-    this.#limitPpm = defaultPolicy.limitsPpm[mode];
+    this.#limitOn = () => defaultPolicy.limitsPpm[mode];
     this.#count = count;
   }
 
-  upTo(poll: number): readonly LimitedDay[] {
+  upTo(poll: number): LimitedDays {
     for (; this.#next <= poll; this.#next += 1) {
       const date = dates[Math.floor(this.#next / pollsPerDay)] ?? firstDay;
       const today = this.#days.at(-1);
-      const before = today?.date === date ? today : { date, sent: 0, bounced: 0, limitPpm: this.#limitPpm };
+      const before = today?.date === date ? today : { date, sent: 0, bounced: 0 };
       const sum = (field: 'sent' | 'bounced') =>
         this.#histories.reduce((total, history) => total + (history[field][this.#next] ?? 0), before[field]);
       const rest = today?.date === date ? this.#days.slice(0, -1) : this.#days.slice(1 - this.#count);
       this.#days = [...rest, { ...before, sent: sum('sent'), bounced: sum('bounced') }];
     }
-    return this.#days;
+    return { days: this.#days, limitOn: this.#limitOn };
   }
 }
 
@@ -67,9 +67,9 @@ export function domainAlerts(histories: readonly History[], mode: WarmupMode, as
       const shown = one.upTo(poll);
       account.put(`m${index}`, { domain: 'd', standing: 'counted', days: () => shown });
     }
-    const domain = account.domain('d');
-    if (!domain) continue;
     const now = momentOf(poll);
+    const domain = account.domain('d', now);
+    if (!domain) continue;
     const isOver = domainExcess(domain, now) !== null;
     if (isOver && !isFiring) fired.push(poll);
     isFiring = isOver || (isFiring && domainWeek(domain, now)?.isWithinLimits === false);
