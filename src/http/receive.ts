@@ -108,9 +108,7 @@ function collect(agent: Agent, { request, signal, deadlines, capsOf, held, mayLe
       if (head && (trouble !== null || !error || head.status >= 300)) {
         resolve({
           ...head,
-          ...(error
-            ? { bytes: nothing, trouble: trouble ?? brokeOff }
-            : { bytes: Buffer.concat(chunks), trouble: null }),
+          ...(error ? { bytes: nothing, trouble: trouble ?? brokeOff } : { bytes: bodyOf(chunks), trouble: null }),
         });
       } else reject(error);
     };
@@ -139,6 +137,12 @@ function collect(agent: Agent, { request, signal, deadlines, capsOf, held, mayLe
       },
     );
   });
+}
+
+/** Most bodies come in one piece. */
+function bodyOf(chunks: readonly Buffer[]): Buffer {
+  const [only = nothing] = chunks;
+  return chunks.length > 1 ? Buffer.concat(chunks) : only;
 }
 
 const brokeOff = 'it ended before it was complete';

@@ -8,6 +8,8 @@ const minOtherLetters = 12;
 /** So many letters of a secret are looked for first: many keys begin alike. */
 const beginningLetters = 8;
 const keyBeginning = 'sk_live_';
+/** Letters of JSON, about the most common first. Others are rarer. */
+const commonLetters = '"0ea:,1t_sinrld2ochpfumb5349867gyv.-/ ';
 /** Keys of the mailbox API, also those that we don't know or that were cut off. */
 const keyShape = /sk_live_[\w-]+/g;
 
@@ -19,7 +21,8 @@ export class Redactor {
   readonly others: readonly string[];
   /** The longest first: one may be the beginning of another. */
   readonly #secrets: readonly string[];
-  readonly #beginnings: readonly string[];
+  /** What a text with a secret holds in any case. */
+  readonly #signs: readonly string[];
 
   constructor(own: string | null, others: readonly string[]) {
     this.own = own;
@@ -28,12 +31,12 @@ export class Redactor {
     const known = new Set([...ours, ...others.filter((secret) => secret.length >= minOtherLetters)]);
     this.#secrets = [...known].sort((a, b) => b.length - a.length);
     const beginnings = this.#secrets.map((secret) => secret.slice(0, beginningLetters));
-    this.#beginnings = [...new Set([keyBeginning, ...beginnings])];
+    this.#signs = [...new Set([keyBeginning, ...beginnings].map(fromRarestLetter))];
   }
 
   /** The text with [key] for each key, and [hidden] for any other secret. */
   text(text: string): string {
-    if (!this.#beginnings.some((beginning) => text.includes(beginning))) return text;
+    if (!this.#signs.some((sign) => text.includes(sign))) return text;
     const known = this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, this.#markOf(secret)), text);
     return known.replace(keyShape, '[key]');
   }
@@ -72,4 +75,11 @@ export class Redactor {
   #markOf(secret: string): string {
     return secret === this.own || secret.startsWith(keyBeginning) ? '[key]' : '[hidden]';
   }
+}
+
+/** The end of a text that begins with its rarest letter: V8 looks for the first one in the fastest way, and compares at each that it finds. */
+function fromRarestLetter(text: string): string {
+  const commonness = text.split('').map((letter) => commonLetters.indexOf(letter));
+  const known = commonness.map((place) => (place === -1 ? commonLetters.length : place));
+  return text.slice(known.indexOf(Math.max(...known)));
 }

@@ -111,7 +111,8 @@ function packedRows(rows: StatsAnswer['rows']): PackedRows {
     packer.add(day === null ? null : day - before);
     before = day ?? before;
     packer.add(row.sent).add(row.bounced).add(row.delivered).add(row.opened).add(row.replied).add(row.spamLanded);
-    for (const rate of [row.inboxRatePercent, row.bounceRatePercent, row.healthScore]) packer.add(rate, hundredths);
+    packer.add(row.inboxRatePercent, hundredths).add(row.bounceRatePercent, hundredths);
+    packer.add(row.healthScore, hundredths);
     ends.push(packer.length);
   }
   return { text: packer.packed(), ends, isExact };

@@ -21,13 +21,28 @@ const writtenNumber = /^-?\d+(?:\.\d+)?(?:e[+-]\d{1,3})?$/;
 /** null: not known; undefined: not there. What is packed is read again exactly as it was, but -0 as 0. */
 export type Packable = number | null | undefined;
 
+/** What the packer before wrote into: statistics are packed a thousand times a second, and a list of their letters takes twenty times as much. */
+let spare: Buffer | null = null;
+const noLetters = Buffer.alloc(0);
+const usualBytes = 4 * 1024;
+/** A larger one is not kept. */
+const spareBytes = 64 * 1024;
+
+/** Writes one text. */
 export class Packer {
-  readonly #codes = [quote];
+  #letters: Buffer;
+  #length = 0;
+
+  constructor() {
+    this.#letters = spare ?? Buffer.alloc(usualBytes);
+    spare = null;
+    this.#addLetter(quote);
+  }
 
   /** `scale`: most often the value is a multiple of 1 / scale. */
   add(value: Packable, scale = 1): this {
-    if (value === null) this.#codes.push(unknown);
-    else if (value === undefined) this.#codes.push(absent);
+    if (value === null) this.#addLetter(unknown);
+    else if (value === undefined) this.#addLetter(absent);
     else {
       const whole = Math.round(value * scale);
       // What is negative, huge, or no multiple after all is written out.
@@ -45,26 +60,42 @@ export class Packer {
 
   /** Letters so far, the quote before them included. */
   get length(): number {
-    return this.#codes.length;
+    return this.#length;
   }
 
-  /** The text, with its quotes. Made in one go: one that is put together of parts would keep the parts. */
+  /** The text, with its quotes; nothing can be added after. Made in one go: one that is put together of parts would keep the parts. */
   packed(): string {
-    this.#codes.push(quote);
-    return Buffer.from(this.#codes).toString('latin1');
+    this.#addLetter(quote);
+    const [letters, length] = [this.#letters, this.#length];
+    if (letters.length <= spareBytes) spare = letters;
+    this.#letters = noLetters;
+    return letters.toString('latin1', 0, length);
+  }
+
+  #addLetter(code: number): void {
+    if (this.#length >= this.#letters.length) this.#grow();
+    this.#letters[this.#length] = code;
+    this.#length += 1;
+  }
+
+  #grow(): void {
+    if (this.#letters === noLetters) throw new Error('a packer writes one text');
+    const letters = Buffer.alloc(2 * this.#letters.length);
+    this.#letters.copy(letters);
+    this.#letters = letters;
   }
 
   #addWhole(whole: number): void {
     let left = whole;
     while (left >= lettersOfAKind) {
-      this.#codes.push(earlierFrom + (left % lettersOfAKind));
+      this.#addLetter(earlierFrom + (left % lettersOfAKind));
       left = Math.floor(left / lettersOfAKind);
     }
-    this.#codes.push(lastFrom + left);
+    this.#addLetter(lastFrom + left);
   }
 
   #addWritten(value: number | bigint): void {
-    for (const letter of `${written}${value}${written}`) this.#codes.push(letter.charCodeAt(0));
+    for (const letter of `${written}${value}${written}`) this.#addLetter(letter.charCodeAt(0));
   }
 }
 
@@ -119,7 +150,7 @@ export class Unpacker {
 
   #written(): string {
     const end = this.#text.indexOf(written, this.#at + 1);
-    const text = this.#text.slice(this.#at + 1, end);
+    const text = end === -1 ? '' : this.#text.slice(this.#at + 1, end);
     this.#at = end === -1 ? this.#text.length : end + 1;
     return writtenNumber.test(text) ? text : 'NaN';
   }
