@@ -40,7 +40,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['yaml', 'zod', 'node:crypto', 'node:fs', 'node:net', 'node:path', 'node:tls', 'node:util'],
   ),
   http: only(['model', 'event-loop'], ['undici', 'node:util', 'node:worker_threads', 'node:zlib']),
-  'mailbox-api': only(['model', 'world', 'http'], ['undici', 'zod', 'node:crypto']),
+  'mailbox-api': only(['model', 'world', 'http'], ['undici', 'node:crypto']),
   'recipe-api': only(['model', 'world', 'http'], ['undici']),
   store: only(
     ['model', 'replicas', 'event-loop'],

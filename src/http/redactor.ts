@@ -8,6 +8,8 @@ const minOtherLetters = 12;
 /** So many letters of a secret are looked for first: many keys begin alike. */
 const beginningLetters = 8;
 const keyBeginning = 'sk_live_';
+/** At least so many of them: fewer could be part of every answer. */
+const minSignLetters = 4;
 /** Letters of JSON, about the most common first. Others are rarer. */
 const commonLetters = '"0ea:,1t_sinrld2ochpfumb5349867gyv.-/ ';
 /** Keys of the mailbox API, also those that we don't know or that were cut off. */
@@ -77,9 +79,11 @@ export class Redactor {
   }
 }
 
-/** The end of a text that begins with its rarest letter: V8 looks for the first one in the fastest way, and compares at each that it finds. */
-function fromRarestLetter(text: string): string {
-  const commonness = text.split('').map((letter) => commonLetters.indexOf(letter));
-  const known = commonness.map((place) => (place === -1 ? commonLetters.length : place));
-  return text.slice(known.indexOf(Math.max(...known)));
+/** The end of a beginning, from its rarest letter on: V8 looks for the first letter in the fastest way, and compares at each that it finds. */
+function fromRarestLetter(beginning: string): string {
+  const commonness = (at: number) => commonLetters.indexOf(beginning.charAt(at)) + 1 || commonLetters.length + 1;
+  let rarest = 0;
+  for (let at = 1; at <= beginning.length - minSignLetters; at += 1)
+    if (commonness(at) > commonness(rarest)) rarest = at;
+  return beginning.slice(rarest);
 }

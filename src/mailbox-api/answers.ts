@@ -1,5 +1,5 @@
 // Reads the API's answers: strict in dates and counts, tolerant elsewhere. Source: api/mailbox-api.md section 2; docs/faults.md T, S.
-import { z } from 'zod';
+// By hand: a fleet reads a thousand answers a second, and a schema costs up to ten times as much.
 import { jsonText, quote } from '../http/failure.ts';
 import {
   type BlacklistAnswer,
@@ -17,17 +17,21 @@ import {
   type WarmupAnswer,
 } from '../model/answers.ts';
 import { isoDateOf } from '../model/time.ts';
+import { isPlainDecimal } from './plain-decimal.ts';
 
 /** A number, or a plain decimal text such as "98.50" (S1, T2). Anything else is unknown. */
 function readDecimal(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  const read = typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : null;
+  const read = typeof value === 'string' && isPlainDecimal(value) ? Number(value) : null;
   return read !== null && Number.isFinite(read) ? read : null;
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+const noFields: Fields = {};
+
 /** A record's fields; of anything else (a list, PHP's empty object `[]`) none. */
-function fieldsOf(value: unknown): object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : noFields;
 }
 
 /** Texts are words, names and addresses; what is longer is cut. */
@@ -43,43 +47,37 @@ function readText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value.slice(0, maxTextLetters) : null;
 }
 
-const decimal = z.unknown().optional().transform(readDecimal);
-const text = z.unknown().optional().transform(readText);
-const flag = z
-  .unknown()
-  .optional()
-  .transform((value) => (typeof value === 'boolean' ? value : null));
-const identifier = z.union([z.string().min(1).max(maxTextLetters), z.number().transform(String)]);
+function readFlag(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null;
+}
 
 /** Reads JSON of a checked shape; a null answer is malformed. */
 export type Reader<Answer> = (body: unknown) => Answer | null;
 
-function reader<Schema extends z.ZodType, Answer>(
-  schema: Schema,
-  shape: (parsed: z.output<Schema>) => Answer,
-): Reader<Answer> {
+/** Reads the fields of a record; anything else is malformed. */
+function reader<Answer>(read: (fields: Fields) => Answer | null): Reader<Answer> {
   return (body) => {
-    const parsed = schema.safeParse(body);
-    return parsed.success ? shape(parsed.data) : null;
+    const fields = fieldsOf(body);
+    return fields === noFields ? null : read(fields);
   };
 }
 
-export const readHealth: Reader<HealthAnswer> = reader(
-  z.object({ status: text, version: text, timestamp: text }),
-  ({ status, version, timestamp }) => {
-    const at = Date.parse(timestamp ?? '');
-    return { status: clipped(status), version: clipped(version), timestamp: Number.isNaN(at) ? null : at };
-  },
-);
-
-/** One mailbox of the list, by hand: there may be thousands, and a schema costs ten times as much. null: unreadable. */
-function readEntry(raw: unknown): MailboxEntry | null {
-  const fields = fieldsOf(raw) as Readonly<Record<string, unknown>>;
-  const { id, email } = fields;
-  const known = typeof id === 'number' && Number.isFinite(id) ? String(id) : id;
-  if (!isName(known) || !isName(email)) return null;
+export const readHealth: Reader<HealthAnswer> = reader((body) => {
+  const at = Date.parse(readText(body['timestamp']) ?? '');
   return {
-    id: known,
+    status: clipped(readText(body['status'])),
+    version: clipped(readText(body['version'])),
+    timestamp: Number.isNaN(at) ? null : at,
+  };
+});
+
+/** One mailbox of the list. null: unreadable. */
+function readEntry(raw: unknown): MailboxEntry | null {
+  const fields = fieldsOf(raw);
+  const [id, { email }] = [readId(fields), fields];
+  if (id === null || !isName(email)) return null;
+  return {
+    id,
     email,
     provider: readText(fields['provider']),
     status: readText(fields['status']),
@@ -89,18 +87,22 @@ function readEntry(raw: unknown): MailboxEntry | null {
   };
 }
 
+/** What names a mailbox: a text or a number; null: neither. */
+function readId({ id }: Fields): string | null {
+  const known = typeof id === 'number' && Number.isFinite(id) ? String(id) : id;
+  return isName(known) ? known : null;
+}
+
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= maxTextLetters;
 }
 
 /** Signs that the list goes on elsewhere (S8): nobody may be taken for gone then. */
-function saysMore(body: Record<string, unknown>): boolean {
+function saysMore(body: Fields): boolean {
   return ['next', 'next_page', 'next_cursor', 'cursor'].some((key) => Boolean(body[key])) || body['has_more'] === true;
 }
 
-/** By hand as its entries are: no other answer is so long. */
-export const readMailboxes: Reader<MailboxList> = (raw) => {
-  const body = fieldsOf(raw) as Record<string, unknown>;
+export const readMailboxes: Reader<MailboxList> = reader((body) => {
   const { mailboxes } = body;
   if (!Array.isArray(mailboxes)) return null;
   const byId = new Map<string, MailboxEntry>();
@@ -111,11 +113,11 @@ export const readMailboxes: Reader<MailboxList> = (raw) => {
     else unreadable = true;
   }
   return { mailboxes: [...byId.values()], truncated: unreadable || saysMore(body) };
-};
+});
 
-function readConnection(body: object): Pick<MailboxDetail, 'connection' | 'connectionError'> {
+function readConnection(body: Fields): Pick<MailboxDetail, 'connection' | 'connectionError'> {
   if (!('connection_error' in body)) return { connection: 'unclear', connectionError: null };
-  const value = body.connection_error;
+  const value = body['connection_error'];
   if (value === null) return { connection: 'connected', connectionError: null };
   const said = typeof value === 'string' ? value : jsonText(value);
   if (value === undefined || ['', '{}', '[]', 'false'].includes(said.trim())) {
@@ -124,62 +126,26 @@ function readConnection(body: object): Pick<MailboxDetail, 'connection' | 'conne
   return { connection: 'error', connectionError: quote(said) };
 }
 
-export const readDetail: Reader<MailboxDetail> = reader(
-  z.looseObject({ id: identifier, status: text, health_score: decimal, daily_limit: decimal }),
-  (body) => ({
-    status: body.status,
-    healthScore: body.health_score,
-    dailyLimit: body.daily_limit,
+export const readDetail: Reader<MailboxDetail> = reader((body) => {
+  if (readId(body) === null) return null;
+  return {
+    status: readText(body['status']),
+    healthScore: readDecimal(body['health_score']),
+    dailyLimit: readDecimal(body['daily_limit']),
     ...readConnection(body),
-  }),
-);
-
-const warmupConfig = z.preprocess(
-  fieldsOf,
-  z
-    .object({
-      target_daily_limit: decimal,
-      reply_rate: decimal,
-      thread_rate: decimal,
-      weekdays_only: flag,
-      send_window_start: decimal,
-      send_window_end: decimal,
-      warmup_mode: text,
-    })
-    .partial(),
-);
+  };
+});
 
 /** So many recent emails are looked at. */
 const maxRecentMails = 200;
 
-const recentMail = z.preprocess(
-  fieldsOf,
-  z.object({
-    bounce_type: text,
-    bounce_category: text,
-    status: text,
-    landed_in: text,
-    scheduled_at: text,
-    sent_at: text,
-  }),
-);
-type RecentMail = z.output<typeof recentMail>;
-
-/** What can't be read of them is left out, for no decision rests on it. */
-const recentMails = z
-  .unknown()
-  .optional()
-  .transform((raw): readonly RecentMail[] => {
-    const mails = Array.isArray(raw) ? raw.slice(0, maxRecentMails) : [];
-    return mails.flatMap((mail) => recentMail.safeParse(mail).data ?? []);
-  });
-
-function bouncesOf(mails: readonly RecentMail[]): readonly RecentBounce[] {
-  return mails.flatMap((mail) =>
-    mail.bounce_type || mail.bounce_category
-      ? [{ type: clipped(mail.bounce_type), category: clipped(mail.bounce_category) }]
-      : [],
-  );
+function bouncesOf(mails: readonly Fields[]): readonly RecentBounce[] {
+  const bounces: RecentBounce[] = [];
+  for (const mail of mails) {
+    const [type, category] = [readText(mail['bounce_type']), readText(mail['bounce_category'])];
+    if (type || category) bounces.push({ type: clipped(type), category: clipped(category) });
+  }
+  return bounces;
 }
 
 /** The document shows `inbox` and `sent` alone: these are the usual words beside them. */
@@ -187,22 +153,29 @@ const spamFolder = /spam|junk/;
 const noFolder = ['', 'none', 'unknown', 'pending', 'not_found'];
 const waitingWords = ['scheduled', 'queued', 'pending', 'waiting'];
 
-function recentEmailsOf(mails: readonly RecentMail[]): RecentEmails {
-  const folders = mails.map(({ landed_in }) => landed_in?.trim().toLowerCase() ?? '');
-  const placed = folders.filter((folder) => !noFolder.includes(folder));
-  const moments = (texts: readonly (string | null)[]) =>
-    texts.map((time) => Date.parse(time ?? '')).filter((at) => !Number.isNaN(at));
-  const unsent = mails.filter(
-    (mail) => !mail.sent_at && waitingWords.includes(mail.status?.trim().toLowerCase() ?? ''),
-  );
-  const waiting = moments(unsent.map(({ scheduled_at }) => scheduled_at));
-  const sent = moments(mails.map(({ sent_at }) => sent_at));
-  return {
-    placed: placed.length,
-    inSpam: placed.filter((folder) => spamFolder.test(folder)).length,
-    waitingSince: waiting.length === 0 ? null : Math.min(...waiting),
-    lastSentAt: sent.length === 0 ? null : Math.max(...sent),
-  };
+/** What can't be read of them is left out, for no decision rests on it. */
+function recentEmailsOf(mails: readonly Fields[]): RecentEmails {
+  let [placed, inSpam, waitingSince, lastSentAt] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const mail of mails) {
+    const folder = wordOf(mail['landed_in']);
+    if (!noFolder.includes(folder)) {
+      placed += 1;
+      if (spamFolder.test(folder)) inSpam += 1;
+    }
+    const sentAt = readText(mail['sent_at']);
+    if (sentAt !== null) lastSentAt = Math.max(lastSentAt, momentOf(sentAt, lastSentAt));
+    else if (waitingWords.includes(wordOf(mail['status'])))
+      waitingSince = Math.min(waitingSince, momentOf(readText(mail['scheduled_at']) ?? '', waitingSince));
+  }
+  const orNull = (at: number) => (Number.isFinite(at) ? at : null);
+  return { placed, inSpam, waitingSince: orNull(waitingSince), lastSentAt: orNull(lastSentAt) };
+}
+
+const wordOf = (value: unknown) => readText(value)?.trim().toLowerCase() ?? '';
+
+function momentOf(text: string, otherwise: number): number {
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? otherwise : at;
 }
 
 function clipped(word: string | null): string | null {
@@ -210,41 +183,33 @@ function clipped(word: string | null): string | null {
 }
 
 /** Without a status and without a mode an answer says nothing about the warm-up. */
-export const readWarmup: Reader<WarmupAnswer> = reader(
-  z
-    .object({
-      status: text,
-      health_score: decimal,
-      daily_limit: decimal,
-      warmup_day: decimal,
-      warmup_mode: text,
-      config: warmupConfig,
-      recent_emails: recentMails,
-    })
-    .refine((raw) => raw.status !== null || raw.warmup_mode !== null),
-  (raw) => ({
-    status: raw.status,
+export const readWarmup: Reader<WarmupAnswer> = reader((body) => {
+  const [status, mode, config] = [readText(body['status']), readText(body['warmup_mode']), fieldsOf(body['config'])];
+  if (status === null && mode === null) return null;
+  const { recent_emails: recent } = body;
+  const mails = Array.isArray(recent) ? recent.slice(0, maxRecentMails).map(fieldsOf) : [];
+  return {
+    status,
     // The mode stands at the top; in an update's answer it stands inside config (T3).
-    mode: raw.warmup_mode ?? raw.config.warmup_mode ?? null,
-    dailyLimit: raw.daily_limit,
-    warmupDay: raw.warmup_day,
-    healthScore: raw.health_score,
+    mode: mode ?? readText(config['warmup_mode']),
+    dailyLimit: readDecimal(body['daily_limit']),
+    warmupDay: readDecimal(body['warmup_day']),
+    healthScore: readDecimal(body['health_score']),
     config: {
-      targetDailyLimit: raw.config.target_daily_limit ?? null,
-      replyRate: raw.config.reply_rate ?? null,
-      threadRate: raw.config.thread_rate ?? null,
-      weekdaysOnly: raw.config.weekdays_only ?? null,
-      sendWindowStart: raw.config.send_window_start ?? null,
-      sendWindowEnd: raw.config.send_window_end ?? null,
+      targetDailyLimit: readDecimal(config['target_daily_limit']),
+      replyRate: readDecimal(config['reply_rate']),
+      threadRate: readDecimal(config['thread_rate']),
+      weekdaysOnly: readFlag(config['weekdays_only']),
+      sendWindowStart: readDecimal(config['send_window_start']),
+      sendWindowEnd: readDecimal(config['send_window_end']),
     },
-    recentBounces: bouncesOf(raw.recent_emails),
-    recentEmails: recentEmailsOf(raw.recent_emails),
-  }),
-);
+    recentBounces: bouncesOf(mails),
+    recentEmails: recentEmailsOf(mails),
+  };
+});
 
-/** One row, by hand: there are thirty in an answer, and a schema costs ten times as much. */
 function readRow(raw: unknown): StatsRow {
-  const row = fieldsOf(raw) as Readonly<Record<string, unknown>>;
+  const row = fieldsOf(raw);
   const { date } = row;
   return {
     date: typeof date === 'string' ? isoDateOf(date) : null,
@@ -261,11 +226,10 @@ function readRow(raw: unknown): StatsRow {
 }
 
 /** Any object is an answer; whether `stats` is an array of good rows is the guard's matter (bad_payload, invalid_row). */
-const statsBody = z.looseObject({}).refine(({ stats }) => !Array.isArray(stats) || stats.length <= maxRows);
-
-export const readStats: Reader<StatsAnswer> = reader(statsBody, (body) => ({
-  rows: Array.isArray(body['stats']) ? body['stats'].map(readRow) : null,
-}));
+export const readStats: Reader<StatsAnswer> = reader(({ stats }) => {
+  if (!Array.isArray(stats)) return { rows: null };
+  return stats.length > maxRows ? null : { rows: stats.map(readRow) };
+});
 
 const passingWords = ['pass', 'passed', 'passing', 'valid', 'ok'];
 const failingWords = ['fail', 'failed', 'failing', 'softfail', 'missing', 'none', 'invalid', 'not_found', 'permerror'];
@@ -280,9 +244,9 @@ function readRecord(value: unknown): DnsRecord {
   return { status, pass, record };
 }
 
-export const readDns: Reader<DnsAnswer> = reader(z.looseObject({ domain: text, checked_at: text }), (body) => ({
-  domain: body.domain,
-  checkedAt: body.checked_at,
+export const readDns: Reader<DnsAnswer> = reader((body) => ({
+  domain: readText(body['domain']),
+  checkedAt: readText(body['checked_at']),
   records: Object.fromEntries(dnsRecords.map((name) => [name, readRecord(body[name])])) as DnsAnswer['records'],
 }));
 
@@ -303,20 +267,17 @@ function listName(item: unknown): string {
   return typeof named?.[1] === 'string' ? named[1] : jsonText(item);
 }
 
-export const readBlacklist: Reader<BlacklistAnswer> = reader(
-  z.looseObject({ domain: text, ip: text, checked_at: text, listed: flag, total_checked: decimal }),
-  (body) => {
-    const { lists, found } = readLists(body['blacklists_found']);
-    const nothingChecked = body.total_checked === 0;
-    const listed = body.listed ?? (found !== null && found > 0 ? true : null);
-    return {
-      domain: body.domain,
-      ip: body.ip,
-      checkedAt: body.checked_at,
-      listed: nothingChecked ? null : listed,
-      lists,
-      found,
-      checked: body.total_checked,
-    };
-  },
-);
+export const readBlacklist: Reader<BlacklistAnswer> = reader((body) => {
+  const { lists, found } = readLists(body['blacklists_found']);
+  const checked = readDecimal(body['total_checked']);
+  const listed = readFlag(body['listed']) ?? (found !== null && found > 0 ? true : null);
+  return {
+    domain: readText(body['domain']),
+    ip: readText(body['ip']),
+    checkedAt: readText(body['checked_at']),
+    listed: checked === 0 ? null : listed,
+    lists,
+    found,
+    checked,
+  };
+});

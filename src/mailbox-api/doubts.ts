@@ -1,5 +1,6 @@
 // What in an answer can't be believed as it stands: numbers that are none, and a listing that contradicts itself. docs/faults.md S1, S5.
 import { jsonText, quote } from '../http/failure.ts';
+import { isPlainDecimal } from './plain-decimal.ts';
 
 /** Fields that the document calls numbers, wherever they stand. */
 const numbers: ReadonlySet<string> = new Set([
@@ -21,8 +22,6 @@ const numbers: ReadonlySet<string> = new Set([
   'send_window_start',
   'send_window_end',
 ]);
-
-const plainDecimal = /^\s*-?\d+(\.\d+)?\s*$/;
 
 /** More items of a list are not looked at. */
 const maxItems = 20_000;
@@ -55,7 +54,7 @@ function doubtNumbers(holder: unknown, place: string, doubts: Map<string, string
   for (const name in fields) {
     const value = fields[name];
     if (value === null || Number.isFinite(value) || !numbers.has(name)) continue;
-    if (typeof value === 'string' && plainDecimal.test(value)) continue;
+    if (typeof value === 'string' && isPlainDecimal(value)) continue;
     const field = `${place}${name}`;
     if (doubts.has(field)) continue;
     doubts.set(field, `${field} is not a plain number: ${quote(jsonText(value))}; it counts as unknown`);
