@@ -77,7 +77,8 @@ export class Agenda {
     this.#weigh(mailbox);
     const now = world.clock.monotonic();
     if (this.#heldBreaches.isFirst(mailbox)) queue.add({ route: 'stats', mailboxId }, now + secondLookAfterMs);
-    if (wantsSecondLook(mailbox, route, fleet.alertsOf(mailbox.account))) this.#lookAgain(mailbox, route, now);
+    if (wantsSecondLook(mailbox, route, (fingerprint) => fleet.alert(fingerprint)))
+      this.#lookAgain(mailbox, route, now);
   }
 
   /** Before a fresh measurement may be asked for, another look would show the one that is known. */

@@ -47,7 +47,7 @@ export class FreshMeasurements {
     const wanted = this.#wanted.delete(key);
     const mailbox = this.#fleet.mailbox(this.#account, poll.mailboxId ?? '');
     if (!mailbox || now < this.mayAskFrom(poll)) return false;
-    if (!wanted && !mayDecide(mailbox, poll.route, this.#fleet.alertsOf(this.#account))) return false;
+    if (!wanted && !mayDecide(mailbox, poll.route, (fingerprint) => this.#fleet.alert(fingerprint))) return false;
     this.#askedAt.set(key, now);
     return true;
   }

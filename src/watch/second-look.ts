@@ -1,5 +1,5 @@
 // Which findings are looked at again soon: those whose alert waits for a second observation, and breaches that are held.
-import type { Alert, AlertRule } from '../model/alert.ts';
+import { type Alert, type AlertRule, fingerprintOf } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
 import { type MailboxRoute, mailboxRoutes } from '../poll/poll.ts';
@@ -11,9 +11,12 @@ const rulesSeenTwice: Partial<Record<Route, readonly AlertRule[]>> = {
   blacklist: ['blacklisted', 'measurement_stale'],
 };
 
-/** Whether one of the account's alerts waits for another answer of that route about the mailbox, its domain or its ip. */
-export function wantsSecondLook(mailbox: MailboxState, route: Route, alerts: Iterable<Alert>): boolean {
-  return isConcerned(mailbox, route, alerts, waits);
+/** The pending or firing alert of a fingerprint. */
+type AlertOf = (fingerprint: string) => Alert | undefined;
+
+/** Whether an alert waits for another answer of that route about the mailbox, its domain or its ip. */
+export function wantsSecondLook(mailbox: MailboxState, route: Route, alertOf: AlertOf): boolean {
+  return alertsShownBy(mailbox, route, alertOf).some(waits);
 }
 
 function waits({ status, firesAt }: Alert): boolean {
@@ -30,32 +33,32 @@ export function secondLooksDue(alerts: Iterable<Alert>): (mailbox: MailboxState)
     ({ mailboxId, facts }) => mailboxId ?? facts.numbers['seen_with'],
   );
   return (mailbox) => {
-    const about = [mailbox.id, mailbox.email].flatMap((one) => waiting.get(one) ?? []);
-    return about.length === 0 ? [] : mailboxRoutes.filter((route) => wantsSecondLook(mailbox, route, about));
+    const about = new Map(
+      [mailbox.id, mailbox.email].flatMap((one) => waiting.get(one) ?? []).map((alert) => [alert.fingerprint, alert]),
+    );
+    const alertOf = (fingerprint: string) => about.get(fingerprint);
+    return about.size === 0 ? [] : mailboxRoutes.filter((route) => wantsSecondLook(mailbox, route, alertOf));
   };
 }
 
-/** Whether the next answer of that route may fire or resolve one of the account's alerts: it should be a measurement of now. */
-export function mayDecide(mailbox: MailboxState, route: Route, alerts: Iterable<Alert>): boolean {
-  return isConcerned(mailbox, route, alerts, ({ status }) => status !== 'resolved');
+/** Whether the next answer of that route may fire or resolve an alert: it should be a measurement of now. */
+export function mayDecide(mailbox: MailboxState, route: Route, alertOf: AlertOf): boolean {
+  return alertsShownBy(mailbox, route, alertOf).length > 0;
 }
 
-function isConcerned(
-  mailbox: MailboxState,
-  route: Route,
-  alerts: Iterable<Alert>,
-  counts: (alert: Alert) => boolean,
-): boolean {
+/** By their fingerprints: in a storm an account has as many alerts as mailboxes, and each answer asks. */
+function alertsShownBy(mailbox: MailboxState, route: Route, alertOf: AlertOf): readonly Alert[] {
   const rules = rulesSeenTwice[route];
-  if (!rules) return false;
-  const objects = [mailbox.dns?.answer.domain, domainOf(mailbox.email), mailbox.blacklist?.answer.ip];
-  for (const alert of alerts) {
-    if (!rules.includes(alert.rule) || !counts(alert)) continue;
-    const ofRoute = alert.object === null || alert.object === route;
-    if (alert.mailboxId === null ? objects.includes(alert.object) : alert.mailboxId === mailbox.id && ofRoute)
-      return true;
-  }
-  return false;
+  if (!rules) return [];
+  const { account, id, email, dns, blacklist } = mailbox;
+  const objects = [dns?.answer.domain, domainOf(email), blacklist?.answer.ip].filter((one) => typeof one === 'string');
+  const abouts = [
+    ...[null, route].map((object) => ({ mailboxId: id, object })),
+    ...objects.map((object) => ({ mailboxId: null, object })),
+  ];
+  return rules.flatMap((rule) =>
+    abouts.flatMap((about) => alertOf(fingerprintOf({ rule, account, email: null, ...about })) ?? []),
+  );
 }
 
 /** A breach at first sight, or one that the breaker holds, is read once more soon; after that the cadence is enough. */
