@@ -206,8 +206,10 @@ export function severer(one: Severity, other: Severity): boolean {
 
 function byWeight(one: Transition, other: Transition): number {
   const ended = Number(one.kind === 'resolved') - Number(other.kind === 'resolved');
-  const severity = severities.indexOf(one.alert.severity) - severities.indexOf(other.alert.severity);
-  const rule = alertRules.indexOf(one.alert.rule) - alertRules.indexOf(other.alert.rule);
+  const inOrder = <Word>(words: readonly Word[], a: Word, b: Word) =>
+    a === b ? 0 : words.indexOf(a) - words.indexOf(b);
+  const severity = inOrder(severities, one.alert.severity, other.alert.severity);
+  const rule = inOrder(alertRules, one.alert.rule, other.alert.rule);
   return ended || severity || rule || other.at - one.at;
 }
 

@@ -3,7 +3,10 @@
 /** So many are looked at in one go. */
 export const alertsAPiece = 250;
 
-/** What `of` makes of each row; null: nothing. `pause` is called between pieces: it lets others have a turn when it is time. */
+/**
+ * What `of` makes of each row; null: nothing. `pause` is called after each piece, also after the last one, because many short lists
+ * may follow one another: it lets others have a turn when it is time.
+ */
 export async function mapInPieces<Row, Made>(
   rows: Iterable<Row>,
   pause: () => Promise<void>,
@@ -19,5 +22,6 @@ export async function mapInPieces<Row, Made>(
     inPiece = 0;
     await pause();
   }
+  await pause();
   return all;
 }

@@ -3,6 +3,7 @@
 import { step } from '../alert/engine.ts';
 import { channelsFailing } from '../alert/rules/channel-rule.ts';
 import { tune } from '../alert/tuning.ts';
+import { noAccount } from '../model/alert.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { RecordingParts } from './parts.ts';
 import { recordAlerts } from './recorded-alerts.ts';
@@ -24,7 +25,7 @@ export async function watchChannels(parts: ChannelWatchParts): Promise<number> {
   const context = { command: world.command, zone: rules.timeZone };
   // A wrong password or key is no outage that may pass: nobody waits for it.
   const refused = new Set(states.filter(({ refusesSetup }) => refusesSetup).map(({ name }) => name));
-  const tuned = tune(channelsFailing(states, fleet.alerts(), context), rules);
+  const tuned = tune(channelsFailing(states, fleet.alertsOf(noAccount), context), rules);
   const conditions = tuned.map((one) => (refused.has(one.subject.object ?? '') ? { ...one, forMs: 0 } : one));
   const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   await recordAlerts(parts, changes);

@@ -149,7 +149,7 @@ export class Collector {
     const incidents = lookAtIncidents(fleet, { firing, unnotified, now }, this.#parts.apiOf);
     const timing = { now, groupWaitMs, groupIntervalMs, lastNotified, full, keptFrom, incidents };
     await pause();
-    const muted = this.#mutes(firing, now);
+    const muted = this.#mutes(now);
     const { notifications, nextDueAt } = await notificationsOf({
       unnotified,
       announced,
@@ -190,10 +190,10 @@ export class Collector {
   }
 
   /** What nobody is notified of at that moment: silenced, or explained by an API that is down or just was. */
-  #mutes(firing: readonly Alert[], now: EpochMs): (alert: Alert) => boolean {
+  #mutes(now: EpochMs): (alert: Alert) => boolean {
     const { fleet } = this.#parts;
     const current = (fingerprint: string) => fleet.alert(fingerprint);
-    for (const account of new Set(firing.map((alert) => alert.account))) {
+    for (const account of new Set([...fleet.wideAlerts()].map((alert) => alert.account))) {
       if (hasCause(account, current)) this.#explainedUntil.set(account, now + aftermathMs);
     }
     const silences = fleet.silences(now);
@@ -245,7 +245,7 @@ export class Collector {
     const isOfIncident = new Set(incidents.all.map(({ id }) => id));
     const plain = routed.filter(({ group }) => !isOfIncident.has(group));
     const deliveries = [
-      ...ofIncidents.flatMap(({ messages }) => messages.flatMap((one) => this.#deliveryTo(one) ?? [])),
+      ...(await this.#deliveriesOfIncidents(ofIncidents, pause)),
       ...(await this.#deliveriesOf(plain, now, pause)),
       ...(await this.#deliveriesOf(
         late.map((one) => ({ group: groupOf(one.transition.alert), news: [one] })),
@@ -299,9 +299,14 @@ export class Collector {
     return { now, fleet, apiOf, channels: names, routes, firing, ...words };
   }
 
-  #deliveryTo({ channel: name, message }: IncidentNews['messages'][number]): NewDelivery | null {
-    const channel = this.#parts.channels().find((one) => one.name === name);
-    return channel ? this.#deliveryOf(channel, message) : null;
+  async #deliveriesOfIncidents(news: readonly IncidentNews[], pause: Outcome['pause']): Promise<NewDelivery[]> {
+    const deliveries: NewDelivery[] = [];
+    for (const { channel: name, message } of news.flatMap(({ messages }) => messages)) {
+      const channel = this.#parts.channels().find((one) => one.name === name);
+      const delivery = channel && (await this.#deliveryOf(channel, message, pause));
+      if (delivery) deliveries.push(delivery);
+    }
+    return deliveries;
   }
 
   /** An end is announced to those who were notified of the beginning, whatever the routes say today. */
@@ -324,36 +329,39 @@ export class Collector {
   ): Promise<readonly NewDelivery[]> {
     const deliveries: NewDelivery[] = [];
     for (const channel of this.#parts.channels()) {
-      const wanted = groups.flatMap(({ group, news }) => {
-        const transitions = news.filter(({ to }) => to.includes(channel.name)).map(({ transition }) => transition);
-        const isNews = transitions.some(({ foretold }) => !(foretold && channel.forPeople));
-        return isNews ? [{ group, transitions }] : [];
-      });
+      const wanted: { readonly group: string; readonly transitions: readonly Transition[] }[] = [];
+      for (const { group, news } of groups) {
+        const ofChannel = ({ to, transition }: Routed) => (to.includes(channel.name) ? transition : null);
+        const transitions = await mapInPieces(news, pause, ofChannel);
+        if (transitions.some(({ foretold }) => !(foretold && channel.forPeople))) wanted.push({ group, transitions });
+      }
       const storm = wanted.length > maxMessagesALook;
       const messages = storm ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }] : wanted;
       for (const { group, transitions } of messages) {
         await pause();
         const message = messageOf(group, transitions, now);
         await pause();
-        const delivery = message && this.#deliveryOf(channel, message);
+        const delivery = message && (await this.#deliveryOf(channel, message, pause));
         if (delivery) deliveries.push(delivery);
       }
     }
     return deliveries;
   }
 
-  #deliveryOf(channel: Channel, message: GroupMessage): NewDelivery | null {
+  async #deliveryOf(channel: Channel, message: GroupMessage, pause: Outcome['pause']): Promise<NewDelivery | null> {
     const rendered = this.#render(channel, message);
     if (!rendered) return null;
+    await pause();
     const { group, transitions, at, incident } = message;
     const { payload, title } = rendered;
-    const steps = transitions.map(({ kind, at: of, alert }) => `${kind} ${of} ${alert.fingerprint}`).join();
+    const stepOf = ({ kind, at: of, alert }: Transition) => `${kind} ${of} ${alert.fingerprint}`;
+    const steps = (await mapInPieces(transitions, pause, stepOf)).join();
     const id = deliveryId([channel.name, group, String(at), steps, payload]);
+    await pause();
     // The end of a pause waits behind the pause.
-    const fingerprints = transitions.flatMap((one) => [
-      one.alert.fingerprint,
-      ...(isPause(one) ? [pauseFingerprint(one.alert)] : []),
-    ]);
+    const fingerprintsOf = (one: Transition) =>
+      isPause(one) ? [one.alert.fingerprint, pauseFingerprint(one.alert)] : [one.alert.fingerprint];
+    const fingerprints = (await mapInPieces(transitions, pause, fingerprintsOf)).flat();
     // What is said of an incident keeps its order, whatever else is said with it.
     const alerts = incident ? [`incident|${incident.id}`, ...fingerprints] : fingerprints;
     return { id, channel: channel.name, group, payload, title, alerts };

@@ -3,6 +3,7 @@
 import { step } from '../alert/engine.ts';
 import { messagesSilenced } from '../alert/rules/disarmed-rule.ts';
 import { tune } from '../alert/tuning.ts';
+import { noAccount } from '../model/alert.ts';
 import type { ChannelWatchParts } from './channel-watch.ts';
 import { recordAlerts } from './recorded-alerts.ts';
 
@@ -15,7 +16,7 @@ export async function watchSilences(parts: ChannelWatchParts): Promise<number> {
   const now = world.clock.now();
   const accounts = [...fleet.accounts()].map(({ name }) => name);
   const words = { command: world.command, zone: rules.timeZone, accounts };
-  const conditions = tune(messagesSilenced(fleet.silences(now), fleet.alerts(), words), rules);
+  const conditions = tune(messagesSilenced(fleet.silences(now), fleet.alertsOf(noAccount), words), rules);
   const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
   await recordAlerts(parts, changes);
   return everyMs;

@@ -215,7 +215,7 @@ export class Supervisor {
     const { accounts: configured, alerts } = live.config;
     const { rules } = alerts;
     const names = configured.map(({ name }) => name);
-    const known = store.membership.holds('notify') ? fleet.alerts() : [];
+    const known = store.membership.holds('notify') ? fleet.wideAlerts() : [];
     const conditions = tune(accountsUnguarded(accounts, { alerts: known, configured: names }, rules.timeZone), rules);
     const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
     if (changes.changed.length + changes.dropped.length === 0) return;
