@@ -97,6 +97,11 @@ export interface Alert extends Subject {
   readonly facts: AlertFacts;
 }
 
+/** Whether it was seen too seldom to fire: it waits for a further observation, not for a time. */
+export function isToBeSeenAgain({ status, firesAt }: Alert): boolean {
+  return status === 'pending' && firesAt === null;
+}
+
 /**
  * A step that people may be notified of. An event happens once and never resolves. worsened: more severe than told before, or
  * clearly more of it. reminder: still so, after the repeat interval.

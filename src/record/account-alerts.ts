@@ -19,7 +19,15 @@ import { tune } from '../alert/tuning.ts';
 import type { MovingCommit } from '../commit/moving-commit.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
-import { type Alert, type AlertChanges, bothChanges, fingerprintOf, type Transition } from '../model/alert.ts';
+import {
+  type Alert,
+  type AlertChanges,
+  bothChanges,
+  fingerprintOf,
+  isToBeSeenAgain,
+  type Subject,
+  type Transition,
+} from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import type { Change } from '../model/change.ts';
@@ -126,17 +134,25 @@ export class AccountAlerts {
   /** After a mailbox list, in turns of the event loop. `breaker`: as it is without those who left, when that moved it. */
   async listed(changes: RosterChanges, breaker: BreakerState | null, now: EpochMs): Promise<AlertChanges> {
     await this.#pooled.prepare(now);
-    const { arrived, changed, left, missed, shortage } = changes;
+    const { arrived, changed, repeated, left, missed, shortage } = changes;
     const { account, selects, expects, policyFor } = this.#options;
     const own = this.#own();
     const { back, forgotten } = missedMailboxes(own, { arrived, selects, expected: expects(), now });
     const [anyone] = left;
     const parts: AlertChanges[] = [];
-    await inTurns(changed, (piece) => {
-      const conditions = piece.flatMap((mailbox) =>
-        conditionsAfter('mailboxes', mailbox, this.#context(mailbox, policyFor(mailbox), now)),
+    const said = (mailbox: MailboxState) =>
+      conditionsAfter('mailboxes', mailbox, this.#context(mailbox, policyFor(mailbox), now));
+    await inTurns(changed, (piece) => parts.push(this.#step(piece.flatMap(said), now)));
+    // What was seen once is seen again where the list repeats it: it fires, however long the polls of all who wait for one take.
+    const again = repeated.filter((mailbox) => this.#fleet.alertsAbout(mailbox).some(isToBeSeenAgain));
+    await inTurns(again, (piece) => {
+      const conditions = piece.flatMap((mailbox) => said({ ...mailbox, entry: { ...mailbox.entry, at: now } }));
+      parts.push(
+        this.#step(
+          conditions.filter(({ subject }) => this.#waitsFor(subject)),
+          now,
+        ),
       );
-      parts.push(this.#step(conditions, now));
     });
     const conditions = [
       mailboxListShort(account, shortage),
@@ -201,6 +217,11 @@ export class AccountAlerts {
 
   #step(conditions: readonly Condition[], now: EpochMs): AlertChanges {
     return step(tune(conditions, this.#options.rules()), (fingerprint) => this.#alert(fingerprint), now);
+  }
+
+  #waitsFor(subject: Subject): boolean {
+    const alert = this.#alert(fingerprintOf(subject));
+    return alert !== undefined && isToBeSeenAgain(alert);
   }
 
   /** As it is believed to be. */

@@ -21,6 +21,8 @@ export interface RosterChanges {
   readonly arrived: readonly MailboxState[];
   /** Known ones whose entry says something new, or that are back. */
   readonly changed: readonly MailboxState[];
+  /** Known ones of which the list says what it said before. */
+  readonly repeated: readonly MailboxState[];
   readonly absent: readonly MailboxState[];
   readonly left: readonly MailboxState[];
   /** Those of `left` that the configuration selects. */
@@ -73,7 +75,7 @@ export class Rosters {
     const { known, list, expects } = roster;
     const { mailboxes } = list.answer;
     if (this.#repeated?.list === list.answer && isAsKnown(roster, this.#repeated.entries)) {
-      return { ...nothing, unlisted: unlistedNames(expects, expects.length === 0 ? [] : mailboxes) };
+      return { ...nothing, repeated: known, unlisted: unlistedNames(expects, expects.length === 0 ? [] : mailboxes) };
     }
     const changes = compareRoster(roster);
     const { arrived, changed, absent, left, shortage } = changes;
@@ -103,7 +105,7 @@ export function compareRoster({ account, known, list, selects, expects, absentSi
   for (const mailbox of known) (selects(mailbox) ? ours : excluded).push(mailbox);
   const unseen = new Map<string, MailboxState>();
   for (const mailbox of ours) unseen.set(mailbox.id, mailbox);
-  const [arrived, changed]: [MailboxState[], MailboxState[]] = [[], []];
+  const [arrived, changed, repeated]: [MailboxState[], MailboxState[], MailboxState[]] = [[], [], []];
   const stirred: RosterChanges['stirred'][number][] = [];
   for (const entry of list.answer.mailboxes) {
     const before = unseen.get(entry.id);
@@ -119,13 +121,13 @@ export function compareRoster({ account, known, list, selects, expects, absentSi
       const seen = { at, answer: entry };
       const memory = before.memory && withLimits(before.memory, { ...before, entry: seen }, at);
       changed.push({ ...before, email: entry.email, missingLists: 0, entry: seen, memory });
-    }
+    } else repeated.push(before);
   }
   const listed = list.answer.mailboxes.length;
   if (list.answer.truncated) {
     const shortage = { listed, missing: [], truncated: true };
     const nobody = { absent: [], left: excluded, gone: [], missed: [], unlisted: null };
-    return { arrived, changed, ...nobody, shortage, stirred };
+    return { arrived, changed, repeated, ...nobody, shortage, stirred };
   }
   const missing = [...unseen.values()].map((mailbox) => ({ ...mailbox, missingLists: mailbox.missingLists + 1 }));
   const since = (mailbox: MailboxState) => absentSince.get(mailbox.id) ?? at;
@@ -142,5 +144,6 @@ export function compareRoster({ account, known, list, selects, expects, absentSi
   const lacking = absent.filter(({ id }) => !replaced.has(id));
   const shortage = doubtful && lacking.length > 0 ? { listed, missing: lacking, truncated: false } : null;
   const unlisted = unlistedNames(expects, expects.length === 0 ? [] : [...list.answer.mailboxes, ...absent]);
-  return { arrived, changed, absent, left: [...excluded, ...gone], gone, missed, unlisted, shortage, stirred };
+  const left = [...excluded, ...gone];
+  return { arrived, changed, repeated, absent, left, gone, missed, unlisted, shortage, stirred };
 }

@@ -1,5 +1,6 @@
 // The first sweep of an account: the first look at mailboxes that no process ever judged, how far it is, and its end.
 import type { Fleet } from '../fleet/fleet.ts';
+import { isToBeSeenAgain } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { SweepPart, SweepProgress } from '../model/sweep.ts';
@@ -153,7 +154,7 @@ export class FirstSweep {
   #isUnsettled(): boolean {
     const { fleet, account } = this.#parts;
     for (const alert of fleet.alertsOf(account)) {
-      if (alert.status === 'pending' && alert.firesAt === null) return true;
+      if (isToBeSeenAgain(alert)) return true;
     }
     return [...this.#newcomers].some((id) => {
       const known = fleet.mailbox(account, id);

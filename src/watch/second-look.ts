@@ -1,5 +1,5 @@
 // Which findings are looked at again soon: those whose alert waits for a second observation, and breaches that are held.
-import { type Alert, type AlertRule, fingerprintOf } from '../model/alert.ts';
+import { type Alert, type AlertRule, fingerprintOf, isToBeSeenAgain } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
 import { type MailboxRoute, mailboxRoutes } from '../poll/poll.ts';
@@ -16,11 +16,7 @@ type AlertOf = (fingerprint: string) => Alert | undefined;
 
 /** Whether an alert waits for another answer of that route about the mailbox, its domain or its ip. */
 export function wantsSecondLook(mailbox: MailboxState, route: Route, alertOf: AlertOf): boolean {
-  return alertsShownBy(mailbox, route, alertOf).some(waits);
-}
-
-function waits({ status, firesAt }: Alert): boolean {
-  return status === 'pending' && firesAt === null;
+  return alertsShownBy(mailbox, route, alertOf).some(isToBeSeenAgain);
 }
 
 /**
@@ -29,7 +25,7 @@ function waits({ status, firesAt }: Alert): boolean {
  */
 export function secondLooksDue(alerts: Iterable<Alert>): (mailbox: MailboxState) => readonly MailboxRoute[] {
   const waiting = Map.groupBy(
-    [...alerts].filter(waits),
+    [...alerts].filter(isToBeSeenAgain),
     ({ mailboxId, facts }) => mailboxId ?? facts.numbers['seen_with'],
   );
   return (mailbox) => {

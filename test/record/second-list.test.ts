@@ -1,0 +1,69 @@
+// A lost connection that mailbox lists show: the second list that shows it makes its alert fire.
+import { expect, test } from 'vitest';
+import type { MailboxEntry } from '../../src/model/answers.ts';
+import { minuteMs } from '../../src/model/time.ts';
+import { arrivedMailbox, now } from '../store/records.ts';
+import { answerOf, recording } from './recording.ts';
+
+const ids = ['m0', 'm1'];
+
+/** Lists about both mailboxes; of the first one with that status. */
+async function listing() {
+  const stage = await recording(ids, 500);
+  const entryOf = (id: string) => arrivedMailbox(id).entry.answer;
+  const list = (at: number, status: string, others: Partial<MailboxEntry> = {}, truncated = false) => {
+    const mailboxes = [
+      { ...entryOf('m0'), status },
+      { ...entryOf('m1'), ...others },
+    ];
+    return stage.recorder.listed({ at, answer: { mailboxes: truncated ? mailboxes.slice(1) : mailboxes, truncated } });
+  };
+  const alerts = () => [...stage.fleet.alerts()].map(({ mailboxId, rule, status }) => [mailboxId, rule, status]);
+  return { stage, list, alerts, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() };
+}
+
+const disconnected = (status: string) => ['m0', 'mailbox_disconnected', status];
+
+test('it fires with the second list, without a poll of the mailbox', async () => {
+  await using it = await listing();
+  await it.list(now, 'disconnected');
+  expect(it.alerts()).toEqual([disconnected('pending')]);
+  await it.list(now + minuteMs, 'disconnected');
+  expect(it.alerts()).toEqual([disconnected('firing')]);
+  const [fired] = it.stage.fleet.alerts();
+  expect(fired?.facts.numbers['data_age_seconds']).toBe(0);
+  const notified = (await it.stage.store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition.kind);
+  expect(notified).toEqual(['firing']);
+  // And it is seen once, however often lists repeat it.
+  await it.list(now + 2 * minuteMs, 'disconnected');
+  expect(await it.stage.store.outbox.unnotifiedTransitions(10)).toHaveLength(1);
+});
+
+test('it fires when the second list has other news, too', async () => {
+  await using it = await listing();
+  await it.list(now, 'disconnected');
+  await it.list(now + minuteMs, 'disconnected', { healthScore: 97 });
+  expect(it.alerts()).toEqual([disconnected('firing')]);
+});
+
+test('a list that is cut off before the mailbox is no second observation', async () => {
+  await using it = await listing();
+  await it.list(now, 'disconnected');
+  await it.list(now + minuteMs, 'disconnected', {}, true);
+  expect(it.alerts()).toContainEqual(disconnected('pending'));
+});
+
+test('a connection that is back at the second list was never an alert', async () => {
+  await using it = await listing();
+  await it.list(now, 'disconnected');
+  await it.list(now + minuteMs, 'active');
+  expect(it.alerts()).toEqual([]);
+});
+
+test('a list that repeats a status without an alert moves nothing', async () => {
+  await using it = await listing();
+  await it.stage.answered('m0', answerOf('mailbox', now));
+  await it.list(now, 'active');
+  await it.list(now + minuteMs, 'active');
+  expect(it.alerts()).toEqual([]);
+});
