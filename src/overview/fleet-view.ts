@@ -11,7 +11,7 @@ import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { visibleText } from '../wording/visible-text.ts';
-import { FirstOf, type Order } from './first-of.ts';
+import type { Order } from './first-of.ts';
 
 export type NearLimitPpmOf = (mailbox: MailboxState) => Ppm;
 
@@ -159,25 +159,13 @@ export function makeRow(fleet: Fleet, { mailbox, state, alerts }: RankedMailbox)
   };
 }
 
-/** All that fire, in no order. */
-export function firingAlerts(fleet: Fleet): readonly Alert[] {
-  return [...fleet.alerts()].filter(isFiring);
-}
-
 export const isFiring = ({ status }: Alert) => status === 'firing';
-
-/** The first `count` of alerts: the gravest, of those the most urgent kind, then the newest. */
-export function gravestOf(alerts: readonly Alert[], count: number): readonly Alert[] {
-  const first = new FirstOf(gravestFirst, count);
-  for (const alert of alerts) first.put(alert);
-  return first.take();
-}
 
 const urgencies: ReadonlyMap<AlertRule, number> = new Map(alertRules.map((rule, index) => [rule, index]));
 const urgencyOf = ({ rule }: Alert) => urgencies.get(rule) ?? alertRules.length;
 
-/** The circuit breaker that holds comes before the mailboxes that it holds. Of equals, every look finds the same first. */
-function gravestFirst(a: Alert, b: Alert): number {
+/** The gravest, of those the most urgent kind (the circuit breaker that holds before the mailboxes that it holds), then the newest. */
+export function gravestFirst(a: Alert, b: Alert): number {
   return (
     gravities[b.severity] - gravities[a.severity] ||
     urgencyOf(a) - urgencyOf(b) ||

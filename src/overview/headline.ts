@@ -1,7 +1,6 @@
 // The one sentence at the top of the page: is anything wrong, and is there something to do.
 
 import type { Action } from '../model/action.ts';
-import type { Alert } from '../model/alert.ts';
 import type { Guarding } from '../model/guarding.ts';
 import type { Incident } from '../model/incident.ts';
 import { type AccountState, type GuardState, mailboxKey } from '../model/mailbox.ts';
@@ -14,12 +13,13 @@ import { incidentTitle } from '../wording/incidents.ts';
 import { duration } from '../wording/one-line.ts';
 import { counted, momentText, numberText } from '../wording/phrases.ts';
 import { sweepsText } from '../wording/sweep.ts';
+import type { FiringAlerts } from './firing-alerts.ts';
 import type { StateCounts } from './fleet-view.ts';
 
 export interface HeadlineFacts {
   readonly counts: StateCounts;
   readonly accounts: readonly AccountState[];
-  readonly firing: readonly Alert[];
+  readonly firing: FiringAlerts;
   /** Those that go on, the newest first. */
   readonly incidents: readonly Incident[];
   readonly recentActions: readonly Action[];
@@ -211,7 +211,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
       advice: 'Check the accounts and their include lists in the configuration.',
     };
   }
-  const critical = firing.filter((alert) => alert.severity === 'critical').length;
+  const critical = firing.count('critical');
   const isDown = failingOf(facts).length > 0;
   const states = counts.ok === total ? allFine(total, critical, isDown) : stateSentence(counts);
   const known = counts.not_judged < total ? [states] : [];
@@ -277,7 +277,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (stuck > 0)
     return `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${facts.command} history --guard\` show why.`;
   const alertsSay = `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
-  if (counts.held > 0 && firing.some(({ rule }) => rule === 'guard_held'))
+  if (counts.held > 0 && firing.hasOf('guard_held'))
     return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${facts.command} breaker release\`. If not, do nothing.`;
   if (counts.held > 0 && critical > 0)
     return `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${alertsSay}`;
@@ -293,7 +293,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (judgingOf(sweeps).length > 0 && counts.not_judged > 0)
     return `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${warnings}`;
   if (warnings !== '') return `Nothing is urgent.${warnings}`;
-  return firing.length > 0 ? 'Nothing is urgent. The alerts below can wait for the morning.' : 'Nothing to do.';
+  return firing.count() > 0 ? 'Nothing is urgent. The alerts below can wait for the morning.' : 'Nothing to do.';
 }
 
 const blind = 'Warmwarden cannot guard the mailboxes of';
@@ -333,7 +333,7 @@ function emptyText({ accounts }: HeadlineFacts): string {
 
 /** Those of no mailbox count as well: a missing replica needs a person, too. */
 function warningsOf({ firing }: HeadlineFacts): number {
-  return firing.filter(({ severity }) => severity === 'warning').length;
+  return firing.count('warning');
 }
 
 function warningsText(count: number): string {

@@ -4,7 +4,7 @@ import type { Alert, Silence } from '../model/alert.ts';
 import { type Delivery, publicState } from '../model/delivery.ts';
 import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { AlertGroup } from '../overview/alert-groups.ts';
+import type { AlertGroup } from '../overview/firing-alerts.ts';
 import { counted } from '../wording/phrases.ts';
 import { ruleNames } from '../wording/rule-names.ts';
 import { alertCommands, ruleCommands } from './command-links.ts';

@@ -4,8 +4,7 @@ import { silenceOf } from '../alert/matching.ts';
 import { type Alert, type Severity, type Silence, severities } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
-import { type AlertGroup, alertGroups } from '../overview/alert-groups.ts';
-import { gravestOf } from '../overview/fleet-view.ts';
+import type { AlertGroup, FiringAlerts } from '../overview/firing-alerts.ts';
 import { duration } from '../wording/one-line.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { alertGroupItem, alertItem, alertTitle, runbookLink, sentList } from './alert-item.ts';
@@ -33,12 +32,17 @@ export interface PastAlert {
 }
 
 export interface AlertsPageParts {
-  /** All that fire, in no order. */
-  readonly firing: readonly Alert[];
-  /** Those of them that are asked for. */
-  readonly chosen: readonly Alert[];
+  /** All that fire. */
+  readonly firing: FiringAlerts;
+  /** How many of them are asked for. */
+  readonly chosen: number;
   /** How many may fire soon. */
   readonly pending: number;
+  /** Those that are asked for, as far as they are on this page. */
+  readonly groups: readonly AlertGroup[];
+  /** From 1. */
+  readonly page: number;
+  readonly pages: number;
   /** The newest first; null when they could not be read. */
   readonly past: { readonly rows: readonly PastAlert[]; readonly next: number | null } | null;
   /** The newest first; null when they could not be read. */
@@ -49,8 +53,6 @@ export interface AlertsPageParts {
   readonly knowsAll: boolean;
   readonly silences: readonly Silence[];
   readonly selection: AlertSelection;
-  /** Of those that fire, from 1. */
-  readonly page: number;
   /** Only past alerts behind this; null: from the newest on. */
   readonly before: number | null;
   readonly now: EpochMs;
@@ -59,7 +61,6 @@ export interface AlertsPageParts {
 
 const selectionKeys = ['severity', 'rule', 'account', 'mailbox'] as const;
 
-const alertsShown = 50;
 const sentShown = 4;
 const deliveriesShown = 30;
 
@@ -91,36 +92,24 @@ export function alertsPath(selection: Partial<AlertSelection>, { page = 1, befor
   return query.size === 0 ? '/alerts' : `/alerts?${query}`;
 }
 
-function severityLinks(firing: readonly Alert[], selection: AlertSelection): Markup {
+function severityLinks(firing: FiringAlerts, selection: AlertSelection): Markup {
   const link = (severity: Severity | null, word: string, total: number) =>
     html`<li><a class="chip ${severity ?? 'all'}" href="${alertsPath({ ...selection, severity })}"${selection.severity === severity ? html` aria-current="true"` : ''}>${word} <b>${numberText(total)}</b></a></li>`;
-  const of = (severity: Severity) => firing.filter((alert) => alert.severity === severity).length;
   const { rule } = selection;
   const narrowed =
     rule === null
       ? ''
       : html`<li><a class="chip" href="${alertsPath({ ...selection, rule: null })}" aria-label="Every rule, not only ${text(rule)}">${text(rule)} ×</a></li>`;
-  return html`<nav aria-label="Filter by severity"><ul class="chips">${link(null, 'All firing', firing.length)}${severities.map((severity) => link(severity, severity, of(severity)))}${narrowed}</ul></nav>`;
+  return html`<nav aria-label="Filter by severity"><ul class="chips">${link(null, 'All firing', firing.count())}${severities.map((severity) => link(severity, severity, firing.count(severity)))}${narrowed}</ul></nav>`;
 }
 
 function isNarrowed(selection: AlertSelection): boolean {
   return Object.values(selection).some((value) => value !== null);
 }
 
-/** Those of one page of what fires; of one rule all one by one. `page`: from 1; a page that is not there is the last one. */
-export function firingOn(chosen: readonly Alert[], { rule }: AlertSelection, wanted: number) {
-  const grouped = rule === null ? alertGroups(chosen) : null;
-  const pages = Math.max(1, Math.ceil((grouped ?? chosen).length / alertsShown));
-  const page = Math.min(wanted, pages);
-  const groups: readonly AlertGroup[] =
-    grouped ?? gravestOf(chosen, page * alertsShown).map((first) => ({ first, others: [], count: 1 }));
-  return { page, pages, groups: groups.slice((page - 1) * alertsShown, page * alertsShown) };
-}
-
 function firingPanel(parts: AlertsPageParts): Markup {
-  const { chosen, pending, knowsAll, silences, selection, now } = parts;
+  const { chosen, pending, groups, page, pages, knowsAll, silences, selection, now } = parts;
   const about = byAlert(parts.about);
-  const { page, pages, groups } = firingOn(chosen, selection, parts.page);
   const items = groups.map((group) => {
     const { first: alert } = group;
     if (group.count > 1)
@@ -133,7 +122,7 @@ function firingPanel(parts: AlertsPageParts): Markup {
       silence: silenceOf(alert, silences),
     });
   });
-  return html`<section class="panel" aria-labelledby="firing"><h2 id="firing">Firing <span class="count">${numberText(chosen.length)}</span></h2>
+  return html`<section class="panel" aria-labelledby="firing"><h2 id="firing">Firing <span class="count">${numberText(chosen)}</span></h2>
 ${items.length === 0 ? html`<p class="muted">No alert is firing${isNarrowed(selection) ? ' that matches' : ''}.</p>` : html`<ol class="events">${items}</ol>`}
 ${pageLinks({ page, pages }, (target) => alertsPath(selection, { page: target }))}
 ${pending > 0 ? html`<p class="muted">${counted(pending, 'condition is', 'conditions are')} observed and may fire soon.</p>` : ''}</section>`;

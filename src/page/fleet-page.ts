@@ -3,13 +3,13 @@ import { html } from 'hono/html';
 import { silenceOf } from '../alert/matching.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { neededNoChange } from '../model/action.ts';
-import type { Alert, Silence } from '../model/alert.ts';
+import type { Silence } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { AccountState } from '../model/mailbox.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { alertGroups } from '../overview/alert-groups.ts';
+import type { FiringAlerts } from '../overview/firing-alerts.ts';
 import type { Facets, Page, Selection, StateCounts } from '../overview/fleet-view.ts';
 import { type Headline, isEmpty } from '../overview/headline.ts';
 import { counted, numberText } from '../wording/phrases.ts';
@@ -37,7 +37,7 @@ export interface FleetPageParts {
   readonly known: KnownFleet;
   readonly counts: StateCounts;
   readonly headline: Headline;
-  readonly firing: readonly Alert[];
+  readonly firing: FiringAlerts;
   /** As the headline counts them. */
   readonly accounts: readonly AccountState[];
   readonly sweeps: readonly SweepProgress[];
@@ -68,7 +68,7 @@ ${regions.piece('summary', summary(parts))}
 <div class="columns">
 <div>
 ${regions.piece('incidents', incidents.length === 0 ? '' : incidentsPanel(incidents, now))}
-${regions.piece('alerts', firing.length === 0 ? '' : alertsPanel(firing, silences, now))}
+${regions.piece('alerts', firing.count() === 0 ? '' : alertsPanel(firing, silences, now))}
 ${regions.piece('silences', silences.length === 0 ? '' : silencesPanel(silences, command))}
 ${regions.piece('actions', actionsPanel(parts))}
 </div>
@@ -108,15 +108,16 @@ function folded(items: readonly Markup[], className: string): Markup {
 ${rest.length === 0 ? '' : html`<details><summary>${rest.length} more</summary><ol class="${className}">${rest}</ol></details>`}`;
 }
 
-function alertsPanel(firing: readonly Alert[], silences: readonly Silence[], now: EpochMs): Markup {
-  const shown = alertGroups(firing).slice(0, alertsOnPage);
+function alertsPanel(firing: FiringAlerts, silences: readonly Silence[], now: EpochMs): Markup {
+  const shown = firing.groups.slice(0, alertsOnPage);
   const items = shown.map((group) =>
     group.count > 1
       ? alertGroupItem(group, alertsPath({ rule: group.first.rule, severity: group.first.severity }))
       : alertItem({ alert: group.first, now, silence: silenceOf(group.first, silences) }),
   );
-  const left = firing.length - shown.reduce((sum, { count }) => sum + count, 0);
-  return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts <span class="count">${numberText(firing.length)}</span></h2>
+  const total = firing.count();
+  const left = total - shown.reduce((sum, { count }) => sum + count, 0);
+  return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts <span class="count">${numberText(total)}</span></h2>
 ${folded(items, 'events')}
 ${left > 0 ? moreAlerts(left) : ''}</section>`;
 }

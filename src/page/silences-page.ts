@@ -1,7 +1,6 @@
 // The silences in force: what each mutes at present, who asked for it and why, and when it ends.
 import { html } from 'hono/html';
-import { mutes } from '../alert/matching.ts';
-import { type Alert, matchText, type Silence } from '../model/alert.ts';
+import { matchText, type Silence } from '../model/alert.ts';
 import { silenceExpirePath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted } from '../wording/phrases.ts';
@@ -12,16 +11,17 @@ import { Regions, type View } from './regions.ts';
 export interface SilencesPageParts {
   /** By their end. */
   readonly silences: readonly Silence[];
-  readonly firing: readonly Alert[];
+  /** How many firing alerts each mutes. */
+  readonly muted: readonly number[];
   readonly now: EpochMs;
   readonly command: string;
 }
 
-export function silencesPage({ silences, firing, now, command }: SilencesPageParts): View {
+export function silencesPage({ silences, muted: counts, now, command }: SilencesPageParts): View {
   const regions = new Regions();
-  const items = silences.map((silence) => {
+  const items = silences.map((silence, index) => {
     const { id, match, by, reason, from, until } = silence;
-    const muted = firing.filter((alert) => mutes(match, alert)).length;
+    const muted = counts[index] ?? 0;
     return html`<li id="silence-${id}">
 <p class="line"><strong>${text(matchText(match))}</strong> <span>${muted === 0 ? html`<span class="muted">mutes no alert now</span>` : `mutes ${counted(muted, 'firing alert')}`}</span></p>
 <p>${text(by)}: ${text(reason)}</p>

@@ -1,6 +1,8 @@
 // GET /api/fleet: the headline, accounts and channels, and mailboxes worst first, `limit` of those that fit, from `cursor` on.
-import type { Rank } from '../overview/fleet-view.ts';
+import { FirstOf } from '../overview/first-of.ts';
+import { gravestFirst, isFiring, type Rank } from '../overview/fleet-view.ts';
 import { cursorAfter } from './cursor.ts';
+import { eachAlert } from './each-alert.ts';
 import { fleetJson } from './json-answers.ts';
 import { type PictureParts, pictureOf } from './picture.ts';
 import { type Query, readQuery } from './query.ts';
@@ -9,6 +11,7 @@ import { rowsAfter } from './select-page.ts';
 import { fleetParameters } from './selection.ts';
 
 const usualLimit = 100;
+const alertsShown = 20;
 
 export type FleetAnswer = ReturnType<typeof fleetJson>;
 
@@ -20,8 +23,20 @@ export async function fleetAnswer(parts: PictureParts, asked: URLSearchParams) {
   const after = cursor === undefined ? null : rankIn(cursor);
   const page = await rowsAfter(picture.known.ranked, { text: q.trim(), state }, { fleet: parts.fleet, after, limit });
   const next = page.last && cursorAfter(keyOf(page.last));
+  const gravest = new FirstOf(gravestFirst, alertsShown);
+  await eachAlert(parts.fleet, (alert) => {
+    if (isFiring(alert)) gravest.put(alert);
+  });
   const { command } = parts.world;
-  const body = fleetJson({ fleet: parts.fleet, ...picture, page, next, explain: parts.explain, command });
+  const body = fleetJson({
+    fleet: parts.fleet,
+    ...picture,
+    gravest: gravest.take(),
+    page,
+    next,
+    explain: parts.explain,
+    command,
+  });
   return { status: 200, body } as const;
 }
 

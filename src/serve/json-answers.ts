@@ -13,7 +13,8 @@ import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { type WritesOff, writesOnCommand } from '../model/write-scope.ts';
-import { gravestOf, type MailboxRow, type StateCounts } from '../overview/fleet-view.ts';
+import type { FiringAlerts } from '../overview/firing-alerts.ts';
+import type { MailboxRow, StateCounts } from '../overview/fleet-view.ts';
 import type { Headline } from '../overview/headline.ts';
 import { changeSentence } from '../wording/causes.ts';
 import { replicaTroubles } from '../wording/replicas.ts';
@@ -23,9 +24,6 @@ import type { RowsAfter } from './select-page.ts';
 
 export type Explain = (verdict: Verdict) => string;
 
-/** GET /api/alerts has more of them. */
-const alertsShown = 20;
-
 export function fleetJson(parts: {
   readonly fleet: Fleet;
   readonly headline: Headline;
@@ -33,7 +31,9 @@ export function fleetJson(parts: {
   readonly page: Pick<RowsAfter, 'rows' | 'total'>;
   /** The cursor of the mailboxes behind these. */
   readonly next: string | null;
-  readonly firing: readonly Alert[];
+  readonly firing: FiringAlerts;
+  /** The gravest first: GET /api/alerts has all of them. */
+  readonly gravest: readonly Alert[];
   /** As the headline counts them. */
   readonly accounts: readonly AccountState[];
   readonly sweeps: readonly SweepProgress[];
@@ -42,7 +42,7 @@ export function fleetJson(parts: {
   /** The words that start this program. */
   readonly command: string;
 }) {
-  const { fleet, headline, counts, page, next, firing, accounts, sweeps, explain, now, command } = parts;
+  const { fleet, headline, counts, page, next, firing, gravest, accounts, sweeps, explain, now, command } = parts;
   const silences = fleet.silences(now);
   const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
   return {
@@ -52,14 +52,14 @@ export function fleetJson(parts: {
     tone: headline.tone,
     states: counts,
     incidents: openIncidents(fleet.incidents()),
-    alerts: gravestOf(firing, alertsShown).map((alert) => ({
+    alerts: gravest.map((alert) => ({
       rule: alert.rule,
       severity: alert.severity,
       since: iso(alert.since),
       title: alert.facts.title,
       silenced: silencedJson(alert, silences),
     })),
-    alerts_firing: firing.length,
+    alerts_firing: firing.count(),
     accounts: accounts.map((account) => accountJson(account, sweepOf.get(account.name), now)),
     channels: [...fleet.channels()].map((channel) => ({
       name: channel.name,

@@ -1,5 +1,4 @@
 // What every page and /api/fleet begin with: the mailboxes as they rank, the counts, the alerts and the headline of this moment.
-import { firingAlerts } from '../overview/fleet-view.ts';
 import { headlineOf } from '../overview/headline.ts';
 import type { RouteParts } from './route-parts.ts';
 
@@ -7,10 +6,9 @@ export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'ranki
 
 export async function pictureOf({ fleet, world, ready, ranking }: PictureParts) {
   const known = await ranking.read();
-  const { counts } = known;
+  const { counts, firing } = known;
   const now = world.clock.now();
   const accounts = [...fleet.accounts()];
-  const firing = firingAlerts(fleet);
   const recentActions = fleet.recentActions();
   const writesOff = fleet.writesOff(now);
   const guarding = fleet.guarding();

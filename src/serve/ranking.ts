@@ -3,6 +3,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
+import { FiringAlerts } from '../overview/firing-alerts.ts';
 import {
   isFiring,
   type NearLimitPpmOf,
@@ -14,6 +15,7 @@ import {
 import { WideAlerts } from '../overview/wide-alerts.ts';
 import type { KnownFleet } from '../page/fleet-page.ts';
 import { createPacer } from '../world.ts';
+import { eachAlert } from './each-alert.ts';
 
 /** Ten thousand mailboxes are gone through in slices of this. */
 const sliceMs = 3;
@@ -23,6 +25,7 @@ export interface RankedFleet extends KnownFleet {
   readonly ranked: readonly RankedMailbox[];
   readonly counts: StateCounts;
   readonly providers: ReadonlySet<string>;
+  readonly firing: FiringAlerts;
 }
 
 export class Ranking {
@@ -51,6 +54,10 @@ export class Ranking {
     const { revision } = this.#fleet;
     const before = this.#known?.fleet.ranked ?? [];
     const wide = new WideAlerts(this.#fleet.wideAlerts());
+    const firing = new FiringAlerts();
+    await eachAlert(this.#fleet, (alert) => {
+      if (isFiring(alert)) firing.put(alert);
+    });
     const ranked: RankedMailbox[] = [];
     const providers = new Set<string>();
     let [firstSeenAt, oldestStatsAt, unread]: [EpochMs | null, EpochMs | null, number] = [null, null, 0];
@@ -67,7 +74,7 @@ export class Ranking {
       if (mailbox.stats) oldestStatsAt = Math.min(oldestStatsAt ?? mailbox.stats.at, mailbox.stats.at);
       else unread += 1;
     }
-    this.#known = { revision, fleet: { ranked, counts, providers, firstSeenAt, oldestStatsAt, unread } };
+    this.#known = { revision, fleet: { ranked, counts, providers, firing, firstSeenAt, oldestStatsAt, unread } };
   }
 
   /** `before`: what stood at its place in the last ranking. A mailbox that is the same object is the same. */

@@ -1,10 +1,11 @@
 // The views of the page: which address shows what, and from which facts. What they show belongs to no one reader.
 
+import { mutes } from '../alert/matching.ts';
 import { namedMailbox } from '../model/mailbox.ts';
 import { dayMs, type EpochMs, isIsoDate } from '../model/time.ts';
-import { facetsOf, firingAlerts, rowOf } from '../overview/fleet-view.ts';
+import { facetsOf, isFiring, rowOf } from '../overview/fleet-view.ts';
 import { activityPage } from '../page/activity-page.ts';
-import { alertsPage, firingOn } from '../page/alerts-page.ts';
+import { alertsPage } from '../page/alerts-page.ts';
 import { bannerOf } from '../page/banner.ts';
 import { budgetAccounts, budgetPage } from '../page/budget-page.ts';
 import { configurationPage } from '../page/configuration-page.ts';
@@ -17,12 +18,14 @@ import { replicasPage } from '../page/replicas-page.ts';
 import { runbooksPage } from '../page/runbooks-page.ts';
 import { silencesPage } from '../page/silences-page.ts';
 import { turnAfter, type World } from '../world.ts';
+import { alertsOnPage } from './alerts-on-page.ts';
 import { agesOf } from './budget-answer.ts';
 import { settingParameters } from './configuration-answer.ts';
+import { eachAlert } from './each-alert.ts';
 import { groupParameters, readGroups, usualGrouping } from './groups-answer.ts';
 import { asksForActions, asksForCommands, historyFilters } from './history-answer.ts';
 import { messagesIn, spansOf } from './messages-about.ts';
-import { alertFilters, isChosen, readPast, selectionOf } from './past-alerts.ts';
+import { alertFilters, readPast, selectionOf } from './past-alerts.ts';
 import { namesIn } from './path-names.ts';
 import { pictureOf } from './picture.ts';
 import { type Parameter, readQuery, type Shape, upTo, whole } from './query.ts';
@@ -127,24 +130,19 @@ async function alertsView(parts: ViewParts, { query }: Asked): Promise<View | Re
   const past = await orNull(world, () => readPast(parts, selection, { before, limit: pastShown }));
   const deliveries = await orNull(world, () => parts.deliveries(deliveriesRead));
   const now = world.clock.now();
-  const alerts = [...fleet.alerts()];
-  const firing = alerts.filter(({ status }) => status === 'firing');
-  const chosen = firing.filter((alert) => isChosen(alert, selection));
+  const current = await alertsOnPage(fleet, selection, page);
   // Of what fires for long, also the messages about its beginning.
-  const shown = firingOn(chosen, selection, page).groups.filter(({ count }) => count === 1);
+  const shown = current.groups.filter(({ count }) => count === 1);
   const spans = shown.flatMap(({ first }) => spansOf(first, null));
   const told = deliveries && (await orNull(world, () => messagesIn(parts.deliveries, spans, deliveries)));
   return alertsPage({
-    firing,
-    chosen,
-    pending: alerts.filter(({ status }) => status === 'pending').length,
+    ...current,
     past,
     deliveries,
     about: told?.deliveries ?? [],
     knowsAll: told?.complete ?? false,
     silences: fleet.silences(now),
     selection,
-    page,
     before,
     now,
     command: world.command,
@@ -208,7 +206,14 @@ async function budgetView({ fleet, world }: ViewParts, { query }: Asked): Promis
 
 async function silencesView({ fleet, world }: ViewParts): Promise<View> {
   const now = world.clock.now();
-  return silencesPage({ silences: fleet.silences(now), firing: firingAlerts(fleet), now, command: world.command });
+  const silences = fleet.silences(now);
+  const muted = silences.map(() => 0);
+  await eachAlert(fleet, (alert) => {
+    if (!isFiring(alert)) return;
+    for (const [index, { match }] of silences.entries())
+      if (mutes(match, alert)) muted[index] = (muted[index] ?? 0) + 1;
+  });
+  return silencesPage({ silences, muted, now, command: world.command });
 }
 
 async function mailboxView(parts: ViewParts, { names, query }: Asked): Promise<View | Refused> {
