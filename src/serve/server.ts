@@ -1,13 +1,13 @@
 // The HTTP server: listens, answers, and closes within a bounded time.
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import type { Hono } from 'hono';
 import { WrongTokens } from '../access/wrong-tokens.ts';
 import { nextTurn, systemClock } from '../world.ts';
+import { type ConnectionLimits, type Connections, limitConnections, usualConnections } from './connections.ts';
 import { type LiveLimits, LiveStream, usualLimits } from './live/live-stream.ts';
-import { prefixed } from './rim.ts';
+import { pathBehind, prefixed } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
 import { createRoutes } from './routes.ts';
 import { viewAt } from './views.ts';
@@ -22,14 +22,6 @@ export interface ServerOptions extends RouteParts {
   readonly connectionLimits?: ConnectionLimits;
   /** Both as PEM; null: http. */
   readonly tls: TlsFiles | null;
-}
-
-/** What connections may take of the machine, so that the guard keeps files and memory for its own requests. */
-export interface ConnectionLimits {
-  /** A further one is closed at once. */
-  readonly connections: number;
-  /** A client that reads nothing of an answer for this long is disconnected. */
-  readonly stallMs: number;
 }
 
 export interface TlsFiles {
@@ -52,9 +44,7 @@ const closeGraceMs = 1_000;
 /** A request that trickles in is cut after these: slow clients must not collect. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
-/** Live pages may use 200. By default, a process may open 1,024 files. */
-const usualConnections: ConnectionLimits = { connections: 500, stallMs: 60_000 };
-const tlsOptions = { minVersion: 'TLSv1.2' } as const;
+const tlsOptions = { minVersion: 'TLSv1.2', handshakeTimeout: headersTimeoutMs } as const;
 
 /** Rejects with one clear sentence when the address can't be had. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -67,8 +57,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     revision: () => fleet.revision,
     limits: options.liveLimits ?? usualLimits,
   });
-  const server = serverFor(createRoutes(options, wrongTokens, live).fetch, tls);
-  limitConnections(server, options.connectionLimits ?? usualConnections);
+  const routes = createRoutes(options, wrongTokens, live);
+  const server = serverFor(async (request, env) => {
+    const path = () => pathBehind(pathPrefix, new URL(request.url).pathname);
+    if (!connections.mayAsk(env.incoming.socket, path)) return new Response(null, { status: 503 });
+    // Each in a turn of its own: where a hundred arrive at once, they would be one long work.
+    await nextTurn('patient');
+    return routes.fetch(request, env);
+  }, tls);
+  const connections = limitConnections(server, options.connectionLimits ?? usualConnections);
   await listen(server, host, port);
   server.on('error', (error) => world.log.error({ err: error }, 'the HTTP server reports an error'));
   const bound = (server.address() as AddressInfo).port;
@@ -78,32 +75,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     renew: (renewed) => {
       if (renewed && 'setSecureContext' in server) server.setSecureContext({ ...renewed, ...tlsOptions });
     },
-    close: () => close(server, { wrongTokens, live }),
+    close: () => close(server, { wrongTokens, live, connections }),
   };
 }
 
-function serverFor(fetch: Hono['fetch'], tls: TlsFiles | null): Server | TlsServer {
+type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch'];
+
+function serverFor(fetch: Fetch, tls: TlsFiles | null): Server | TlsServer {
   const limits = { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs };
-  // Each in a turn of its own: where a hundred arrive at once, they would be one long work.
-  const inTurn: Hono['fetch'] = async (request, env) => {
-    await nextTurn('patient');
-    return fetch(request, env);
-  };
-  const app = { fetch: inTurn, overrideGlobalObjects: false };
+  const app = { fetch, overrideGlobalObjects: false };
   if (tls === null) return createAdaptorServer({ ...app, createServer, serverOptions: limits }) as Server;
   const serverOptions = { ...limits, ...tlsOptions, ...tls };
   return createAdaptorServer({ ...app, createServer: createTlsServer, serverOptions }) as TlsServer;
-}
-
-function limitConnections(server: Server | TlsServer, { connections, stallMs }: ConnectionLimits): void {
-  server.maxConnections = connections;
-  server.timeout = stallMs;
-  server.on('request', (_request, response: ServerResponse) => {
-    // A request that is not answered yet may take longer, as commands do.
-    response.on('timeout', () => {
-      if ((response.socket?.writableLength ?? 0) > 0) response.socket?.destroy();
-    });
-  });
 }
 
 function listen(server: Server | TlsServer, host: string, port: number): Promise<void> {
@@ -140,9 +123,10 @@ function inUrl(host: string): string {
 interface Open {
   readonly wrongTokens: WrongTokens;
   readonly live: LiveStream;
+  readonly connections: Connections;
 }
 
-async function close(server: Server | TlsServer, { wrongTokens, live }: Open): Promise<void> {
+async function close(server: Server | TlsServer, { wrongTokens, live, connections }: Open): Promise<void> {
   wrongTokens.close();
   await live.close();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -151,6 +135,6 @@ async function close(server: Server | TlsServer, { wrongTokens, live }: Open): P
   const waiting = new AbortController();
   await Promise.race([closed, systemClock().sleep(closeGraceMs, waiting.signal)]);
   waiting.abort();
-  server.closeAllConnections();
+  connections.cut();
   await closed;
 }

@@ -20,7 +20,7 @@ function stall(port: number): Promise<void> {
 }
 
 const isAnswered = (url: string) =>
-  ask(`${url}/healthz`, { connection: 'close' }).then(
+  ask(`${url}/api/deliveries`, { connection: 'close' }).then(
     ({ status }) => status === 200,
     () => false,
   );
