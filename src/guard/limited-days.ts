@@ -1,9 +1,9 @@
 // The days of one mailbox, each under the limit of the mode that it had on that day: what is pooled beyond one mailbox.
 import type { StatsAnswer, StatsRow } from '../model/answers.ts';
 import { isWarmupMode, type Ppm, type WarmupMode } from '../model/policy.ts';
-import { addDays, type EpochMs, type IsoDate, isIsoDate } from '../model/time.ts';
+import { addDays, type EpochMs, type IsoDate } from '../model/time.ts';
 import type { EarlierMode } from '../model/verdict.ts';
-import { type Counts, isCounted, isInvalid, latestDay, readDays } from './rows.ts';
+import { areCounted, type Counts, isCounted, isInvalid, latestDay, readDays } from './rows.ts';
 
 /** A day whose counts could be read. */
 export interface CountedDay extends Counts {
@@ -51,25 +51,12 @@ function daysFrom({ stats, now, mode, earlierModes, limitsPpm }: DaysSource): Li
 
 /** The readable days; null without any, or when one of the newest is not readable, or nobody knows where a row belongs. */
 function countedDays(rows: readonly StatsRow[], now: EpochMs): readonly CountedDay[] | null {
-  // What nearly every answer is: nothing to be put right, nothing to be copied.
   if (rows.length > 0 && areCounted(rows, latestDay(now))) return rows;
   const days = readDays(rows, now);
-  const { anchor, byDate, undated } = days;
+  const { anchor, undated } = days;
   if (anchor === null || undated) return null;
   for (let back = 0; back < soundDays; back += 1) if (isInvalid(days, addDays(anchor, -back))) return null;
-  const readable = [...byDate.values()].flatMap(({ date, counts }) => (counts ? [{ date, ...counts }] : []));
-  return readable.sort((a, b) => (a.date < b.date ? -1 : 1));
-}
-
-/** Whether each row has a date of its own, none in the future, the oldest first, and counts that can be read. */
-function areCounted(rows: readonly StatsRow[], latest: IsoDate): rows is readonly (StatsRow & CountedDay)[] {
-  let before = '';
-  for (const row of rows) {
-    const { date } = row;
-    if (date === null || date <= before || date > latest || !isIsoDate(date) || !isCounted(row)) return false;
-    before = date;
-  }
-  return true;
+  return days.days.filter(isCounted);
 }
 
 /** No more bounces than emails in the newest days. */

@@ -5,7 +5,7 @@ import type { GuardMemory } from '../model/guard-memory.ts';
 import { isWarmupMode, type Policy } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { Claim, EarlierMode, EvidenceStart, Reason, RunState } from '../model/verdict.ts';
-import { pool, readDays } from './rows.ts';
+import { countsOf, pool, readDays } from './rows.ts';
 import { isBreach } from './window.ts';
 
 /** What a look at the mailbox shows. */
@@ -27,7 +27,7 @@ function today(sight: Sight): IsoDate {
 function fromNow(sight: Sight): EvidenceStart {
   const days = readDays(sight.rows ?? [], sight.now);
   const from = days.anchor ?? utcDate(sight.now);
-  return { from, before: days.byDate.get(from)?.counts ?? null };
+  return { from, before: countsOf(days, from) };
 }
 
 /** Evidence that begins on the first full day after this moment. */

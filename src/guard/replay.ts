@@ -7,7 +7,7 @@ import { addDays, dayMs, type EpochMs, type IsoDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { situationOf } from './judgement.ts';
 import { afterConfirmed, afterSight, firstSight, type Sight } from './memory.ts';
-import { type Counts, type Days, readDays } from './rows.ts';
+import { type Counts, countsOf, type Days, dayOn, readDays } from './rows.ts';
 import { judge } from './verdict.ts';
 
 /** Emails a day that recovery mode sends at most (the API's document, section 2). */
@@ -79,13 +79,13 @@ export function replayGuard(policy: Policy, past: Past): Replay {
     const inRecovery = state.memory?.claim?.kind === 'recovery';
     if (state.paused) total.daysPaused += 1;
     else if (inRecovery) total.daysInRecovery += 1;
-    const counts = days.byDate.get(date)?.counts ?? null;
+    const counts = countsOf(days, date);
     const lived = liveDay(state, inRecovery, counts);
     counted.sent += counts?.sent ?? 0;
     counted.bounced += counts?.bounced ?? 0;
     counted.sentAfter += lived.counts?.sent ?? 0;
     counted.bouncedAfter += lived.counts?.bounced ?? 0;
-    const rows = days.byDate.has(date) ? [...state.rows, rowOf(date, lived.counts)] : state.rows;
+    const rows = dayOn(days, date) ? [...state.rows, rowOf(date, lived.counts)] : state.rows;
     const { next, verdict } = endOfDay(policy, past, { ...state, rows, restOfBounce: lived.restOfBounce }, date);
     if (verdict.action === 'hold') total.daysHeld += 1;
     if (isGuardActionKind(verdict.action)) total.actions.push({ date, kind: verdict.action, verdict });

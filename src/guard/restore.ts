@@ -2,16 +2,12 @@
 import { isWarmupMode, type Policy } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate } from '../model/time.ts';
 import type { Claim, RestoreProgress } from '../model/verdict.ts';
-import { type Days, isInvalid, pool } from './rows.ts';
+import { type Days, isCounted, isInvalid, pool } from './rows.ts';
 import { daysInclusive, representativeVolume } from './window.ts';
 
 /** The day of the newest bounce; null without any. */
-function lastBounce(days: Days): IsoDate | null {
-  let last: IsoDate | null = null;
-  for (const { date, counts } of days.byDate.values()) {
-    if (counts && counts.bounced > 0 && (last === null || date > last)) last = date;
-  }
-  return last;
+function lastBounce({ days }: Days): IsoDate | null {
+  return days.findLast((day) => isCounted(day) && day.bounced > 0)?.date ?? null;
 }
 
 /**

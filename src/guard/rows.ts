@@ -1,4 +1,4 @@
-// The days of a stats answer, put in order: keyed by date, doubles settled, the future left out.
+// The days of a stats answer, put in order: the oldest first, doubles settled, the future left out.
 import type { StatsRow } from '../model/answers.ts';
 import { addDays, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../model/time.ts';
 import type { EvidenceStart } from '../model/verdict.ts';
@@ -8,14 +8,18 @@ export interface Counts {
   readonly bounced: number;
 }
 
-/** A day that the API reported. counts is null when one of them is missing, negative or no integer. */
-interface Day {
+/** A day that the API reported. It is unreadable when a count is missing, negative or no integer. */
+export interface Day {
   readonly date: IsoDate;
-  readonly counts: Counts | null;
+  readonly sent: number | null;
+  readonly bounced: number | null;
 }
 
 export interface Days {
-  readonly byDate: ReadonlyMap<IsoDate, Day>;
+  /** Each date once, the oldest first. */
+  readonly days: readonly Day[];
+  /** The counts of each day could be read. */
+  readonly areReadable: boolean;
   /** The newest date that is not in the future: the end of every window. null without rows. */
   readonly anchor: IsoDate | null;
   readonly oldest: IsoDate | null;
@@ -30,13 +34,9 @@ function isCount(value: number | null): value is number {
   return value !== null && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Whether the counts of a row can be read. */
-export function isCounted(row: StatsRow): row is StatsRow & Counts {
-  return isCount(row.sent) && isCount(row.bounced);
-}
-
-function countsOf(row: StatsRow): Counts | null {
-  return isCounted(row) ? { sent: row.sent, bounced: row.bounced } : null;
+/** Whether the counts of a day can be read. */
+export function isCounted<Of extends Omit<Day, 'date'>>(day: Of): day is Of & Counts {
+  return isCount(day.sent) && isCount(day.bounced);
 }
 
 /** The last date that is no mistake of the API's: mail time zones run at most a day ahead of UTC. */
@@ -45,15 +45,16 @@ export function latestDay(now: EpochMs): IsoDate {
 }
 
 /** Of two rows of one date: more sent, then more bounced. An unreadable one makes the day unreadable. */
-function settleDouble(a: Counts | null, b: Counts | null): Counts | null {
-  if (!a || !b) return null;
+function settleDouble(a: Day, b: Day): Day {
+  if (!isCounted(a)) return a;
+  if (!isCounted(b)) return b;
   if (a.sent !== b.sent) return a.sent > b.sent ? a : b;
   return a.bounced >= b.bounced ? a : b;
 }
 
-function rateWarning(row: StatsRow, counts: Counts | null): string | null {
-  if (!counts || counts.sent === 0 || row.bounceRatePercent === null) return null;
-  const ours = (counts.bounced * 100) / counts.sent;
+function rateWarning(row: StatsRow): string | null {
+  if (!isCounted(row) || row.sent === 0 || row.bounceRatePercent === null) return null;
+  const ours = (row.bounced * 100) / row.sent;
   if (Math.abs(ours - row.bounceRatePercent) <= 0.01) return null;
   return `${row.date}: bounce_rate says ${row.bounceRatePercent} %, the counts say ${ours.toFixed(2)} %; Warmwarden uses the counts`;
 }
@@ -69,60 +70,120 @@ export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
 }
 
 function daysUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
+  if (!areCounted(rows, latest)) return settledUntil(latest, rows);
+  const warnings: string[] = [];
+  for (const row of rows) {
+    const warning = rateWarning(row);
+    if (warning) warnings.push(warning);
+  }
+  return { ...withEnds(rows), areReadable: true, undated: false, warnings };
+}
+
+/**
+ * What nearly every answer is, nothing to be put right and nothing to be copied: each row has a date of its own, none in the
+ * future, the oldest first, and counts that can be read.
+ */
+export function areCounted(
+  rows: readonly StatsRow[],
+  latest: IsoDate,
+): rows is readonly (StatsRow & { readonly date: IsoDate } & Counts)[] {
+  let before = '';
+  for (const row of rows) {
+    const { date } = row;
+    if (date === null || date <= before || date > latest || !isIsoDate(date) || !isCounted(row)) return false;
+    before = date;
+  }
+  return true;
+}
+
+function settledUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
   const byDate = new Map<IsoDate, Day>();
   const warnings = new Set<string>();
   let undated = false;
   for (const row of rows) {
-    if (row.date === null || !isIsoDate(row.date)) {
+    const { date } = row;
+    if (date === null || !isIsoDate(date)) {
       undated = true;
       continue;
     }
-    if (row.date > latest) {
-      warnings.add(`${row.date}: Warmwarden ignores a day in the future`);
+    if (date > latest) {
+      warnings.add(`${date}: Warmwarden ignores a day in the future`);
       continue;
     }
-    const counts = countsOf(row);
-    const warning = rateWarning(row, counts);
+    const warning = rateWarning(row);
     if (warning) warnings.add(warning);
-    const earlier = byDate.get(row.date);
-    if (earlier && (earlier.counts?.sent !== counts?.sent || earlier.counts?.bounced !== counts?.bounced)) {
-      warnings.add(`${row.date}: two rows differ; Warmwarden uses the one with more emails`);
+    const day = { ...row, date };
+    const earlier = byDate.get(date);
+    if (earlier && !hasSameCounts(earlier, day)) {
+      warnings.add(`${date}: two rows differ; Warmwarden uses the one with more emails`);
     }
-    byDate.set(row.date, { date: row.date, counts: earlier ? settleDouble(earlier.counts, counts) : counts });
+    byDate.set(date, earlier ? settleDouble(earlier, day) : day);
   }
-  let anchor: IsoDate | null = null;
-  let oldest: IsoDate | null = null;
-  for (const date of byDate.keys()) {
-    if (anchor === null || date > anchor) anchor = date;
-    if (oldest === null || date < oldest) oldest = date;
+  const days = [...byDate.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
+  return { ...withEnds(days), areReadable: days.every(isCounted), undated, warnings: [...warnings].sort() };
+}
+
+/** Two rows that cannot be read do not differ. */
+function hasSameCounts(one: Day, other: Day): boolean {
+  const [are, areToo] = [isCounted(one), isCounted(other)];
+  return are === areToo && (!are || (one.sent === other.sent && one.bounced === other.bounced));
+}
+
+function withEnds(days: readonly Day[]): Pick<Days, 'days' | 'anchor' | 'oldest'> {
+  return { days, anchor: days.at(-1)?.date ?? null, oldest: days[0]?.date ?? null };
+}
+
+/** The day of a date; null when there is no row of it. */
+export function dayOn({ days }: Days, date: IsoDate): Day | null {
+  let [low, high] = [0, days.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const day = days[middle];
+    if (day && day.date < date) low = middle + 1;
+    else high = middle;
   }
-  return { byDate, anchor, oldest, undated, warnings: [...warnings].sort() };
+  const day = days[low];
+  return day?.date === date ? day : null;
 }
 
 /** Whether the counts of a date could not be read. A date without a row is a day without mail. */
 export function isInvalid(days: Days, date: IsoDate): boolean {
-  const day = days.byDate.get(date);
-  return day !== undefined && day.counts === null;
+  const day = days.areReadable ? null : dayOn(days, date);
+  return day !== null && !isCounted(day);
+}
+
+/** The counts of a date; null when they could not be read, or there is no row of it. */
+export function countsOf(days: Days, date: IsoDate): Counts | null {
+  const day = dayOn(days, date);
+  return day && isCounted(day) ? { sent: day.sent, bounced: day.bounced } : null;
 }
 
 /** The counts of a date that are evidence: none before its start, and on its first day only what came after it. */
 export function countsOn(days: Days, date: IsoDate, evidence: EvidenceStart | null): Counts {
-  const counts = days.byDate.get(date)?.counts ?? noMail;
-  if (!evidence || date > evidence.from) return counts;
-  if (date < evidence.from) return noMail;
-  const before = evidence.before ?? noMail;
-  return { sent: Math.max(0, counts.sent - before.sent), bounced: Math.max(0, counts.bounced - before.bounced) };
+  const day = dayOn(days, date);
+  return day ? evidenceOf(day, evidence) : noMail;
 }
 
 /** Pools the counts from one date to another, both included. */
-export function pool(days: Days, range: { from: IsoDate; to: IsoDate }, evidence: EvidenceStart | null): Counts {
+export function pool({ days }: Days, range: { from: IsoDate; to: IsoDate }, evidence: EvidenceStart | null): Counts {
   let sent = 0;
   let bounced = 0;
-  for (const date of days.byDate.keys()) {
-    if (date < range.from || date > range.to) continue;
-    const counts = countsOn(days, date, evidence);
+  // Windows are at the end.
+  for (let index = days.length - 1; index >= 0; index -= 1) {
+    const day = days[index];
+    if (!day || day.date < range.from) break;
+    if (day.date > range.to) continue;
+    const counts = evidenceOf(day, evidence);
     sent += counts.sent;
     bounced += counts.bounced;
   }
   return { sent, bounced };
+}
+
+function evidenceOf(day: Day, evidence: EvidenceStart | null): Counts {
+  const counts = isCounted(day) ? day : noMail;
+  if (!evidence || day.date > evidence.from) return counts;
+  if (day.date < evidence.from) return noMail;
+  const before = evidence.before ?? noMail;
+  return { sent: Math.max(0, counts.sent - before.sent), bounced: Math.max(0, counts.bounced - before.bounced) };
 }

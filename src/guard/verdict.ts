@@ -196,6 +196,7 @@ function isStale(newest: IsoDate, policy: Policy, situation: Situation): boolean
 }
 
 function hasInvalid(days: Days, from: IsoDate, to: IsoDate): boolean {
+  if (days.areReadable) return false;
   for (let date = from; date <= to; date = addDays(date, 1)) if (isInvalid(days, date)) return true;
   return false;
 }

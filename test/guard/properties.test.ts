@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { afterSight, firstSight } from '../../src/guard/memory.ts';
-import { pool, readDays } from '../../src/guard/rows.ts';
+import { countsOf, pool, readDays } from '../../src/guard/rows.ts';
 import { judge, type Situation } from '../../src/guard/verdict.ts';
 import type { StatsRow } from '../../src/model/answers.ts';
 import { defaultPolicy, isWarmupMode, type Policy } from '../../src/model/policy.ts';
@@ -28,9 +28,10 @@ function bouncing(situation: Situation, target: StatsRow, bounces: number): Situ
 
 /** The only row of the newest day, when there is just one and it can be read. */
 function newestRow({ rows, now }: Situation): StatsRow | null {
-  const { anchor, byDate } = readDays(rows ?? [], now);
+  const days = readDays(rows ?? [], now);
+  const { anchor } = days;
   const own = rows?.filter((one) => one.date === anchor) ?? [];
-  return anchor !== null && own.length === 1 && byDate.get(anchor)?.counts ? (own[0] ?? null) : null;
+  return anchor !== null && own.length === 1 && countsOf(days, anchor) ? (own[0] ?? null) : null;
 }
 
 /** The emergency rule looks elsewhere when its days hold more bounces than emails. */

@@ -75,7 +75,9 @@ const oddRow = (today: string): fc.Arbitrary<StatsRow> =>
     fc.constantFrom(null, '', '2025-02-30', '20.03.2025', '2025-3-1').map((date) => row(date, 20, 1)),
   );
 
-/** Days up to today: mostly whole, with holes, with few or without rows, or long over. */
+const byDate = (a: StatsRow, b: StatsRow) => ((a.date ?? '') < (b.date ?? '') ? -1 : 1);
+
+/** Days up to today: mostly whole, with holes, with few or without rows, or long over. Half of them in order, as the API sends them. */
 export function rowsUpTo(today: string): fc.Arbitrary<StatsRow[]> {
   const span = fc.oneof(
     {
@@ -96,8 +98,11 @@ export function rowsUpTo(today: string): fc.Arbitrary<StatsRow[]> {
     { weight: 1, arbitrary: fc.array(oddRow(today), { minLength: 1, maxLength: 3 }) },
   );
   return fc
-    .tuple(plain, fc.oneof(fc.constant([]), holes), odd)
-    .map(([rows, missing, more]) => [...rows.filter((_, index) => !missing[index]), ...more]);
+    .tuple(plain, fc.oneof(fc.constant([]), holes), odd, fc.boolean())
+    .map(([rows, missing, more, areOrdered]) => {
+      const all = [...rows.filter((_, index) => !missing[index]), ...more];
+      return areOrdered ? all.sort(byDate) : all;
+    });
 }
 
 const start = (today: string): fc.Arbitrary<EvidenceStart> =>

