@@ -13,14 +13,13 @@ export interface Family extends FamilyHead {
   readonly samples: readonly Sample[];
 }
 
-/** A family as text; nothing when it has no sample: what is unknown is absent. */
-export function familyText(family: Family, format: Format): string {
-  if (family.samples.length === 0) return '';
-  const lines = family.samples.map(({ suffix = '', labels, value }) => {
+/** A family as text, its head first; nothing when it has no sample: what is unknown is absent. */
+export function* familyLines(family: Family, format: Format): Generator<string, undefined> {
+  if (family.samples.length > 0) yield headText(family, format);
+  for (const { suffix = '', labels, value } of family.samples) {
     const written = format === 'openmetrics' ? { ...labels, ...canonicalBound(labels) } : labels;
-    return sampleLine(`${family.name}${suffix}`, labelText(written), value);
-  });
-  return headText(family, format) + lines.join('');
+    yield sampleLine(`${family.name}${suffix}`, labelText(written), value);
+  }
 }
 
 /** OpenMetrics wants the bounds of buckets as floats: 1.0, not 1. */

@@ -4,7 +4,7 @@ import type { Tally } from '../model/tally.ts';
 import { createPacer, droppedLines, type Pacer, type World } from '../world.ts';
 import { type Piece, pieceOf } from './exposition/piece.ts';
 import type { Format } from './exposition/text.ts';
-import { type Family, familyText } from './family.ts';
+import { type Family, familyLines } from './family.ts';
 import { fleetFamilies, type MetricsSettings } from './fleet-series.ts';
 import { MailboxBlocks } from './mailbox-blocks.ts';
 import { createOwnMetrics } from './own-metrics.ts';
@@ -77,10 +77,12 @@ async function piecesOf(families: readonly Family[], format: Format, pacer: Pace
   const pieces: Piece[] = [];
   let text = '';
   for (const family of families) {
-    text += familyText(family, format);
-    if (text.length > pieceLetters) {
+    for (const lines of familyLines(family, format)) {
+      text += lines;
+      if (text.length <= pieceLetters) continue;
       pieces.push(pieceOf(text));
       text = '';
+      if (pacer.due()) await pacer.turn();
     }
     if (pacer.due()) await pacer.turn();
   }

@@ -15,7 +15,7 @@ import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
 import { reasons, type VerdictAction } from '../model/verdict.ts';
 import type { Pacer } from '../world.ts';
-import type { Family } from './family.ts';
+import type { Family, Sample } from './family.ts';
 import { prefix } from './prefix.ts';
 
 /** Request durations, seconds: from a quick answer to the client's time-out. */
@@ -169,19 +169,25 @@ async function familiesOf(registry: Registry, fleet: Fleet, pacer: Pacer): Promi
   const families: Family[] = [];
   for (const { name } of registry.getMetricsAsArray()) {
     const metric = await registry.getSingleMetric(name)?.get();
-    if (metric) families.push(familyOf(metric, fleet));
     if (pacer.due()) await pacer.turn();
+    if (metric) families.push(await familyOf(metric, fleet, pacer));
   }
   return families.filter((family) => family.type !== 'gauge' || !family.name.endsWith('_total'));
 }
 
-function familyOf(metric: MetricObjectWithValues<MetricValue<string>>, fleet: Fleet): Family {
+async function familyOf(
+  metric: MetricObjectWithValues<MetricValue<string>>,
+  fleet: Fleet,
+  pacer: Pacer,
+): Promise<Family> {
   const type = familyTypes.find((name) => name === String(metric.type)) ?? 'gauge';
-  const samples = metric.values.flatMap((value) => {
+  const samples: Sample[] = [];
+  for (const value of metric.values) {
+    if (pacer.due()) await pacer.turn();
     const { account } = value.labels as { account?: string };
-    if (account !== undefined && fleet.account(account) === undefined) return [];
+    if (account !== undefined && fleet.account(account) === undefined) continue;
     const { metricName = metric.name } = value as { metricName?: string };
-    return { suffix: metricName.slice(metric.name.length), labels: value.labels, value: value.value };
-  });
+    samples.push({ suffix: metricName.slice(metric.name.length), labels: value.labels, value: value.value });
+  }
   return { name: metric.name, type, help: metric.help, samples };
 }

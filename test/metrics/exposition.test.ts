@@ -13,7 +13,7 @@ import {
   type Piece,
   pieceOf,
 } from '../../src/metrics/exposition/piece.ts';
-import { type Family, familyText } from '../../src/metrics/family.ts';
+import { type Family, familyLines } from '../../src/metrics/family.ts';
 
 const gauges = {
   size: { name: 'thing_size_bytes', help: 'How big it is, \\ and "so" on\nbytes.' },
@@ -78,6 +78,7 @@ async function byPromClient(things: Iterable<Thing>): Promise<string> {
   return registry.metrics();
 }
 
+const familyText = (...family: Parameters<typeof familyLines>) => [...familyLines(...family)].join('');
 const lines = (text: string) => text.split('\n').filter(Boolean).sort();
 /** Any letter there is. fast-check's own would first make a table of all of them. */
 const unit = fc

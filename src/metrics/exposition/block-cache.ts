@@ -131,8 +131,7 @@ export class BlockCache<Item, Name extends string> {
     for (const block of this.#blocks) {
       for (const laid of this.#parts) {
         if (!laid.columns.some((column) => block.stale.has(column))) continue;
-        this.#render(block, laid);
-        if (pacer.due()) await pacer.turn();
+        await this.#render(block, laid, pacer);
       }
     }
     const headed = new Set<Name>();
@@ -247,7 +246,7 @@ export class BlockCache<Item, Name extends string> {
   }
 
   /** Renders the stale columns of a part. */
-  #render(block: Block<Item, Name>, laid: Laid<Item, Name>): void {
+  async #render(block: Block<Item, Name>, laid: Laid<Item, Name>, pacer: Pacer): Promise<void> {
     const stale = laid.columns.filter((column) => block.stale.has(column));
     const texts = stale.map(() => '');
     for (const slot of block.slots) {
@@ -263,6 +262,8 @@ export class BlockCache<Item, Name extends string> {
       if (text === '') block.pieces.delete(column);
       else block.pieces.set(column, pieceOf(text));
       block.stale.delete(column);
+      // Compressing is most of the work, and each buffer may make V8 collect garbage for some milliseconds.
+      if (pacer.due()) await pacer.turn();
     }
   }
 }
