@@ -16,7 +16,7 @@ import { type PersonsChange, planForPerson } from '../record/persons.ts';
 import { Recorder } from '../record/recorder.ts';
 import { releaseContest } from '../record/releases.ts';
 import type { Schedule } from '../schedule.ts';
-import { type Clock, endsWithin } from '../world.ts';
+import { type Clock, endsWithin, nextTurn } from '../world.ts';
 import { AccountHealth } from './account-health.ts';
 import { Agenda } from './agenda.ts';
 import { Cadence } from './cadence.ts';
@@ -255,6 +255,8 @@ export class AccountWatch {
     while (!signal.aborted) {
       turned();
       await clock.sleep(timeTickMs, signal);
+      // The accounts of a daemon begin together, so that the time of all of them comes in one turn of the event loop.
+      await clock.busy(() => nextTurn());
       if (signal.aborted) return;
       this.#health.publish();
       this.#firstSweep.show();
