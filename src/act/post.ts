@@ -50,9 +50,10 @@ export class Post {
    * After a 429 it waits until the API may be asked again; the intent stays open until then.
    */
   async #afterNo(open: OpenAction, { kind, status, detail }: Failure, signal: AbortSignal): Promise<Settlement | null> {
-    const no: Unsuccessful = { kind: kind === 'throttled' ? 'throttled' : 'refused', detail };
+    const forbidden = status === 403 && { forbidden: true };
+    const no: Unsuccessful = { kind: kind === 'throttled' ? 'throttled' : 'refused', detail, ...forbidden };
     const settlement = await this.readBack(open, detail, signal, no);
-    if (settlement === no && status === 403) this.#options.onWritable(false);
+    if (settlement === no && no.forbidden) this.#options.onWritable(false);
     if (settlement?.kind === 'confirmed') this.#options.onWritable(true);
     return settlement;
   }

@@ -26,6 +26,8 @@ export interface Unsuccessful {
    */
   readonly kind: 'refused' | 'unconfirmed' | 'unseen' | 'throttled' | 'not_sent';
   readonly detail: string;
+  /** refused: because the key may not write. */
+  readonly forbidden?: boolean;
   /** unseen: another process was to send it, which may only be frozen, and send it still. */
   readonly mayComeLate?: boolean;
 }
@@ -72,7 +74,9 @@ export function actionAfter(action: Action, event: ActionEvent): Action {
 }
 
 function opened(action: PlannedAction | FailedAction, { before, at }: Event<Opened>): OpenAction {
-  return { ...action, state: 'open', before, openedAt: at, nextTryAt: null, attempts: action.attempts + 1 };
+  const attempts = action.attempts + 1;
+  const anew = action.forbidden ? { ...action, forbidden: false } : action;
+  return { ...anew, state: 'open', before, openedAt: at, nextTryAt: null, attempts };
 }
 
 function dropped(action: PlannedAction | FailedAction, { detail, at }: Event<Dropped>): DroppedAction {
@@ -86,12 +90,15 @@ function confirmed<Sent extends Action & { readonly openedAt: EpochMs }>(
   return { ...action, state: 'confirmed', settledAt: at, nextTryAt: null, detail };
 }
 
-function unsuccessful(open: OpenAction, { kind, detail, at }: Event<Unsuccessful>): PlannedAction | FailedAction {
+function unsuccessful(
+  open: OpenAction,
+  { kind, detail, forbidden, at }: Event<Unsuccessful>,
+): PlannedAction | FailedAction {
   if (kind === 'throttled' || kind === 'not_sent') return withoutTheTry(open, detail, at);
   const state = kind === 'refused' ? 'refused' : 'unconfirmed';
   // A person was told what came of it; nothing is sent again behind their back.
   const nextTryAt = open.by ? null : nextTryAfter(kind, open.attempts, at);
-  return { ...open, state, settledAt: at, nextTryAt, detail };
+  return { ...open, state, settledAt: at, nextTryAt, detail, ...(forbidden && { forbidden }) };
 }
 
 /** Nothing came of the try: it is due again at once, and does not count. */

@@ -54,6 +54,8 @@ interface Change {
   readonly plannedAt: EpochMs;
   /** What came back, in a sentence. */
   readonly detail: string | null;
+  /** The key may not write, said the answer to the last try. Absent: it was not tried, or that was no answer. */
+  readonly forbidden?: boolean;
   /** What may explain the bounces that it is about, in sentences. */
   readonly causes: readonly string[];
   /** The action of ours that a person takes back with it: it is sent only while our claim on that one stands. */

@@ -2,7 +2,8 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Failure } from '../http/failure.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
-import type { AlertRule } from '../model/alert.ts';
+import type { Action } from '../model/action.ts';
+import type { Alert, AlertRule } from '../model/alert.ts';
 import type { HealthAnswer, Observed, Route } from '../model/answers.ts';
 import type { Forecast } from '../model/forecast.ts';
 import type { AccountState, ApiHealth, ListFailure } from '../model/mailbox.ts';
@@ -37,9 +38,16 @@ function keyOf({ route, mailbox }: RequestAbout): string {
   return `${route} ${mailbox ?? ''}`;
 }
 
-/** What an earlier process, or key, was refused counts until a write is let through. */
+/** What an earlier process, or key, was refused counts until a write is let through. The rule may be off: the actions know it, too. */
 function wasReadOnly({ account, fleet }: AccountHealthParts): boolean {
-  return [...fleet.alertsOf(account)].some(({ rule, status }) => rule === 'key_read_only' && status === 'firing');
+  const fires = ({ rule, status }: Alert) => rule === 'key_read_only' && status === 'firing';
+  if ([...fleet.alertsOf(account)].some(fires)) return true;
+  let last: Action | null = null;
+  for (const { action } of fleet.mailboxesOf(account)) {
+    if (!action?.forbidden && action?.state !== 'confirmed') continue;
+    if ((action.settledAt ?? 0) > (last?.settledAt ?? 0)) last = action;
+  }
+  return last?.forbidden === true && last.state !== 'confirmed';
 }
 
 export interface AccountHealthParts {

@@ -1,5 +1,6 @@
 // A key that may not write, and a restart: what people were notified of does not end because the new process has not written yet.
 import { expect, test } from 'vitest';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { amelia, goOnDuty, rarePoll } from '../watch/duty.ts';
 
@@ -20,6 +21,24 @@ test('after a restart the key counts as read-only, and the breach as not acted o
   await duty.until(() => duty.mailbox(amelia)?.memory?.claim != null);
   await duty.run(hourMs);
   expect([keyWrites(), notActed()?.status ?? 'resolved']).toEqual([true, 'resolved']);
+});
+
+test('a configuration in which key_read_only is off changes nothing of that', async () => {
+  const { of } = defaultRuleSettings;
+  const rules = { ...defaultRuleSettings, of: { ...of, key_read_only: { ...of.key_read_only, enabled: false } } };
+  await using duty = await goOnDuty({ poll: rarePoll, afterMs: 3 * hourMs, rules });
+  duty.between.meddle = (request) => (request.method === 'POST' ? refusal : 'pass');
+  const keyWrites = () => [...duty.fleet().accounts()][0]?.keyWrites;
+  const notActed = () => duty.alert('bounce_over_limit')?.status;
+  await duty.until(() => keyWrites() === false && notActed() === 'firing');
+  await duty.restart();
+  expect([keyWrites(), duty.alert('key_read_only')]).toEqual([false, undefined]);
+  await duty.run(30 * minuteMs);
+  expect([keyWrites(), notActed()]).toEqual([false, 'firing']);
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.mailbox(amelia)?.memory?.claim != null);
+  await duty.restart();
+  expect(keyWrites()).toBeNull();
 });
 
 test('the refusal of a write and what it shows of the key are stored as one: a kill right after the first leaves both', async () => {

@@ -12,7 +12,7 @@ import type { Alert, AlertRule, Transition } from '../../src/model/alert.ts';
 import type { Route } from '../../src/model/answers.ts';
 import type { MailboxState, RequestCount } from '../../src/model/mailbox.ts';
 import { defaultPolicy, type Policy } from '../../src/model/policy.ts';
-import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
+import { defaultRuleSettings, type RuleSettings } from '../../src/model/rule-settings.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { cronSchedule } from '../../src/schedule.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
@@ -62,6 +62,7 @@ export interface DutyOptions {
   readonly policy?: Partial<Policy>;
   readonly poll?: Readonly<Record<Route, string>>;
   readonly keys?: SimulatorOptions['keys'];
+  readonly rules?: RuleSettings;
   readonly selects?: (mailbox: { readonly email: string }) => boolean;
   /** 0, as here by default: spare requests are not spent. */
   readonly statsIntervalMinMs?: number;
@@ -136,7 +137,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
         expects: () => [],
         words,
         pageUrl: null,
-        rules: () => defaultRuleSettings,
+        rules: () => options.rules ?? defaultRuleSettings,
         api: between.url,
         accountsOfApi: () => ['agency'],
       },
