@@ -45,7 +45,7 @@ export async function serve(
     world,
     ready,
     explain: explainVerdict,
-    ranking: new Ranking(fleet, nearLimitPpmOf),
+    ranking: new Ranking(fleet, nearLimitPpmOf, () => live.config),
     history: store.audit,
     entries: store,
     trend: new FleetTrend({ fleet, world, days: store.days }),

@@ -68,6 +68,7 @@ export class Fleet {
   #replicas: readonly ReplicaState[] = [];
   #missingReplicas: readonly MissingReplica[] = [];
   #revision = 0;
+  #alertsRevision = 0;
 
   /** Grows with every change: equal numbers mean the same picture. */
   get revision(): number {
@@ -160,6 +161,10 @@ export class Fleet {
     return this.#names.nameOf(mailbox);
   }
 
+  /** Grows with every change of an alert. */
+  get alertsRevision(): number {
+    return this.#alertsRevision;
+  }
   /** Pending and firing alerts. */
   alerts(): IterableIterator<Alert> {
     return this.#alerts.values();
@@ -211,6 +216,7 @@ export class Fleet {
 
   /** Takes an alert in among those about the same, or out of them. */
   #noteAbout(alert: Alert, stays: boolean): void {
+    this.#alertsRevision += 1;
     const { account, mailboxId, fingerprint } = alert;
     if (mailboxId === null) {
       if (stays) this.#wideAlerts.set(fingerprint, alert);

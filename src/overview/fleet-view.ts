@@ -57,7 +57,6 @@ const gravities: Readonly<Record<Severity, number>> = { info: 0, warning: 1, cri
 export interface RankedMailbox {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
-  readonly nearLimitPpm: Ppm;
   /** Firing alerts about it. */
   readonly alerts: readonly Alert[];
   /** The lowest first. */
@@ -77,7 +76,7 @@ export function rowOf(fleet: Fleet, mailbox: MailboxState, nearLimitPpmOf: NearL
 export function rank(mailbox: MailboxState, nearLimitPpm: Ppm, alerts: readonly Alert[]): RankedMailbox {
   const state = guardStateOf(mailbox, nearLimitPpm);
   const urgency = urgencyWith(state, alerts);
-  return { mailbox, state, nearLimitPpm, alerts, urgency, closeness: closenessOf(mailbox) };
+  return { mailbox, state, alerts, urgency, closeness: closenessOf(mailbox) };
 }
 
 /** Of a mailbox in a state that these alerts are about: the lowest first. */

@@ -28,20 +28,35 @@ export interface RankedFleet extends KnownFleet {
   readonly firing: FiringAlerts;
 }
 
+interface Known {
+  /** Of the fleet, when the ranking began. */
+  readonly revision: number;
+  readonly alertsRevision: number;
+  readonly configuration: object;
+  readonly fleet: RankedFleet;
+}
+
 export class Ranking {
   readonly #fleet: Fleet;
   readonly #nearLimitPpmOf: NearLimitPpmOf;
-  #known: { readonly revision: number; readonly fleet: RankedFleet } | null = null;
+  readonly #configuration: () => object;
+  #known: Known | null = null;
   #making: Promise<void> | null = null;
 
-  constructor(fleet: Fleet, nearLimitPpmOf: NearLimitPpmOf) {
+  /** `configuration`: what the near limits follow from; another object when they may be others. */
+  constructor(fleet: Fleet, nearLimitPpmOf: NearLimitPpmOf, configuration: () => object) {
     this.#fleet = fleet;
     this.#nearLimitPpmOf = nearLimitPpmOf;
+    this.#configuration = configuration;
   }
 
   /** With everything that was committed when it is called, or at the revision `least`; never older than what was read before. */
   async read(least = this.#fleet.revision): Promise<RankedFleet> {
-    while (this.#known === null || this.#known.revision < least) {
+    while (
+      this.#known === null ||
+      this.#known.revision < least ||
+      this.#known.configuration !== this.#configuration()
+    ) {
       this.#making ??= this.#make().finally(() => {
         this.#making = null;
       });
@@ -51,13 +66,13 @@ export class Ranking {
   }
 
   async #make(): Promise<void> {
-    const { revision } = this.#fleet;
-    const before = this.#known?.fleet.ranked ?? [];
+    const { revision, alertsRevision } = this.#fleet;
+    const configuration = this.#configuration();
+    const known = this.#known?.configuration === configuration ? this.#known : null;
+    const sameAlerts = known?.alertsRevision === alertsRevision;
+    const before = known?.fleet.ranked ?? [];
     const wide = new WideAlerts(this.#fleet.wideAlerts());
-    const firing = new FiringAlerts();
-    await eachAlert(this.#fleet, (alert) => {
-      if (isFiring(alert)) firing.put(alert);
-    });
+    const firing = sameAlerts ? known.fleet.firing : await this.#firing();
     const ranked: RankedMailbox[] = [];
     const providers = new Set<string>();
     let [firstSeenAt, oldestStatsAt, unread]: [EpochMs | null, EpochMs | null, number] = [null, null, 0];
@@ -65,7 +80,10 @@ export class Ranking {
     const pacer = createPacer(sliceMs, 'patient');
     for (const mailbox of [...this.#fleet.mailboxes()]) {
       if (pacer.due()) await pacer.turn();
-      const one = this.#rank(mailbox, wide, before[ranked.length]);
+      const place = before[ranked.length];
+      // A mailbox that is the same object is the same.
+      const same = place?.mailbox === mailbox ? place : null;
+      const one = same && sameAlerts ? same : this.#rank(mailbox, wide, same);
       ranked.push(one);
       counts[one.state] += 1;
       const { provider } = mailbox.entry.answer;
@@ -74,17 +92,23 @@ export class Ranking {
       if (mailbox.stats) oldestStatsAt = Math.min(oldestStatsAt ?? mailbox.stats.at, mailbox.stats.at);
       else unread += 1;
     }
-    this.#known = { revision, fleet: { ranked, counts, providers, firing, firstSeenAt, oldestStatsAt, unread } };
+    const fleet = { ranked, counts, providers, firing, firstSeenAt, oldestStatsAt, unread };
+    this.#known = { revision, alertsRevision, configuration, fleet };
   }
 
-  /** `before`: what stood at its place in the last ranking. A mailbox that is the same object is the same. */
-  #rank(mailbox: MailboxState, wide: WideAlerts, before: RankedMailbox | undefined): RankedMailbox {
-    const nearLimitPpm = this.#nearLimitPpmOf(mailbox);
+  async #firing(): Promise<FiringAlerts> {
+    const firing = new FiringAlerts();
+    await eachAlert(this.#fleet, (alert) => {
+      if (isFiring(alert)) firing.put(alert);
+    });
+    return firing;
+  }
+
+  /** `same`: of the last ranking, when only alerts may have changed. */
+  #rank(mailbox: MailboxState, wide: WideAlerts, same: RankedMailbox | null): RankedMailbox {
     const [own, shared] = [this.#fleet.alertsAbout(mailbox), wide.concerning(mailbox)];
     const alerts = shared.length === 0 && own.every(isFiring) ? own : [...own.filter(isFiring), ...shared];
-    const isSame =
-      before?.mailbox === mailbox && before.nearLimitPpm === nearLimitPpm && areSame(before.alerts, alerts);
-    return isSame ? before : rank(mailbox, nearLimitPpm, alerts);
+    return same && areSame(same.alerts, alerts) ? same : rank(mailbox, this.#nearLimitPpmOf(mailbox), alerts);
   }
 }
 

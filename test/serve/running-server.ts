@@ -79,7 +79,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     deliveries: async () => [],
     explain,
     nearLimitPpmOf,
-    ranking: new Ranking(fleet, nearLimitPpmOf),
+    ranking: new Ranking(fleet, nearLimitPpmOf, () => metricsSettings),
     settings: () => [],
     tags: noTags,
     trend: new FleetTrend({ fleet, world, days: { acted: async () => [], held: async function* () {} } }),

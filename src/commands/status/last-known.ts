@@ -29,7 +29,11 @@ export async function lastKnown(address: DaemonAddress, all: boolean): Promise<F
       command: commandName,
     };
     const ready = () => ({ ready: false, reasons: [] });
-    const ranking = new Ranking(fleet, () => defaultPolicy.nearLimitPpm);
+    const ranking = new Ranking(
+      fleet,
+      () => defaultPolicy.nearLimitPpm,
+      () => defaultPolicy,
+    );
     const parts = { fleet, world, ready, ranking, explain: explainVerdict };
     const page = async (asked: Readonly<Record<string, string>>) => {
       const answer = await fleetAnswer(parts, new URLSearchParams(asked));
