@@ -5,18 +5,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { commandName } from './command-name.ts';
 import { ownTurn, patientTurn, type Urgency } from './event-loop.ts';
+import type { Interrupt } from './interrupt.ts';
 import { Output, type Patience, writerTo } from './output.ts';
 import { Repeats } from './repeats.ts';
 
 /** Structured log, pino's interface: `log.info({account}, 'sentence')`. */
 export type Log = Logger;
-
-/** What ends a sleep early: a signal, or something that takes less time to make. */
-export interface Interrupt {
-  readonly aborted: boolean;
-  addEventListener(type: 'abort', end: () => void, options?: { readonly once: boolean }): void;
-  removeEventListener(type: 'abort', end: () => void): void;
-}
 
 /** Time as the program sees it. Real in production; moved by hand in tests; paced in the demo. */
 export interface Clock {
@@ -238,7 +232,7 @@ export async function inTurns<Row>(
 export interface Bell {
   ring(): void;
   /** Resolves after `ms`, at a ring, or when `signal` aborts. Never rejects. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: Interrupt): Promise<void>;
 }
 
 /** A bell on the given clock. */

@@ -1,6 +1,7 @@
 // One HTTP request under deadlines and caps, told as a value: what was read from a success, or a failure of a closed kind.
 import { Agent } from 'undici';
 import { ownTurn, roomForSmallWork } from '../event-loop.ts';
+import type { Ending } from '../interrupt.ts';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { classify, errorWordOf, type Failure, failed, malformed, quote, type Result } from './failure.ts';
@@ -59,7 +60,7 @@ export interface Ask {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   /** Ends the request before its deadline. */
-  readonly signal: AbortSignal | null;
+  readonly signal: Ending | null;
   /** Takes secrets out of what is told of an error. */
   readonly redactor: Redactor;
   /** Default: 15 s for the head, 10 s between two pieces of the body, 30 s in all. */

@@ -2,6 +2,7 @@
 import { promisify } from 'node:util';
 import { createGunzip, gunzip } from 'node:zlib';
 import type { Agent, Dispatcher } from 'undici';
+import { type Ending, Relay } from '../interrupt.ts';
 import { quote } from './failure.ts';
 import type { HeldAnswer } from './held.ts';
 
@@ -41,7 +42,7 @@ export interface Received {
 
 export interface Dispatched {
   readonly request: Dispatcher.DispatchOptions;
-  readonly signal: AbortSignal | null;
+  readonly signal: Ending | null;
   readonly deadlines: Deadlines;
   /** By status: an error needs less room than an answer. */
   readonly capsOf: (status: number) => Caps;
@@ -72,7 +73,8 @@ export async function receive(agent: Agent, wanted: Dispatched): Promise<Receive
   const { held } = wanted;
   try {
     const { status, headers, bytes, trouble } = await collect(agent, wanted);
-    const body = trouble === null ? await decode(bytes, headers, wanted.capsOf(status).decodedBytes, held) : trouble;
+    const decoding = trouble ?? decode(bytes, headers, wanted.capsOf(status).decodedBytes, held);
+    const body = decoding instanceof Promise ? await decoding : decoding;
     const answer = { status, headers, wireBytes: bytes.length };
     return typeof body === 'string' ? { ...answer, body: nothing, trouble: body } : { ...answer, body, trouble: null };
   } finally {
@@ -82,12 +84,12 @@ export async function receive(agent: Agent, wanted: Dispatched): Promise<Receive
 
 /** Requests that begin within this time share the signal of their total deadline: one timer a request would live on for as long. */
 const sharedForMs = 250;
-let shared: { readonly totalMs: number; readonly total: AbortSignal; readonly stale: AbortSignal } | null = null;
+let shared: { readonly totalMs: number; readonly total: Ending; readonly stale: AbortSignal } | null = null;
 
 /** Aborts after `totalMs`, or up to 250 ms later. */
-function deadlineOf(totalMs: number): AbortSignal {
+function deadlineOf(totalMs: number): Ending {
   if (shared === null || shared.totalMs !== totalMs || shared.stale.aborted) {
-    const total = AbortSignal.timeout(totalMs + sharedForMs);
+    const total = new Relay(AbortSignal.timeout(totalMs + sharedForMs));
     shared = { totalMs, total, stale: AbortSignal.timeout(sharedForMs) };
   }
   return shared.total;
@@ -100,7 +102,7 @@ function collect(agent: Agent, { request, signal, deadlines, capsOf, held, mayLe
     let head: Pick<Raw, 'status' | 'headers'> | null = null;
     let bytes = 0;
     let abort = (reason: Error) => reject(reason);
-    const end = () => abort(signal?.aborted ? errorOf(signal.reason) : total.reason);
+    const end = () => abort(errorOf(signal?.aborted ? signal.reason : total.reason));
     const settle = (trouble: string | null, error?: Error) => {
       total.removeEventListener('abort', end);
       signal?.removeEventListener('abort', end);
@@ -171,12 +173,12 @@ function troubleOf(error: Error): string | null {
 }
 
 /** The decoded bytes, or why they can't be had. Only gzip is asked for, so only gzip is understood (docs/faults.md H16). */
-async function decode(
+function decode(
   bytes: Buffer,
   headers: AnswerHeaders,
   maxBytes: number,
   held: HeldAnswer,
-): Promise<Buffer | string> {
+): Buffer | string | Promise<Buffer | string> {
   const encoding = String(headers['content-encoding'] ?? '')
     .trim()
     .toLowerCase();
@@ -184,6 +186,10 @@ async function decode(
   if (encoding !== 'gzip' && encoding !== 'x-gzip') {
     return `it is encoded as ${quote(encoding)}, which Warmwarden did not request`;
   }
+  return decompress(bytes, maxBytes, held);
+}
+
+async function decompress(bytes: Buffer, maxBytes: number, held: HeldAnswer): Promise<Buffer | string> {
   try {
     const decoded = await unzip(bytes, { maxOutputLength: Math.min(maxBytes, smallBytes) });
     return held.add(decoded.length) ? decoded : noRoom;

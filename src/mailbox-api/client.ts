@@ -11,6 +11,7 @@ import {
 } from '../http/exchange.ts';
 import { failed, type Result } from '../http/failure.ts';
 import { Redactor } from '../http/redactor.ts';
+import { Relay } from '../interrupt.ts';
 import {
   type BlacklistAnswer,
   type DnsAnswer,
@@ -26,10 +27,11 @@ import {
 } from '../model/answers.ts';
 import type { Ppm, WarmupMode } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
+import type { EpochMs } from '../model/time.ts';
 import { inTurns, type World } from '../world.ts';
 import { Budget } from './budget.ts';
 import type { AnswerTo, RequestKind } from './interpret.ts';
-import { KnownBodies } from './known-bodies.ts';
+import { type Known, KnownBodies } from './known-bodies.ts';
 import { readAnswer } from './large-answers.ts';
 
 export interface ClientOptions {
@@ -58,16 +60,16 @@ interface Call<Kind extends RequestKind> {
   /** The ETag of what is believed, so that the API may say that it is unchanged; null: it has none. */
   readonly etag?: string | null;
   /** What is believed: where the same bytes come, they are not read again. */
-  readonly believed?: AnswerTo<Kind> | null;
+  readonly believed?: Known<AnswerTo<Kind>> | null;
   /** Called with an answer that was read; returns what it is kept as. */
   readonly keptAs?: (answer: AnswerTo<Kind>) => Promise<AnswerTo<Kind>>;
   /** Called with each answer that has a body. */
-  readonly remember?: (answer: AnswerTo<Kind>, headers: AnswerHeaders) => void;
+  readonly remember?: (known: Known<AnswerTo<Kind>>, headers: AnswerHeaders) => void;
 }
 
 /** The list that was read last. The API need not send it again while its ETag is the same: RFC 9110, section 13.1.2. */
 interface LastList {
-  readonly answer: MailboxList;
+  readonly known: Known<MailboxList>;
   /** null: it came without one. */
   readonly etag: string | null;
 }
@@ -77,6 +79,7 @@ export type KnownEntry = (id: string) => MailboxEntry | undefined;
 const noEntries: KnownEntry = () => undefined;
 
 const noSecrets: readonly string[] = [];
+const keyless = { accept: 'application/json' };
 
 export type Answered<Answer> = Promise<Result<Observed<Answer>>>;
 
@@ -88,6 +91,8 @@ export class MailboxApi {
   readonly #tally: Tally;
   readonly #agent: Agent;
   readonly #stopping = new AbortController();
+  readonly #stopped = new Relay(this.#stopping.signal);
+  readonly #usualHeaders: Ask['headers'];
   /** The smaller limit that was said last, so that it is said once. */
   #saidLimit: number | null = null;
   #saidHeadroomPpm: Ppm;
@@ -107,6 +112,7 @@ export class MailboxApi {
     this.budget = new Budget(options);
     this.#saidHeadroomPpm = this.budget.headroomPpm;
     this.#agent = createAgent();
+    this.#usualHeaders = { ...keyless, authorization: `Bearer ${options.apiKey}` };
   }
 
   health(): Answered<HealthAnswer> {
@@ -115,7 +121,7 @@ export class MailboxApi {
 
   /** A list of the same bytes as the last one is the same object, and so is each entry that says what is known. */
   async mailboxes(known: KnownEntry = noEntries): Answered<MailboxList> {
-    const { answer = null, etag = null } = this.#lastList ?? {};
+    const { known: believed = null, etag = null } = this.#lastList ?? {};
     const keptAs = async (list: MailboxList) => {
       const mailboxes: MailboxEntry[] = [];
       await inTurns(list.mailboxes, (piece) => {
@@ -123,34 +129,33 @@ export class MailboxApi {
       });
       return { ...list, mailboxes };
     };
-    const remember = (list: MailboxList, headers: AnswerHeaders) => {
-      this.#lastList = { answer: list, etag: typeof headers['etag'] === 'string' ? headers['etag'] : null };
+    const remember = (list: Known<MailboxList>, headers: AnswerHeaders) => {
+      this.#lastList = { known: list, etag: typeof headers['etag'] === 'string' ? headers['etag'] : null };
     };
-    const believed = { believed: answer, etag, keptAs, remember };
-    return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes', ...believed });
+    return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes', believed, etag, keptAs, remember });
   }
 
   /** `believed`, here and below: what was read before; an answer of the same bytes is the same object. */
-  mailbox(id: string, believed: MailboxDetail | null = null): Answered<MailboxDetail> {
+  mailbox(id: string, believed: Known<MailboxDetail> | null = null): Answered<MailboxDetail> {
     const path = `/v1/mailboxes/${encodeURIComponent(id)}`;
     return this.#call({ route: 'mailbox', method: 'GET', path, mailboxId: id, believed });
   }
 
-  warmup(id: string, believed: WarmupAnswer | null = null): Answered<WarmupAnswer> {
+  warmup(id: string, believed: Known<WarmupAnswer> | null = null): Answered<WarmupAnswer> {
     return this.#ask('warmup', id, { believed });
   }
 
-  stats(id: string, believed: StatsAnswer | null = null): Answered<StatsAnswer> {
+  stats(id: string, believed: Known<StatsAnswer> | null = null): Answered<StatsAnswer> {
     return this.#ask('stats', id, { more: `&days=${this.#options.statsDays}`, believed });
   }
 
   /** `fresh`: the API is to look up the records now, not to answer from its cache. */
-  dns(id: string, fresh = false, believed: DnsAnswer | null = null): Answered<DnsAnswer> {
+  dns(id: string, fresh = false, believed: Known<DnsAnswer> | null = null): Answered<DnsAnswer> {
     return this.#ask('dns', id, { more: fresh ? '&refresh=true' : '', believed });
   }
 
   /** `fresh`: the API is to ask the lists now, not to answer from its cache. */
-  blacklist(id: string, fresh = false, believed: BlacklistAnswer | null = null): Answered<BlacklistAnswer> {
+  blacklist(id: string, fresh = false, believed: Known<BlacklistAnswer> | null = null): Answered<BlacklistAnswer> {
     return this.#ask('blacklist', id, { more: fresh ? '&refresh=true' : '', believed });
   }
 
@@ -191,7 +196,7 @@ export class MailboxApi {
   #ask<Kind extends Route>(
     route: Kind,
     id: string,
-    { more = '', believed = null }: { readonly more?: string; readonly believed?: AnswerTo<Kind> | null },
+    { more = '', believed = null }: { readonly more?: string; readonly believed?: Known<AnswerTo<Kind>> | null },
   ): Answered<AnswerTo<Kind>> {
     const path = `/v1/${route}?mailbox_id=${encodeURIComponent(id)}${more}`;
     return this.#call({ route, method: 'GET', path, mailboxId: id, believed });
@@ -218,27 +223,22 @@ export class MailboxApi {
     this.#tally.request({ account: this.#options.account, route: call.route, code }, seconds);
     this.#noteOutcome(result);
     this.#sayHeadroom();
-    if (result.ok) return { ok: true, value: { at: clock.now(), answer: result.value } };
+    if (result.ok) return { ok: true, value: observed(clock.now(), result.value) };
     const { failure } = result;
     const what = `${call.method} ${call.path.split('?')[0]}: `;
     return failed({ ...failure, detail: what + failure.detail });
   }
 
-  async #send<Kind extends RequestKind>(call: Call<Kind>): Promise<Exchange<AnswerTo<Kind>>> {
+  async #send<Kind extends RequestKind>(call: Call<Kind>): Promise<Exchange<Known<AnswerTo<Kind>>>> {
     const redactor = this.#redactor();
     const ask: Ask = {
       method: call.method,
       baseUrl: this.#options.baseUrl,
       path: call.path,
-      headers: {
-        ...(call.route === 'health' ? {} : { authorization: `Bearer ${this.#options.apiKey}` }),
-        accept: 'application/json',
-        ...(call.body ? { 'content-type': 'application/json' } : {}),
-        ...(call.etag ? { 'if-none-match': call.etag } : {}),
-      },
+      headers: this.#headersOf(call),
       body: call.body ? JSON.stringify(call.body) : null,
       // A poll ends at once when the daemon stops; a POST is given its time, for its answer matters.
-      signal: call.method === 'GET' ? this.#stopping.signal : null,
+      signal: call.method === 'GET' ? this.#stopped : null,
       redactor,
       ...(call.mayLeave && { mayLeave: call.mayLeave }),
       ...(this.#options.deadlines && { deadlines: this.#options.deadlines }),
@@ -257,29 +257,36 @@ export class MailboxApi {
     return exchanged;
   }
 
+  #headersOf({ route, body, etag }: Call<RequestKind>): Ask['headers'] {
+    if (route === 'health') return keyless;
+    if (!body && !etag) return this.#usualHeaders;
+    return {
+      ...this.#usualHeaders,
+      ...(body && { 'content-type': 'application/json' }),
+      ...(etag && { 'if-none-match': etag }),
+    };
+  }
+
   /** Sends it. A GET that met a kept connection gone is sent once more, in the next slot of the budget (H19). */
-  async #exchange<Kind extends RequestKind>(call: Call<Kind>, ask: Ask): Promise<Exchange<AnswerTo<Kind>>> {
+  async #exchange<Kind extends RequestKind>(call: Call<Kind>, ask: Ask): Promise<Exchange<Known<AnswerTo<Kind>>>> {
     const { clock } = this.#world;
     const expected = { about: call.route, mailboxId: call.mailboxId ?? null };
     const doubt = (field: string, sentence: string) => this.#doubt(call.route, field, sentence);
     const { believed = null } = call;
     const bodies = this.#bodies;
-    const read = (success: Success) => {
-      const all = async () => {
+    const read = (success: Success) =>
+      bodies.read(success, believed, async () => {
         const result = await readAnswer(expected, success, ask.redactor, doubt);
         return result.ok && call.keptAs ? { ...result, value: await call.keptAs(result.value) } : result;
-      };
-      return believed === null ? all() : bodies.read(success, believed, all);
-    };
-    const now = () => clock.now();
-    const send = () => clock.busy(() => exchange(this.#agent, ask, now, read));
+      });
+    const send = () => clock.busy(() => exchange(this.#agent, ask, () => clock.now(), read));
     const first = await send();
     if (ask.method !== 'GET' || !first.lostKept) return first;
     this.budget.ended(clock.monotonic());
     this.budget.sent();
     const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
     this.budget.started(slot);
-    await clock.sleep(slot - clock.monotonic(), this.#stopping.signal);
+    await clock.sleep(slot - clock.monotonic(), this.#stopped);
     return send();
   }
 
@@ -338,6 +345,10 @@ export class MailboxApi {
     const said = `the API allows ${limits.limit} ${limits.limit === 1 ? 'request' : 'requests'} a minute, the configuration says ${configured}: Warmwarden uses the smaller number`;
     this.#world.log.warn({ account, limit: limits.limit, configured }, said);
   }
+}
+
+function observed<Answer>(at: EpochMs, { answer, body }: Known<Answer>): Observed<Answer> {
+  return body === undefined ? { at, answer } : { at, answer, body };
 }
 
 function knownAs(entry: MailboxEntry, known: KnownEntry): MailboxEntry {

@@ -1,5 +1,6 @@
 // The one lane through which all requests of an account start: evenly spaced, actions before polls, several in flight.
 import { roomForSmallWork } from '../event-loop.ts';
+import { Relay } from '../interrupt.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
 import { turnEveryMs } from '../model/guarding.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
@@ -67,20 +68,21 @@ export class Lane {
     const { clock, budget, mayAsk } = this.#options;
     // The slots of many accounts come at the same moment where the machine is late: to choose a poll is work, too.
     let hasRoom = false;
+    const end = new Relay(signal);
     while (!signal.aborted) {
       const now = clock.monotonic();
       const wait = budget.nextStartAt(now) - now;
       if (this.#broken) throw this.#broken.error;
       if (budget.isStopped(now) || !this.#hangs(now)) turned();
-      if (mayAsk() === 'nothing') await clock.sleep(secondMs, signal);
-      else if (wait > 0) await clock.sleep(Math.min(wait, turnEveryMs), signal);
+      if (mayAsk() === 'nothing') await clock.sleep(secondMs, end);
+      else if (wait > 0) await clock.sleep(Math.min(wait, turnEveryMs), end);
       else if (!hasRoom) {
         const room = roomForSmallWork();
         if (room) await clock.busy(() => room);
         hasRoom = true;
       } else {
         hasRoom = false;
-        if (!this.#serveAction() && !this.#servePoll()) await this.#bell.sleep(this.#idleFor(), signal);
+        if (!this.#serveAction() && !this.#servePoll()) await this.#bell.sleep(this.#idleFor(), end);
       }
     }
     await Promise.allSettled(this.#inFlight.keys());

@@ -104,23 +104,23 @@ export class Poller {
         return null;
       }
       case 'stats': {
-        const said = await api.stats(id, believed?.stats?.answer);
+        const said = await api.stats(id, believed?.stats);
         return this.#take(asked, said, (observed) => ({ route: 'stats', observed }));
       }
       case 'warmup': {
-        const said = await api.warmup(id, believed?.warmup?.answer);
+        const said = await api.warmup(id, believed?.warmup);
         return this.#take(asked, said, (observed) => ({ route: 'warmup', observed }));
       }
       case 'mailbox': {
-        const said = await api.mailbox(id, believed?.detail?.answer);
+        const said = await api.mailbox(id, believed?.detail);
         return this.#take(asked, said, (observed) => ({ route: 'mailbox', observed }));
       }
       case 'dns': {
-        const said = await api.dns(id, this.#isFresh(poll), believed?.dns?.answer);
+        const said = await api.dns(id, this.#isFresh(poll), believed?.dns);
         return this.#take(asked, said, (observed) => ({ route: 'dns', observed }));
       }
       case 'blacklist': {
-        const said = await api.blacklist(id, this.#isFresh(poll), believed?.blacklist?.answer);
+        const said = await api.blacklist(id, this.#isFresh(poll), believed?.blacklist);
         return this.#take(asked, said, (observed) => ({ route: 'blacklist', observed }));
       }
     }
