@@ -387,7 +387,9 @@ export class PollQueue {
     this.#isSwept ||= this.#sweep.next('judging') === null;
     if (route === 'stats') this.#risks.taken(slot);
     const poll = { route, mailboxId: this.#ids[slot] ?? '' };
-    for (const waiting of Object.values(this.#waiting)) waiting.delete(pollKey(poll));
+    const { urgent, soon } = this.#waiting;
+    if (urgent.size > 0) urgent.delete(pollKey(poll));
+    if (soon.size > 0) soon.delete(pollKey(poll));
     return poll;
   }
 

@@ -144,9 +144,12 @@ export class AccountHealth {
   /** A list was taken in. `unlisted`: the names of the configuration that it lacks; null when it can't say. */
   listRead(unlisted: readonly string[] | null): void {
     const was = this.#state;
+    const isSame = unlisted === null || unlisted.join() === was.unlisted.join();
+    // Like most lists it says nothing new: what else there is to show, time shows soon.
+    if (was.listed && isSame) return;
     this.#state = { ...was, listed: true, unlisted: unlisted ?? was.unlisted };
     this.publish();
-    if (unlisted === null || unlisted.join() === was.unlisted.join()) return;
+    if (unlisted === null || isSame) return;
     const { log } = this.#parts.world;
     const about = { account: was.name, unlisted: unlisted.length, mailboxes: unlisted.slice(0, namesLogged) };
     if (unlisted.length > 0)
@@ -158,12 +161,12 @@ export class AccountHealth {
   succeeded(about: RequestAbout): boolean {
     const was = this.#state;
     const { clock, log } = this.#parts.world;
-    this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null };
-    this.#state = { ...this.#state, keyRejected: false, rejections: 0 };
-    this.#state = { ...this.#state, listFailing: this.#listFailingAfter(was, about) };
+    const accepted = { keyRejected: false, rejections: 0, listFailing: this.#listFailingAfter(was, about) };
+    this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null, ...accepted };
     this.#saidOfAccount = null;
-    this.#accepted(about);
-    if (this.#saidOf.delete(keyOf(about))) log.info({ account: was.name, ...about }, 'answered again');
+    if (this.#refused.size + this.#refusedAlone.size > 0) this.#accepted(about);
+    if (this.#saidOf.size > 0 && this.#saidOf.delete(keyOf(about)))
+      log.info({ account: was.name, ...about }, 'answered again');
     if (was.failingSince === null) return false;
     log.info({ account: was.name }, 'the mailbox API answers again');
     this.publish();
@@ -278,7 +281,7 @@ export class AccountHealth {
   #foresee(): void {
     const [was, forecast] = [this.#state.forecast, this.#parts.forecast()];
     this.#state = { ...this.#state, forecast };
-    if (was && sumText(was) === sumText(forecast)) return;
+    if (was === forecast || (was && sumText(was) === sumText(forecast))) return;
     const { log } = this.#parts.world;
     const about = { account: this.#state.name, asks_per_minute: Math.round(forecast.asksPerMinute) };
     if (forecast.fits) log[forecast.mailboxes === 0 ? 'warn' : 'info'](about, sumText(forecast));

@@ -33,6 +33,7 @@ export class Retries {
   }
 
   answered(poll: Poll): void {
+    if (this.#failures.size + this.#unrecorded.size === 0) return;
     this.#failures.delete(pollKey(poll));
     this.#unrecorded.delete(pollKey(poll));
     this.#askUnrecorded();
