@@ -3,7 +3,7 @@
 import { type Alert, type Announcement, accountsOf, type Severity, type Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
 import { dayMs, type EpochMs, elapsedMs } from '../model/time.ts';
-import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
+import { type DueGroup, dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
 import { alertsAPiece, mapInPieces } from './pieces.ts';
 import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.ts';
 import { isDisarming } from './rules/disarmed-rule.ts';
@@ -44,21 +44,24 @@ export async function notificationsOf(facts: NotificationFacts): Promise<{
 }> {
   const { due, nextDueAt } = await dueGroups(facts.unnotified, facts.timing, facts.pause);
   const notifications = new Map<string, Notification>();
-  const current = due.length > 0 ? await byFingerprint(facts) : new Map<string, Alert>();
+  const current = await currentOf(due, facts);
   for (const { group, unnotified } of due) {
-    const news = (await newsOf(unnotified, facts)).map((transition) => withNewestFacts(transition, current));
+    const steps = await newsOf(unnotified, facts);
+    const news = await mapInPieces(steps, facts.pause, (transition) => withNewestFacts(transition, current));
     notifications.set(group, { group, ids: unnotified.map(({ id }) => id), news, late: [] });
     await facts.pause();
   }
   const of = (group: string) => notifications.get(group) ?? { group, ids: [], news: [], late: [] };
   for (const [group, again] of await sayAgain(facts)) {
     notifications.set(group, { ...of(group), news: [...of(group).news, ...again] });
+    await facts.pause();
   }
+  const lateOnes = await lateFor(facts);
+  if (lateOnes.length === 0) return { notifications: [...notifications.values()], nextDueAt };
   const withNews = new Set(
     [...notifications.values()].flatMap(({ news }) => news.map(({ alert }) => alert.fingerprint)),
   );
-  await facts.pause();
-  for (const late of await lateFor(facts)) {
+  for (const late of lateOnes) {
     const group = groupOf(late.alert);
     if (!withNews.has(late.alert.fingerprint))
       notifications.set(group, { ...of(group), late: [...of(group).late, late] });
@@ -66,8 +69,18 @@ export async function notificationsOf(facts: NotificationFacts): Promise<{
   return { notifications: [...notifications.values()], nextDueAt };
 }
 
-async function byFingerprint({ firing, pause }: NotificationFacts): Promise<ReadonlyMap<string, Alert>> {
-  return new Map(await mapInPieces(firing, pause, (alert) => [alert.fingerprint, alert] as const));
+/** The alerts that these are about, as they fire now. */
+async function currentOf(due: readonly DueGroup[], { firing, pause }: NotificationFacts): Promise<Map<string, Alert>> {
+  const found = new Map<string, Alert>();
+  if (due.length === 0) return found;
+  const wanted = new Set<string>();
+  for (const { unnotified } of due)
+    await mapInPieces(unnotified, pause, ({ transition }) => wanted.add(transition.alert.fingerprint) && null);
+  await mapInPieces(firing, pause, (alert) => {
+    if (wanted.has(alert.fingerprint)) found.set(alert.fingerprint, alert);
+    return null;
+  });
+  return found;
 }
 
 /** Of each alert the latest step, if it changes what people know. */
@@ -128,18 +141,17 @@ async function sayAgain(facts: NotificationFacts): Promise<ReadonlyMap<string, r
     groups.set(group, of);
   }
   const transition = (kind: Transition['kind']) => (alert: Alert) => ({ kind, at: timing.now, alert });
-  const again = [...groups].map(
-    ([group, { known, late, worse, due }]) =>
-      [
-        group,
-        [
-          ...late.map(transition('firing')),
-          ...worse.map(transition('worsened')),
-          ...(due ? known : []).map(transition('reminder')),
-        ],
-      ] as const,
-  );
-  return new Map(again.filter(([, transitions]) => transitions.length > 0));
+  const again = new Map<string, readonly Transition[]>();
+  for (const [group, { known, late, worse, due }] of groups) {
+    await facts.pause();
+    const transitions = [
+      ...late.map(transition('firing')),
+      ...worse.map(transition('worsened')),
+      ...(due ? known : []).map(transition('reminder')),
+    ];
+    if (transitions.length > 0) again.set(group, transitions);
+  }
+  return again;
 }
 
 /**

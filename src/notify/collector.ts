@@ -1,6 +1,5 @@
 // Turns recorded transitions, and what goes on for long, into deliveries once their groups have waited long enough.
-import { createHash } from 'node:crypto';
-import { type GroupMessage, groupOf, messageOf } from '../alert/grouping.ts';
+import { groupOf, messageOf } from '../alert/grouping.ts';
 import { hasCause, isExplained } from '../alert/inhibition.ts';
 import { mutes } from '../alert/matching.ts';
 import {
@@ -10,17 +9,17 @@ import {
   type Routed,
   withRunbook,
 } from '../alert/notifications.ts';
-import { isPause, pauseAnnouncement, pauseEnd, pauseFingerprint } from '../alert/pauses.ts';
+import { isPause, pauseAnnouncement, pauseEnd } from '../alert/pauses.ts';
 import { mapInPieces } from '../alert/pieces.ts';
 import { namedAtTheEnd } from '../alert/quiet-ends.ts';
 import { type AlertRoute, channelsFor, joinedChannels } from '../alert/routing.ts';
 import { isDisarming } from '../alert/rules/disarmed-rule.ts';
-import type { Channel, Rendered } from '../channels/channel.ts';
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
 import type { NewDelivery, StoredTransition } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { createPacer } from '../world.ts';
+import { deliveryOf } from './delivery-of.ts';
 import {
   type IncidentNews,
   type IncidentReaders,
@@ -47,6 +46,11 @@ export interface CollectorParts extends RecordingParts {
   readonly apiOf: (account: string) => string | null;
   /** Base of the links to the page; null when there is no page. */
   readonly pageUrl: string | null;
+}
+
+interface RoutedGroup {
+  readonly group: string;
+  readonly news: readonly Routed[];
 }
 
 /** What one look led to. */
@@ -218,11 +222,17 @@ export class Collector {
     return ends.map((end) => ({ group: groupOf(end.alert), ids: [], news: [end], late: [] }));
   }
 
-  /** That the channels which follow pauses were notified of one; null for anything else. */
-  #followed({ transition, to }: Routed, at: EpochMs): Announcement | null {
+  /** That the channels which follow pauses were notified of some. */
+  async #followed(groups: readonly RoutedGroup[], at: EpochMs, pause: Outcome['pause']): Promise<Announcement[]> {
     const followers = this.#parts.channels().filter(({ followsPauses }) => followsPauses === true);
-    const channels = followers.map(({ name }) => name).filter((name) => to.includes(name));
-    return channels.length > 0 && isPause(transition) ? pauseAnnouncement(transition, { channels, at }) : null;
+    const announcementOf = ({ transition, to }: Routed) => {
+      const channels = followers.map(({ name }) => name).filter((name) => to.includes(name));
+      return channels.length > 0 && isPause(transition) ? pauseAnnouncement(transition, { channels, at }) : null;
+    };
+    const all: Announcement[] = [];
+    for (const { news } of followers.length > 0 ? groups : [])
+      all.push(...(await mapInPieces(news, pause, announcementOf)));
+    return all;
   }
 
   async #record(
@@ -230,7 +240,7 @@ export class Collector {
     announced: Map<string, Announcement>,
     now: EpochMs,
   ) {
-    const routed: { readonly group: string; readonly news: readonly Routed[] }[] = [];
+    const routed: RoutedGroup[] = [];
     for (const { group, news } of notifications)
       routed.push({ group, news: await mapInPieces(news, pause, (one) => this.#route(one, announced)) });
     const late = notifications
@@ -271,20 +281,22 @@ export class Collector {
       announced: [
         ...told,
         ...outlasting(ofIncidents, (fingerprint) => toldNow.get(fingerprint) ?? announced.get(fingerprint)),
-        ...plain.flatMap(({ news }) => news).flatMap((one) => this.#followed(one, now) ?? []),
+        ...(await this.#followed(plain, now, pause)),
         // The next reminder comes when it is due for those who knew it first.
         ...late.flatMap((one) => {
           const at = announced.get(one.transition.alert.fingerprint)?.at ?? now;
           return announcementOf(one, { announced, at, inIncident: false }) ?? [];
         }),
       ],
-      ended: all.flatMap(({ transition: { kind, alert } }) => (kind === 'resolved' ? [alert.fingerprint] : [])),
+      ended: await mapInPieces(all, pause, ({ transition: { kind, alert } }) =>
+        kind === 'resolved' ? alert.fingerprint : null,
+      ),
       groups: plain.flatMap(({ group, news }) => (news.some(({ to }) => to.length > 0) ? [group] : [])),
     };
     const transitionIds = notifications.flatMap(({ ids }) => ids);
     const record = { transitionIds, deliveries, notificationLog, incidents: changed, now };
     await this.#parts.store.outbox.recordDeliveries(record);
-    for (const one of notificationLog.announced) announced.set(one.fingerprint, one);
+    await mapInPieces(notificationLog.announced, pause, (one) => announced.set(one.fingerprint, one) && null);
     for (const fingerprint of notificationLog.ended) announced.delete(fingerprint);
     for (const group of notificationLog.groups) this.#lastNotified.set(group, now);
     for (const one of changed) this.#parts.fleet.putIncident(one);
@@ -303,7 +315,7 @@ export class Collector {
     const deliveries: NewDelivery[] = [];
     for (const { channel: name, message } of news.flatMap(({ messages }) => messages)) {
       const channel = this.#parts.channels().find((one) => one.name === name);
-      const delivery = channel && (await this.#deliveryOf(channel, message, pause));
+      const delivery = channel && (await deliveryOf(channel, message, { pause, log: this.#parts.world.log }));
       if (delivery) deliveries.push(delivery);
     }
     return deliveries;
@@ -323,7 +335,7 @@ export class Collector {
 
   /** One message a group and channel; of a storm one message a channel. */
   async #deliveriesOf(
-    groups: readonly { group: string; news: readonly Routed[] }[],
+    groups: readonly RoutedGroup[],
     now: EpochMs,
     pause: () => Promise<void>,
   ): Promise<readonly NewDelivery[]> {
@@ -341,44 +353,11 @@ export class Collector {
         await pause();
         const message = messageOf(group, transitions, now);
         await pause();
-        const delivery = message && (await this.#deliveryOf(channel, message, pause));
+        const delivery = message && (await deliveryOf(channel, message, { pause, log: this.#parts.world.log }));
         if (delivery) deliveries.push(delivery);
       }
     }
     return deliveries;
-  }
-
-  async #deliveryOf(channel: Channel, message: GroupMessage, pause: Outcome['pause']): Promise<NewDelivery | null> {
-    const rendered = this.#render(channel, message);
-    if (!rendered) return null;
-    await pause();
-    const { group, transitions, at, incident } = message;
-    const { payload, title } = rendered;
-    const stepOf = ({ kind, at: of, alert }: Transition) => `${kind} ${of} ${alert.fingerprint}`;
-    const steps = (await mapInPieces(transitions, pause, stepOf)).join();
-    const id = deliveryId([channel.name, group, String(at), steps, payload]);
-    await pause();
-    // The end of a pause waits behind the pause.
-    const fingerprintsOf = (one: Transition) =>
-      isPause(one) ? [one.alert.fingerprint, pauseFingerprint(one.alert)] : [one.alert.fingerprint];
-    const fingerprints = (await mapInPieces(transitions, pause, fingerprintsOf)).flat();
-    // What is said of an incident keeps its order, whatever else is said with it.
-    const alerts = incident ? [`incident|${incident.id}`, ...fingerprints] : fingerprints;
-    return { id, channel: channel.name, group, payload, title, alerts };
-  }
-
-  /** A channel that can't write a message down must not keep the others from getting theirs. */
-  #render(channel: Channel, message: GroupMessage): Rendered | null {
-    try {
-      return channel.render(message);
-    } catch (error) {
-      const { group } = message;
-      this.#parts.world.log.error(
-        { channel: channel.name, group, err: error },
-        'A message could not be composed and is undelivered.',
-      );
-      return null;
-    }
   }
 }
 
@@ -391,9 +370,4 @@ function outlasting(
     const readers = messages.filter(({ message }) => message.incident !== null).map(({ channel }) => channel);
     return alerts.flatMap((alert) => namedAtTheEnd(alert, announced(alert.fingerprint), readers) ?? []);
   });
-}
-
-/** The same for the same message however often it is made, and no other's: also of two installations with one receiver. */
-export function deliveryId(parts: readonly string[]): string {
-  return `msg_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`;
 }

@@ -2,7 +2,7 @@
 import type { NewDelivery } from '../model/delivery.ts';
 import { dayMs, type EpochMs, minuteMs } from '../model/time.ts';
 import { cronSchedule, type Schedule } from '../schedule.ts';
-import { deliveryId } from './collector.ts';
+import { deliveryId } from './delivery-of.ts';
 import { digestOf } from './digest.ts';
 import type { RecordingParts } from './parts.ts';
 

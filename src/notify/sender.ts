@@ -6,6 +6,7 @@ import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
+import { nextTurn } from '../world.ts';
 import { ChannelOutbox } from './channel-outbox.ts';
 import { idleMs } from './collector.ts';
 import { nextDelivery } from './next-delivery.ts';
@@ -95,7 +96,11 @@ export class Sender {
       await this.#keepUp();
       return 0;
     }
+    // A message of a storm is large: to write, to read and to send it are a turn of the event loop each.
+    const turn = () => world.clock.busy(() => nextTurn('patient'));
+    await turn();
     const { pending } = await this.#outbox.contents();
+    await turn();
     const tried = this.#triedSinceOutage;
     const { delivery, waitMs } = nextDelivery(pending, {
       now: world.clock.now(),

@@ -1,0 +1,59 @@
+// A message as a delivery for one channel: rendered, and named so that it is the same however often it is made.
+import { createHash } from 'node:crypto';
+import type { GroupMessage } from '../alert/grouping.ts';
+import { isPause, pauseFingerprint } from '../alert/pauses.ts';
+import { mapInPieces } from '../alert/pieces.ts';
+import type { Channel, Rendered } from '../channels/channel.ts';
+import type { Transition } from '../model/alert.ts';
+import type { NewDelivery } from '../model/delivery.ts';
+import type { Log } from '../world.ts';
+
+interface Composing {
+  /** Called between pieces of a storm's message: lets others have a turn. */
+  readonly pause: () => Promise<void>;
+  readonly log: Log;
+}
+
+/** null: the channel has nothing to say of it, or can't write it down, which the log says. */
+export async function deliveryOf(
+  channel: Channel,
+  message: GroupMessage,
+  { pause, log }: Composing,
+): Promise<NewDelivery | null> {
+  const rendered = rendering(channel, message, log);
+  if (!rendered) return null;
+  await pause();
+  const { group, transitions, at, incident } = message;
+  const { payload, title } = rendered;
+  // Piece by piece: in one text they would be megabytes.
+  const steps = createHash('sha256');
+  await mapInPieces(transitions, pause, ({ kind, at: of, alert }) => {
+    steps.update(`${kind} ${of} ${alert.fingerprint},`);
+    return null;
+  });
+  const id = deliveryId([channel.name, group, String(at), steps.digest('base64url'), payload]);
+  await pause();
+  // The end of a pause waits behind the pause.
+  const fingerprintsOf = (one: Transition) =>
+    isPause(one) ? [one.alert.fingerprint, pauseFingerprint(one.alert)] : [one.alert.fingerprint];
+  const fingerprints = (await mapInPieces(transitions, pause, fingerprintsOf)).flat();
+  // What is said of an incident keeps its order, whatever else is said with it.
+  const alerts = incident ? [`incident|${incident.id}`, ...fingerprints] : fingerprints;
+  return { id, channel: channel.name, group, payload, title, alerts };
+}
+
+/** A channel that can't write a message down must not keep the others from getting theirs. */
+function rendering(channel: Channel, message: GroupMessage, log: Log): Rendered | null {
+  try {
+    return channel.render(message);
+  } catch (error) {
+    const { group } = message;
+    log.error({ channel: channel.name, group, err: error }, 'A message could not be composed and is undelivered.');
+    return null;
+  }
+}
+
+/** The same for the same message however often it is made, and no other's: also of two installations with one receiver. */
+export function deliveryId(parts: readonly string[]): string {
+  return `msg_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`;
+}
