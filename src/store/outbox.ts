@@ -242,11 +242,17 @@ async function insertDelivery(trx: Db, delivery: NewDelivery, now: EpochMs): Pro
 
 /** Something happened to a delivery. Rejects when there is no such one, or when that can't happen to it as it is. */
 async function moveDelivery(trx: Db, id: string, event: DeliveryEvent): Promise<void> {
-  const row = await trx.selectFrom('deliveries').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-  const { detail, ...delivery } = deliveryAfter(storedDelivery(row), event);
+  const row = await trx.selectFrom('deliveries').select(progressColumns).where('id', '=', id).executeTakeFirstOrThrow();
+  // What it says matters to nothing that happens to it, and of a storm it is megabytes.
+  const { detail, ...delivery } = deliveryAfter(storedDelivery({ ...row, payload: '', alerts: '[]' }), event);
   const changed = { ...progressOf(delivery), detail };
   await trx.updateTable('deliveries').set(changed).where('id', '=', id).execute();
 }
+
+const progressColumns = [
+  ...(['id', 'channel', 'group_name', 'sequence', 'title', 'state', 'attempts', 'created_at'] as const),
+  ...(['next_attempt_at', 'settled_at', 'begun_at', 'receipt', 'detail'] as const),
+] as const;
 
 type Progress = Pick<Delivery, 'state' | 'attempts' | 'nextAttemptAt' | 'settledAt' | 'begunAt' | 'receipt'>;
 
