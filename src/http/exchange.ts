@@ -30,6 +30,28 @@ export type { AnswerHeaders, Deadlines };
 interface Load {
   connections: number;
   requests: number;
+  base: Base | null;
+}
+
+/** An address as it stands before a path. */
+interface Base {
+  readonly url: string;
+  readonly origin: string;
+  readonly before: string;
+}
+
+/** What no URL would write in another way. */
+const plainPath = /^(?:\/[\w-]+)+(?:\?[\w=&-]*)?$/;
+
+/** Where a request goes. A URL takes as much memory as the rest of it: it is made for the first one alone. */
+function placeOf({ baseUrl, path }: Ask, load: Load): { readonly origin: string; readonly path: string } {
+  const isPlain = plainPath.test(path);
+  const { base } = load;
+  if (isPlain && base?.url === baseUrl) return { origin: base.origin, path: base.before + path };
+  const { origin, pathname, search } = new URL(`${baseUrl}${path}`);
+  const whole = `${pathname}${search}`;
+  if (isPlain && whole.endsWith(path)) load.base = { url: baseUrl, origin, before: whole.slice(0, -path.length) };
+  return { origin, path: whole };
 }
 
 const loads = new WeakMap<Agent, Load>();
@@ -40,7 +62,7 @@ export function createAgent(socketPath: string | null = null): Agent {
     connections: maxConnections,
     connect: { timeout: connectDeadlineMs, ...(socketPath === null ? {} : { socketPath }) },
   });
-  const load = { connections: 0, requests: 0 };
+  const load: Load = { connections: 0, requests: 0, base: null };
   agent.on('connect', () => {
     load.connections += 1;
   });
@@ -104,12 +126,12 @@ export async function exchange<Value>(
   read: ReadSuccess<Value>,
 ): Promise<Exchange<Value>> {
   const { method, body, signal, mayLeave, deadlines = usualDeadlines } = ask;
-  const { origin, pathname, search } = new URL(`${ask.baseUrl}${ask.path}`);
-  const load = loads.get(agent) ?? { connections: 0, requests: 0 };
+  const load = loads.get(agent) ?? { connections: 0, requests: 0, base: null };
+  const place = placeOf(ask, load);
   // Then it goes out on a connection that is open already.
   const kept = load.connections > load.requests;
   const headers = { ...ask.headers, 'accept-encoding': 'gzip' };
-  const request = { origin, path: `${pathname}${search}`, method, headers, body };
+  const request = { ...place, method, headers, body };
   const held = heldAnswers.begin();
   load.requests += 1;
   try {

@@ -187,7 +187,7 @@ export const readWarmup: Reader<WarmupAnswer> = reader((body) => {
   const [status, mode, config] = [readText(body['status']), readText(body['warmup_mode']), fieldsOf(body['config'])];
   if (status === null && mode === null) return null;
   const { recent_emails: recent } = body;
-  const mails = Array.isArray(recent) ? recent.slice(0, maxRecentMails).map(fieldsOf) : [];
+  const mails = Array.isArray(recent) ? Array.from(recent.slice(0, maxRecentMails), fieldsOf) : [];
   return {
     status,
     // The mode stands at the top; in an update's answer it stands inside config (T3).

@@ -27,11 +27,10 @@ import {
 } from '../model/answers.ts';
 import type { Ppm, WarmupMode } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
-import type { EpochMs } from '../model/time.ts';
 import { inTurns, type World } from '../world.ts';
 import { Budget } from './budget.ts';
 import type { AnswerTo, RequestKind } from './interpret.ts';
-import { type Known, KnownBodies } from './known-bodies.ts';
+import { type Known, KnownBodies, Seen } from './known-bodies.ts';
 import { readAnswer } from './large-answers.ts';
 
 export interface ClientOptions {
@@ -136,26 +135,32 @@ export class MailboxApi {
   }
 
   /** `believed`, here and below: what was read before; an answer of the same bytes is the same object. */
-  mailbox(id: string, believed: Known<MailboxDetail> | null = null): Answered<MailboxDetail> {
+  mailbox(id: string, believed: Observed<MailboxDetail> | null = null): Answered<MailboxDetail> {
     const path = `/v1/mailboxes/${encodeURIComponent(id)}`;
-    return this.#call({ route: 'mailbox', method: 'GET', path, mailboxId: id, believed });
+    return this.#call({
+      route: 'mailbox',
+      method: 'GET',
+      path,
+      mailboxId: id,
+      believed: believed && Seen.known(believed),
+    });
   }
 
-  warmup(id: string, believed: Known<WarmupAnswer> | null = null): Answered<WarmupAnswer> {
+  warmup(id: string, believed: Observed<WarmupAnswer> | null = null): Answered<WarmupAnswer> {
     return this.#ask('warmup', id, { believed });
   }
 
-  stats(id: string, believed: Known<StatsAnswer> | null = null): Answered<StatsAnswer> {
+  stats(id: string, believed: Observed<StatsAnswer> | null = null): Answered<StatsAnswer> {
     return this.#ask('stats', id, { more: `&days=${this.#options.statsDays}`, believed });
   }
 
   /** `fresh`: the API is to look up the records now, not to answer from its cache. */
-  dns(id: string, fresh = false, believed: Known<DnsAnswer> | null = null): Answered<DnsAnswer> {
+  dns(id: string, fresh = false, believed: Observed<DnsAnswer> | null = null): Answered<DnsAnswer> {
     return this.#ask('dns', id, { more: fresh ? '&refresh=true' : '', believed });
   }
 
   /** `fresh`: the API is to ask the lists now, not to answer from its cache. */
-  blacklist(id: string, fresh = false, believed: Known<BlacklistAnswer> | null = null): Answered<BlacklistAnswer> {
+  blacklist(id: string, fresh = false, believed: Observed<BlacklistAnswer> | null = null): Answered<BlacklistAnswer> {
     return this.#ask('blacklist', id, { more: fresh ? '&refresh=true' : '', believed });
   }
 
@@ -196,10 +201,10 @@ export class MailboxApi {
   #ask<Kind extends Route>(
     route: Kind,
     id: string,
-    { more = '', believed = null }: { readonly more?: string; readonly believed?: Known<AnswerTo<Kind>> | null },
+    { more = '', believed = null }: { readonly more?: string; readonly believed?: Observed<AnswerTo<Kind>> | null },
   ): Answered<AnswerTo<Kind>> {
     const path = `/v1/${route}?mailbox_id=${encodeURIComponent(id)}${more}`;
-    return this.#call({ route, method: 'GET', path, mailboxId: id, believed });
+    return this.#call({ route, method: 'GET', path, mailboxId: id, believed: believed && Seen.known(believed) });
   }
 
   #write(id: string, mayLeave: (() => boolean) | undefined, body: object): Answered<true> {
@@ -223,7 +228,7 @@ export class MailboxApi {
     this.#tally.request({ account: this.#options.account, route: call.route, code }, seconds);
     this.#noteOutcome(result);
     this.#sayHeadroom();
-    if (result.ok) return { ok: true, value: observed(clock.now(), result.value) };
+    if (result.ok) return { ok: true, value: new Seen(clock.now(), result.value) };
     const { failure } = result;
     const what = `${call.method} ${call.path.split('?')[0]}: `;
     return failed({ ...failure, detail: what + failure.detail });
@@ -345,10 +350,6 @@ export class MailboxApi {
     const said = `the API allows ${limits.limit} ${limits.limit === 1 ? 'request' : 'requests'} a minute, the configuration says ${configured}: Warmwarden uses the smaller number`;
     this.#world.log.warn({ account, limit: limits.limit, configured }, said);
   }
-}
-
-function observed<Answer>(at: EpochMs, { answer, body }: Known<Answer>): Observed<Answer> {
-  return body === undefined ? { at, answer } : { at, answer, body };
 }
 
 function knownAs(entry: MailboxEntry, known: KnownEntry): MailboxEntry {

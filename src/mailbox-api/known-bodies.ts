@@ -3,12 +3,34 @@ import { hash } from 'node:crypto';
 import type { Success } from '../http/exchange.ts';
 import type { Result } from '../http/failure.ts';
 import type { Observed } from '../model/answers.ts';
+import type { EpochMs } from '../model/time.ts';
 
 /** Hashing takes about a millisecond a megabyte, in one turn of the event loop: what is larger is read each time. */
 const maxHashedBytes = 4 * 1024 * 1024;
 
-/** An answer, and what tells the body that it was read from. */
-export type Known<Answer> = Pick<Observed<Answer>, 'answer' | 'body'>;
+/** An answer, and what tells the body that it was read from; null: nothing does. */
+export interface Known<Answer> {
+  readonly answer: Answer;
+  readonly body: string | null;
+}
+
+/** An answer that was read. What tells its body goes with it, for as long as it is believed, and nobody else sees it. */
+export class Seen<Answer> implements Observed<Answer> {
+  readonly at: EpochMs;
+  readonly answer: Answer;
+  readonly #body: string | null;
+
+  constructor(at: EpochMs, { answer, body }: Known<Answer>) {
+    this.at = at;
+    this.answer = answer;
+    this.#body = body;
+  }
+
+  /** Of an answer that comes from the store nobody knows the body. */
+  static known<Answer>(observed: Observed<Answer>): Known<Answer> {
+    return { answer: observed.answer, body: #body in observed ? observed.#body : null };
+  }
+}
 
 let made = 0;
 
@@ -29,11 +51,9 @@ export class KnownBodies {
   ): Promise<Result<Known<Answer>>> {
     const isCompared = known !== null && body.length <= maxHashedBytes;
     // A Link header says whether a list is whole.
-    const hashed = isCompared ? hash('sha1', body, 'base64') + (headers['link'] ?? '') + this.#mark : undefined;
-    if (hashed !== undefined && known?.body === hashed) return { ok: true, value: known };
+    const hashed = isCompared ? hash('sha1', body, 'base64') + (headers['link'] ?? '') + this.#mark : null;
+    if (hashed !== null && known?.body === hashed) return { ok: true, value: known };
     const result = await read();
-    if (!result.ok) return result;
-    const answer = result.value;
-    return { ok: true, value: hashed === undefined ? { answer } : { answer, body: hashed } };
+    return result.ok ? { ok: true, value: { answer: result.value, body: hashed } } : result;
   }
 }

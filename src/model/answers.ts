@@ -6,8 +6,6 @@ import type { EpochMs, IsoDate } from './time.ts';
 export interface Observed<Answer> {
   readonly at: EpochMs;
   readonly answer: Answer;
-  /** Tells the body that it was read from, for as long as the process runs; absent where no other is compared with it. */
-  readonly body?: string;
 }
 
 /** The endpoints that are polled; also the `route` label of metrics. */

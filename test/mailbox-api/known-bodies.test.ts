@@ -1,7 +1,7 @@
 // The same bytes as before are the same answer, and are not read; other bytes always are.
 import { expect, test } from 'vitest';
 import type { Result } from '../../src/http/failure.ts';
-import { type Known, KnownBodies } from '../../src/mailbox-api/known-bodies.ts';
+import { type Known, KnownBodies, Seen } from '../../src/mailbox-api/known-bodies.ts';
 
 interface Text {
   readonly text: string;
@@ -9,7 +9,7 @@ interface Text {
 
 const failure = { kind: 'malformed', status: 200, detail: 'no JSON', retryAfterMs: null } as const;
 /** As the store has it: nobody knows the bytes that it was read from. */
-const stored: Known<Text> = { answer: { text: 'of the store' } };
+const stored: Known<Text> = { answer: { text: 'of the store' }, body: null };
 
 function reading() {
   const bodies = new KnownBodies();
@@ -66,4 +66,14 @@ test('a body that can’t be read is never known', async () => {
   const { counts, read } = reading();
   for (let times = 0; times < 2; times += 1) await expect(read('bad', stored)).rejects.toThrow('no JSON');
   expect(counts.read).toBe(2);
+});
+
+test('what tells the body stands in an answer that was read, and neither in its JSON nor in what it is compared with', () => {
+  const seen = new Seen(7, { answer: 1, body: 'hash' });
+  expect(Seen.known(seen)).toEqual({ answer: 1, body: 'hash' });
+  expect([JSON.parse(JSON.stringify(seen)), Seen.known({ at: 7, answer: 1 })]).toEqual([
+    { at: 7, answer: 1 },
+    { answer: 1, body: null },
+  ]);
+  expect({ ...seen }).toEqual({ at: 7, answer: 1 });
 });
