@@ -75,6 +75,7 @@ export function addDays(date: IsoDate, later: number): IsoDate {
 
 /** Whether a date is a Saturday or a Sunday. */
 export function isWeekend(date: IsoDate): boolean {
-  const day = new Date(`${date}T00:00:00Z`).getUTCDay();
-  return day === 0 || day === 6;
+  // The epoch began on a Thursday.
+  const fromSunday = (dayOf(date) + 4) % 7;
+  return fromSunday === 0 || fromSunday === 6;
 }

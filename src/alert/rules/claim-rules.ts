@@ -26,8 +26,6 @@ interface Finding {
 
 function condition(rule: Rule, mailbox: MailboxState, context: MailboxContext, finding: Finding): Condition {
   const { active, title, sentences } = finding;
-  const claim = mailbox.memory?.claim ?? null;
-  const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
   return wordedLater(
     {
       subject: subjectOf(rule, mailbox),
@@ -35,11 +33,15 @@ function condition(rule: Rule, mailbox: MailboxState, context: MailboxContext, f
       active,
       ...atOnce,
     },
-    () => ({
-      title: `${mailbox.email}: ${title}`,
-      sentences,
-      numbers: { claim: claim?.kind ?? null, since: claim ? new Date(claim.since).toISOString() : null, ...link },
-    }),
+    () => {
+      const claim = mailbox.memory?.claim ?? null;
+      const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
+      return {
+        title: `${mailbox.email}: ${title}`,
+        sentences,
+        numbers: { claim: claim?.kind ?? null, since: claim ? new Date(claim.since).toISOString() : null, ...link },
+      };
+    },
   );
 }
 

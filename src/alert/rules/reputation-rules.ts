@@ -57,10 +57,9 @@ export function healthScoreDrop(mailbox: MailboxState, context: MailboxContext):
   const { points } = context.rules.healthScoreDrop;
   const score = mailbox.entry.answer.healthScore;
   const from = addDays(utcDate(context.now), 1 - days);
-  const scores = dailyRows(mailbox.stats?.answer, context.now).flatMap(({ date, healthScore }) =>
-    date >= from && typeof healthScore === 'number' ? [healthScore] : [],
-  );
-  const best = scores.length === 0 ? null : Math.max(...scores);
+  let best: number | null = null;
+  for (const { date, healthScore } of dailyRows(mailbox.stats?.answer, context.now))
+    if (date >= from && typeof healthScore === 'number') best = Math.max(best ?? healthScore, healthScore);
   const drop = best === null || score === null ? null : best - score;
   const fell = drop !== null && drop >= points;
   return condition(

@@ -75,12 +75,15 @@ function freshSentences(readAt: number | null, zone: string): readonly string[] 
 function standStillSince(mailbox: MailboxState, now: EpochMs): IsoDate | null {
   if (mailbox.verdict?.answer.run !== 'running') return null;
   const oldest = addDays(utcDate(now), -usedToSendDays);
-  const sent = (mailbox.stats?.answer.rows ?? []).flatMap((row) =>
-    row.date !== null && row.date >= oldest && row.sent !== null && row.sent > 0 ? [row.date] : [],
-  );
-  const last = sent.reduce<IsoDate | null>((newest, date) => (newest === null || date > newest ? date : newest), null);
+  let last: IsoDate | null = null;
+  let atWeekends = false;
+  for (const { date, sent } of mailbox.stats?.answer.rows ?? []) {
+    if (date === null || date < oldest || sent === null || sent <= 0) continue;
+    if (last === null || date > last) last = date;
+    atWeekends ||= isWeekend(date);
+  }
   if (last === null) return null;
-  const weekdaysOnly = mailbox.warmup?.answer.config.weekdaysOnly === true || !sent.some(isWeekend);
+  const weekdaysOnly = mailbox.warmup?.answer.config.weekdaysOnly === true || !atWeekends;
   let quiet = 0;
   const over = utcDate(now - dayMs - lastTimeZoneMs);
   for (let date = addDays(last, 1); date <= over; date = addDays(date, 1)) {
