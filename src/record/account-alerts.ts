@@ -73,6 +73,7 @@ export class AccountAlerts {
   readonly #fleet: Fleet;
   readonly #moving: MovingCommit;
   readonly #command: string;
+  readonly #usualWords: readonly string[];
   readonly #options: RecorderOptions;
   readonly #pooled: PooledAlerts;
 
@@ -81,15 +82,16 @@ export class AccountAlerts {
     this.#moving = group.moving;
     this.#fleet = fleet;
     this.#command = world.command;
+    this.#usualWords = [...options.words.running, ...options.words.paused];
     this.#options = options;
   }
 
   /** After an answer about a mailbox, or the outcome of an action on it. */
   after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged = false }: Happening): AlertChanges {
-    const context = { ...this.#context(mailbox, policy, now), before: outside?.before ?? null };
+    const context = this.#context(mailbox, policy, now, outside?.before);
     const newest = actions.at(-1);
     const conditions = [
-      ...(route ? conditionsAfter(route, mailbox, context) : []),
+      ...(route ? this.#newsOf(mailbox, conditionsAfter(route, mailbox, context)) : []),
       ...(route === 'stats' || route === 'warmup' ? this.#pooled.after(mailbox, judged, now) : []),
       ...(newest ? [actionFailedCondition(newest, context), ...this.#keyShown()] : []),
       ...(breaker ? [this.#held(breaker, policy, now)] : []),
@@ -102,6 +104,12 @@ export class AccountAlerts {
     const transitions = [...events, ...changes.transitions];
     if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
+  }
+
+  /** Where no alert is about a mailbox, its conditions are news only if they hold; most hold nowhere. What waits may have one. */
+  #newsOf(mailbox: MailboxState, conditions: readonly Condition[]): readonly Condition[] {
+    if (!this.#moving.isEmpty || this.#fleet.alertsAbout(mailbox).length > 0) return conditions;
+    return conditions.filter(({ active, subject }) => active === true || subject.mailboxId === null);
   }
 
   /** What writes showed of the key is stored together with their outcomes: a restart remembers both, or neither. */
@@ -230,18 +238,28 @@ export class AccountAlerts {
     return waiting === undefined ? this.#fleet.alert(fingerprint) : (waiting ?? undefined);
   }
 
-  #context(mailbox: MailboxState, policy: Policy, now: EpochMs): MailboxContext {
-    const { account, pageUrl, keyWrites, staleBefore, staleMeasurement, rules, words } = this.#options;
+  #context(mailbox: MailboxState, policy: Policy, now: EpochMs, before: MailboxState | null = null): MailboxContext {
+    const { account, pageUrl, keyWrites, staleBefore, staleMeasurement, rules } = this.#options;
     const writesOff = this.#fleet.writesOffOver(account, mailbox.id, now);
     // After a refused write only one that succeeds shows that the key may write.
     const mayWrite = policy.enforce && writesOff === null && keyWrites() !== false;
     const neighbours = () => [...this.#fleet.mailboxesOf(account)].filter(({ id }) => id !== mailbox.id);
     const others = (one: MailboxState) => othersOf(one, this.#fleet.mailboxes(), now);
-    const command = this.#command;
-    const stale = { staleBefore: staleBefore(), staleMeasurement };
-    const usualWords = [...words.running, ...words.paused];
-    const data = { ...stale, usualWords, before: null, rules: rules(), neighbours, others };
-    return { now, policy, mayWrite, writesOff, ...data, pageUrl, command };
+    return {
+      now,
+      policy,
+      mayWrite,
+      writesOff,
+      staleBefore: staleBefore(),
+      staleMeasurement,
+      before,
+      usualWords: this.#usualWords,
+      rules: rules(),
+      neighbours,
+      pageUrl,
+      command: this.#command,
+      others,
+    };
   }
 
   #held(breaker: BreakerState, policy: Policy, now: EpochMs): Condition {

@@ -51,9 +51,7 @@ export class PooledMailboxes {
   put(mailbox: MailboxState, look: PooledLook, judged: boolean): void {
     const before = this.kept(mailbox.id);
     const after = memberOf(mailbox, look, { before, judged: judged || before?.judged === true });
-    // The sums stay as they are: only what the mailbox is known by is newer.
-    if (before && bringsTheSame(before, after)) this.#members.set(mailbox.id, { ...after, part: before.part });
-    else this.restore(mailbox.id, after);
+    if (after !== before) this.restore(mailbox.id, after);
   }
 
   /** What is remembered of a mailbox, to be put back with `restore` when what comes next is not committed. */
@@ -130,21 +128,23 @@ export class PooledMailboxes {
 /** So many newest days say who bounces most. */
 const lateDays = 7;
 
-/** The mailbox as it counts. Most answers change nothing here: what was made of the same rows is taken again. */
+/** The mailbox as it counts; `before` itself, or the same part, where the answer changes nothing of it. */
 function memberOf(
   mailbox: MailboxState,
   look: PooledLook,
   { before, judged }: { readonly before: Member | null; readonly judged: boolean },
 ): Member {
-  const fresh = sourceOf(mailbox, look);
-  const same = before?.judged && isSameSource(before.source, fresh) ? before : null;
-  const source = same?.source ?? fresh;
+  const { email } = mailbox;
+  const same = before?.judged && isSourceOf(mailbox, look, before.source) ? before : null;
+  const source = same?.source ?? sourceOf(mailbox, look);
   const { isSound, bouncedLately } = same ?? (judged ? summaryOf(source) : noSummary);
   const standing = judged ? standingOf(mailbox, isSound, look) : unjudgedStanding(mailbox, look);
-  const days = () => limitedDays(source);
-  const part = standing && { domain: domainOf(mailbox.email), standing, days };
   const statsAt = mailbox.stats?.at ?? null;
-  return { email: mailbox.email, part, source, statsAt, judged, isSound, bouncedLately };
+  const isInPlace = same?.email === email && (same.part?.standing ?? null) === standing;
+  if (isInPlace && same.statsAt === statsAt) return same;
+  const days = () => limitedDays(source);
+  const part = isInPlace ? same.part : standing && { domain: domainOf(email), standing, days };
+  return { email, part, source, statsAt, judged, isSound, bouncedLately };
 }
 
 function sourceOf({ stats, warmup, memory }: MailboxState, { policy, now }: PooledLook): DaysSource {
@@ -160,20 +160,14 @@ function sourceOf({ stats, warmup, memory }: MailboxState, { policy, now }: Pool
 
 const noModes: DaysSource['earlierModes'] = [];
 
-function isSameSource(one: DaysSource, other: DaysSource): boolean {
+/** Whether the days of the mailbox are those of that source. */
+function isSourceOf({ stats, warmup, memory }: MailboxState, { policy }: PooledLook, source: DaysSource): boolean {
   return (
-    one.stats === other.stats &&
-    one.mode === other.mode &&
-    one.earlierModes === other.earlierModes &&
-    warmupModes.every((mode) => one.limitsPpm[mode] === other.limitsPpm[mode])
+    source.stats === (stats?.answer ?? null) &&
+    source.mode === (warmup?.answer.mode ?? null) &&
+    source.earlierModes === (memory?.earlierModes ?? noModes) &&
+    warmupModes.every((mode) => source.limitsPpm[mode] === policy.limitsPpm[mode])
   );
-}
-
-/** The same days, in the same place. */
-function bringsTheSame(one: Member, other: Member): boolean {
-  const [before, after] = [one.part, other.part];
-  if (before === null || after === null) return before === after;
-  return before.standing === after.standing && before.domain === after.domain && one.source === other.source;
 }
 
 const noSummary = { isSound: false, bouncedLately: 0 };

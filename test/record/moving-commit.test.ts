@@ -52,6 +52,19 @@ test('a storm of alerts is committed in pieces, and each answer is recorded when
   expect(news.map(({ transition }) => transition.alert.mailboxId).toSorted()).toEqual(ids.toSorted());
 });
 
+test('an answer ends the alert that another one began, whether that was committed or still waits', async () => {
+  await using stage = await recording(ids, everyMs);
+  const connected = answerOf('mailbox', now);
+  const statuses = () => [...stage.fleet.alerts()].map(({ status }) => status);
+  await Promise.all(ids.flatMap((id) => [stage.answered(id, disconnected), stage.answered(id, connected)]));
+  expect([await firing(stage), statuses()]).toEqual([0, []]);
+  const twice = (seen: Observation) => Promise.all([stage.answered('m1', seen), stage.answered('m1', seen)]);
+  await twice(disconnected);
+  expect([await firing(stage), statuses()]).toEqual([1, ['firing']]);
+  await twice(connected);
+  expect([await firing(stage), statuses()]).toEqual([0, []]);
+});
+
 test('more answers than one piece takes are several transactions', async () => {
   const many = Array.from({ length: 110 }, (_, index) => `m${index}`);
   await using stage = await recording(many, everyMs);
