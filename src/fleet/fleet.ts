@@ -69,6 +69,8 @@ export class Fleet {
   #missingReplicas: readonly MissingReplica[] = [];
   #revision = 0;
   #alertsRevision = 0;
+  /** By account: the revision that one of its alerts changed with last. */
+  readonly #alertsChangedAt = new Map<string, number>();
 
   /** Grows with every change: equal numbers mean the same picture. */
   get revision(): number {
@@ -165,6 +167,10 @@ export class Fleet {
   get alertsRevision(): number {
     return this.#alertsRevision;
   }
+  /** The accounts that the alerts are of which changed after a revision of the alerts. */
+  alertsChangedSince(alertsRevision: number): ReadonlySet<string> {
+    return new Set([...this.#alertsChangedAt].flatMap(([account, at]) => (at > alertsRevision ? [account] : [])));
+  }
   /** Pending and firing alerts. */
   alerts(): IterableIterator<Alert> {
     return this.#alerts.values();
@@ -216,8 +222,9 @@ export class Fleet {
 
   /** Takes an alert in among those about the same, or out of them. */
   #noteAbout(alert: Alert, stays: boolean): void {
-    this.#alertsRevision += 1;
     const { account, mailboxId, fingerprint } = alert;
+    this.#alertsRevision += 1;
+    this.#alertsChangedAt.set(account, this.#alertsRevision);
     if (mailboxId === null) {
       if (stays) this.#wideAlerts.set(fingerprint, alert);
       else this.#wideAlerts.delete(fingerprint);

@@ -2,29 +2,19 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import type { EpochMs } from '../model/time.ts';
 import { FiringAlerts } from '../overview/firing-alerts.ts';
-import {
-  isFiring,
-  type NearLimitPpmOf,
-  noCounts,
-  type RankedMailbox,
-  rank,
-  type StateCounts,
-} from '../overview/fleet-view.ts';
+import { isFiring, type NearLimitPpmOf, type RankedMailbox, rank } from '../overview/fleet-view.ts';
 import { WideAlerts } from '../overview/wide-alerts.ts';
-import type { KnownFleet } from '../page/fleet-page.ts';
 import { createPacer } from '../world.ts';
 import { eachAlert } from './each-alert.ts';
+import { FleetSums, type FleetTotals } from './fleet-sums.ts';
 
 /** Ten thousand mailboxes are gone through in slices of this. */
 const sliceMs = 3;
 
-export interface RankedFleet extends KnownFleet {
+export interface RankedFleet extends FleetTotals {
   /** In no order. */
   readonly ranked: readonly RankedMailbox[];
-  readonly counts: StateCounts;
-  readonly providers: ReadonlySet<string>;
   readonly firing: FiringAlerts;
 }
 
@@ -33,6 +23,9 @@ interface Known {
   readonly revision: number;
   readonly alertsRevision: number;
   readonly configuration: object;
+  /** Place by place as `fleet.ranked`: to see that one is the same, nothing of it has to be read. */
+  readonly mailboxes: readonly MailboxState[];
+  readonly sums: FleetSums;
   readonly fleet: RankedFleet;
 }
 
@@ -69,31 +62,29 @@ export class Ranking {
     const { revision, alertsRevision } = this.#fleet;
     const configuration = this.#configuration();
     const known = this.#known?.configuration === configuration ? this.#known : null;
-    const sameAlerts = known?.alertsRevision === alertsRevision;
-    const before = known?.fleet.ranked ?? [];
+    const alerted = this.#fleet.alertsChangedSince(known?.alertsRevision ?? 0);
     const wide = new WideAlerts(this.#fleet.wideAlerts());
-    const firing = sameAlerts ? known.fleet.firing : await this.#firing();
-    const ranked: RankedMailbox[] = [];
-    const providers = new Set<string>();
-    let [firstSeenAt, oldestStatsAt, unread]: [EpochMs | null, EpochMs | null, number] = [null, null, 0];
-    const counts = noCounts();
+    const firing = known?.alertsRevision === alertsRevision ? known.fleet.firing : await this.#firing();
+    const mailboxes = [...this.#fleet.mailboxes()];
+    const before = known?.fleet.ranked ?? [];
+    const ranked = before.slice(0, mailboxes.length);
+    const sums = known?.sums.copy() ?? new FleetSums();
     const pacer = createPacer(sliceMs, 'patient');
-    for (const mailbox of [...this.#fleet.mailboxes()]) {
-      if (pacer.due()) await pacer.turn();
-      const place = before[ranked.length];
+    for (let place = 0; place < Math.max(mailboxes.length, before.length); place += 1) {
+      const mailbox = mailboxes[place];
       // A mailbox that is the same object is the same.
-      const same = place?.mailbox === mailbox ? place : null;
-      const one = same && sameAlerts ? same : this.#rank(mailbox, wide, same);
-      ranked.push(one);
-      counts[one.state] += 1;
-      const { provider } = mailbox.entry.answer;
-      if (provider !== null) providers.add(provider);
-      firstSeenAt = Math.min(firstSeenAt ?? mailbox.firstSeenAt, mailbox.firstSeenAt);
-      if (mailbox.stats) oldestStatsAt = Math.min(oldestStatsAt ?? mailbox.stats.at, mailbox.stats.at);
-      else unread += 1;
+      const isSame = known?.mailboxes[place] === mailbox;
+      if (isSame && alerted.size === 0) continue;
+      if (pacer.due()) await pacer.turn();
+      if (isSame && mailbox && !alerted.has(mailbox.account)) continue;
+      const was = before[place];
+      const one = mailbox && this.#rank(mailbox, wide, isSame ? was : undefined);
+      if (one === was) continue;
+      sums.replace(place, was, one);
+      if (one) ranked[place] = one;
     }
-    const fleet = { ranked, counts, providers, firing, firstSeenAt, oldestStatsAt, unread };
-    this.#known = { revision, alertsRevision, configuration, fleet };
+    const fleet = { ranked, firing, ...sums.totals() };
+    this.#known = { revision, alertsRevision, configuration, mailboxes, sums, fleet };
   }
 
   async #firing(): Promise<FiringAlerts> {
@@ -105,7 +96,7 @@ export class Ranking {
   }
 
   /** `same`: of the last ranking, when only alerts may have changed. */
-  #rank(mailbox: MailboxState, wide: WideAlerts, same: RankedMailbox | null): RankedMailbox {
+  #rank(mailbox: MailboxState, wide: WideAlerts, same: RankedMailbox | undefined): RankedMailbox {
     const [own, shared] = [this.#fleet.alertsAbout(mailbox), wide.concerning(mailbox)];
     const alerts = shared.length === 0 && own.every(isFiring) ? own : [...own.filter(isFiring), ...shared];
     return same && areSame(same.alerts, alerts) ? same : rank(mailbox, this.#nearLimitPpmOf(mailbox), alerts);

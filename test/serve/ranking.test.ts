@@ -19,7 +19,9 @@ test('after any change, the next look finds what a ranking made anew finds', asy
   const nearLimitPpmOf = (_mailbox: MailboxState) => limits.ppm;
   const box = (index: number) => {
     const [id, email, account] = [`m${index}`, `box${index}@domain${index % 3}.example`, `client-${index % 4}`];
-    const made = mailbox(id, email, { account });
+    const plain = mailbox(id, email, { account, firstSeenAt: now - below(1_000) });
+    const provider = chance.pick([null, 'google', 'microsoft', 'other']);
+    const made = { ...plain, entry: { ...plain.entry, answer: { ...plain.entry.answer, provider } } };
     const dns = made.dns && {
       ...made.dns,
       answer: { ...made.dns.answer, records: { ...made.dns.answer.records, spf } },
