@@ -33,6 +33,8 @@ export interface CrewOptions {
   readonly headroom?: string;
   /** Keys of `alerts.rules`. */
   readonly rules?: object;
+  /** Keys of `poll`; without: everything every two seconds. */
+  readonly poll?: object;
   /** What is in the environment of each. */
   readonly envOf?: (index: number) => NodeJS.ProcessEnv;
 }
@@ -42,7 +44,7 @@ function fileFor(
   accounts: ReadonlyMap<string, OtherApi>,
   receiver: Receiver,
   place: PostgresPlace,
-  { headroom = '0%', rules = {} }: CrewOptions,
+  { headroom = '0%', rules = {}, poll = {} }: CrewOptions,
 ): object {
   return {
     accounts: [...accounts].map(([name, api]) => ({
@@ -52,7 +54,7 @@ function fileFor(
       requests_per_minute: 1_200,
       headroom,
     })),
-    poll: Object.fromEntries(routes.map((route) => [route, everyTwoSeconds])),
+    poll: { ...Object.fromEntries(routes.map((route) => [route, everyTwoSeconds])), ...poll },
     // So many breaches an hour would be bad data anywhere else.
     guard: { breaker: { min_mailboxes: beyondAll, max_mailboxes: beyondAll } },
     alerts: {
