@@ -4,7 +4,9 @@ import { untried } from './delivery.ts';
 import type { EpochMs } from './time.ts';
 
 /** What becomes of a delivery after an attempt; `detail` is what the receiver said, in a sentence. */
-export type DeliverySettlement = (Accepted | Failed | Settled) & { readonly at: EpochMs };
+export type AttemptSettlement = (Accepted | Failed | Settled) & { readonly at: EpochMs };
+/** What becomes of it after an attempt, or of what was sent in its place. */
+export type DeliverySettlement = AttemptSettlement | (Replaced & { readonly at: EpochMs });
 type Unsettled = PendingDelivery | BegunDelivery | AcceptedDelivery;
 
 /** The receiver works on it: this was no attempt that failed. */
@@ -27,6 +29,12 @@ interface Settled {
   readonly detail: string | null;
 }
 
+/** It was not sent: a newer one was. */
+interface Replaced {
+  readonly kind: 'replaced';
+  readonly detail: string;
+}
+
 /** An attempt that must not be repeated blindly is about to be made. */
 interface Begun {
   readonly kind: 'begun';
@@ -45,22 +53,28 @@ export function deliveryAfter(delivery: Delivery, event: DeliveryEvent): Deliver
   switch (delivery.state) {
     case 'pending':
       if (event.kind === 'begun') return { ...delivery, state: 'begun', begunAt: event.at };
+      if (event.kind === 'replaced') {
+        const { detail, at } = event;
+        return { ...delivery, state: 'replaced', detail, nextAttemptAt: at, settledAt: at };
+      }
       if (event.kind !== 'resent') return settled(delivery, event);
       break;
     case 'begun':
     case 'accepted':
-      if (event.kind !== 'begun' && event.kind !== 'resent') return settled(delivery, event);
+      if (event.kind !== 'begun' && event.kind !== 'resent' && event.kind !== 'replaced')
+        return settled(delivery, event);
       break;
     case 'dead':
       if (event.kind === 'resent') return { ...delivery, ...untried(event.at) };
       break;
     case 'sent':
+    case 'replaced':
       break;
   }
   throw new Error(`delivery ${delivery.id}: nothing leads from ${delivery.state} by ${event.kind}`);
 }
 
-function settled(delivery: Unsettled, event: DeliverySettlement): Unsettled | SettledDelivery {
+function settled(delivery: Unsettled, event: AttemptSettlement): Unsettled | SettledDelivery {
   const { detail, at } = event;
   if (event.kind === 'accepted') {
     const { receipt, nextAttemptAt } = event;

@@ -56,9 +56,9 @@ export interface AcceptedDelivery extends Message {
   readonly receipt: string;
 }
 
-/** sent: the receiver said yes. dead: given up, visible, kept. */
+/** sent: the receiver said yes. dead: given up, visible, kept. replaced: a reminder in whose place a newer one was sent. */
 export interface SettledDelivery extends Message {
-  readonly state: 'sent' | 'dead';
+  readonly state: 'sent' | 'dead' | 'replaced';
   readonly settledAt: EpochMs;
   readonly begunAt: null;
   /** What it was accepted with. */
@@ -93,8 +93,8 @@ export function pendingDelivery(fresh: NewDelivery, now: EpochMs, sequence = 0):
 }
 
 /** How the store, the page and the JSON know a state: what was begun or accepted is pending. */
-export function publicState({ state }: Pick<Delivery, 'state'>): 'pending' | 'sent' | 'dead' {
-  return state === 'sent' || state === 'dead' ? state : 'pending';
+export function publicState({ state }: Pick<Delivery, 'state'>): 'pending' | SettledDelivery['state'] {
+  return state === 'begun' || state === 'accepted' ? 'pending' : state;
 }
 
 /** Which undelivered messages are meant; null: any. */

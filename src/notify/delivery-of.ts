@@ -27,8 +27,10 @@ export async function deliveryOf(
   const { payload, title } = rendered;
   // Piece by piece: in one text they would be megabytes.
   const steps = createHash('sha256');
+  const named = createHash('sha256');
   await mapInPieces(transitions, pause, ({ kind, at: of, alert }) => {
     steps.update(`${kind} ${of} ${alert.fingerprint},`);
+    named.update(`${alert.fingerprint},`);
     return null;
   });
   const id = deliveryId([channel.name, group, String(at), steps.digest('base64url'), payload]);
@@ -39,7 +41,9 @@ export async function deliveryOf(
   const fingerprints = (await mapInPieces(transitions, pause, fingerprintsOf)).flat();
   // What is said of an incident keeps its order, whatever else is said with it.
   const alerts = incident ? [`incident|${incident.id}`, ...fingerprints] : fingerprints;
-  return { id, channel: channel.name, group, payload, title, alerts };
+  const reminds = transitions.length > 0 && transitions.every(({ kind }) => kind === 'reminder');
+  const names = reminds ? [`${reminderPrefix}${named.digest('base64url')}`, ...alerts] : alerts;
+  return { id, channel: channel.name, group, payload, title, alerts: names };
 }
 
 /** A channel that can't write a message down must not keep the others from getting theirs. */
@@ -51,6 +55,13 @@ function rendering(channel: Channel, message: GroupMessage, log: Log): Rendered 
     log.error({ channel: channel.name, group, err: error }, 'A message could not be composed and is undelivered.');
     return null;
   }
+}
+
+const reminderPrefix = 'reminder|';
+
+/** Among the alerts of a message that only reminds people of them, what is the same for the same alerts; undefined for any other. */
+export function reminderAmong(alerts: readonly string[]): string | undefined {
+  return alerts[0]?.startsWith(reminderPrefix) ? alerts[0] : undefined;
 }
 
 /** The same for the same message however often it is made, and no other's: also of two installations with one receiver. */

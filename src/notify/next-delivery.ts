@@ -1,9 +1,9 @@
 // Which delivery of a channel is sent next. What tells of the same alert keeps its order; one message that its receiver
 // can't digest does not keep the others waiting. Pure.
-
 import { maxRetryAfterMs } from '../channels/channel.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
+import { reminderAmong } from './delivery-of.ts';
 
 /** So often a message is tried before the ones behind it get their turn. Until then everything keeps its order. */
 const triesInOrder = 3;
@@ -30,6 +30,19 @@ export function nextDelivery(pending: readonly Delivery[], patience: Patience): 
   const [delivery] = due.sort((one, other) => triesOf(one) - triesOf(other) || one.sequence - other.sequence);
   if (delivery) return { delivery, waitMs: 0 };
   return { delivery: null, waitMs: Math.min(Number.POSITIVE_INFINITY, ...free.map(({ wait }) => wait)) };
+}
+
+/**
+ * What is sent in place of a delivery, and what that replaces, the delivery included: after an outage, of the reminders about
+ * the same alerts that waited, people read the newest.
+ */
+export function newestOf(
+  delivery: Delivery,
+  pending: readonly Delivery[],
+): { readonly sent: Delivery; readonly replaced: readonly Delivery[] } {
+  const reminder = reminderAmong(delivery.alerts);
+  const same = reminder === undefined ? [delivery] : pending.filter(({ alerts }) => alerts[0] === reminder);
+  return { sent: same.at(-1) ?? delivery, replaced: same.slice(0, -1) };
 }
 
 /** Those that wait behind no other one that tells of the same alert. */

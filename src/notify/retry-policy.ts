@@ -2,7 +2,7 @@
 
 import type { SendOutcome } from '../channels/channel.ts';
 import type { Delivery } from '../model/delivery.ts';
-import type { DeliverySettlement } from '../model/delivery-transition.ts';
+import type { AttemptSettlement } from '../model/delivery-transition.ts';
 import { dayMs, type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 
 const firstRetryMs = secondMs;
@@ -27,7 +27,7 @@ export interface Attempt {
 }
 
 /** The settlement of an attempt: given up after a day, after five refusals in a row, or when the receiver says so. */
-export function settlementOf(attempt: Attempt): DeliverySettlement {
+export function settlementOf(attempt: Attempt): AttemptSettlement {
   const { delivery, outcome, refusals, random, now } = attempt;
   if (outcome.kind === 'sent') return { kind: 'sent', detail: outcome.detail ?? null, at: now };
   const { detail } = outcome;

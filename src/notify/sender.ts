@@ -9,7 +9,7 @@ import type { EpochMs } from '../model/time.ts';
 import { nextTurn } from '../world.ts';
 import { ChannelOutbox } from './channel-outbox.ts';
 import { idleMs } from './collector.ts';
-import { nextDelivery } from './next-delivery.ts';
+import { newestOf, nextDelivery } from './next-delivery.ts';
 import type { NotifyParts } from './parts.ts';
 import { backOffMs, settlementOf } from './retry-policy.ts';
 
@@ -31,6 +31,8 @@ const behindMs = 5_000;
 const notOursMs = 1_000;
 /** How soon upkeep is looked at again when there was none: at a start what people know is not loaded yet. */
 const nothingToKeepUpMs = 5_000;
+
+const isReplaced = 'a newer reminder about the same alerts was sent instead';
 
 /** Of a channel that sends once: what is not known to have failed is not repeated. */
 function lost(because: string): SendOutcome {
@@ -110,19 +112,23 @@ export class Sender {
     if (!delivery) return Math.min(waitMs, toUpkeep);
     // Right before the attempt: the outbox may have been read long ago.
     if (this.#parts.maySend?.() === false) return notOursMs;
-    await this.#attempt(delivery);
+    await this.#attempt(delivery, newestOf(delivery, pending));
     return Math.min(waitMs, toUpkeep);
   }
 
-  async #attempt(delivery: Delivery): Promise<void> {
+  /** A failure is the delivery's, whatever is sent in its place: it waits, and is given up, as if it were sent itself. */
+  async #attempt(delivery: Delivery, { sent, replaced }: ReturnType<typeof newestOf>): Promise<void> {
     const { world, tally } = this.#parts;
     this.#outbox.changed();
-    const outcome = await this.#outcomeOf(delivery);
+    const outcome = await this.#outcomeOf(sent);
     const refusals = outcome.kind === 'refused' ? (this.#refusals.get(delivery.id) ?? 0) + 1 : 0;
     const now = world.clock.now();
     const random = world.random();
     const settlement = settlementOf({ delivery, outcome, refusals, random, now });
-    await this.#outbox.settle(delivery.id, settlement);
+    if (outcome.kind === 'sent') {
+      await this.#outbox.settle(sent.id, settlement);
+      for (const { id } of replaced) await this.#outbox.settle(id, { kind: 'replaced', detail: isReplaced, at: now });
+    } else await this.#outbox.settle(delivery.id, settlement);
     const isPending = settlement.kind === 'failed' || settlement.kind === 'accepted';
     if (refusals > 0 && isPending) this.#refusals.set(delivery.id, refusals);
     else this.#refusals.delete(delivery.id);

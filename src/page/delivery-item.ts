@@ -11,6 +11,7 @@ export const deliveryWords: Readonly<
 > = {
   pending: { word: 'waiting', tone: 'waiting' },
   sent: { word: 'sent', tone: 'confirmed' },
+  replaced: { word: 'replaced', tone: 'waiting' },
   dead: { word: 'undelivered', tone: 'critical' },
 };
 

@@ -285,7 +285,11 @@ const deliveries: View = {
     column('id', 'the same on every try', 'd.id'),
     column('channel', 'the name of the channel', 'd.channel'),
     column('title', 'one line of it', 'd.title'),
-    column('state', 'pending, sent, or dead: undelivered', 'd.state'),
+    column(
+      'state',
+      'pending, sent, dead (undelivered), or replaced (a reminder in whose place a newer one was sent)',
+      'd.state',
+    ),
     column('attempts', 'how often it was tried', 'd.attempts'),
     time('created_at', 'when it was created', 'd.created_at'),
     time('next_attempt_at', 'when it is tried next', "CASE d.state WHEN 'pending' THEN d.next_attempt_at END"),

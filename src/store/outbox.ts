@@ -343,7 +343,7 @@ function storedDelivery(row: Selectable<Tables['deliveries']>): Delivery {
     detail: row.detail,
     alerts: parsed<readonly string[]>(row.alerts, 'deliveries', { id: row.id }),
   };
-  if (row.state === 'sent' || row.state === 'dead') {
+  if (row.state === 'sent' || row.state === 'dead' || row.state === 'replaced') {
     return { ...message, state: row.state, settledAt: row.settled_at ?? row.created_at, begunAt: null, receipt };
   }
   const waiting = { ...message, settledAt: null };

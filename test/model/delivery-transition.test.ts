@@ -15,16 +15,25 @@ const events: Readonly<Record<DeliveryEvent['kind'], DeliveryEvent>> = {
   failed: { kind: 'failed', nextAttemptAt, detail: 'why', at },
   sent: { kind: 'sent', detail: 'why', at },
   undelivered: { kind: 'undelivered', detail: 'why', at },
+  replaced: { kind: 'replaced', detail: 'why', at },
   resent: { kind: 'resent', at },
 };
 
 /** What each event leads to out of each state; what is not named leads nowhere. */
 const leadsTo: Readonly<Record<DeliveryState, Partial<Record<DeliveryEvent['kind'], DeliveryState>>>> = {
-  pending: { begun: 'begun', accepted: 'accepted', failed: 'pending', sent: 'sent', undelivered: 'dead' },
+  pending: {
+    begun: 'begun',
+    accepted: 'accepted',
+    failed: 'pending',
+    sent: 'sent',
+    undelivered: 'dead',
+    replaced: 'replaced',
+  },
   begun: { accepted: 'accepted', failed: 'pending', sent: 'sent', undelivered: 'dead' },
   accepted: { accepted: 'accepted', failed: 'accepted', sent: 'sent', undelivered: 'dead' },
   sent: {},
   dead: { resent: 'pending' },
+  replaced: {},
 };
 
 /** Each state after two attempts. */
@@ -34,6 +43,7 @@ const inState = {
   accepted: sampleDelivery({ state: 'accepted', receipt: 'r1', attempts: 2 }),
   sent: sampleDelivery({ state: 'sent', settledAt: start, receipt: 'r1', attempts: 2 }),
   dead: sampleDelivery({ state: 'dead', settledAt: start, receipt: 'r1', attempts: 2, detail: 'earlier' }),
+  replaced: sampleDelivery({ state: 'replaced', settledAt: start, attempts: 2 }),
 } as const satisfies Record<DeliveryState, unknown>;
 
 const states = Object.keys(leadsTo) as DeliveryState[];
@@ -52,8 +62,9 @@ describe('a delivery that is', () => {
   });
 });
 
-test('what the store and people know of it: pending, sent, or dead', () => {
-  expect(states.map((state) => publicState(inState[state]))).toEqual(['pending', 'pending', 'pending', 'sent', 'dead']);
+test('what the store and people know of it: pending, sent, dead, or replaced', () => {
+  const known = ['pending', 'pending', 'pending', 'sent', 'dead', 'replaced'];
+  expect(states.map((state) => publicState(inState[state]))).toEqual(known);
 });
 
 describe('the fields that go with the state', () => {

@@ -183,6 +183,57 @@ test('what a day of retries does not bring through is given up visibly', async (
   expect(rig.store.deliveries()[0]).toMatchObject({ state: 'dead', detail: 'the receiver answered 500' });
 });
 
+test('after an outage, of reminders about one alert only the newest is sent; the message that it is about is sent, too', async () => {
+  let now = () => start;
+  await using receiver = await startReceiver(() => now());
+  const repeatIntervalMs = { critical: 4 * hourMs, warning: 4 * hourMs, info: null };
+  await using rig = rigWith(hookTo(receiver.url), { repeatIntervalMs });
+  now = rig.clock.now;
+  receiver.answer = status(503);
+  const [one, other] = [sampleAlert(1), sampleAlert(2, { account: 'acme2' })];
+  for (const alert of [one, other]) {
+    rig.fleet.putAlert(alert);
+    rig.commit(firing(alert));
+  }
+  await rig.clock.advance(21 * hourMs);
+  expect(rig.store.deliveries()).toHaveLength(12);
+  receiver.answer = status(200);
+  receiver.received.length = 0;
+  await rig.clock.advance(20 * minuteMs);
+  const kinds = receiver.received
+    .map(({ body }) => JSON.parse(body))
+    .map(({ type, data }) => `${type} ${data.account}`);
+  expect(kinds.sort()).toEqual(
+    ['acme', 'acme2'].flatMap((name) => [`alerts.firing ${name}`, `alerts.reminder ${name}`]).sort(),
+  );
+  const states = rig.store.deliveries().map(({ state }) => state);
+  expect(states.filter((state) => state === 'sent')).toHaveLength(4);
+  expect(states.filter((state) => state === 'replaced')).toHaveLength(8);
+  const reminders = rig.store
+    .deliveries()
+    .filter(({ alerts }) => alerts.includes(one.fingerprint))
+    .slice(1);
+  expect(reminders.map(({ state }) => state)).toEqual([...Array(4).fill('replaced'), 'sent']);
+});
+
+test('while a channel fails, a reminder waits and is given up as if no newer one were there', async () => {
+  await using receiver = await startReceiver(() => 0);
+  const repeatIntervalMs = { critical: 4 * hourMs, warning: 4 * hourMs, info: null };
+  await using rig = rigWith(hookTo(receiver.url), { repeatIntervalMs });
+  receiver.answer = status(503);
+  rig.fleet.putAlert(sampleAlert(1));
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(4 * 24 * hourMs);
+  const count = (wanted: string) => rig.store.deliveries().filter(({ state }) => state === wanted).length;
+  expect([count('replaced'), count('sent')]).toEqual([0, 0]);
+  expect(count('dead')).toBeGreaterThan(12);
+  expect(count('pending')).toBeLessThan(8);
+  receiver.answer = status(200);
+  receiver.received.length = 0;
+  await rig.clock.advance(20 * minuteMs);
+  expect([receiver.received.length, count('pending')]).toEqual([1, 0]);
+});
+
 test('a redirect, a closed connection and silence are failures, and nothing is sent elsewhere', async () => {
   await using elsewhere = await startReceiver(() => 0);
   await using receiver = await startReceiver(() => 0);

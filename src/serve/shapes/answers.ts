@@ -201,7 +201,11 @@ const delivery = z
     id: text,
     channel: text,
     title: text,
-    state: z.enum(['pending', 'sent', 'dead']).describe('dead: Warmwarden gave up; `channels resend` sends it again.'),
+    state: z
+      .enum(['pending', 'sent', 'dead', 'replaced'])
+      .describe(
+        'dead: Warmwarden gave up; `channels resend` sends it again. replaced: a reminder in whose place a newer one was sent.',
+      ),
     attempts: count,
     created_at: moment,
     next_attempt_at: moment.nullable(),

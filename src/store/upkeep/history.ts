@@ -1,5 +1,6 @@
 // Forgets history that is older than its retention: decisions, what others changed, messages, expired silences.
 import { sql } from 'kysely';
+import type { SettledDelivery } from '../../model/delivery.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { type Db, rowsAStep, type Walk } from './step.ts';
 
@@ -89,6 +90,11 @@ export function sentDeliveries(before: EpochMs): Walk {
   return settledDeliveries('sent messages', 'sent', before, () => true);
 }
 
+/** Reminders in whose place a newer one was sent before that moment. */
+export function replacedDeliveries(before: EpochMs): Walk {
+  return settledDeliveries('replaced reminders', 'replaced', before, () => true);
+}
+
 /** Messages that were given up before that moment, of channels that are no longer there: the others can be sent again. */
 export function undeliverableDeliveries(before: EpochMs, channels: readonly string[]): Walk {
   const there = new Set(channels);
@@ -97,7 +103,7 @@ export function undeliverableDeliveries(before: EpochMs, channels: readonly stri
 
 function settledDeliveries(
   what: string,
-  state: 'sent' | 'dead',
+  state: SettledDelivery['state'],
   before: EpochMs,
   isOver: (channel: string) => boolean,
 ): Walk {

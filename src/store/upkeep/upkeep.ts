@@ -11,6 +11,7 @@ import {
   oldDecisions,
   oldIncidents,
   oldTransitions,
+  replacedDeliveries,
   sentDeliveries,
   undeliverableDeliveries,
 } from './history.ts';
@@ -46,6 +47,7 @@ export class StoredUpkeep {
       oldChanges(now - retention.changesMs),
       oldTransitions(sentBefore),
       sentDeliveries(sentBefore),
+      replacedDeliveries(sentBefore),
       undeliverableDeliveries(sentBefore, channels),
       expiredSilences(now),
       oldObservations(now - retention.observationsMs),
