@@ -4,18 +4,35 @@ import type { Clock } from '../../world.ts';
 
 const megabyte = 1024 * 1024;
 const lookEveryMs = 1_000;
+const collectionBeginsWithinMs = 50;
+/** A look counts for a tenth of the load: the burst of a start, which lasts for seconds, is none. */
+const looksRemembered = 10;
 /**
  * Shares of the time in which the thread of the event loop was on a core. Between the two it stays as it was. Node.js's own measure of a
  * busy event loop also counts the time in which that waits for a core or for a disk.
  */
 const busyFrom = 0.6;
 const calmBelow = 0.35;
-/** Both halves of the space for young objects. V8 doubles it, up to --max-semi-space-size for one half, unless a flag forbids it. */
+/**
+ * Both halves of the space for young objects. V8 doubles it, up to --max-semi-space-size for one half, unless a flag forbids it. It
+ * rarely gives anything back.
+ */
 const youngBytes = { calm: 8 * megabyte, busy: 32 * megabyte } as const;
 /** By how much the heap may grow before old objects are collected, in percent of the live objects. */
 const growingPercent = { calm: 30, busy: 100 } as const;
 /** A busy daemon takes at most this in addition to its live objects, unless a calm one would take more. */
 const busyGrowthBytes = 128 * megabyte;
+
+/** So small that V8 puts it beside other young objects. */
+const survivorBytes = 8 * 1024;
+const survivorsKept = youngBytes.calm / 2 / survivorBytes;
+const survivorsAtMost = 4 * survivorsKept;
+
+/** Of both halves, whether or not V8 has taken all of it yet; in whole megabytes, for its pages have headers. */
+function youngRoom(): number {
+  const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+  return young ? Math.round((2 * (young.space_used_size + young.space_available_size)) / megabyte) * megabyte : 0;
+}
 
 /** The percentage for a heap of so many bytes. */
 export function growingPercentOf(isBusy: boolean, usedBytes: number): number {
@@ -28,15 +45,20 @@ export class HeapRoom {
   /** The values that were set last. */
   readonly #flags = new Map<string, number>();
   #isBusy = false;
+  /** Lately, as `adapt` gets it. */
+  #onCore = 0;
 
   /** While the daemon starts, the heap grows from nothing to its live objects: it may double. */
   constructor() {
     this.#setFlag('heap-growing-percent', growingPercent.busy);
+    this.#growYoung();
     this.#setFlag('semi-space-growth-factor', 1);
   }
 
   /** The start is over: from now on it follows the load. */
   async follow(clock: Clock): Promise<never> {
+    this.adapt(0);
+    await this.#collect(clock);
     for (;;) {
       const [begun, before] = [clock.monotonic(), process.threadCpuUsage()];
       await clock.sleep(lookEveryMs);
@@ -45,13 +67,33 @@ export class HeapRoom {
     }
   }
 
-  /** `onCore`: the share of the last moments in which the thread was on a core. */
+  /** `onCore`: the share of the last second in which the thread was on a core. */
   adapt(onCore: number): void {
-    this.#isBusy = onCore > (this.#isBusy ? calmBelow : busyFrom);
+    this.#onCore += (onCore - this.#onCore) / looksRemembered;
+    this.#isBusy = this.#onCore > (this.#isBusy ? calmBelow : busyFrom);
     this.#setFlag('heap-growing-percent', growingPercentOf(this.#isBusy, getHeapStatistics().used_heap_size));
-    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
-    const mayGrow = 2 * young <= (this.#isBusy ? youngBytes.busy : youngBytes.calm);
-    this.#setFlag('semi-space-growth-factor', mayGrow ? 2 : 1);
+    this.#setFlag('semi-space-growth-factor', this.#isBusy && youngRoom() < youngBytes.busy ? 2 : 1);
+  }
+
+  /**
+   * Old objects, a few milliseconds at a time. Where V8 begins after a start by itself, the heap has twice its size, and what a first sweep
+   * read is still there: V8 and glibc keep most of that memory for as long as the process runs.
+   */
+  async #collect(clock: Clock): Promise<void> {
+    // In percent of the way to where V8 would begin.
+    this.#setFlag('incremental-marking-hard-trigger', 1);
+    await clock.sleep(collectionBeginsWithinMs);
+    this.#setFlag('incremental-marking-hard-trigger', 0);
+  }
+
+  /**
+   * In one go: between two looks, V8 may double it more than once. It does so when many objects survived: here they do, and are garbage
+   * soon.
+   */
+  #growYoung(): void {
+    const survivors: unknown[][] = [];
+    for (let n = 0; n < survivorsAtMost && youngRoom() < youngBytes.calm; n += 1)
+      survivors[n % survivorsKept] = new Array(survivorBytes / 8);
   }
 
   #setFlag(flag: string, value: number): void {
