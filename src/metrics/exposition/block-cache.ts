@@ -188,7 +188,11 @@ export class BlockCache<Item, Name extends string> {
   /** Items came or went: those that stay keep their blocks, newcomers fill the last one. */
   async #regroup(pacer: Pacer): Promise<void> {
     const { items, keyOf, identityOf } = this.#source;
-    const known = new Map(this.#slots.map((slot) => [keyOf(slot.item), slot]));
+    const known = new Map<string, Slot<Item, Name>>();
+    for (const slot of this.#slots) {
+      known.set(keyOf(slot.item), slot);
+      if (pacer.due()) await pacer.turn();
+    }
     const placed = new Map<string, Slot<Item, Name>>();
     for (const item of items()) {
       const identity = inOnePiece(labelText(identityOf(item)));
@@ -201,7 +205,8 @@ export class BlockCache<Item, Name extends string> {
       if (pacer.due()) await pacer.turn();
     }
     const gone = new Set(known.values());
-    for (const { block } of gone) {
+    for (const block of new Set([...gone].map((slot) => slot.block))) {
+      if (pacer.due()) await pacer.turn();
       block.slots = block.slots.filter((slot) => !gone.has(slot));
       block.stale = new Set(this.#columns);
     }
