@@ -177,7 +177,7 @@ export function incidentMessageOf(
 
 /** The message for the transitions that a channel wants, one a fingerprint; null when there are none. */
 export function messageOf(group: string, wanted: readonly Transition[], now: EpochMs): GroupMessage | null {
-  const transitions = [...wanted].sort(byWeight);
+  const transitions = inOrder(wanted);
   const first = transitions[0];
   if (!first) return null;
   const kinds = new Set(transitions.map(({ kind }) => kind));
@@ -204,13 +204,17 @@ export function severer(one: Severity, other: Severity): boolean {
   return severities.indexOf(one) < severities.indexOf(other);
 }
 
-function byWeight(one: Transition, other: Transition): number {
-  const ended = Number(one.kind === 'resolved') - Number(other.kind === 'resolved');
-  const inOrder = <Word>(words: readonly Word[], a: Word, b: Word) =>
-    a === b ? 0 : words.indexOf(a) - words.indexOf(b);
-  const severity = inOrder(severities, one.alert.severity, other.alert.severity);
-  const rule = inOrder(alertRules, one.alert.rule, other.alert.rule);
-  return ended || severity || rule || other.at - one.at;
+/** What goes on first, then the worst, then in the order of the rules, then the newest. Of a storm few sorts of them are many. */
+function inOrder(transitions: readonly Transition[]): readonly Transition[] {
+  const sorts = [...Map.groupBy(transitions, rankOf)].sort(([a], [b]) => a - b);
+  return sorts.flatMap(([, ofOne]) => ofOne.sort((one, other) => other.at - one.at));
+}
+
+const rankOfRule = new Map(alertRules.map((rule, rank) => [rule, rank]));
+
+function rankOf({ kind, alert: { severity, rule } }: Transition): number {
+  const rank = Number(kind === 'resolved') * severities.length + severities.indexOf(severity);
+  return rank * alertRules.length + (rankOfRule.get(rule) ?? -1);
 }
 
 export interface RuleCount {

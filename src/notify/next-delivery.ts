@@ -48,9 +48,10 @@ export function newestOf(
 /** Those that wait behind no other one that tells of the same alert. */
 function firstOfEachAlert(pending: readonly Delivery[]): readonly Delivery[] {
   const taken = new Set<string>();
-  return pending.filter(({ alerts }) => {
-    const behind = alerts.some((alert) => taken.has(alert));
-    for (const alert of alerts) taken.add(alert);
+  return pending.filter(({ alerts }, index) => {
+    const behind = taken.size > 0 && alerts.some((alert) => taken.has(alert));
+    // Nobody is behind the last one: a storm's message, which tells of thousands, is often the only one.
+    if (index < pending.length - 1) for (const alert of alerts) taken.add(alert);
     return !behind;
   });
 }

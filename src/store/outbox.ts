@@ -92,7 +92,11 @@ export class StoredOutbox {
   recordDeliveries({ transitionIds, notificationLog, incidents, deliveries, now }: DeliveryRecord): Promise<void> {
     return this.#settling.settle({ transitionIds, ...(notificationLog ?? noChanges), now }, async (trx) => {
       if (incidents) await writeIncidents(trx, incidents);
-      for (const delivery of deliveries) await insertDelivery(trx, delivery, now);
+      for (const delivery of deliveries) {
+        await insertDelivery(trx, delivery, now);
+        // A storm's names all of its alerts, which is megabytes: COMMIT has a turn of its own.
+        await ownTurn('patient');
+      }
     });
   }
 
