@@ -1,6 +1,6 @@
 // The store of a daemon that does not answer, for commands that read: what was known last.
 import { commandName } from '../command-name.ts';
-import type { Ledger } from '../store/ledger.ts';
+import type { Guardian, Ledger } from '../store/ledger.ts';
 import { type DaemonAddress, isHttp, NoDaemonError } from './daemon-client.ts';
 
 /** Rejects with a sentence when there is no store at the address, or only a URL. Loads the store: beside a daemon nobody needs it. */
@@ -9,15 +9,20 @@ export async function ledgerBeside(address: DaemonAddress): Promise<Ledger> {
   throw new NoDaemonError(`No daemon answers at ${address.url}. Is it running there?`);
 }
 
-/** Why no daemon answers beside the store, and what to do. `guardian`: the replica that guards elsewhere; null: none does. */
-export function unanswered(guardian: string | null, known: string) {
+/** Why no daemon answers beside the store, and what to do. */
+export function unanswered(guardian: Guardian | null, known: string) {
   if (guardian === null)
     return {
       headline: `No daemon runs on this store: NOTHING IS GUARDED. ${known}`,
       advice: `Start it: ${commandName} run --config FILE`,
     };
+  if (guardian.kind === 'process')
+    return {
+      headline: `Warmwarden has this store open, but does not answer yet (${guardian.name}). ${known}`,
+      advice: 'It is probably starting. Try again in a few seconds.',
+    };
   return {
-    headline: `No daemon answers here, but the replica ${guardian} uses this store. ${known}`,
+    headline: `No daemon answers here, but the replica ${guardian.name} uses this store. ${known}`,
     advice: 'Run this where that replica runs, or with --url and a token.',
   };
 }

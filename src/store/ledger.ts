@@ -11,6 +11,7 @@ import { loadEntries, type MailboxEntries } from './entries.ts';
 import { StoreError } from './failure.ts';
 import { connectReadOnly, storeError } from './file/connection.ts';
 import { problemsIn } from './file/integrity.ts';
+import { livingHolder } from './file/lock.ts';
 import { absenceOf } from './file/place.ts';
 import { sizesOf } from './file/sizes.ts';
 import { loadMailboxes } from './mailboxes.ts';
@@ -20,6 +21,15 @@ import type { Tables } from './schema/tables.ts';
 import { loadSilences } from './silences.ts';
 import type { SizesAsked, StoreSizes } from './sizes.ts';
 
+/**
+ * Who has the store although no daemon answers beside it. replica: one of several that beats, on another machine. process: one of
+ * this machine.
+ */
+export interface Guardian {
+  readonly kind: 'replica' | 'process';
+  readonly name: string;
+}
+
 /** A store that is open for reading. */
 interface Reading {
   readonly db: Kysely<Tables>;
@@ -27,8 +37,7 @@ interface Reading {
   readonly sentence: (error: unknown) => Error;
   /** The schema that it has. */
   readonly schema: () => Promise<number>;
-  /** Of several replicas one that beats. */
-  readonly guardian: () => Promise<string | null>;
+  readonly guardian: () => Promise<Guardian | null>;
   readonly sizes: (asked: SizesAsked) => Promise<StoreSizes>;
   readonly problems: () => Promise<readonly string[]>;
 }
@@ -54,7 +63,10 @@ export class Ledger {
       db,
       sentence: (error) => storeError(path, error),
       schema: () => schemaOf(db),
-      guardian: async () => null,
+      guardian: async () => {
+        const name = livingHolder(path);
+        return name === null ? null : { kind: 'process', name };
+      },
       sizes: (asked) => sizesOf(db, path, asked),
       problems: () => problemsIn(db),
     });
@@ -95,8 +107,8 @@ export class Ledger {
     return this.#read(async () => (await this.#reading.schema()) < schemaVersion);
   }
 
-  /** The replica that guards although no daemon answers here; null: none is known. */
-  async guardian(): Promise<string | null> {
+  /** null: none is known. */
+  async guardian(): Promise<Guardian | null> {
     return (await this.isEarlier()) ? null : this.#read(() => this.#reading.guardian());
   }
 

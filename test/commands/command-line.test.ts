@@ -1,5 +1,8 @@
 // The command line as a person meets it: help with examples, completion, errors without a stack, status in a glance.
 import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { globalAgent } from 'node:http';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { examples } from '../../src/commands/examples.ts';
 import { statusText } from '../../src/commands/status/table.ts';
@@ -172,6 +175,12 @@ describe('status', () => {
     expect(rows.map((row) => row.split(/ {2,}/)[1])).toEqual([burning.email, 'fine@a.example']);
     const { mailboxes } = JSON.parse((await ask('--json')).text) as { mailboxes: { email: string }[] };
     expect(mailboxes).toHaveLength(2);
+    // As at a start, which loads the store before it listens.
+    rmSync(join(dirname(stage.config), 'data/warmwarden.db.sock'));
+    globalAgent.destroy();
+    const starting = await ask();
+    expect(starting.text).toMatch(/^Warmwarden has this store open, but does not answer yet \(process \d+ on .*\)\./);
+    expect([starting.text.includes('NOTHING IS GUARDED'), starting.code]).toEqual([false, 1]);
     await stage.daemon.killNow();
     const dead = await ask();
     expect(dead.lines[0]).toContain('NOTHING IS GUARDED');

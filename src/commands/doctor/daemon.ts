@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { commandName } from '../../command-name.ts';
 import { socketPathOf } from '../../operator/socket-path.ts';
 import type { FleetAnswer } from '../../serve/fleet-answer.ts';
+import { livingHolder } from '../../store/file/lock.ts';
 import { asItsUser, presenceOf } from '../../store/file/place.ts';
 import { version } from '../../version.ts';
 import { systemClock } from '../../world.ts';
@@ -62,6 +63,12 @@ function absent(storePath: string): Examined {
     return daemon(
       'skipped',
       `This user may not use the socket ${socket}, so whether a daemon runs is not known: ${asItsUser}.`,
+    );
+  const holder = livingHolder(storePath);
+  if (holder !== null)
+    return daemon(
+      'warning',
+      `Warmwarden has this store open, but does not answer yet (${holder}). It is probably starting. Try again in a few seconds.`,
     );
   return daemon(
     'warning',

@@ -79,7 +79,7 @@ export const nameOfHolder = (now: EpochMs) =>
   `process ${process.pid} on ${hostname()}, since ${new Date(now).toISOString()}`;
 
 /** The holder that the store names, if it is another process of this machine that has the file open at this moment. */
-function livingHolder(file: string): string | null {
+export function livingHolder(file: string): string | null {
   const holder = holderOf(file);
   const [, pid, host] = /^process (\d+) on (.+), since /.exec(holder ?? '') ?? [];
   if (pid === undefined || host !== hostname() || pid === String(process.pid)) return null;

@@ -32,7 +32,10 @@ export async function readPostgres(named: PostgresPlace) {
   return {
     db,
     sentence: (error: unknown) => postgresError(place, error),
-    guardian: async () => (await livingReplicas(db))[0]?.name ?? null,
+    guardian: async () => {
+      const [one] = await livingReplicas(db);
+      return one ? { kind: 'replica' as const, name: one.name } : null;
+    },
     /** What a newer version added changes nothing for this one. */
     sizes: (asked: SizesAsked) => patiently((patient) => sizesOf(patient, asked)),
     problems: () => patiently((patient) => problemsIn(patient, place)),
