@@ -101,18 +101,24 @@ function isAsKnown({ known, selects }: Roster, entries: readonly MailboxEntry[])
  */
 export function compareRoster({ account, known, list, selects, expects, absentSince }: Roster): RosterChanges {
   const at = list.at;
-  const [ours, excluded]: [MailboxState[], MailboxState[]] = [[], []];
-  for (const mailbox of known) (selects(mailbox) ? ours : excluded).push(mailbox);
-  const unseen = new Map<string, MailboxState>();
-  for (const mailbox of ours) unseen.set(mailbox.id, mailbox);
+  const ours = known.every(selects) ? known : known.filter(selects);
+  const excluded = ours === known ? [] : known.filter((mailbox) => !selects(mailbox));
+  const unseen = new Unseen(ours);
   const [arrived, changed, repeated]: [MailboxState[], MailboxState[], MailboxState[]] = [[], [], []];
   const stirred: RosterChanges['stirred'][number][] = [];
+  let index = -1;
   for (const entry of list.answer.mailboxes) {
-    const before = unseen.get(entry.id);
+    index += 1;
+    const place = unseen.placeOf(entry.id, index);
+    const before = ours[place];
     if (before?.email !== entry.email && !selects(entry)) continue;
-    unseen.delete(entry.id);
+    unseen.delete(place);
     if (!before) {
       arrived.push(newMailbox(account, { at, answer: entry }));
+      continue;
+    }
+    if (before.entry.answer === entry && before.missingLists === 0) {
+      repeated.push(before);
       continue;
     }
     const routes = stirredBy(before.entry.answer, entry);
@@ -129,9 +135,9 @@ export function compareRoster({ account, known, list, selects, expects, absentSi
     const nobody = { absent: [], left: excluded, gone: [], missed: [], unlisted: null };
     return { arrived, changed, repeated, ...nobody, shortage, stirred };
   }
-  const missing = [...unseen.values()].map((mailbox) => ({ ...mailbox, missingLists: mailbox.missingLists + 1 }));
+  const missing = unseen.all().map((mailbox) => ({ ...mailbox, missingLists: mailbox.missingLists + 1 }));
   const since = (mailbox: MailboxState) => absentSince.get(mailbox.id) ?? at;
-  const listedOnes = missing.length === 0 ? [] : [...arrived, ...ours.filter(({ id }) => !unseen.has(id))];
+  const listedOnes = missing.length === 0 ? [] : [...arrived, ...unseen.others()];
   const replaced = replacedOf(missing, listedOnes, since);
   const lost = missing.length - replaced.size;
   const all = lost > 0 && lost === ours.length;
@@ -146,4 +152,40 @@ export function compareRoster({ account, known, list, selects, expects, absentSi
   const unlisted = unlistedNames(expects, expects.length === 0 ? [] : [...list.answer.mailboxes, ...absent]);
   const left = [...excluded, ...gone];
   return { arrived, changed, repeated, absent, left, gone, missed, unlisted, shortage, stirred };
+}
+
+/** Known mailboxes that a list has not named yet. A map of all of them is made for a list in another order alone. */
+class Unseen {
+  readonly #known: readonly MailboxState[];
+  readonly #seen: Uint8Array;
+  #places: ReadonlyMap<string, number> | null = null;
+
+  constructor(known: readonly MailboxState[]) {
+    this.#known = known;
+    this.#seen = new Uint8Array(known.length);
+  }
+
+  /** Where the mailbox stands among the known ones, looked for at `likely` first; -1: it is none of them, or was seen. */
+  placeOf(id: string, likely: number): number {
+    const place = this.#known[likely]?.id === id ? likely : (this.#all().get(id) ?? -1);
+    return this.#seen[place] === 0 ? place : -1;
+  }
+
+  delete(place: number): void {
+    if (place !== -1) this.#seen[place] = 1;
+  }
+
+  all(): readonly MailboxState[] {
+    return this.#known.filter((_, place) => this.#seen[place] === 0);
+  }
+
+  /** Those that were seen. */
+  others(): readonly MailboxState[] {
+    return this.#known.filter((_, place) => this.#seen[place] === 1);
+  }
+
+  #all(): ReadonlyMap<string, number> {
+    this.#places ??= new Map(this.#known.map(({ id }, place) => [id, place]));
+    return this.#places;
+  }
 }

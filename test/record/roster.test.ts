@@ -175,3 +175,18 @@ test('names of the configuration that no entry has are unlisted; of a truncated 
   expect(list(now + minuteMs, entriesOf(fleet)).unlisted, 'absent once is not gone').toEqual(['other@acme.example']);
   expect(list(now + 2 * minuteMs, entriesOf(fleet)).unlisted).toEqual(['Box-1@ACME.example', 'other@acme.example']);
 });
+
+test('in whatever order a list names them, each mailbox is compared with what was known of it', () => {
+  const fleet = fleetOf(5);
+  const entries = entriesOf(fleet).map((entry) => (entry.id === 'm1' ? { ...entry, status: 'paused' } : entry));
+  for (const order of [entries, entries.toReversed(), [...entries.slice(2), ...entries.slice(0, 2)]]) {
+    const changes = roster(fleet)(now, order);
+    expect([ids(changes.changed), ids(changes.repeated).sort()]).toEqual([['m1'], ['m0', 'm2', 'm3', 'm4']]);
+    expect([changes.arrived, changes.absent]).toEqual([[], []]);
+    const shorter = roster(fleet)(
+      now,
+      order.filter(({ id }) => id !== 'm3'),
+    );
+    expect([ids(shorter.absent), ids(shorter.changed), shorter.arrived]).toEqual([['m3'], ['m1'], []]);
+  }
+});
