@@ -10,6 +10,7 @@ import type { MailboxKeys } from './database.ts';
 import { inPieces } from './pieces.ts';
 import { addressColumn } from './schema/departed-by-address.ts';
 import { parsed } from './schema/parsed.ts';
+import { SharedAnswers } from './schema/shared-answers.ts';
 import { storedAction, storedMemory, storedVerdict } from './schema/stored.ts';
 import { readStats } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
@@ -21,6 +22,7 @@ type Row = Selectable<Tables['mailboxes']>;
 interface Some extends MailboxKeys {
   /** Between them, in the order of the database, are only mailboxes that have left. */
   readonly adjacent: boolean;
+  readonly answers: SharedAnswers;
 }
 
 /** A range takes three parameters and one statement, whatever the ids are. */
@@ -38,10 +40,11 @@ export async function loadMailboxes(
   const here = db.selectFrom('mailboxes').where('left_at', 'is', null);
   const names = accounts ?? (await here.select('account').distinct().execute()).map(({ account }) => account);
   const mailboxes: MailboxState[] = [];
+  const how = { adjacent: true, answers: new SharedAnswers() };
   // One account after the other: of all rows at once, none could be collected before the last one was read.
   for (const account of names.toSorted()) {
     const rows = await here.selectAll().where('account', '=', account).orderBy('mailbox_id').execute();
-    for (const mailbox of await inFull(db, rows, true)) mailboxes.push(mailbox);
+    for (const mailbox of await inFull(db, rows, how)) mailboxes.push(mailbox);
   }
   return mailboxes;
 }
@@ -67,7 +70,7 @@ export async function loadDeparted(
     ];
     for (const row of [...byId, ...byAddress]) found.set(row.mailbox_id, row);
   });
-  return inFull(db, [...found.values()], false);
+  return inFull(db, [...found.values()]);
 }
 
 /** Of these, those that have not left. */
@@ -77,7 +80,7 @@ export async function loadThese(db: Db, { account, ids }: MailboxKeys): Promise<
     const here = db.selectFrom('mailboxes').selectAll().where('account', '=', account).where('left_at', 'is', null);
     found.push(...(await here.where('mailbox_id', 'in', some).execute()));
   });
-  return inFull(db, found, false);
+  return inFull(db, found);
 }
 
 /** Those whose id or address may be this name, in any account. Case does not matter in ASCII. */
@@ -87,17 +90,20 @@ export async function loadCalled(db: Db, name: string): Promise<readonly Mailbox
   const isIt = here.where((is) =>
     is.or([is('mailbox_id', 'in', names), is(addressColumn, 'in', names.map(asIndexed))]),
   );
-  return inFull(db, await isIt.execute(), false);
+  return inFull(db, await isIt.execute());
 }
 
 const asIndexed = (email: string) => email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
-/** `adjacent`: see Some. */
-async function inFull(db: Db, rows: readonly Row[], adjacent: boolean): Promise<readonly MailboxState[]> {
+async function inFull(
+  db: Db,
+  rows: readonly Row[],
+  how: Pick<Some, 'adjacent' | 'answers'> = { adjacent: false, answers: new SharedAnswers() },
+): Promise<readonly MailboxState[]> {
   const mailboxes: MailboxState[] = [];
   for (const [account, ofAccount] of Map.groupBy(rows, (row) => row.account)) {
     await inPieces(ofAccount, async (piece) => {
-      mailboxes.push(...(await pieceInFull(db, { account, ids: piece.map((row) => row.mailbox_id), adjacent }, piece)));
+      mailboxes.push(...(await pieceInFull(db, { account, ids: piece.map((row) => row.mailbox_id), ...how }, piece)));
     });
   }
   return mailboxes;
@@ -156,7 +162,7 @@ interface Observations {
 }
 
 async function loadObservations(db: Db, some: Some): Promise<Observations> {
-  const { account } = some;
+  const { account, answers } = some;
   const observations = new Map<string, Newest>();
   const besideStats = new Map<string, Observed<Verdict>>();
   const query = db.selectFrom('observations').select(['mailbox_id', 'route', 'observed_at', 'answer']);
@@ -168,7 +174,7 @@ async function loadObservations(db: Db, some: Some): Promise<Observations> {
       const { stats, judged } = readStats(answer, key);
       newest.stats = { at, answer: stats };
       if (judged) besideStats.set(mailbox_id, judged);
-    } else newest[route as Exclude<keyof Newest, 'stats'>] = { at, answer: parsed(answer, 'observations', key) };
+    } else newest[route as Exclude<keyof Newest, 'stats'>] = { at, answer: answers.read(answer, key) };
   }
   return { observations, besideStats };
 }
