@@ -22,49 +22,56 @@ interface DaySum {
 }
 
 export class PooledCounts {
-  readonly #days = new Map<IsoDate, DaySum>();
+  /** Those with rows, the oldest first. Most changes and questions are about the newest. */
+  readonly #days: DaySum[] = [];
 
   move({ changes }: MovedDays): void {
     for (const change of changes) this.#add(change);
   }
 
   get isEmpty(): boolean {
-    return this.#days.size === 0;
+    return this.#days.length === 0;
   }
 
   /** The newest date that has rows; null without any. */
   newest(): IsoDate | null {
-    let newest: IsoDate | null = null;
-    for (const date of this.#days.keys()) if (newest === null || date > newest) newest = date;
-    return newest;
+    return this.#days.at(-1)?.date ?? null;
   }
 
   /** Days with rows from one date to another, both included. */
   daysWithRows(from: IsoDate, to: IsoDate): number {
-    let count = 0;
-    for (const date of this.#days.keys()) if (date >= from && date <= to) count += 1;
-    return count;
+    return this.#countUpTo(to) - this.#days.findLastIndex(({ date }) => date < from) - 1;
   }
 
   /** The sums from one date to another, both included. */
   sum(from: IsoDate, to: IsoDate): PooledSum {
     let [sent, bounced, allowed]: [Exact, Exact, Exact] = [0, 0, 0];
-    for (const { date, sum } of this.#days.values()) {
-      if (date < from || date > to) continue;
-      sent = sumOf(sent, sum.sent);
-      bounced = sumOf(bounced, sum.bounced);
-      allowed = sumOf(allowed, sum.allowed);
+    for (let index = this.#countUpTo(to) - 1; index >= 0; index -= 1) {
+      const day = this.#days[index];
+      if (!day || day.date < from) break;
+      sent = sumOf(sent, day.sum.sent);
+      bounced = sumOf(bounced, day.sum.bounced);
+      allowed = sumOf(allowed, day.sum.allowed);
     }
     return { sent, bounced, allowed };
   }
 
+  /** How many days are not after that date. */
+  #countUpTo(to: IsoDate): number {
+    return this.#days.findLastIndex(({ date }) => date <= to) + 1;
+  }
+
   #add(change: DayChange): void {
     const { date, rows } = change;
-    const day = this.#days.get(date) ?? { date, sum: noCounts, rows: 0 };
-    day.sum = plus(day.sum, change);
-    day.rows += rows;
-    if (day.rows === 0) this.#days.delete(date);
-    else this.#days.set(date, day);
+    const count = this.#countUpTo(date);
+    const known = this.#days[count - 1];
+    if (known?.date !== date) {
+      this.#days.splice(count, 0, { date, sum: plus(noCounts, change), rows });
+      return;
+    }
+    known.sum = plus(known.sum, change);
+    known.rows += rows;
+    if (known.rows === 0) this.#days.splice(count - 1, 1);
   }
 }
 

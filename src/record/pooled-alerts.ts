@@ -61,9 +61,13 @@ export class PooledAlerts {
     const domain = counts.domain(domainOf(mailbox.email), now);
     const shift = counts.shift(now);
     const conditions: Condition[] = [];
-    if (domain && this.#isNews(domainSubject(account, domain.domain), isDomainOver(domain)))
+    if (
+      domain &&
+      this.#isNews(domainSubject(account, domain.domain), domain.excess !== null, () => isDomainOver(domain))
+    )
       conditions.push(domainOverLimit(domain, { now, pageUrl }));
-    if (this.#isNews(shiftSubject(account), hasShifted(shift)))
+    const isShifted = shift.shift?.isShifted === true;
+    if (this.#isNews(shiftSubject(account), isShifted, () => hasShifted(shift)))
       conditions.push(accountShiftAlert(shift, { now, pageUrl }));
     return conditions;
   }
@@ -95,10 +99,15 @@ export class PooledAlerts {
     this.#counts?.restore(mailboxId, null);
   }
 
-  /** Only what is news is put in words: what fires is refreshed by time, so that no answer walks a whole domain. */
-  #isNews(subject: Subject, active: Condition['active']): boolean {
+  /**
+   * Only what is news is put in words: what fires is refreshed by time, so that no answer walks a whole domain. Where there is
+   * no alert, what cannot hold is not even looked at.
+   */
+  #isNews(subject: Subject, mayHold: boolean, active: () => Condition['active']): boolean {
     const alert = this.#alert(fingerprintOf(subject));
-    return active === true ? alert?.status !== 'firing' : active === false && alert !== undefined;
+    if (!alert) return mayHold && active() === true;
+    const holds = active();
+    return holds === true ? alert.status !== 'firing' : holds === false;
   }
 
   /** Made of the picture when it is needed first; from then on each change of a mailbox changes it. */
