@@ -160,22 +160,19 @@ function sharedLetters(one: string, other: string): number {
 }
 
 function rowOn(date: StatsRow['date'], unpacker: Unpacker): StatsRow {
-  const count = () => orNull(unpacker.next());
-  const rate = () => orNull(unpacker.next(hundredths));
-  // In the order in which they were packed.
-  const row = {
-    date,
-    sent: count(),
-    bounced: count(),
-    delivered: count(),
-    opened: count(),
-    replied: count(),
-    spamLanded: count(),
-    inboxRatePercent: rate(),
-    bounceRatePercent: rate(),
-  };
+  // In the order in which they were packed. Rows are made by the thousand: each in one go, not as a copy with one more field.
+  const sent = orNull(unpacker.next());
+  const bounced = orNull(unpacker.next());
+  const delivered = orNull(unpacker.next());
+  const opened = orNull(unpacker.next());
+  const replied = orNull(unpacker.next());
+  const spamLanded = orNull(unpacker.next());
+  const inboxRatePercent = orNull(unpacker.next(hundredths));
+  const bounceRatePercent = orNull(unpacker.next(hundredths));
   const healthScore = unpacker.next(hundredths);
-  return healthScore === undefined ? row : { ...row, healthScore };
+  return healthScore === undefined
+    ? { date, sent, bounced, delivered, opened, replied, spamLanded, inboxRatePercent, bounceRatePercent }
+    : { date, sent, bounced, delivered, opened, replied, spamLanded, inboxRatePercent, bounceRatePercent, healthScore };
 }
 
 const orNull = (value: Packable): number | null => value ?? null;
