@@ -6,10 +6,9 @@ import { exitDone, exitFailed } from '../terminal/exit-codes.ts';
 import { screenColumns, screenRows, showsColours } from '../terminal/screen.ts';
 import { systemClock } from '../world.ts';
 import { askFor, type DaemonAddress } from './daemon-client.ts';
-import { everyAlertOf } from './every-alert.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
-import { brief, firing, joined } from './status/pages.ts';
+import { joined } from './status/pages.ts';
 import { type Screen, statusText } from './status/table.ts';
 
 /** How often `--watch` looks. */
@@ -32,7 +31,7 @@ export function statusCommand(): Command {
       'show the fleet, the worst first: what is wrong, what was done, how old the data is; exits with 1 when mailboxes are not guarded',
     )
     .option('--watch', 'refresh every 2 seconds')
-    .option('--all', 'show every mailbox and alert, also those that do not fit the screen')
+    .option('--all', 'show every mailbox, also those that do not fit the screen')
     .action(status);
 }
 
@@ -55,7 +54,7 @@ async function status(options: StatusOptions): Promise<void> {
  * Whether what is configured is guarded at this moment. An account that can't be read is not, whoever is to blame, nor one whose
  * key may not write.
  */
-function guardsAll({ guarded, accounts, alerts, store_failure: storeFailure }: StatusAnswer): boolean {
+function guardsAll({ guarded, accounts, alert_groups: alerts, store_failure: storeFailure }: StatusAnswer): boolean {
   if (!guarded || storeFailure !== null) return false;
   const canAct = accounts.every(({ failing_since: since, writable }) => since === null && writable !== false);
   return canAct && !alerts.some(({ rule }) => rule === 'account_unguarded');
@@ -82,10 +81,5 @@ async function wholeFleet(address: DaemonAddress, all: boolean): Promise<StatusA
     return { ...(await lastKnown(address, all)), guarded: false };
   }
   if (!all) return { ...first, guarded: true };
-  const alerts = await everyAlertOf(address, firing);
-  return {
-    ...(await joined(first, (cursor) => page({ cursor }))),
-    alerts: alerts ? brief(alerts) : first.alerts,
-    guarded: true,
-  };
+  return { ...(await joined(first, (cursor) => page({ cursor }))), guarded: true };
 }

@@ -44,6 +44,13 @@ export function fleetJson(parts: {
 }) {
   const { fleet, headline, counts, page, next, firing, gravest, accounts, sweeps, explain, now, command } = parts;
   const silences = fleet.silences(now);
+  const briefly = (alert: Alert) => ({
+    rule: alert.rule,
+    severity: alert.severity,
+    since: iso(alert.since),
+    title: alert.facts.title,
+    silenced: silencedJson(alert, silences),
+  });
   const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
   return {
     at: iso(now),
@@ -52,14 +59,9 @@ export function fleetJson(parts: {
     tone: headline.tone,
     states: counts,
     incidents: openIncidents(fleet.incidents()),
-    alerts: gravest.map((alert) => ({
-      rule: alert.rule,
-      severity: alert.severity,
-      since: iso(alert.since),
-      title: alert.facts.title,
-      silenced: silencedJson(alert, silences),
-    })),
+    alerts: gravest.map(briefly),
     alerts_firing: firing.count(),
+    alert_groups: firing.groups.map(({ first, count }) => ({ ...briefly(first), count })),
     accounts: accounts.map((account) => accountJson(account, sweepOf.get(account.name), now)),
     channels: [...fleet.channels()].map((channel) => ({
       name: channel.name,

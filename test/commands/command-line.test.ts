@@ -208,7 +208,7 @@ describe('status', () => {
       channels: [],
       replicas: [],
       replica_troubles: [],
-      alerts: [],
+      alert_groups: [],
       incidents: [],
       alerts_firing: 0,
       total: 0,
@@ -232,7 +232,7 @@ describe('status', () => {
       channels: [],
       replicas: [],
       replica_troubles: [],
-      alerts: [],
+      alert_groups: [],
       incidents: [],
       alerts_firing: 0,
       total: 0,
@@ -250,9 +250,9 @@ describe('status', () => {
       ...{ at: '2026-03-10T10:12:00.000Z', headline: 'Two alerts.', advice: 'Look.' },
       tone: 'alarm',
       ...{ accounts: [], channels: [], replicas: [], replica_troubles: [], incidents: [], total: 0, mailboxes: [] },
-      alerts: [
-        { ...dns, title: 'a.example: SPF does not pass', silenced: { by: 'anna', until } },
-        { ...dns, title: 'b.example: SPF does not pass', silenced: null },
+      alert_groups: [
+        { ...dns, title: 'a.example: SPF does not pass', silenced: { by: 'anna', until }, count: 1 },
+        { ...dns, title: 'b.example: SPF does not pass', silenced: null, count: 1 },
       ],
       alerts_firing: 3,
     } as const;
@@ -264,7 +264,7 @@ describe('status', () => {
       'critical  a.example: SPF does not pass',
       `          silenced until ${localMoment(until)} by anna`,
       'critical  b.example: SPF does not pass',
-      '... and 1 more alert (--all shows them)',
+      '... and 1 more alert',
       '`alerts list --details` shows what each alert says',
       '',
       '',
@@ -278,7 +278,7 @@ describe('status', () => {
       statusText(
         {
           ...{ at: '2026-03-10T10:12:00.000Z', headline: 'All fine.', advice: 'Nothing to do.', tone: 'calm' },
-          ...{ accounts: [], channels: [], replicas, replica_troubles: [], alerts: [], incidents: [] },
+          ...{ accounts: [], channels: [], replicas, replica_troubles: [], alert_groups: [], incidents: [] },
           ...{ alerts_firing: 0, total: 0, mailboxes: [] },
         },
         { columns: 120, rows: null, style: (_, plain) => plain },
@@ -312,7 +312,7 @@ describe('status', () => {
       channels: [],
       replicas: [],
       replica_troubles: [],
-      alerts: [],
+      alert_groups: [],
       incidents: [],
       alerts_firing: 0,
       total: 40,
@@ -340,7 +340,15 @@ describe('status', () => {
     });
     const answer = {
       ...({ at: '2026-03-10T10:12:00.000Z', headline: 'Look.', advice: 'Look.', tone: 'alarm' } as const),
-      ...{ channels: [], replicas: [], replica_troubles: [], alerts: [], incidents: [], alerts_firing: 0, total: 5 },
+      ...{
+        channels: [],
+        replicas: [],
+        replica_troubles: [],
+        alert_groups: [],
+        incidents: [],
+        alerts_firing: 0,
+        total: 5,
+      },
       accounts: [
         on('fine', {}),
         on('reader', { writable: false }),
@@ -364,7 +372,7 @@ describe('status', () => {
     }));
     const answer = {
       ...({ at: '2026-03-10T10:12:00.000Z', headline: 'Look.', advice: 'Look.', tone: 'alarm' } as const),
-      ...{ accounts: [], channels: [], replicas: [], replica_troubles: [], alerts: [], incidents: [] },
+      ...{ accounts: [], channels: [], replicas: [], replica_troubles: [], alert_groups: [], incidents: [] },
       ...{ alerts_firing: 0, total: rows.length, mailboxes: rows },
     };
     const text = statusText(answer, { columns: 80, rows: null, style: (_, plain) => plain });

@@ -76,18 +76,25 @@ test('1 says that an account cannot be read or written, that polling stopped or 
     await codeOf((fleet) => fleet.putAccount(account('acme', { keyWrites: false }))),
     await codeOf((fleet) => fleet.putAlerts({ ...noAlerts, changed: [alert({ rule: 'account_unguarded' })] })),
     await codeOf((fleet) => fleet.putStoreFailure(failure)),
+    await codeOf((fleet) => {
+      const graver = firing.map((one) => ({ ...one, severity: 'critical' as const }));
+      fleet.putAlerts({ ...noAlerts, changed: [...graver, alert({ rule: 'account_unguarded', severity: 'warning' })] });
+    }),
   ];
-  expect(codes).toEqual([0, 1, 1, 1, 1]);
+  expect(codes).toEqual([0, 1, 1, 1, 1, 1]);
 });
 
-test('what is piped is never cut, and nothing is left out: all mailboxes, all alerts', async () => {
+test('what is piped is never cut, and no mailbox is left out; many alerts of one rule are one line, and one entry of the JSON', async () => {
   const { stdout } = await status();
   expect(stdout).toContain(longName);
   expect(stdout.split('\n').filter((line) => line.includes('example'))).toHaveLength(mailboxes);
-  expect(stdout.split('\n').filter((line) => line.includes('trouble '))).toHaveLength(firing.length);
-  expect(stdout).not.toMatch(/ more /);
-  const { alerts, alerts_firing: count } = JSON.parse((await status('--json')).stdout);
-  expect([alerts.length, count]).toEqual([firing.length, firing.length]);
+  expect(stdout.split('\n').filter((line) => /^(warning|critical) /.test(line))).toEqual([
+    'warning   1,030 alerts: stale statistics',
+  ]);
+  expect(stdout).not.toMatch(/trouble | more /);
+  const { alerts, alerts_firing: count, alert_groups: groups } = JSON.parse((await status('--json')).stdout);
+  expect([alerts.length, count]).toEqual([20, firing.length]);
+  expect(groups).toMatchObject([{ rule: 'stale_data', count: firing.length, title: 'trouble 0' }]);
 });
 
 test('alerts list has every alert, however many the daemon gives at once', async () => {

@@ -7,9 +7,8 @@ import { Ranking } from '../../serve/ranking.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import { createLog, systemClock } from '../../world.ts';
 import type { DaemonAddress } from '../daemon-client.ts';
-import { everyKnownAlert } from '../every-alert.ts';
 import { ledgerBeside, unanswered } from '../ledger-beside.ts';
-import { brief, firing, joined } from './pages.ts';
+import { joined } from './pages.ts';
 
 /** Rejects when there is no store either. */
 export async function lastKnown(address: DaemonAddress, all: boolean): Promise<FleetAnswer> {
@@ -43,7 +42,6 @@ export async function lastKnown(address: DaemonAddress, all: boolean): Promise<F
     const first = await page({});
     return {
       ...(all ? await joined(first, (cursor) => page({ cursor })) : first),
-      ...(all && { alerts: brief(await everyKnownAlert(picture, firing)) }),
       tone: 'unknown',
       ...unanswered(await ledger.guardian(), 'This is what was known last.'),
     };

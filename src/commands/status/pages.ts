@@ -1,14 +1,6 @@
-// The pages of a fleet as one answer, with every alert that fires.
-import type { AlertsAnswer } from '../../serve/alerts-answer.ts';
+// The pages of a fleet as one answer.
 import type { FleetAnswer } from '../../serve/fleet-answer.ts';
 import { NoDaemonError } from '../daemon-client.ts';
-
-export const firing = { status: 'firing' };
-
-/** As the fleet's answer has them. */
-export function brief({ alerts }: AlertsAnswer): FleetAnswer['alerts'] {
-  return alerts.map(({ rule, severity, since, title, silenced }) => ({ rule, severity, since, title, silenced }));
-}
 
 type NextPage = (cursor: string) => FleetAnswer | null | Promise<FleetAnswer | null>;
 

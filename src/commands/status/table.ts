@@ -6,6 +6,7 @@ import { silencedText } from '../../terminal/silenced-text.ts';
 import { type Column, lineOf, shortened, tableCells } from '../../terminal/table.ts';
 import { wrapped } from '../../terminal/wrapped.ts';
 import { counted, roughSpanText } from '../../wording/phrases.ts';
+import { ruleNames } from '../../wording/rule-names.ts';
 import { accountTrouble, stateWords } from '../../wording/states.ts';
 import { visibleText } from '../../wording/visible-text.ts';
 
@@ -31,7 +32,7 @@ export interface StatusView extends Pick<FleetAnswer, 'at' | 'headline' | 'advic
   readonly channels: readonly FleetAnswer['channels'][number][];
   readonly replicas: readonly FleetAnswer['replicas'][number][];
   readonly replica_troubles: readonly string[];
-  readonly alerts: readonly FleetAnswer['alerts'][number][];
+  readonly alert_groups: readonly FleetAnswer['alert_groups'][number][];
   readonly alerts_firing: number;
   readonly incidents: readonly FleetAnswer['incidents'][number][];
   readonly mailboxes: readonly Row[];
@@ -57,7 +58,7 @@ const tones: Readonly<Record<FleetAnswer['tone'], Style>> = {
   unknown: ['bold', 'magenta'],
 };
 
-/** On a screen, more alerts than this are counted. */
+/** On a screen, more entries than this are counted. */
 const alertsNamed = 5;
 /** The advice above sends people to what the alerts say. */
 const whatTheySay = '`alerts list --details` shows what each alert says';
@@ -143,19 +144,26 @@ function sweepLines({ accounts, headline }: StatusView): readonly string[] {
   return texts.filter((text) => !headline.includes(text));
 }
 
-/** The gravest alerts, one a line; below one that is silenced, until when and by whom; then what shows more of them. */
+/**
+ * The gravest alerts, one a line, and many of one rule in one; below one that is silenced, until when and by whom; then what shows
+ * more of them.
+ */
 function alertLines(
-  { alerts, alerts_firing: firing }: StatusView,
+  { alert_groups: groups, alerts_firing: firing }: StatusView,
   { columns, rows, style }: Screen,
 ): readonly string[] {
-  const named = alerts.slice(0, rows === null ? alerts.length : alertsNamed);
-  const lines = named.flatMap(({ severity, title, silenced }) => {
-    const line = shortened(`${severity.padEnd(8)}  ${visibleText(title)}`, columns);
-    const muted = silenced ? [shortened(`${' '.repeat(10)}silenced ${silencedText(silenced)}`, columns)] : [];
-    return [severity === 'critical' ? style('red', line) : line, ...muted.map((one) => style('dim', one))];
+  const named = groups.slice(0, rows === null ? groups.length : alertsNamed);
+  const lines = named.flatMap(({ rule, severity, title, silenced, count }) => {
+    const what = count === 1 ? visibleText(title) : `${counted(count, 'alert')}: ${ruleNames[rule]}`;
+    const line = shortened(`${severity.padEnd(8)}  ${what}`, columns);
+    const muted = silenced && count === 1 ? [`${' '.repeat(10)}silenced ${silencedText(silenced)}`] : [];
+    return [
+      severity === 'critical' ? style('red', line) : line,
+      ...muted.map((one) => style('dim', shortened(one, columns))),
+    ];
   });
-  const more = firing - named.length;
-  if (more > 0) lines.push(style('dim', `... and ${counted(more, 'more alert')} (--all shows them)`));
+  const more = firing - named.reduce((sum, { count }) => sum + count, 0);
+  if (more > 0) lines.push(style('dim', `... and ${counted(more, 'more alert')}`));
   return lines.length === 0 ? [] : [...lines, style('dim', shortened(whatTheySay, columns))];
 }
 

@@ -143,6 +143,8 @@ const incident = {
   ],
 };
 
+const briefAlert = { rule: alert.rule, severity: alert.severity, since: alert.since, title: alert.title, silenced };
+
 const fleet = {
   at,
   headline: '1 critical alert. 1 mailbox paused by Warmwarden, 10 OK.',
@@ -150,8 +152,9 @@ const fleet = {
   tone: 'alarm',
   states,
   incidents: [],
-  alerts: [{ rule: alert.rule, severity: alert.severity, since: alert.since, title: alert.title, silenced }],
+  alerts: [briefAlert],
   alerts_firing: 1,
+  alert_groups: [{ ...briefAlert, count: 1 }],
   accounts: [
     {
       name: account,

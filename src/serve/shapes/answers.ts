@@ -34,6 +34,14 @@ const replicaInShort = z
   })
   .describe('A process that shares the store with others, in short.');
 
+const briefAlert = z.strictObject({
+  rule: z.enum(alertRules),
+  severity: z.enum(severities),
+  since: moment,
+  title: text,
+  silenced,
+});
+
 export const fleetAnswer = z.strictObject({
   at: moment,
   headline: text,
@@ -41,10 +49,13 @@ export const fleetAnswer = z.strictObject({
   tone: text,
   states: z.record(z.enum(guardStates), count).describe('Mailboxes in each state.'),
   incidents,
-  alerts: listOf(
-    z.strictObject({ rule: z.enum(alertRules), severity: z.enum(severities), since: moment, title: text, silenced }),
-  ).describe('Those that are firing, the most severe first; `alerts list` says more about each.'),
+  alerts: listOf(briefAlert).describe(
+    'The 20 most severe of those that are firing; `alerts list` and `/api/alerts` have them all.',
+  ),
   alerts_firing: count,
+  alert_groups: listOf(
+    briefAlert.extend({ count: count.describe('With more than one, the other fields are those of the first.') }),
+  ).describe('All that are firing, the most severe first; more than five of one rule and severity are one entry.'),
   accounts: listOf(account),
   channels: listOf(channel),
   replicas: listOf(replicaInShort).describe('Empty when only one process uses the store.'),
