@@ -30,16 +30,15 @@ export async function openSqlite(path: string, now: EpochMs, listen?: QueryListe
     statements.listen(event);
     listen?.(event);
   });
+  let mark: FileMark | null = null;
   try {
     await migrate(connection.db);
     await nameHolder(connection.db, now);
-    return new SqliteDatabase(
-      path,
-      { ...connection, mark: await FileMark.put(connection.db, connection.file) },
-      statements,
-    );
+    mark = await FileMark.put(connection.db, connection.file);
+    return new SqliteDatabase(path, { ...connection, mark }, statements);
   } catch (error) {
     await connection.close();
+    mark?.close();
     throw storeError(path, error);
   }
 }

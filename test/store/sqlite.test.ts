@@ -1,7 +1,16 @@
 // The store on SQLite: the contract, and what only a file can do: be shared, broken, newer, or left behind by a kill -9.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -17,6 +26,14 @@ const root = mkdtempSync(join(tmpdir(), 'warmwarden-store-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const newFolder = () => mkdtempSync(join(root, 'one-'));
 const newFile = () => join(newFolder(), 'warmwarden.db');
+
+const linkOf = (fd: string) => {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return '';
+  }
+};
 
 const openNew = async () => {
   const path = newFile();
@@ -78,6 +95,22 @@ test('a second process is told who holds the file, and a kill -9 sets it free at
   expect([0, 1]).toContain(alerts.length - committed);
   expect(await store.outbox.unnotifiedTransitions(10_000)).toHaveLength(alerts.length);
   await store.close();
+});
+
+test.runIf(process.platform === 'linux')('a store that can not be opened to the end leaves no file open', async () => {
+  const path = newFile();
+  const opened = () =>
+    readdirSync('/proc/self/fd')
+      .map(linkOf)
+      .filter((file) => file.startsWith(path));
+  let marked = 0;
+  const failing = Store.open(path, now, ({ query }) => {
+    if (!query.sql.includes('wal_checkpoint')) return;
+    marked = opened().length;
+    rmSync(`${path}-shm`);
+  });
+  await expect(failing).rejects.toThrow('-shm');
+  expect([marked > 0, opened()]).toEqual([true, []]);
 });
 
 test.runIf(process.platform === 'linux')('a second process is refused although the lock was deleted', async () => {
