@@ -94,8 +94,8 @@ export class StoredOutbox {
       if (incidents) await writeIncidents(trx, incidents);
       for (const delivery of deliveries) {
         await insertDelivery(trx, delivery, now);
-        // A storm's names all of its alerts, which is megabytes: COMMIT has a turn of its own.
-        await ownTurn('patient');
+        // A storm's names all of its alerts, which is megabytes: COMMIT has a turn of its own. Urgent: other writes wait for it.
+        await ownTurn();
       }
     });
   }
