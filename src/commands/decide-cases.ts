@@ -124,7 +124,7 @@ export function underPressure(verdict: Verdict, { breaker }: Policy, pressure: F
   const [candidate, ...others] = entries;
   if (!candidate) return verdict;
   const state = { ...closedBreaker, entries: others };
-  const given = { policy: breaker, running: active, now: 0 };
+  const given = { policy: breaker, running: () => active, now: 0 };
   return admit(state, { ...candidate, statsAt: 0 }, given).admitted ? verdict : heldByBreaker(verdict);
 }
 

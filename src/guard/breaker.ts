@@ -20,11 +20,14 @@ export interface Admission {
   readonly admitted: boolean;
 }
 
-/** Whether one more action may go ahead, and the state after the answer. `running` counts the running mailboxes. */
+/** How many mailboxes run under the breaker. Walks them: asked only where it decides. */
+type Running = () => number;
+
+/** Whether one more action may go ahead, and the state after the answer. */
 export function admit(
   state: BreakerState,
   candidate: Candidate,
-  given: { readonly policy: Policy['breaker']; readonly running: number; readonly now: EpochMs },
+  given: { readonly policy: Policy['breaker']; readonly running: Running; readonly now: EpochMs },
 ): Admission {
   const { policy, running, now } = given;
   const { statsAt: _, ...about } = candidate;
@@ -47,8 +50,8 @@ export function admit(
     return { state: closedWhenFree({ ...next(!admitted), trickle }), admitted };
   }
   const domains = new Set([candidate.domain, ...others.map(({ domain }) => domain)]);
-  const pressure = { active: running, pending: others.length + 1, distinctDomains: domains.size };
-  if (!breakerTrips(policy, pressure)) return { state: next(false), admitted: true };
+  const pressure = { pending: others.length + 1, distinctDomains: domains.size };
+  if (!breakerTrips(policy, pressure, running)) return { state: next(false), admitted: true };
   const opened = next(true);
   const strangers = opened.entries.filter(({ firstSight }) => firstSight).length;
   const atFirstSight = strangers * 2 > opened.entries.length;
@@ -69,10 +72,13 @@ export interface FleetPressure {
 }
 
 /** Step 8: whether an action is held because too much of the fleet would be acted upon at once. */
-function breakerTrips(policy: Policy['breaker'], pressure: FleetPressure): boolean {
-  const { active, pending, distinctDomains } = pressure;
+function breakerTrips(
+  policy: Policy['breaker'],
+  { pending, distinctDomains }: Omit<FleetPressure, 'active'>,
+  running: Running,
+): boolean {
   if (distinctDomains < policy.minDomains || pending < policy.minMailboxes) return false;
-  return pending * 1e6 >= policy.sharePpm * active || pending >= policy.maxMailboxes;
+  return pending >= policy.maxMailboxes || pending * 1e6 >= policy.sharePpm * running();
 }
 
 /** The verdict on a mailbox that was not admitted. */
@@ -98,14 +104,14 @@ function mayTrickle(
   state: BreakerState,
   others: readonly BreakerEntry[],
   candidate: Candidate,
-  given: { readonly policy: Policy['breaker']; readonly running: number; readonly now: EpochMs },
+  given: { readonly policy: Policy['breaker']; readonly running: Running; readonly now: EpochMs },
 ): boolean {
   const { policy, running, now } = given;
   if (state.openSince === null || state.atFirstSight) return false;
   const waitedUntil = state.openSince + policy.windowMs;
   // The statistics, too, must be from after the wait: "on fresh data that still says so".
   if (now < waitedUntil || candidate.statsAt < waitedUntil) return false;
-  const room = Math.max(1, Math.floor(running * trickleShare)) - recentTrickle(state, now).length;
+  const room = Math.max(1, Math.floor(running() * trickleShare)) - recentTrickle(state, now).length;
   // A worse one that nobody could look at lately must not keep the others waiting.
   const before = others.filter(
     ({ held, weight, at }) => held && weight > candidate.weight && elapsedMs(at, now) < policy.windowMs,

@@ -43,7 +43,7 @@ export function askBreaker(
   const firstSight = (mailbox.memory?.answersJudged ?? 0) <= firstSightAnswers;
   const about = { key, account, email, domain: domainOf(email), weight: weightOf(verdict), firstSight, statsAt };
   const candidate = verdict.reason === 'emergency' ? { ...about, emergency: true as const } : about;
-  const { state, admitted } = admit(breaker, candidate, { policy: policy.breaker, running: running(), now });
+  const { state, admitted } = admit(breaker, candidate, { policy: policy.breaker, running, now });
   if (admitted) return { verdict, breaker: state };
   return { verdict: heldByBreaker(verdict), breaker: state };
 }

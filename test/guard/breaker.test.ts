@@ -18,7 +18,7 @@ function breakerOver(running: number) {
     const domain = threeDomains[number % 3] ?? '';
     const about = { key: `acme/${number}`, account: 'acme', email: `m${number}@${domain}`, domain };
     const usual = { weight: 2, firstSight: false, statsAt: now };
-    const answer = admit(state, { ...about, ...usual, ...change }, { policy, running, now });
+    const answer = admit(state, { ...about, ...usual, ...change }, { policy, running: () => running, now });
     state = answer.state;
     return answer.admitted;
   };

@@ -85,9 +85,9 @@ test('what the breaker let pass then does not count as recent', () => {
     firstSight: false,
     statsAt: start,
   });
-  const then = admit(closedBreaker, candidate('a'), { policy, running: 10, now: ahead });
-  expect(admit(then.state, candidate('b'), { policy, running: 10, now: ahead }).admitted).toBe(false);
-  expect(admit(then.state, candidate('b'), { policy, running: 10, now: start }).admitted).toBe(true);
+  const then = admit(closedBreaker, candidate('a'), { policy, running: () => 10, now: ahead });
+  expect(admit(then.state, candidate('b'), { policy, running: () => 10, now: ahead }).admitted).toBe(false);
+  expect(admit(then.state, candidate('b'), { policy, running: () => 10, now: start }).admitted).toBe(true);
 });
 
 test('statistics that are read right after it are not stale: a whole fleet was told stale and fresh again within seconds', async () => {
