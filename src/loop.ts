@@ -23,6 +23,8 @@ export interface FailingLoop {
 const retryMs = 5_000;
 /** No step takes longer: a send, the longest, has 10 s. */
 const failingAfterMs = 3 * 60_000;
+/** A loop that wakes later than this shows that the whole process stood still: frozen, or without a processor. */
+const stoodStillMs = 60_000;
 
 /** Begins them; they end with the part of the daemon that has these teardowns. */
 export function startLoops(loops: readonly Loop[], teardowns: Teardowns): void {
@@ -37,6 +39,8 @@ export class Loops {
   readonly #world: World;
   /** Those that run, and since when the next step of each is due, on the monotonic scale. */
   readonly #dueAt = new Map<Loop, number>();
+  /** On the monotonic scale: when one of them woke last. */
+  #awakeAt = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -63,7 +67,10 @@ export class Loops {
           failures += 1;
           log.error({ err: error }, `${task} failed: Warmwarden retries every few seconds`);
         }
-        if (!stopping && wait > 0) await bell.sleep(wait);
+        if (stopping || wait <= 0) continue;
+        const until = clock.monotonic() + wait;
+        await bell.sleep(wait);
+        this.#woke(until);
       }
       this.#dueAt.delete(loop);
     };
@@ -88,6 +95,15 @@ export class Loops {
       await look();
       return ms;
     });
+  }
+
+  /** Time in which the process stood still counts for none of them: what was due then is due now. */
+  #woke(until: number): void {
+    const now = this.#world.clock.monotonic();
+    const lateMs = now - Math.max(until, this.#awakeAt);
+    this.#awakeAt = now;
+    if (lateMs < stoodStillMs) return;
+    for (const [loop, dueAt] of this.#dueAt) this.#dueAt.set(loop, dueAt + lateMs);
   }
 
   /** Those of which no step has ended well for three minutes. */

@@ -69,6 +69,32 @@ test('a step that hangs is named; a loop that waits for long is not', async () =
   expect(others.failing()).toEqual([]);
 });
 
+test('time in which the process stood still counts for no task, and one that hangs is named all the same', async () => {
+  let frozenMs = 0;
+  const hang = Promise.withResolvers<void>();
+  const moving: World['clock'] = {
+    ...clock,
+    busy: (work) => work(),
+    now: () => clock.now() + frozenMs,
+    monotonic: () => clock.monotonic() + frozenMs,
+  };
+  const others = new Loops({ ...world, clock: moving });
+  const named = new Set<string>();
+  const look = async () => {
+    for (const { task } of others.failing()) named.add(task);
+  };
+  const hanging = others.create('sending the digest', () => hang.promise.then(() => hourMs));
+  const often = ['watching the channels', 'watching the tasks'].map((task) => others.every(30 * secondMs, task, look));
+  startLoops([hanging, ...often], teardowns);
+  await clock.advance(45 * secondMs);
+  frozenMs = 40 * minuteMs;
+  await clock.advance(2 * minuteMs);
+  expect([...named]).toEqual([]);
+  await clock.advance(45 * secondMs);
+  expect([...named]).toEqual(['sending the digest']);
+  hang.resolve();
+});
+
 test('a ring takes the next step at once, also one that comes during a step', async () => {
   let steps = 0;
   const loop = loops.create('composing messages', async () => {
