@@ -4,7 +4,6 @@ import type { Clock } from '../../world.ts';
 
 const megabyte = 1024 * 1024;
 const lookEveryMs = 1_000;
-const collectionBeginsWithinMs = 50;
 /** A look counts for a tenth of the load: the burst of a start, which lasts for seconds, is none. */
 const looksRemembered = 10;
 /**
@@ -15,7 +14,7 @@ const busyFrom = 0.6;
 const calmBelow = 0.35;
 /**
  * Both halves of the space for young objects. V8 doubles it, up to --max-semi-space-size for one half, unless a flag forbids it. It
- * rarely gives anything back.
+ * halves it only where next to nothing is allocated.
  */
 const youngBytes = { calm: 8 * megabyte, busy: 32 * megabyte } as const;
 /** By how much the heap may grow before old objects are collected, in percent of the live objects. */
@@ -47,6 +46,7 @@ export class HeapRoom {
   #isBusy = false;
   /** Lately, as `adapt` gets it. */
   #onCore = 0;
+  readonly #collected = new FinalizationRegistry(() => this.#setFlag('incremental-marking-hard-trigger', 0));
 
   /** While the daemon starts, the heap grows from nothing to its live objects: it may double. */
   constructor() {
@@ -58,7 +58,7 @@ export class HeapRoom {
   /** The start is over: from now on it follows the load. */
   async follow(clock: Clock): Promise<never> {
     this.adapt(0);
-    await this.#collect(clock);
+    this.#collect();
     for (;;) {
       const [begun, before] = [clock.monotonic(), process.threadCpuUsage()];
       await clock.sleep(lookEveryMs);
@@ -72,23 +72,24 @@ export class HeapRoom {
     this.#onCore += (onCore - this.#onCore) / looksRemembered;
     this.#isBusy = this.#onCore > (this.#isBusy ? calmBelow : busyFrom);
     this.#setFlag('heap-growing-percent', growingPercentOf(this.#isBusy, getHeapStatistics().used_heap_size));
-    this.#setFlag('semi-space-growth-factor', this.#isBusy && youngRoom() < youngBytes.busy ? 2 : 1);
+    const young = this.#isBusy ? youngBytes.busy : youngBytes.calm;
+    this.#setFlag('semi-space-growth-factor', 2 * youngRoom() <= young ? 2 : 1);
   }
 
   /**
    * Old objects, a few milliseconds at a time. Where V8 begins after a start by itself, the heap has twice its size, and what a first sweep
    * read is still there: V8 and glibc keep most of that memory for as long as the process runs.
    */
-  async #collect(clock: Clock): Promise<void> {
+  #collect(): void {
     // In percent of the way to where V8 would begin.
     this.#setFlag('incremental-marking-hard-trigger', 1);
-    await clock.sleep(collectionBeginsWithinMs);
-    this.#setFlag('incremental-marking-hard-trigger', 0);
+    // Garbage, like that of the start.
+    this.#collected.register({}, null);
   }
 
   /**
-   * In one go: between two looks, V8 may double it more than once. It does so when many objects survived: here they do, and are garbage
-   * soon.
+   * In one go: while everything is new, V8 would double it more than once between two looks. It does so when many objects survived: here
+   * they do, and are garbage soon.
    */
   #growYoung(): void {
     const survivors: unknown[][] = [];
