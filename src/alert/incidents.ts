@@ -136,7 +136,7 @@ function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], 
   return { open: [...open.values()], rest, begun: [...begun, ...sharedCauses(alone, facts)] };
 }
 
-/** People can still be told that it is wider. */
+/** People can still be notified that it is wider. */
 function mayWiden({ beganAt, announced }: Incident, now: EpochMs): boolean {
   return elapsedMs(beganAt, now) <= widensWithinMs && !announced?.updated;
 }

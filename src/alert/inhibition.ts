@@ -1,4 +1,4 @@
-// What is not told because its cause is: an API that does not answer, over the old data of its mailboxes. Nothing else.
+// What is not announced because its cause is: an API that does not answer, over the old data of its mailboxes. Nothing else.
 
 import { type Alert, type AlertRule, fingerprintOf } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';

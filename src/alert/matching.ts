@@ -4,7 +4,7 @@ import { fitsGlob } from '../model/glob.ts';
 import { domainOf } from '../model/mailbox.ts';
 import { isDisarming } from './rules/disarmed-rule.ts';
 
-/** Whether a silence keeps the messages of an alert back. Protection that a person took away is always told. */
+/** Whether a silence keeps the messages of an alert back. Protection that a person took away is always announced. */
 export function mutes(match: AlertMatch, alert: Alert): boolean {
   return !isDisarming(alert) && matches(alert, match);
 }

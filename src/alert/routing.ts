@@ -26,7 +26,7 @@ export function channelsFor(
 
 /**
  * What is about Warmwarden itself belongs to no account: a route by account must not keep it from being announced. What
- * concerns several accounts is told to whoever wants to hear of one of them.
+ * concerns several accounts is sent to whoever wants to hear of one of them.
  */
 function wants({ match }: AlertRoute, alert: Alert): boolean {
   const { account: _account, ...rest } = match;

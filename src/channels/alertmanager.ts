@@ -43,7 +43,7 @@ export function alertmanagerChannel(settings: AlertmanagerSettings, clock: Clock
   const url = `${settings.url.replace(/\/+$/, '')}/api/v2/alerts`;
   /** By fingerprint; until then on the monotonic scale. */
   const resolvedLately = new Map<string, { readonly alert: Frozen; readonly until: number }>();
-  /** By fingerprint: what the last upkeep told as firing. */
+  /** By fingerprint: what the last upkeep reported as firing. */
   let keptFiring = new Map<string, Frozen>();
 
   const post = async (alerts: readonly Frozen[], signal: AbortSignal): Promise<SendResult> => {

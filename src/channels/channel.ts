@@ -54,7 +54,7 @@ export interface Channel {
   readonly minGapMs: number;
   /** Sending twice does harm, and the receiver can't tell: an attempt whose outcome was lost is not repeated. */
   readonly once?: true;
-  /** People read it, and what they were told will end without a message does. Others keep alerts open until they end. */
+  /** People read it, and what was announced to end without a message does. Others keep alerts open until they end. */
   readonly forPeople?: true;
   /** A pause of Warmwarden is open there until it is over: its end is a message, too. */
   readonly followsPauses?: true;

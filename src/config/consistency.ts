@@ -1,4 +1,4 @@
-// Rules between keys. They read the unchecked tree, so that they are told even when something else is wrong.
+// Rules between keys. They read the unchecked tree, so that they are reported even when something else is wrong.
 import { createSecureContext } from 'node:tls';
 import { alertRules } from '../model/alert.ts';
 import { fitsGlob } from '../model/glob.ts';
@@ -216,7 +216,7 @@ function unknownChannel(name: string, channels: readonly string[]): string {
 function ofGuards(root: Mapping): Finding[] {
   const base = settingsOf(root['guard']);
   const found = ofGuard(base, ['guard']);
-  // An override inherits what is wrong in the guard: that is one mistake, told once.
+  // An override inherits what is wrong in the guard: that is one mistake, reported once.
   if (found.length > 0) return found;
   return mappings(root['accounts']).flatMap((account, index) =>
     mappings(account['overrides']).flatMap((override, position) => {

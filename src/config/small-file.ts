@@ -35,7 +35,7 @@ function contentOf(file: number, maxBytes: number): { readonly text: string } | 
     failure: `it is larger than ${maxBytes < mebibyte ? `${maxBytes / 1024} KiB` : `${maxBytes / mebibyte} MiB`}`,
   };
   if (stats.size > maxBytes) return tooLarge;
-  // Its size may be told wrongly, or change meanwhile: one byte more than may be there shows it.
+  // Its size may be reported wrongly, or change meanwhile: one byte more than may be there shows it.
   const bytes = Buffer.allocUnsafe(maxBytes + 1);
   let length = 0;
   for (let read = -1; read !== 0 && length < bytes.length; length += read) {

@@ -1,5 +1,5 @@
 // Notifies people of a failing store in a replica that does not send the messages: while no replica does, and of the end of
-// whatever this one told them.
+// whatever this one announced to them.
 import type { Turns } from '../commit/turns.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
@@ -19,7 +19,7 @@ export class StandIn {
   readonly #isNotifying: () => boolean;
   readonly #channels: ConfiguredChannels;
   #watch: StoreWatch | null = null;
-  /** This replica, or the process before it, may have told people of an outage, and not of its end. */
+  /** This replica, or the process before it, may have notified people of an outage, and not of its end. */
   #mayBeOpen = true;
   /** Since when this replica has not had its work, on the monotonic scale; null: it has. */
   #aloneSince: number | null = null;
@@ -110,7 +110,7 @@ export class StandIn {
     return isAway && this.#aloneSince !== null && world.clock.monotonic() - this.#aloneSince >= unseenAfterMs;
   }
 
-  /** Whether an outage that this replica told goes on, perhaps since an earlier process. */
+  /** Whether an outage that this replica announced lasts, perhaps since an earlier process. */
   async #isOpen(): Promise<boolean> {
     if (!this.#mayBeOpen) return false;
     const outage = await this.#opened.store.outage().catch(() => 'unknown' as const);

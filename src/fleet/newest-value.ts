@@ -7,7 +7,7 @@ interface Dated<Value> {
   readonly value: Value | null;
 }
 
-/** The newest value that is known; null when nobody told it. */
+/** The newest value that is known; null when none is. */
 function newest<Value>(...values: readonly (Dated<Value> | null)[]): Value | null {
   let best: Dated<Value> | null = null;
   for (const one of values) if (one && one.value !== null && (best === null || one.at > best.at)) best = one;

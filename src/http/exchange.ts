@@ -1,4 +1,4 @@
-// One HTTP request under deadlines and caps, told as a value: what was read from a success, or a failure of a closed kind.
+// One HTTP request under deadlines and caps, as a value: what was read from a success, or a failure of a closed kind.
 import { Agent } from 'undici';
 import { ownTurn, roomForSmallWork } from '../event-loop.ts';
 import type { Ending } from '../interrupt.ts';
@@ -83,7 +83,7 @@ export interface Ask {
   readonly body: string | null;
   /** Ends the request before its deadline. */
   readonly signal: Ending | null;
-  /** Takes secrets out of what is told of an error. */
+  /** Takes secrets out of what is said of an error. */
   readonly redactor: Redactor;
   /** Default: 15 s for the head, 10 s between two pieces of the body, 30 s in all. */
   readonly deadlines?: Deadlines;

@@ -60,7 +60,7 @@ export function quote(text: string): string {
   return `${characters.slice(0, quotedCharacters).join('')}...`;
 }
 
-/** A foreign value as JSON; one that is nested too deep for that is told as such (Node 24 throws there). */
+/** A foreign value as JSON; one that is nested too deep for that is described as such (Node 24 throws there). */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);

@@ -67,7 +67,7 @@ const smallBytes = 1024 * 1024;
 
 /**
  * Sends and receives. Rejects when no head came, when a deadline passed or when the signal ended it; a body that
- * broke off is told as trouble beside the status and the headers, which count all the same.
+ * broke off is reported as trouble beside the status and the headers, which count all the same.
  */
 export async function receive(agent: Agent, wanted: Dispatched): Promise<Received> {
   const { held } = wanted;

@@ -8,7 +8,7 @@ import type { StatsAnswer } from '../model/answers.ts';
 import { PackedStats } from '../model/packed-stats.ts';
 import { type AnswerTo, type Expected, type Interpreted, interpret, type RequestKind } from './interpret.ts';
 
-/** What the thread is told besides the body. */
+/** What the thread gets besides the body. */
 export interface Order {
   readonly expected: Expected<RequestKind>;
   readonly status: number;

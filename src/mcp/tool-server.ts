@@ -92,7 +92,7 @@ class Session {
   readonly #options: ToolServerOptions;
   readonly #source: ToolSource;
   readonly #world: World;
-  /** Servers whose client may be told that the list changed. */
+  /** Servers whose client may be notified that the list changed. */
   readonly #listening = new Set<Server>();
   /** The newest list that could be read. */
   #known: ToolList | null = null;

@@ -96,7 +96,7 @@ function unsuccessful(
 ): PlannedAction | FailedAction {
   if (kind === 'throttled' || kind === 'not_sent') return withoutTheTry(open, detail, at);
   const state = kind === 'refused' ? 'refused' : 'unconfirmed';
-  // A person was told what came of it; nothing is sent again behind their back.
+  // The person knows what came of it; nothing is sent again behind their back.
   const nextTryAt = open.by ? null : nextTryAfter(kind, open.attempts, at);
   return { ...open, state, settledAt: at, nextTryAt, detail, ...(forbidden && { forbidden }) };
 }

@@ -103,7 +103,7 @@ export function isToBeSeenAgain({ status, firesAt }: Alert): boolean {
 }
 
 /**
- * A step that people may be notified of. An event happens once and never resolves. worsened: more severe than told before, or
+ * A step that people may be notified of. An event happens once and never resolves. worsened: more severe than announced before, or
  * clearly more of it. reminder: still so, after the repeat interval.
  */
 export interface Transition {
@@ -112,13 +112,13 @@ export interface Transition {
   readonly alert: Alert;
   /** It does not wait until people may be notified of its group again. */
   readonly urgent?: true;
-  /** Found by the first sweep of a fleet that nobody remembered: told in the one message of what was found. */
+  /** Found by the first sweep of a fleet that nobody remembered: announced in the one message of what was found. */
   readonly found?: boolean;
   /** A resolved one that began, too, after people were notified last: its message is the first and the last of it. */
   readonly brief?: boolean;
-  /** The end of what people were told will end without a message: only for receivers that keep it open. */
+  /** The end of what was announced to end without a message: only for receivers that keep it open. */
   readonly foretold?: true;
-  /** The end of what was also told outside of an incident: a receiver may keep it open under its own name. */
+  /** The end of what was also announced outside of an incident: a receiver may keep it open under its own name. */
   readonly alone?: true;
 }
 
@@ -150,7 +150,7 @@ export interface Announcement {
   readonly severity: Severity;
   /** All that announced it since it fires: they announce its end. null: a version that did not remember announced it. */
   readonly channels: readonly string[] | null;
-  /** Why its end is no message to people: they were told that it will be none. Absent: it is one. */
+  /** Why its end is no message to people: they were notified that there will be none. Absent: it is one. */
   readonly quietEnd?: 'too_few' | 'in_incident';
   /** All that was announced of it so far was in messages about an incident. */
   readonly onlyInIncident?: true;

@@ -1,4 +1,4 @@
-// What the mailbox API told us, checked: one type an answer. null means "not known", never 0 or "healthy".
+// What the mailbox API answered, checked: one type an answer. null means "not known", never 0 or "healthy".
 // Source: api/mailbox-api.md section 2; what that document calls "not shown" is kept raw.
 import type { EpochMs, IsoDate } from './time.ts';
 

@@ -3,7 +3,7 @@ import type { MailboxEntry, Observed, WarmupAnswer } from './answers.ts';
 import { isWarmupMode, maxPerDay } from './policy.ts';
 import { addDays, type EpochMs, type IsoDate, utcDate } from './time.ts';
 
-/** In emails; null: nobody told it. */
+/** In emails; null: not known. */
 export interface DayLimits {
   readonly daily: number | null;
   /** The maximum of its mode. */

@@ -42,7 +42,7 @@ export interface StoreTrouble {
   readonly isOver: boolean;
 }
 
-/** That people were told that the store fails. */
+/** That people were notified that the store fails. */
 export interface NotifiedOutage {
   /** As it was announced. When it began to fire names the outage. */
   readonly alert: Alert;

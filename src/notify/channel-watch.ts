@@ -1,4 +1,4 @@
-// Watches the channels themselves: one that takes nothing for a while is an alert, told through the others.
+// Watches the channels themselves: one that takes nothing for a while is an alert, sent through the others.
 
 import { step } from '../alert/engine.ts';
 import { channelsFailing } from '../alert/rules/channel-rule.ts';

@@ -10,7 +10,7 @@ export interface OutboxStore {
   readonly outbox: Outbox;
   /** Alerts about the channels and the store themselves. */
   recordAlerts(changes: AlertChanges): Promise<void>;
-  /** Beside the store, which may take nothing: people are being told that it fails. False when that can't be written either. */
+  /** Beside the store, which may take nothing: people are being notified that it fails. False when that can't be written either. */
   keepOutage(outage: NotifiedOutage): Promise<boolean>;
   /** What an earlier process kept, and nobody ended; null when there is nothing. */
   outage(): Promise<NotifiedOutage | null>;
@@ -31,7 +31,7 @@ export interface Outbox {
   loadNotificationLog(): Promise<NotificationLog>;
   /** Transitions that no delivery was made of, by id, at most `limit`. */
   unnotifiedTransitions(limit: number): Promise<readonly StoredTransition[]>;
-  /** Marks the transitions told, remembers what people know, and writes the deliveries, due at once, each channel's in the order given. */
+  /** Marks the transitions as notified, remembers what people know, and writes the deliveries, due at once, each channel's in the order given. */
   recordDeliveries(record: DeliveryRecord): Promise<void>;
   /** Pending deliveries of a channel in order of sequence, also those that are not due yet. */
   pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]>;

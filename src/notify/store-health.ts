@@ -6,7 +6,7 @@ import { sentence } from '../wording/explain.ts';
 import type { NotifyParts } from './parts.ts';
 
 /**
- * People are told that it works again when nothing has failed for so long. Longer after each relapse, so that what fails now and
+ * People are notified that it works again when nothing has failed for so long. Longer after each relapse, so that what fails now and
  * then is one alert.
  */
 const soundAfterMs = 30 * secondMs;

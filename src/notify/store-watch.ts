@@ -28,7 +28,7 @@ export interface StoreWatchParts extends RecordingParts {
 const everyMs = 30_000;
 /** While it fails, or may: its end is shown and announced soon. */
 const whileFailingMs = 5_000;
-/** What an earlier process told goes on for so long without a failure: this one has tried little yet. */
+/** An outage that an earlier process announced lasts for so long without a failure: this one has tried little yet. */
 const unprovenMs = minuteMs;
 /** Another replica may report what ended a moment ago for so long: each of its heartbeats says what it saw before. */
 const reportedAfterMs = 15_000;
@@ -48,7 +48,7 @@ export class StoreWatch {
   #kept: string | null = null;
   /** What an earlier process left was looked at. */
   #tookOver = false;
-  /** On the monotonic scale: so long an outage that an earlier process told may still go on. */
+  /** On the monotonic scale: so long an outage that an earlier process announced may still last. */
   #unprovenUntil = Number.NEGATIVE_INFINITY;
   /** That it fails, and why, as channels get it; null when it does not. */
   #telling: Transition | null = null;
@@ -56,7 +56,7 @@ export class StoreWatch {
   #failures: number;
   /** On the monotonic scale: since when another replica has said that it fails. */
   #reportedSince: number | null = null;
-  /** What people were told to do in this outage. */
+  /** What messages advised people to do in this outage. */
   readonly #remedies = new Set<string>();
   /** What else they would have to do by now, and since when, on the monotonic scale. */
   #newCause: { readonly remedy: string; readonly since: number } | null = null;
@@ -81,7 +81,7 @@ export class StoreWatch {
     return rule === 'store_failing' && (this.#notified.has(channel) || this.#informed.has(channel));
   }
 
-  /** Whether people were told that it fails, perhaps by an earlier process, and not yet of its end. */
+  /** Whether people were notified that it fails, perhaps by an earlier process, and not yet of its end. */
   get isOpen(): boolean {
     return this.#telling !== null || !this.#tookOver;
   }
@@ -156,7 +156,7 @@ export class StoreWatch {
     for (const channel of told) this.#informed.add(channel);
   }
 
-  /** What an earlier process told goes on, until the store has worked for a while: then its end is announced. */
+  /** An outage that an earlier process announced lasts until the store has worked for a while: then its end is announced. */
   async #takeOver(): Promise<void> {
     if (this.#tookOver) return;
     const { store, fleet, world } = this.#parts;

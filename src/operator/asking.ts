@@ -1,5 +1,5 @@
 // Passes a command to the replica whose work it is about, and waits for its outcome. A command that was begun is never begun
-// again: when whoever began it dies, the person is told so and looks.
+// again: when whoever began it dies, the person reads that and looks.
 import type { CommandOutcome } from '../model/operator-command.ts';
 import type { Replica } from '../replicas/membership.ts';
 import { lookEveryMs, type PassedCommand, type PassingRooms, type Target } from './passed-command.ts';

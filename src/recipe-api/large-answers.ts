@@ -3,7 +3,7 @@ import { Apart, threadFile } from '../http/apart.ts';
 import { malformed, type Result } from '../http/failure.ts';
 import type { Redactor } from '../http/redactor.ts';
 
-/** What the thread is told besides the body. */
+/** What the thread gets besides the body. */
 export interface Order {
   readonly status: number;
   /** What its redactor takes out. */

@@ -16,7 +16,7 @@ const ownsLateChangeMs = hourMs;
 /** Wanted, under way, or failed and not taken back: no second action of the kind may be planned beside it. */
 export function isActive(action: Action | null): action is Action {
   if (action === null || action.state === 'confirmed' || action.state === 'dropped') return false;
-  // A person's change that failed was told to that person, and binds nobody.
+  // Of a change that failed, the person who asked for it knows, and it binds nobody.
   return !action.by || action.state === 'planned' || action.state === 'open';
 }
 

@@ -59,7 +59,7 @@ function isOpen(path: string): boolean {
 export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongTokens): Sessions {
   const { auth, world, pathPrefix } = parts;
   const sessions = new Sessions(parts.sessions, world, auth);
-  // Tokens are read once, so that a wrong one is told at the start, and again when a reload brought others.
+  // Tokens are read once, so that a wrong one is reported at the start, and again when a reload brought others.
   const authenticateOf = following(auth, (one) => (one === 'none' ? null : createAuthenticate(one.tokens)));
   const proxiesOf = following(parts.trustedProxies, (networks) => new TrustedProxies(networks));
   app.use(async (c, next) => {

@@ -88,7 +88,7 @@ export class StoredOutbox {
     return this.#gate.read(loadNotificationLog);
   }
 
-  /** Marks transitions as told, remembers what people know now, and writes the deliveries made of them. */
+  /** Marks transitions as notified, remembers what people know now, and writes the deliveries made of them. */
   recordDeliveries({ transitionIds, notificationLog, incidents, deliveries, now }: DeliveryRecord): Promise<void> {
     return this.#settling.settle({ transitionIds, ...(notificationLog ?? noChanges), now }, async (trx) => {
       if (incidents) await writeIncidents(trx, incidents);

@@ -203,7 +203,7 @@ export class Store {
     return this.#gate.read((db) => loadDeparted(db, account, like));
   }
 
-  /** The outcome of an action, or that it will not be sent; the memory after it, and what people are told of it. */
+  /** The outcome of an action, or that it will not be sent; the memory after it, and what people are notified of. */
   async settleIntent(record: { action: Action; mailbox: MailboxState; alerts: AlertChanges }): Promise<void> {
     await this.#write([record.mailbox.account], async (trx) => {
       await writeMailbox(trx, record.mailbox);
@@ -277,7 +277,7 @@ export class Store {
     return this.#gate.read((db) => loadEntries(db, mailbox, { until, limit }));
   }
 
-  /** Beside the store, which may take nothing: people are being told that it fails. False when that can't be written either. */
+  /** Beside the store, which may take nothing: people are being notified that it fails. False when that can't be written either. */
   async keepOutage(outage: NotifiedOutage): Promise<boolean> {
     return this.#note.write(outage);
   }

@@ -15,7 +15,7 @@ interface UpkeepParts {
   readonly aheadMs: () => number | null;
 }
 
-/** The start, with its first polls, is over by then, and the APIs have told the time. */
+/** The start, with its first polls, is over by then, and the times of the APIs are known. */
 const beginAfterMs = 5 * minuteMs;
 const everyMs = 6 * hourMs;
 /** Between two steps, so that a tick never waits for long. */

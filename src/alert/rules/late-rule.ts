@@ -1,4 +1,4 @@
-// guard_acted, of a request that took effect late: told once, as an event of its own.
+// guard_acted, of a request that took effect late: announced once, as an event of its own.
 import type { Action } from '../../model/action.ts';
 import type { Transition } from '../../model/alert.ts';
 import { type MailboxState, typedName } from '../../model/mailbox.ts';

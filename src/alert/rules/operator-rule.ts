@@ -1,4 +1,4 @@
-// operator_acted: a person changed something through Warmwarden. An event: told once, with its outcome.
+// operator_acted: a person changed something through Warmwarden. An event: announced once, with its outcome.
 import { type AlertFacts, noAccount, type Transition } from '../../model/alert.ts';
 import type { CommandEntry } from '../../model/operator-command.ts';
 import type { RuleSettings } from '../../model/rule-settings.ts';

@@ -17,7 +17,7 @@ interface Excess {
 
 /**
  * Yesterday and today count, and tomorrow where the API's day is ahead: it ends when neither is over any more. Statistics
- * that were not read today, counts that make no sense and limits that nobody told say nothing.
+ * that were not read today, counts that make no sense and unknown limits say nothing.
  */
 export function sendingOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const found = excessOf(mailbox, context.now);

@@ -23,7 +23,7 @@ const storeSubject: Subject = {
 
 export const storeFingerprint = fingerprintOf(storeSubject);
 
-/** `failure`: what is wrong with the store; null when nothing is. `before`: what people were told that is wrong. */
+/** `failure`: what is wrong with the store; null when nothing is. `before`: what the messages said is wrong. */
 export function storeFailing(failure: StoreFailure | null, before: AlertFacts | null): Condition {
   return {
     subject: storeSubject,

@@ -14,7 +14,7 @@ const daemon = reporter('daemon');
 
 export interface SeenDaemon {
   readonly fleet: FleetAnswer;
-  /** null: from before it told. */
+  /** null: of a version that did not report it. */
   readonly version: string | null;
   /** How far its clock is ahead of this machine's: only a simulated one differs, as the demo's does. */
   readonly clockAheadMs: number;

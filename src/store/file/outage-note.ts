@@ -1,4 +1,4 @@
-// A note beside the store that people were told that it fails: the store itself may take nothing then, and the process that
+// A note beside the store that people were notified that it fails: the store itself may take nothing then, and the process that
 // finds it working again tells them that it does.
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import type { NotifiedOutage } from '../../model/store-failure.ts';
