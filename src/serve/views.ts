@@ -17,7 +17,7 @@ import type { View } from '../page/regions.ts';
 import { replicasPage } from '../page/replicas-page.ts';
 import { runbooksPage } from '../page/runbooks-page.ts';
 import { silencesPage } from '../page/silences-page.ts';
-import { turnAfter, type World } from '../world.ts';
+import { nextTurn, turnAfter, type World } from '../world.ts';
 import { alertsOnPage } from './alerts-on-page.ts';
 import { agesOf } from './budget-answer.ts';
 import { settingParameters } from './configuration-answer.ts';
@@ -135,6 +135,8 @@ async function alertsView(parts: ViewParts, { query }: Asked): Promise<View | Re
   const shown = current.groups.filter(({ count }) => count === 1);
   const spans = shown.flatMap(({ first }) => spansOf(first, null));
   const told = deliveries && (await orNull(world, () => messagesIn(parts.deliveries, spans, deliveries)));
+  // Long lists are work for a turn of their own.
+  await nextTurn('patient');
   return alertsPage({
     ...current,
     past,
