@@ -185,7 +185,10 @@ class Unseen {
   }
 
   #all(): ReadonlyMap<string, number> {
-    this.#places ??= new Map(this.#known.map(({ id }, place) => [id, place]));
-    return this.#places;
+    if (this.#places) return this.#places;
+    const places = new Map<string, number>();
+    for (const { id } of this.#known) places.set(id, places.size);
+    this.#places = places;
+    return places;
   }
 }
