@@ -43,11 +43,17 @@ export function limitsAfter(before: RecentLimits, { entry, warmup }: Looks, now:
  */
 export function limitsOn(limits: RecentLimits, date: IsoDate): DayLimits | null {
   const newest = limits.at(-1)?.day;
-  if (newest === undefined) return null;
-  const days = [addDays(date, -1), date, addDays(date, 1)].filter((day) => day <= newest);
-  const known = days.flatMap((day) => limits.find((one) => one.day === day) ?? []);
-  if (days.length === 0 || known.length < days.length) return null;
-  return { daily: highest(known.map(({ daily }) => daily)), mode: highest(known.map(({ mode }) => mode)) };
+  const [from, to] = [addDays(date, -1), addDays(date, 1)];
+  if (newest === undefined || newest < from) return null;
+  let [daily, mode]: [number | null, number | null] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const day of [from, date, to]) {
+    if (day > newest) break;
+    const on = limits.find((one) => one.day === day);
+    if (!on) return null;
+    daily = highest(daily, on.daily);
+    mode = highest(mode, on.mode);
+  }
+  return { daily, mode };
 }
 
 function maximumOf(mode: string | null): number | null {
@@ -55,10 +61,9 @@ function maximumOf(mode: string | null): number | null {
   return isWarmupMode(mode) ? maxPerDay[mode] : unbounded;
 }
 
-/** null when one of them is unknown, or has no bound. */
-function highest(values: readonly (number | null)[]): number | null {
-  const known = values.flatMap((value) => (value === null || value === unbounded ? [] : [value]));
-  return known.length === values.length ? Math.max(...known) : null;
+/** null when one of them is unknown, or the other has no bound. */
+function highest(before: number | null, other: number | null): number | null {
+  return before === null || other === null || other === unbounded ? null : Math.max(before, other);
 }
 
 function higher(a: number | null, b: number | null): number | null {

@@ -18,31 +18,27 @@ export function claimConditions(mailbox: MailboxState, context: MailboxContext):
   return [contested(mailbox, context), withoutEffect(mailbox, context), overdue(mailbox, context)];
 }
 
-interface Finding {
-  readonly active: boolean | 'unknown';
+interface Words {
   readonly title: string;
   readonly sentences: readonly string[];
 }
 
-function condition(rule: Rule, mailbox: MailboxState, context: MailboxContext, finding: Finding): Condition {
-  const { active, title, sentences } = finding;
-  return wordedLater(
-    {
-      subject: subjectOf(rule, mailbox),
-      severity: 'warning',
-      active,
-      ...atOnce,
-    },
-    () => {
-      const claim = mailbox.memory?.claim ?? null;
-      const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
-      return {
-        title: `${mailbox.email}: ${title}`,
-        sentences,
-        numbers: { claim: claim?.kind ?? null, since: claim ? new Date(claim.since).toISOString() : null, ...link },
-      };
-    },
-  );
+function condition(
+  rule: Rule,
+  mailbox: MailboxState,
+  context: MailboxContext,
+  { active, words }: { readonly active: Condition['active']; readonly words: () => Words },
+): Condition {
+  return wordedLater({ subject: subjectOf(rule, mailbox), severity: 'warning', active, ...atOnce }, () => {
+    const claim = mailbox.memory?.claim ?? null;
+    const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
+    const { title, sentences } = words();
+    return {
+      title: `${mailbox.email}: ${title}`,
+      sentences,
+      numbers: { claim: claim?.kind ?? null, since: claim ? new Date(claim.since).toISOString() : null, ...link },
+    };
+  });
 }
 
 /** Two outside reversals within a day: the guard does not enter a quarrel. */
@@ -51,14 +47,16 @@ function contested(mailbox: MailboxState, context: MailboxContext): Condition {
   const active = verdict === undefined ? 'unknown' : verdict.reason === 'contested';
   return condition('contested', mailbox, context, {
     active,
-    title: active === true ? "somebody reversed Warmwarden's changes" : 'no longer contested',
-    sentences:
-      active === true && verdict
-        ? [
-            explainVerdict(verdict),
-            'Find out which person or tool changes it. Warmwarden judges the mailbox again after a day.',
-          ]
-        : [],
+    words: () => ({
+      title: active === true ? "somebody reversed Warmwarden's changes" : 'no longer contested',
+      sentences:
+        active === true && verdict
+          ? [
+              explainVerdict(verdict),
+              'Find out which person or tool changes it. Warmwarden judges the mailbox again after a day.',
+            ]
+          : [],
+    }),
   });
 }
 
@@ -69,14 +67,16 @@ function withoutEffect(mailbox: MailboxState, context: MailboxContext): Conditio
   const active = !ripe ? false : limit === null ? 'unknown' : limit > maxPerDay.recovery;
   return condition('recovery_without_effect', mailbox, context, {
     active,
-    title: active === true ? 'recovery mode without effect' : 'recovery mode works, or has ended',
-    sentences:
-      active === true && claim
-        ? [
-            `It has been in recovery mode since ${momentText(claim.since, context.rules.timeZone)}, but its daily limit is still ${limit} emails, over the ${maxPerDay.recovery} that recovery mode should allow.`,
-            `Lower the daily limit: \`${context.command} limit ${typedName(mailbox)} ${maxPerDay.recovery}\`. If that has no effect either, pause the warm-up: \`${context.command} pause ${typedName(mailbox)}\`.`,
-          ]
-        : [],
+    words: () => ({
+      title: active === true ? 'recovery mode without effect' : 'recovery mode works, or has ended',
+      sentences:
+        active === true && claim
+          ? [
+              `It has been in recovery mode since ${momentText(claim.since, context.rules.timeZone)}, but its daily limit is still ${limit} emails, over the ${maxPerDay.recovery} that recovery mode should allow.`,
+              `Lower the daily limit: \`${context.command} limit ${typedName(mailbox)} ${maxPerDay.recovery}\`. If that has no effect either, pause the warm-up: \`${context.command} pause ${typedName(mailbox)}\`.`,
+            ]
+          : [],
+    }),
   });
 }
 
@@ -86,14 +86,16 @@ function overdue(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   return condition('restore_overdue', mailbox, context, {
     active,
-    title: active ? 'in recovery for over 45 days' : 'no longer in recovery for over 45 days',
-    sentences:
-      active && claim
-        ? [
-            `Warmwarden switched it to recovery mode on ${momentText(claim.since, context.rules.timeZone)}, and it has not been clean enough to go back.`,
-            ...(verdict ? [explainVerdict(verdict)] : []),
-            'Look for the cause: its recipient list, its DNS, its reputation. Or set the mode yourself.',
-          ]
-        : [],
+    words: () => ({
+      title: active ? 'in recovery for over 45 days' : 'no longer in recovery for over 45 days',
+      sentences:
+        active && claim
+          ? [
+              `Warmwarden switched it to recovery mode on ${momentText(claim.since, context.rules.timeZone)}, and it has not been clean enough to go back.`,
+              ...(verdict ? [explainVerdict(verdict)] : []),
+              'Look for the cause: its recipient list, its DNS, its reputation. Or set the mode yourself.',
+            ]
+          : [],
+    }),
   });
 }

@@ -49,9 +49,10 @@ function excessOf({ stats, memory }: MailboxState, now: number): Excess | 'none'
   const today = utcDate(now);
   const limits = memory?.limits ?? [];
   if (!stats?.answer.rows || utcDate(stats.at) !== today || limits.at(-1)?.day !== today) return 'unknown';
-  const rows = dailyRows(stats.answer, now).filter(({ date }) => date >= addDays(today, -1));
+  const rows = dailyRows(stats.answer, now);
+  const yesterday = addDays(today, -1);
   let isKnown = true;
-  for (const { date, sent } of rows.toReversed()) {
+  for (const { date, sent } of rows.slice(rows.findLastIndex((row) => row.date < yesterday) + 1).reverse()) {
     const on = limitsOn(limits, date);
     const valid = sent !== null && Number.isInteger(sent) && sent >= 0;
     if (!valid || !on || (on.daily === null && on.mode === null)) isKnown = false;
