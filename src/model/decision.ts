@@ -27,9 +27,10 @@ export interface RecordedDecision {
 /** The days of its statistics that a verdict rests on. */
 export function daysOf({ windowFrom, windowTo }: Verdict, rows: readonly StatsRow[]): readonly DecisionDay[] {
   if (windowFrom === null || windowTo === null) return [];
-  return rows.flatMap(({ date, sent, bounced }) =>
-    date !== null && date >= windowFrom && date <= windowTo ? [[date, sent, bounced] as const] : [],
-  );
+  const days: DecisionDay[] = [];
+  for (const { date, sent, bounced } of rows)
+    if (date !== null && date >= windowFrom && date <= windowTo) days.push([date, sent, bounced]);
+  return days;
 }
 
 /** What a mailbox is known to be judged by now. */
