@@ -28,6 +28,15 @@ test('a ratio without a peer reaches no target', () => {
   expect(heldAgainst(atMost, { ...measured, peer: null })).toMatchObject({ ratio: null, holds: false, fails: true });
 });
 
+test('nothing beside nothing has no ratio, and is at most any multiple of it', () => {
+  expect(heldAgainst(atMost, { ...measured, ours: 0, peer: 0 })).toMatchObject({
+    ratio: null,
+    holds: true,
+    fails: false,
+  });
+  expect(heldAgainst(atMost, { ...measured, ours: 1, peer: 0 })).toMatchObject({ holds: false, fails: true });
+});
+
 test('the table has a line a figure', () => {
   const lines = tableOf([heldAgainst(atMost, measured)], 'floor').split('\n');
   expect(lines).toHaveLength(2);

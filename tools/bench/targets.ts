@@ -82,7 +82,8 @@ export interface Measured {
 /** The figure, held against its target. */
 export function heldAgainst({ wanted, is, of, enforced }: Target, { bench, figure, ours, peer }: Measured): Figure {
   const ratio = ratioOf(ours, peer);
-  const value = of === 'ours' ? ours : ratio;
+  const isNothing = ours === 0 && peer === 0;
+  const value = of === 'ours' || isNothing ? ours : ratio;
   const isWithin = (limit: number) => value !== null && (is === 'at most' ? value <= limit : value >= limit);
   return {
     bench,
