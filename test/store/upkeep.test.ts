@@ -50,7 +50,11 @@ const contents = fc.record({
   decisions: fc.array(fc.record({ mailbox, age }), { maxLength: 10 }),
   changes: fc.array(fc.record({ mailbox, age }), { maxLength: 5 }),
   deliveries: fc.array(
-    fc.record({ age, channel: fc.constantFrom('ops', 'removed'), state: fc.constantFrom('pending', 'sent', 'dead') }),
+    fc.record({
+      age,
+      channel: fc.constantFrom('ops', 'removed'),
+      state: fc.constantFrom('pending', 'sent', 'dead', 'replaced'),
+    }),
     { maxLength: 8 },
   ),
   transitions: fc.array(fc.record({ age, notified: fc.constantFrom(0, 1) }), { maxLength: 5 }),
