@@ -1,13 +1,15 @@
 // A process that sends what a store holds, and kills itself (SIGKILL) at the step it is told. Arguments: the store, the
-// channel as JSON, the number of the step. It prints the steps that it reaches.
+// channel as JSON, the step. It prints the steps that it reaches, each with how often it was reached.
 import { writeSync } from 'node:fs';
 import { sendAll } from './sending.ts';
 
 const [, , path = '', settings = '{}', killAt = ''] = process.argv;
-let step = 0;
+const reached = new Map<string, number>();
 
 await sendAll(path, JSON.parse(settings), (name) => {
-  step += 1;
-  writeSync(1, `${name}\n`);
-  if (step === Number(killAt)) process.kill(process.pid, 'SIGKILL');
+  const times = (reached.get(name) ?? 0) + 1;
+  reached.set(name, times);
+  const step = `${name} ${times}`;
+  writeSync(1, `${step}\n`);
+  if (step === killAt) process.kill(process.pid, 'SIGKILL');
 });
