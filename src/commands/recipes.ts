@@ -209,7 +209,11 @@ async function runOnce(
   return JSON.parse(await ask(`/runs/${run.id}`));
 }
 
-async function showRun(ask: Ask, run: RunAnswer, { json = false, csv = false }: RunOptions): Promise<void> {
+async function showRun(
+  ask: Ask,
+  run: RunAnswer,
+  { json = false, csv = false, dryRun = false }: RunOptions,
+): Promise<void> {
   const failed = run.status !== 'succeeded';
   if (failed) process.exitCode = exitFailed;
   if (json) return void printJson('recipes run', run);
@@ -220,7 +224,7 @@ async function showRun(ask: Ask, run: RunAnswer, { json = false, csv = false }: 
   print(tableOf(run.columns, rows));
   const more = run.truncated ? ' There were more; a run keeps no more than these.' : '';
   const plan = rows.some(({ outcome }) => outcome === 'planned')
-    ? ' Nothing was done: this was a dry run. To carry it out, add --apply and leave out --dry-run.'
+    ? ` Nothing was done: this was a dry run. To carry it out, add --apply${dryRun ? ' and leave out --dry-run' : ''}.`
     : '';
   process.stderr.write(`${sentence(counted(run.row_count, 'row'))}${more}${plan}\n`);
 }

@@ -7,6 +7,7 @@ import type { AccountState } from '../model/mailbox.ts';
 import { resendPath } from '../model/page-links.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
+import { sentence } from '../wording/explain.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import { duration } from '../wording/one-line.ts';
 import { counted, numberText, spanText } from '../wording/phrases.ts';
@@ -38,16 +39,28 @@ function isWell(account: AccountState): boolean {
 
 function accountItem(account: AccountState, sweep: SweepProgress | undefined, now: EpochMs): Markup {
   const { word, tone } = apiState(account);
-  const queue = account.oldestDueAt === null ? '' : `, the oldest for ${duration(now - account.oldestDueAt)}`;
   return html`<li>
 <p class="line"><strong>${text(account.name)}</strong> <span class="badge ${tone}">${word}</span></p>
-${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded ${lasting(account.failingSince, now)}. ${text(account.lastFailure ?? '')}</p>`}
-${account.keyWrites === false ? html`<p class="bad">The key may not write, so Warmwarden does NOT act on breaches.</p>` : ''}
+${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded ${lasting(account.failingSince, now)}. ${account.lastFailure === null ? '' : text(sentence(account.lastFailure))}</p>`}
+${keyNote(account)}
 ${unlistedNote(account)}
 ${sweep ? html`<p>${text(sweepText(sweep, now))}.</p>` : ''}
-<p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${queue}.</p>
+<p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${oldestPoll(account, now)}.</p>
 ${account.forecast === null ? '' : dataAge(account.forecast)}
 </li>`;
+}
+
+/** Nothing while no request succeeds: a poll that failed is due since its last scheduled run, which may be before the outage. */
+export function oldestPoll({ oldestDueAt, failingSince }: AccountState, now: EpochMs): string {
+  return oldestDueAt === null || failingSince !== null ? '' : `, the oldest for ${duration(now - oldestDueAt)}`;
+}
+
+/** Of a key that has not written yet, nobody knows whether it may. */
+function keyNote({ keyWrites }: AccountState): Markup | string {
+  if (keyWrites === true) return '';
+  return keyWrites === null
+    ? html`<p class="muted">Whether the key may write is not known yet: the first action shows it.</p>`
+    : html`<p class="bad">The key may not write, so Warmwarden does NOT act on breaches.</p>`;
 }
 
 /** So many names are listed. */

@@ -5,9 +5,9 @@ import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
-import { duration } from '../wording/one-line.ts';
 import { counted, numberText, spanText } from '../wording/phrases.ts';
 import { sweepText } from '../wording/sweep.ts';
+import { oldestPoll } from './account-panels.ts';
 import { age, ago, type Markup, text } from './elements.ts';
 import { pageLinks } from './page-links.ts';
 import { Regions, type View } from './regions.ts';
@@ -95,9 +95,8 @@ interface AccountPanelParts {
 }
 
 function accountPanel({ account, sweep, ages, now }: AccountPanelParts): Markup {
-  const { name, forecast, queueLength, oldestDueAt, throttledLastHour, requestsPerMinute } = account;
+  const { name, forecast, queueLength, throttledLastHour, requestsPerMinute } = account;
   const fact = (word: string, value: Markup | string) => html`<div><dt>${word}</dt><dd>${value}</dd></div>`;
-  const waiting = oldestDueAt === null ? '' : `, the oldest for ${duration(now - oldestDueAt)}`;
   const pace =
     forecast === null
       ? ''
@@ -107,7 +106,7 @@ ${sweep ? html`<p>${text(sweepText(sweep, now))}.</p><progress max="${sweep.mail
 <div class="columns even"><dl class="facts">
 ${fact('Warmwarden may make', `${counted(requestsPerMinute, 'request')} a minute`)}
 ${pace}
-${fact('Waiting', `${counted(queueLength, 'poll')}${waiting}`)}
+${fact('Waiting', `${counted(queueLength, 'poll')}${oldestPoll(account, now)}`)}
 ${fact('Refused for too many requests', throttledLastHour === 0 ? 'none in the last hour' : html`<strong class="bad">${numberText(throttledLastHour)} in the last hour</strong>`)}
 ${fact('Last answer', ago(account.lastSuccessAt, now))}
 </dl>

@@ -15,6 +15,7 @@ import type { Verdict } from '../model/verdict.ts';
 import { writesAreOff } from '../model/write-scope.ts';
 import type { MailboxRow } from '../overview/fleet-view.ts';
 import { actionWord } from '../wording/decision-words.ts';
+import { sentence } from '../wording/explain.ts';
 import { pausedText } from '../wording/paused.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
@@ -97,7 +98,7 @@ function accountNote({ fleet, row: { mailbox }, now }: MailboxPageParts): Markup
   if (!account) return '';
   const { name, failingSince, lastFailure, keyWrites } = account;
   if (failingSince !== null)
-    return html`<p class="bad">No request of account ${text(name)} has succeeded ${lasting(failingSince, now)}: this page shows what was read before. ${text(lastFailure ?? '')}</p>`;
+    return html`<p class="bad">No request of account ${text(name)} has succeeded ${lasting(failingSince, now)}: this page shows what was read before. ${lastFailure === null ? '' : text(sentence(lastFailure))}</p>`;
   return keyWrites !== false
     ? ''
     : html`<p class="bad">The key of account ${text(name)} may not write, so Warmwarden does NOT act on a breach of this mailbox.</p>`;

@@ -355,7 +355,11 @@ const accounts: View = {
     time('failing_since', 'since when all requests fail', "f.value ->> '$.failingSince'"),
     fact('last_failure', 'the last failure', 'lastFailure'),
     fact('queue_length', 'polls that are waiting', 'queueLength'),
-    time('oldest_due_at', 'since when the oldest of them waits', "f.value ->> '$.oldestDueAt'"),
+    time(
+      'oldest_due_at',
+      'since when the oldest of them has been due; one that failed, since the last run of its schedule',
+      "f.value ->> '$.oldestDueAt'",
+    ),
   ],
   from: 'FROM json_each(account_facts()) f',
 };

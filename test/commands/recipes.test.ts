@@ -1,6 +1,8 @@
 // `warmwarden recipes` on a store without a daemon, and beside one; `warmwarden token new`.
 import { createHash } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test, vi } from 'vitest';
 import { Store } from '../../src/store/store.ts';
 import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -42,6 +44,23 @@ test('beside a daemon it acts through it, and the run is kept there', async () =
   const { code, stderr } = await warmwarden('recipes', 'run', 'fleet-overview', '--config', stage.config);
   expect([code, stderr]).toEqual([0, 'No rows.\n']);
   await daemon.said('a run ended');
+});
+
+test('a dry run says how to carry it out, and speaks of --dry-run only where it was given', async () => {
+  vi.stubEnv('WARMWARDEN_API_KEY', 'k');
+  const rows = [{ email: 'a@acme.example', outcome: 'planned' }];
+  const run = { id: 'r1', recipe: 'pause-domain', status: 'succeeded', columns: ['email', 'outcome'], rows };
+  const server = createServer((_, response) =>
+    response.end(JSON.stringify({ ...run, row_count: 1, truncated: false })),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const said = async (...options: string[]) =>
+    (await commandLine(['recipes', 'run', 'pause-domain', '--url', url, ...options])).stderr;
+  expect(await said()).toBe('1 row. Nothing was done: this was a dry run. To carry it out, add --apply.\n');
+  expect(await said('--dry-run')).toContain('add --apply and leave out --dry-run.');
+  server.close();
+  vi.unstubAllEnvs();
 });
 
 test('token new prints a token once, and the digest that lets it in', async () => {

@@ -394,6 +394,35 @@ describe('the headline', () => {
     expect((await said({ failingSince: now - minuteMs, keyRejected: true })).rows).toEqual(marked('key rejected'));
   });
 
+  test('says of an account whether its key may write, as far as that is known', async () => {
+    const fleet = calmFleet();
+    const said = async (keyWrites: boolean | null) => {
+      fleet.putAccount(account('acme', { keyWrites }));
+      const body = await read(fleet);
+      return ['is not known yet: the first action shows it', 'does NOT act on breaches'].map((words) =>
+        body.includes(words),
+      );
+    };
+    expect([await said(null), await said(true), await said(false)]).toEqual([
+      [true, false],
+      [false, false],
+      [false, true],
+    ]);
+  });
+
+  test('shows the failure of an account as a sentence, and no age of polls that wait because of it', async () => {
+    const fleet = calmFleet();
+    expect(await read(fleet)).toMatch(/polls waiting, the oldest for 12\s/);
+    fleet.putAccount(
+      account('acme', { failingSince: now - minuteMs, lastFailure: 'the API does not answer (timeout)' }),
+    );
+    const body = await read(fleet);
+    expect(body).toContain(' The API does not answer (timeout).</p>');
+    expect(body).toMatch(/polls waiting\.<\/p>/);
+    expect(await read(fleet, '/mailboxes/acme/m1')).toContain(' The API does not answer (timeout).</p>');
+    expect(await read(fleet, '/budget')).toContain('<dd>3 polls</dd>');
+  });
+
   test('names in its row who paused a mailbox through Warmwarden', async () => {
     const fleet = calmFleet();
     const [one] = fleet.mailboxes();
