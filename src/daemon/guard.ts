@@ -46,7 +46,7 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   teardowns.add('upkeep', () => clock.end());
   const notify = { begin: () => notifying.begin(), end: () => notifying.end(), abandon: () => notifying.end() };
   const account = (name: string) => ({
-    begin: (how: Taking) => duties.take(name, how).then(() => supervisor.ring()),
+    begin: (how: Taking) => duties.take(name, how).finally(() => supervisor.ring()),
     end: () => duties.release(name),
     abandon: () => duties.abandon([name]),
   });

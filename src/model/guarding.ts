@@ -3,7 +3,7 @@ import { type EpochMs, minuteMs, secondMs } from './time.ts';
 
 /** A loop of an account that waits, for whatever reason, turns at least this often. */
 export const turnEveryMs = 15 * secondMs;
-/** An account whose loops have not all turned for so long is not guarded. */
+/** An account whose loops have not all turned for so long is not guarded, and people are notified. One whose start failed is not guarded at once. */
 export const unguardedAfterMs = minuteMs;
 
 /** What is wrong with an account that is not guarded. */

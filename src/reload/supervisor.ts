@@ -4,7 +4,7 @@ import { accountsUnguarded, type SupervisedAccount } from '../alert/rules/unguar
 import { tune } from '../alert/tuning.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { turnEveryMs, unguardedAfterMs } from '../model/guarding.ts';
-import { type EpochMs, minuteMs } from '../model/time.ts';
+import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import { recordAlerts } from '../notify/recorded-alerts.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { accountScope, type Membership, type Scope } from '../replicas/membership.ts';
@@ -18,6 +18,8 @@ const lookEveryMs = turnEveryMs;
 /** Between one restart of an account and the next, doubled each time up to the longest. */
 const firstPauseMs = turnEveryMs;
 const longestPauseMs = minuteMs;
+/** After a restart that failed: no loop runs that could end or hang again, so the next look tries it. */
+const failedPauseMs = 5 * secondMs;
 /** An account that was not reached for so long is offered to other replicas. */
 const unreachableMs = minuteMs;
 /** So long after its last restart an account starts over with short pauses. */
@@ -39,12 +41,14 @@ export class Supervisor {
   readonly #stop = new AbortController();
   readonly #bell: Bell;
   readonly #turning = new Map<string, Turning>();
-  /** Wall time, said once: a clock that is put right must not move it. */
-  readonly #unguardedSince = new Map<string, EpochMs>();
+  /** Since when, as `#awakeMs`, and as wall time, said once: a clock that is put right must not move it. */
+  readonly #unguardedSince = new Map<string, { readonly awakeMs: number; readonly at: EpochMs }>();
   /** Accounts that no replica has, and since when, as `#awakeMs`. */
   readonly #nobodysSince = new Map<string, number>();
   readonly #restarts = new Map<string, Restart>();
   readonly #restarting = new Map<string, Promise<void>>();
+  /** Accounts whose last restart failed: none of their loops runs, whatever the time. */
+  readonly #notStarted = new Set<string>();
   #recording: Promise<void> | null = null;
   #settling: Promise<void> | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -108,7 +112,11 @@ export class Supervisor {
       return this.#lookAtForeign(name, owners.get(accountScope(name)) ?? null);
     });
     rooms.fleet.putGuarding(accounts.map(({ account, unguarded, elsewhere }) => ({ account, unguarded, elsewhere })));
-    this.#recordAlerts(accounts.filter(({ account, elsewhere }) => elsewhere === null && this.#mayTellOf(account)));
+    this.#recordAlerts(
+      accounts.filter(
+        ({ account, elsewhere }) => elsewhere === null && this.#mayTellOf(account) && !this.#isFresh(account),
+      ),
+    );
     this.#settleReloads();
     void this.#parts.duties.saveLedgers();
   }
@@ -135,15 +143,27 @@ export class Supervisor {
       this.#forget(account);
       return { account, unguarded: null, elsewhere, turned: false };
     }
-    for (const known of [this.#turning, this.#restarts]) known.delete(account);
+    for (const known of [this.#turning, this.#restarts, this.#notStarted]) known.delete(account);
     const since = this.#nobodysSince.get(account) ?? this.#awakeMs;
     this.#nobodysSince.set(account, since);
     const idleMs = this.#awakeMs - since;
-    if (idleMs >= unguardedAfterMs && !this.#unguardedSince.has(account))
-      this.#unguardedSince.set(account, this.#parts.rooms.world.clock.now() - idleMs);
-    const begun = this.#unguardedSince.get(account);
+    if (idleMs >= unguardedAfterMs) this.#noteUnguarded(account, idleMs);
+    const begun = this.#unguardedSince.get(account)?.at;
     const unguarded = begun === undefined ? null : { since: begun, why: 'no replica of Warmwarden guards it' };
     return { account, unguarded, elsewhere, turned: false };
+  }
+
+  /** Unless it is known to be so for longer, the account has not been guarded for `idleMs`. */
+  #noteUnguarded(account: string, idleMs: number): void {
+    if (this.#unguardedSince.has(account)) return;
+    const at = this.#parts.rooms.world.clock.now() - idleMs;
+    this.#unguardedSince.set(account, { awakeMs: this.#awakeMs - idleMs, at });
+  }
+
+  /** Shown as not guarded, and not for long enough to notify people. */
+  #isFresh(account: string): boolean {
+    const since = this.#unguardedSince.get(account);
+    return since !== undefined && this.#awakeMs - since.awakeMs < unguardedAfterMs;
   }
 
   /** Apart from the alerts about accounts: it waits for its turn, and the turn before it may be what hangs. Never rejects. */
@@ -159,23 +179,24 @@ export class Supervisor {
   }
 
   #lookAt(account: string): SupervisedAccount {
-    const { duties, rooms } = this.#parts;
+    const { duties } = this.#parts;
     const now = this.#awakeMs;
     this.#nobodysSince.delete(account);
     const turning = lookAt(duties.watchOf(account)?.pulse ?? null, this.#turning.get(account) ?? null, now);
     this.#turning.set(account, turning);
     const ailment = ailmentOf(turning, now);
-    if (ailment !== null) this.#restart(account, ailment);
+    if (ailment === null) this.#notStarted.delete(account);
+    else this.#restart(account, ailment);
     const idleMs = now - turning.turnedAt;
-    if (ailment === null || idleMs < unguardedAfterMs) this.#unguardedSince.delete(account);
-    else if (!this.#unguardedSince.has(account)) this.#unguardedSince.set(account, rooms.world.clock.now() - idleMs);
-    const since = this.#unguardedSince.get(account);
+    if (ailment === null) this.#unguardedSince.delete(account);
+    else if (idleMs >= unguardedAfterMs || this.#notStarted.has(account)) this.#noteUnguarded(account, idleMs);
+    const since = this.#unguardedSince.get(account)?.at;
     const unguarded = ailment === null || since === undefined ? null : { since, why: ailment };
     return { account, unguarded, elsewhere: null, turned: turns(turning) };
   }
 
   #forget(account: string): void {
-    for (const known of [this.#turning, this.#restarts, this.#unguardedSince, this.#nobodysSince])
+    for (const known of [this.#turning, this.#restarts, this.#notStarted, this.#unguardedSince, this.#nobodysSince])
       known.delete(account);
   }
 
@@ -204,6 +225,9 @@ export class Supervisor {
       });
     } catch (error) {
       log.error({ account: name, err: error }, 'the polling of an account could not be restarted');
+      this.#notStarted.add(name);
+      this.#restarts.set(name, { at: this.#awakeMs, pauseMs: failedPauseMs });
+      this.ring();
     }
   }
 

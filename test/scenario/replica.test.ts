@@ -1,7 +1,7 @@
 // A daemon that is one of several: it does what is its work, shows who does the rest, and stops what it loses.
 import { DatabaseSync } from 'node:sqlite';
 import { request } from 'undici';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type BreakerEntry, closedBreaker } from '../../src/model/breaker.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { tooFar } from '../../src/replicas/skew.ts';
@@ -159,6 +159,42 @@ test("an account that is taken while the store can't be read begins with what is
   await stage.run(10 * minuteMs);
   expect(scene.unguarded()).toEqual([]);
   expect(beside.prepare('SELECT email FROM mailboxes WHERE account = ?').all('agency')).toEqual([{ email: amelia }]);
+});
+
+test('it is not ready from the failed start of an account that it took until the account is polled, soon after the store can be read', async () => {
+  await using scene = await begin(undefined, ['could not start or end', 'failed: Warmwarden retries', 'restart']);
+  const { stage, membership } = scene;
+  for (const scope of membership.wanted) await membership.give(scope, 'free');
+  await stage.run(5 * minuteMs);
+  const dropped = membership.drop('account:agency');
+  await stage.run(secondMs);
+  await dropped;
+  const reading = vi.spyOn(Store.prototype, 'loadPicture').mockRejectedValue(new Error('too many connections'));
+  await membership.give('account:agency', 'inherited');
+  await stage.run(2 * secondMs);
+  const notReady = /^503 not ready: account agency has not been guarded since .*: its polling did not start/;
+  expect(await scene.probe('/readyz')).toMatch(notReady);
+  expect(stage.notified('account_unguarded')).toEqual([]);
+  // Its lease is gone for a moment, and comes back.
+  const again = membership.drop('account:agency');
+  await stage.run(20 * secondMs);
+  await again;
+  expect(await scene.probe('/readyz')).toMatch(/^503 not ready: account agency has not been guarded since/);
+  await membership.give('account:agency', 'inherited');
+  for (let looks = 0; looks < 8; looks += 1) {
+    await stage.run(15 * secondMs);
+    expect(await scene.probe('/readyz')).toMatch(notReady);
+  }
+  expect(stage.notified('account_unguarded')).toEqual(['firing']);
+  reading.mockRestore();
+  const lists = () => stage.simulator.requests.filter(({ path }) => path === '/v1/mailboxes').length;
+  const before = lists();
+  await stage.run(25 * secondMs);
+  expect(scene.unguarded()).toEqual([]);
+  expect(lists()).toBeGreaterThan(before);
+  expect(await scene.probe('/readyz')).toBe('200 ready\n');
+  await stage.run(5 * minuteMs);
+  expect(stage.notified('account_unguarded')).toEqual(['firing', 'resolved']);
 });
 
 test('what the breaker holds of an account that only another replica has stays held; of one that nobody has it is withdrawn', async () => {
