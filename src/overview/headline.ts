@@ -3,7 +3,7 @@
 import type { Action } from '../model/action.ts';
 import type { Guarding } from '../model/guarding.ts';
 import type { Incident } from '../model/incident.ts';
-import { type AccountState, type GuardState, mailboxKey } from '../model/mailbox.ts';
+import { type AccountState, mailboxKey } from '../model/mailbox.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
@@ -14,10 +14,9 @@ import { duration } from '../wording/one-line.ts';
 import { counted, momentText, numberText } from '../wording/phrases.ts';
 import { sweepsText } from '../wording/sweep.ts';
 import type { FiringAlerts } from './firing-alerts.ts';
-import type { StateCounts } from './fleet-view.ts';
+import { type States, stateSentence } from './state-sentence.ts';
 
-export interface HeadlineFacts {
-  readonly counts: StateCounts;
+export interface HeadlineFacts extends States {
   readonly accounts: readonly AccountState[];
   readonly firing: FiringAlerts;
   /** Those that go on, the newest first. */
@@ -213,7 +212,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   }
   const critical = firing.count('critical');
   const isDown = failingOf(facts).length > 0;
-  const states = counts.ok === total ? allFine(total, critical, isDown) : stateSentence(counts);
+  const states = counts.ok === total ? allFine(total, critical, isDown) : stateSentence(facts);
   const known = counts.not_judged < total ? [states] : [];
   const sweep = sweepSentence(facts);
   const parts = [
@@ -353,27 +352,6 @@ function sweepSentence({ sweeps, now }: HeadlineFacts): string | null {
   const judging = judgingOf(sweeps);
   return judging.length === 0 ? null : `${sweepsText(judging, now)}.`;
 }
-
-/** "1 mailbox paused by Warmwarden, 2 in recovery, 9 OK": the first part names what is counted. */
-function stateSentence(counts: StateCounts): string {
-  const parts = stateParts.filter(([state]) => counts[state] > 0);
-  const words = parts.map(([state, what], index) =>
-    index === 0 ? `${mailboxes(counts[state])} ${what}` : `${numberText(counts[state])} ${what}`,
-  );
-  const ok = words.length === 0 ? mailboxes(counts.ok) : numberText(counts.ok);
-  return `${join([...words, `${ok} OK`])}.`;
-}
-
-const stateParts: readonly (readonly [GuardState, string])[] = [
-  ['held', 'over the limit and held'],
-  ['paused_by_guard', 'paused by Warmwarden'],
-  ['recovering', 'recovering'],
-  ['not_judged', 'not judged'],
-  ['over_limit', 'over the limit and not acted on'],
-  ['near_limit', 'near the limit'],
-  ['paused_by_others', 'paused by others'],
-  ['not_running', 'not running'],
-];
 
 /** So many accounts are named. */
 const namesShown = 5;

@@ -1,15 +1,18 @@
 // What all mailboxes add up to, place by place in the ranking: where one changed, nobody asks the others.
 import type { EpochMs } from '../model/time.ts';
-import { noCounts, type RankedMailbox, type StateCounts } from '../overview/fleet-view.ts';
+import { noCounts, type RankedMailbox } from '../overview/fleet-view.ts';
+import type { States } from '../overview/state-sentence.ts';
 import type { KnownFleet } from '../page/fleet-page.ts';
 
-export interface FleetTotals extends KnownFleet {
-  readonly counts: StateCounts;
+export interface FleetTotals extends KnownFleet, States {
   readonly providers: ReadonlySet<string>;
 }
 
 export class FleetSums {
   #counts = noCounts();
+  #heldByBreaker = 0;
+  #awaitingIn = new Map<string, number>();
+  #okIn = new Map<string, number>();
   /** How many mailboxes each has. */
   #providers = new Map<string, number>();
   #firstSeenAt: EpochMs[] = [];
@@ -20,6 +23,9 @@ export class FleetSums {
   copy(): FleetSums {
     const copy = new FleetSums();
     copy.#counts = { ...this.#counts };
+    copy.#heldByBreaker = this.#heldByBreaker;
+    copy.#awaitingIn = new Map(this.#awaitingIn);
+    copy.#okIn = new Map(this.#okIn);
     copy.#providers = new Map(this.#providers);
     copy.#firstSeenAt = this.#firstSeenAt.slice();
     copy.#statsAt = this.#statsAt.slice();
@@ -44,6 +50,9 @@ export class FleetSums {
     const unread = this.#statsAt.reduce((count, at) => (Number.isFinite(at) ? count : count + 1), 0);
     return {
       counts: { ...this.#counts },
+      heldByBreaker: this.#heldByBreaker,
+      awaitingIn: new Map(this.#awaitingIn),
+      okIn: new Map(this.#okIn),
       providers: new Set(this.#providers.keys()),
       firstSeenAt,
       oldestStatsAt,
@@ -53,12 +62,20 @@ export class FleetSums {
 
   #count({ state, mailbox }: RankedMailbox, more: 1 | -1): void {
     this.#counts[state] += more;
+    const verdict = mailbox.verdict?.answer;
+    if (state === 'ok') add(this.#okIn, mailbox.account, more);
+    if (state === 'held' && verdict?.reason === 'circuit_breaker') this.#heldByBreaker += more;
+    if (state === 'held' && verdict?.action !== 'hold') add(this.#awaitingIn, mailbox.account, more);
     const { provider } = mailbox.entry.answer;
-    if (provider === null) return;
-    const count = (this.#providers.get(provider) ?? 0) + more;
-    if (count > 0) this.#providers.set(provider, count);
-    else this.#providers.delete(provider);
+    if (provider !== null) add(this.#providers, provider, more);
   }
+}
+
+/** Of what none is left, nothing is kept. */
+function add(counts: Map<string, number>, name: string, more: 1 | -1): void {
+  const count = (counts.get(name) ?? 0) + more;
+  if (count > 0) counts.set(name, count);
+  else counts.delete(name);
 }
 
 /** null: there is none. */

@@ -6,7 +6,7 @@ export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'ranki
 
 export async function pictureOf({ fleet, world, ready, ranking }: PictureParts) {
   const known = await ranking.read();
-  const { counts, firing } = known;
+  const { counts, heldByBreaker, awaitingIn, okIn, firing } = known;
   const now = world.clock.now();
   const accounts = [...fleet.accounts()];
   const recentActions = fleet.recentActions();
@@ -18,6 +18,9 @@ export async function pictureOf({ fleet, world, ready, ranking }: PictureParts) 
   const incidents = fleet.incidents().filter(({ endedAt }) => endedAt === null);
   const facts = {
     counts,
+    heldByBreaker,
+    awaitingIn,
+    okIn,
     accounts,
     firing,
     incidents,

@@ -101,6 +101,47 @@ describe('the headline', () => {
     );
   });
 
+  test('counts no mailbox of an account that cannot be read as OK', async () => {
+    const fleet = calmFleet();
+    const near = { at: now, answer: verdict({ bounced: 1, sent: 110, bouncesUntilBreach: 1 }) };
+    fleet.putMailbox(mailbox('m9', 'm9@northwind.example', { account: 'northwind', verdict: near }));
+    fleet.putMailbox(mailbox('m8', 'm8@northwind.example', { account: 'northwind' }));
+    fleet.putAccount(account('northwind'));
+    const states = async () => headline(await read(fleet)).replace(/^API down.*? min\. /s, '');
+    expect(await states()).toBe('1 mailbox near the limit, 4 OK.');
+    fleet.putAccount(account('acme', { failingSince: now - 12 * minuteMs }));
+    expect(await states()).toContain('1 mailbox near the limit, 1 OK, 3 OK when last read.');
+    fleet.removeMailbox('northwind', 'm8');
+    expect(await states()).toContain('1 mailbox near the limit, 3 OK when last read.');
+  });
+
+  test('says which held mailboxes wait for the circuit breaker, and which for a key that may write', async () => {
+    const fleet = calmFleet();
+    const holds = (id: string, name: string, answer: Parameters<typeof verdict>[0]) =>
+      fleet.putMailbox(
+        mailbox(id, `${id}@${name}.example`, { account: name, verdict: { at: now, answer: verdict(answer) } }),
+      );
+    const states = async () => headline(await read(fleet));
+    const breach = { action: 'recovery', reason: 'bounce_rate_over_limit', bounced: 9 } as const;
+    const byBreaker = { action: 'hold', reason: 'circuit_breaker', wanted: 'recovery', bounced: 9 } as const;
+    fleet.putAccount(account('globex'));
+    holds('g1', 'globex', breach);
+    expect(await states()).toBe('1 mailbox over the limit and held, 3 OK.');
+    fleet.putAccount(account('globex', { keyWrites: false }));
+    expect(await states()).toBe('1 mailbox over the limit and held because the key may not write, 3 OK.');
+    holds('m1', 'acme', byBreaker);
+    holds('m2', 'acme', byBreaker);
+    expect(await states()).toBe(
+      '3 mailboxes over the limit and held (2 by the circuit breaker, 1 because the key may not write), 1 OK.',
+    );
+    holds('m2', 'acme', breach);
+    fleet.putAccount(account('globex', { keyWrites: true }));
+    expect(await states()).toBe('3 mailboxes over the limit and held (1 by the circuit breaker), 1 OK.');
+    fleet.removeMailbox('globex', 'g1');
+    fleet.removeMailbox('acme', 'm2');
+    expect(await states()).toBe('1 mailbox over the limit and held by the circuit breaker, 1 OK.');
+  });
+
   test('says that the store is failing before anything about the fleet, with the cause and what to do', async () => {
     const fleet = calmFleet();
     fleet.putStoreFailure({ said: 'the disk is full', remedy: 'Make room on the disk.', lasting: false });

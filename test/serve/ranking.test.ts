@@ -8,6 +8,8 @@ import { chanceFrom } from '../soak/chance.ts';
 import { alert, bareMailbox, mailbox, now, verdict } from './example-fleet.ts';
 
 const near = verdict({ bounced: 2, sent: 250, bouncesUntilBreach: 1 });
+const held = verdict({ action: 'hold', reason: 'circuit_breaker', wanted: 'pause', bounced: 9 });
+const awaiting = verdict({ action: 'recovery', reason: 'bounce_rate_over_limit', bounced: 9 });
 const spf = { status: 'fail', pass: false, record: null };
 const rounds = 400;
 
@@ -29,7 +31,7 @@ test('after any change, the next look finds what a ranking made anew finds', asy
     return chance.pick([
       made,
       bareMailbox(id, email, account),
-      { ...made, verdict: { at: now, answer: near } },
+      { ...made, verdict: { at: now, answer: chance.pick([near, held, awaiting]) } },
       { ...made, dns },
     ]);
   };

@@ -1,0 +1,68 @@
+// How many mailboxes are in which state, as the headline says it.
+import type { AccountState, GuardState } from '../model/mailbox.ts';
+import { counted, numberText } from '../wording/phrases.ts';
+import type { StateCounts } from './fleet-view.ts';
+
+/** The states of the fleet, and what tells those apart that share one. */
+export interface States {
+  readonly counts: StateCounts;
+  /** Of the held ones. */
+  readonly heldByBreaker: number;
+  /** By account: held ones that nothing but the right or the time to act is missing for. */
+  readonly awaitingIn: ReadonlyMap<string, number>;
+  readonly okIn: ReadonlyMap<string, number>;
+}
+
+interface Facts extends States {
+  readonly accounts: readonly AccountState[];
+}
+
+/** "1 mailbox paused by Warmwarden, 2 recovering, 9 OK": the first part names what is counted. Nothing that cannot be read is OK. */
+export function stateSentence(facts: Facts): string {
+  const { counts, accounts, okIn } = facts;
+  const unread = sumIn(okIn, accounts, ({ failingSince }) => failingSince !== null);
+  const others = stateParts.map(
+    ([state, what]) => [counts[state], state === 'held' ? heldText(what, facts) : what] as const,
+  );
+  const parts = [...others, [counts.ok - unread, 'OK'] as const, [unread, 'OK when last read'] as const];
+  const words = parts
+    .filter(([count]) => count > 0)
+    .map(
+      ([count, what], index) => `${index === 0 ? counted(count, 'mailbox', 'mailboxes') : numberText(count)} ${what}`,
+    );
+  return `${words.join(', ')}.`;
+}
+
+/** Why they are held, where it is not only that the action has yet to be carried out. */
+function heldText(held: string, { counts, heldByBreaker, awaitingIn, accounts }: Facts): string {
+  const readOnly = sumIn(awaitingIn, accounts, ({ keyWrites }) => keyWrites === false);
+  const causes = (
+    [
+      [heldByBreaker, 'by the circuit breaker'],
+      [readOnly, 'because the key may not write'],
+    ] as const
+  ).filter(([count]) => count > 0);
+  const [only] = causes;
+  if (!only) return held;
+  if (only[0] === counts.held) return `${held} ${only[1]}`;
+  return `${held} (${causes.map(([count, why]) => `${numberText(count)} ${why}`).join(', ')})`;
+}
+
+function sumIn(
+  of: ReadonlyMap<string, number>,
+  accounts: readonly AccountState[],
+  which: (account: AccountState) => boolean,
+): number {
+  return accounts.filter(which).reduce((sum, { name }) => sum + (of.get(name) ?? 0), 0);
+}
+
+const stateParts: readonly (readonly [GuardState, string])[] = [
+  ['held', 'over the limit and held'],
+  ['paused_by_guard', 'paused by Warmwarden'],
+  ['recovering', 'recovering'],
+  ['not_judged', 'not judged'],
+  ['over_limit', 'over the limit and not acted on'],
+  ['near_limit', 'near the limit'],
+  ['paused_by_others', 'paused by others'],
+  ['not_running', 'not running'],
+];
