@@ -1,5 +1,6 @@
 // What the package installs and carries: no install scripts, permissive licenses, and every file that the program reads beside itself.
 import { globSync, readFileSync } from 'node:fs';
+import { dirname, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { installedPackages } from '../../tools/docs/licenses.ts';
 import { entries, inAscii } from '../../tools/release/bundle.ts';
@@ -22,6 +23,25 @@ test('the package says where it comes from', () => {
   expect([repository.type, license]).toEqual(['git', 'MIT']);
   for (const url of [repository.url.replace(/^git\+/, ''), homepage, bugs.url]) expect(url).toMatch(/^https:\/\//);
   expect(keywords).toContain('email');
+});
+
+test('the documents of the package lead to each other, without the network', () => {
+  const cwd = new URL('../../', import.meta.url);
+  const listed: readonly string[] = [...manifest.files, 'README.md'];
+  const packed = new Set(listed.flatMap((one) => globSync([one, `${one}/**`], { cwd })));
+  const documents = [...packed].filter((file) => file.endsWith('.md'));
+  expect(documents.length).toBeGreaterThan(30);
+  const outside = documents.flatMap((document) => {
+    const prose = readFileSync(new URL(document, cwd), 'utf8').replace(/^ *```[\s\S]*?^ *```/gm, '');
+    const targets = [...prose.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, to = '']) =>
+      normalize(`${dirname(document)}/${to}`),
+    );
+    return targets.filter((to) => !packed.has(to.replace(/\/$/, '')));
+  });
+  // Pictures would be more than all else that is read; the policy is for GitHub.
+  expect([...new Set(outside)].filter((file) => !/^docs\/pictures\/\w+\.png$/.test(file))).toEqual([
+    '.github/SECURITY.md',
+  ]);
 });
 
 test('what is started or imported by its path is a file of its own in the package', () => {
