@@ -54,15 +54,24 @@ export function scopeText(scope: WriteScope): string {
   }
 }
 
+/** The command that stops writes. `reason`: without a double quote. */
+export function writesOffCommand(scope: WriteScope, command: string, reason: string): string {
+  return `${writesCommand('off', scope, command)} --reason "${reason}"`;
+}
+
 /** The command that allows writes again, for exactly this scope. `command`: the words that start this program. */
 export function writesOnCommand(scope: WriteScope, command: string): string {
+  return writesCommand('on', scope, command);
+}
+
+function writesCommand(position: 'off' | 'on', scope: WriteScope, command: string): string {
   switch (scope.kind) {
     case 'everything':
-      return `${command} writes on`;
+      return `${command} writes ${position}`;
     case 'account':
-      return `${command} writes on --account ${scope.account}`;
+      return `${command} writes ${position} --account ${scope.account}`;
     case 'mailbox':
-      return `${command} writes on --mailbox ${shellWord(`${scope.account}/${scope.email}`)}`;
+      return `${command} writes ${position} --mailbox ${shellWord(`${scope.account}/${scope.email}`)}`;
   }
 }
 

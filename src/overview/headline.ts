@@ -14,6 +14,7 @@ import { duration } from '../wording/one-line.ts';
 import { counted, momentText, numberText } from '../wording/phrases.ts';
 import { sweepsText } from '../wording/sweep.ts';
 import type { FiringAlerts } from './firing-alerts.ts';
+import { heldAdvice } from './held-advice.ts';
 import { type States, stateSentence } from './state-sentence.ts';
 
 export interface HeadlineFacts extends States {
@@ -276,8 +277,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (stuck > 0)
     return `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${facts.command} history --guard\` show why.`;
   const alertsSay = `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
-  if (counts.held > 0 && firing.hasOf('guard_held'))
-    return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${facts.command} breaker release\`. If not, do nothing.`;
+  if (counts.held > 0 && firing.hasOf('guard_held')) return heldAdvice(facts);
   if (counts.held > 0 && critical > 0)
     return `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${alertsSay}`;
   if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';

@@ -29,7 +29,7 @@ import {
   type Transition,
 } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
-import type { BreakerState } from '../model/breaker.ts';
+import type { BreakerEntry, BreakerState } from '../model/breaker.ts';
 import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { MeasuredRoute } from '../model/measurement.ts';
@@ -97,7 +97,7 @@ export class AccountAlerts {
       ...(route ? this.#newsOf(mailbox, conditionsAfter(route, mailbox, context)) : []),
       ...(route === 'stats' || route === 'warmup' ? this.#pooled.after(mailbox, judged, now) : []),
       ...(newest ? [actionFailedCondition(newest, context), ...this.#keyShown()] : []),
-      ...(breaker ? [this.#held(breaker, policy, now)] : []),
+      ...(breaker ? [this.#held(breaker, policy, now, mailbox)] : []),
     ];
     const event = acted && actedEvent(acted, mailbox, context satisfies ActionContext);
     const changes = this.#step(conditions, now);
@@ -269,10 +269,16 @@ export class AccountAlerts {
     };
   }
 
-  #held(breaker: BreakerState, policy: Policy, now: EpochMs): Condition {
+  /** `judged`: newer than what is believed of it. */
+  #held(breaker: BreakerState, policy: Policy, now: EpochMs, judged?: MailboxState): Condition {
     const { api, pageUrl, rules } = this.#options;
     const alert = this.#alert(fingerprintOf(heldSubject(api)));
-    const about = { api, alert, pageUrl, now, command: this.#command, zone: rules().timeZone };
+    const verdictOf = ({ key, account }: BreakerEntry) => {
+      const id = key.slice(account.length + 1);
+      if (judged?.account === account && judged.id === id) return judged.verdict?.answer;
+      return (this.#moving.mailbox(account, id) ?? this.#fleet.mailbox(account, id))?.verdict?.answer;
+    };
+    const about = { api, alert, pageUrl, now, command: this.#command, zone: rules().timeZone, verdictOf };
     return guardHeld(breaker, { ...about, windowMs: policy.breaker.windowMs });
   }
 

@@ -5,7 +5,7 @@ import { guardHeld, heldSubject } from '../alert/rules/breaker-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import { withdrawOthers } from '../guard/breaker.ts';
 import { type AlertChanges, fingerprintOf } from '../model/alert.ts';
-import type { BreakerState } from '../model/breaker.ts';
+import type { BreakerEntry, BreakerState } from '../model/breaker.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { StoredBreaker, WithdrawalRecord } from '../store/records.ts';
 import type { RecorderRooms } from './guarded-account.ts';
@@ -33,7 +33,9 @@ export function heldAlert(
   const now = world.clock.now();
   const { api, rules } = settings;
   const alert = fleet.alert(fingerprintOf(heldSubject(api)));
-  const about = { ...settings, alert, now, command: world.command, zone: rules.timeZone };
+  const verdictOf = ({ key, account }: BreakerEntry) =>
+    fleet.mailbox(account, key.slice(account.length + 1))?.verdict?.answer;
+  const about = { ...settings, alert, now, command: world.command, zone: rules.timeZone, verdictOf };
   return step(tune([guardHeld(state, about)], rules), () => alert, now);
 }
 

@@ -66,6 +66,14 @@ export function rateText(verdict: Verdict): string {
   return `${countsPhrase(verdict)}: ${share}, ${side} ${limitText(verdict)}.`;
 }
 
+/** `8 bounces in 26 emails: 30.77 %`: the counts that decided, where a list names the mailbox. Empty without counts. */
+export function countsAndRate(verdict: Verdict | undefined): string {
+  const counts = verdict?.emergency ?? verdict;
+  const rate = counts && ratePpm(counts);
+  if (!counts || rate === null || rate === undefined) return '';
+  return `${counted(counts.bounced, 'bounce')} in ${counted(counts.sent, 'email')}: ${percentText(rate, verdict?.limitPpm)}`;
+}
+
 function countsPhrase(verdict: Verdict): string {
   const { windowFrom, windowTo } = verdict;
   const when = windowFrom && windowTo ? ` ${onDatesText(windowFrom, windowTo)}` : '';

@@ -46,9 +46,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   guard_held: {
     means:
-      'So many mailboxes breached at once that the cause is probably a fault of the provider or bad data. Mailboxes in an emergency are held too, and the message counts them.',
-    done: 'The circuit breaker holds all further actions under this API. After an hour, if fresh data still shows the breach, Warmwarden acts on the worst mailboxes first, on a tenth of the fleet every 15 minutes. Mailboxes that it sees for the first time wait for your release.',
-    todo: 'Look at the held mailboxes on the page. If the data is wrong, do nothing. If the bounces are real, carry out the held actions: `warmwarden breaker release`.',
+      'So many mailboxes breached at once that the cause is probably a fault of the provider or bad data. Mailboxes in an emergency are held too. The message counts them and names them first, each with its counts.',
+    done: 'The circuit breaker holds all further actions under this API. After an hour, if fresh data still shows the breach, Warmwarden acts on the worst mailboxes first, on a tenth of the fleet every 15 minutes. The message says from what time. Mailboxes that it sees for the first time wait for your release.',
+    todo: 'Look at the held mailboxes on the page. If the bounces are real, carry out the held actions: `warmwarden breaker release`. To pause only one mailbox now: `warmwarden pause MAILBOX`. If the data is wrong, prevent the actions before the time in the message, because wrong data is often still there after an hour: `warmwarden writes off --account ACCOUNT --reason TEXT`, for each account in the message. Run `warmwarden writes on --account ACCOUNT` when the data is right again.',
   },
   writes_off: {
     means:

@@ -253,7 +253,12 @@ describe('the headline', () => {
     );
     fleet.putAlert(alert({ rule: 'guard_held', severity: 'critical', account: noAccount, mailboxId: null }));
     expect(await advice()).toContain('The circuit breaker is holding the actions');
-    expect(await advice()).toContain('breaker release`. If not, do nothing.');
+    expect(await advice()).toContain('breaker release`. If not, do nothing: Warmwarden waits for the release.');
+    const facts = { title: 'held', sentences: [], numbers: { acts_from: '2026-03-10T15:04:00.000Z' } };
+    fleet.putAlert(alert({ rule: 'guard_held', severity: 'critical', account: noAccount, mailboxId: null, facts }));
+    expect(await advice()).toContain(
+      'breaker release`. Otherwise prevent them, as the alert below says: from 10 March 15:04 UTC, Warmwarden acts on its own if',
+    );
   });
 
   test('the page of a mailbox shows the alert of its ip, and does not say that there is nothing to do', async () => {

@@ -134,6 +134,13 @@ test('it is shown with its accounts and a link to what is held, and a dry run sa
   expect(page).toMatch(/<a href="\/\?state=held">[^<]*\d+ mailboxes held/);
   const { alerts } = (await (await fetch(`${stage.url()}/api/alerts`)).json()) as { alerts: object[] };
   expect(alerts).toContainEqual(expect.objectContaining({ account: '', accounts: ['agency', 'second'] }));
+  // What an earlier version worded gets its counts with the next answer about any of those that are held.
+  await stage.run(20 * minuteMs);
+  const named = firing(stage)[0]?.facts.sentences.find((text) => text.startsWith('NO ACTION TAKEN')) ?? '';
+  expect(named.match(/ \((agency|second)/g)?.length).toBe(Math.min(10, held(stage).length));
+  expect(named.match(/\((agency|second), \d+ bounces in \d+ emails: [\d.]+ %\)/g)).toHaveLength(
+    named.match(/ \((agency|second)/g)?.length ?? 0,
+  );
   const dryRun = async (change: (config: WrittenConfig) => void) =>
     (await stage.reload(change, { force: true, dryRun: true })).messages.join('\n');
   expect(await dryRun(without('second'))).not.toContain('mailboxes held');

@@ -5,7 +5,7 @@ import { guardHeld } from '../../../src/alert/rules/breaker-rule.ts';
 import type { Alert } from '../../../src/model/alert.ts';
 import { type BreakerEntry, type BreakerState, closedBreaker } from '../../../src/model/breaker.ts';
 import { hourMs } from '../../../src/model/time.ts';
-import { start } from '../samples.ts';
+import { sampleVerdict, start } from '../samples.ts';
 
 const about = {
   api: 'https://api.example',
@@ -15,6 +15,7 @@ const about = {
   pageUrl: null,
   command: 'warmwarden',
   zone: 'UTC',
+  verdictOf: () => undefined,
 };
 
 function entry(number: number, change: Partial<BreakerEntry> = {}): BreakerEntry {
@@ -67,24 +68,65 @@ describe('an open breaker', () => {
     );
   });
 
-  test('says what comes next: a second step, or nothing without a release', () => {
-    const sentences = (state: BreakerState) => guardHeld(state, about).facts.sentences.join(' ');
-    expect(sentences(open(7))).toMatch(/After 60 min, Warmwarden acts on the worst mailboxes first/);
-    const firstSight = sentences(open(7, { atFirstSight: true }));
-    expect(firstSight).toContain('it does not act until you release');
-    expect(firstSight).not.toContain('are acted on');
+  test('says from when Warmwarden acts, in the zone of the messages, and how to prevent it', () => {
+    const sentences = (state: BreakerState) => guardHeld(state, { ...about, zone: 'Europe/Berlin' }).facts.sentences;
+    const said = sentences(open(7)).join(' ');
+    expect(said).toContain('From 20 March 12:02 Europe/Berlin, Warmwarden acts on the worst mailboxes first');
+    expect(said).toContain(
+      'prevent the actions: `warmwarden writes off --account acme --reason "wrong data"`. Warmwarden then changes nothing',
+    );
+    expect(said).not.toMatch(/do nothing|need not/);
+    expect(guardHeld(open(7), about).facts.numbers).toMatchObject({ acts_from: '2026-03-20T11:02:00.000Z' });
   });
 
-  test('is called by the host of the API, names its accounts, and links to what is held', () => {
+  test('of mailboxes seen for the first time, says that Warmwarden waits for a release, and needs no stop', () => {
+    const { sentences, numbers } = guardHeld(open(7, { atFirstSight: true }), about).facts;
+    expect(sentences.join(' ')).toContain('it does not act until you release');
+    expect(sentences.join(' ')).toContain('If the data is wrong, you need not do anything.');
+    expect(sentences.join(' ')).not.toMatch(/From 20 March|writes off/);
+    expect(numbers).not.toHaveProperty('acts_from');
+  });
+
+  test('offers a stop for each of up to three accounts, and one for all beyond', () => {
+    const stops = (accounts: readonly string[]) => {
+      const entries = accounts.map((account, number) => entry(number, { account }));
+      return guardHeld(open(0, { entries }), about)
+        .facts.sentences.at(-1)
+        ?.match(/writes off[^"]*/g);
+    };
+    expect(stops(['beta', 'acme'])).toEqual([
+      'writes off --account acme --reason ',
+      'writes off --account beta --reason ',
+    ]);
+    expect(stops(['a', 'b', 'c', 'd'])).toEqual(['writes off --reason ']);
+  });
+
+  test('gives the counts of each named mailbox that has any, and the command that pauses the worst alone', () => {
+    const counts = new Map([
+      ['acme/1', sampleVerdict({ sent: 162, bounced: 11, limitPpm: 20_000 })],
+      ['acme/2', sampleVerdict({ emergency: { sent: 26, bounced: 8, from: '2026-03-19' } })],
+    ]);
+    const entries = [entry(0), entry(1), entry(2, { emergency: true })];
+    const verdictOf = ({ key }: BreakerEntry) => counts.get(key);
+    const said = guardHeld(open(0, { entries }), { ...about, verdictOf }).facts.sentences.join(' ');
+    expect(said).toContain(
+      'on: m2@c.example (acme, emergency, 8 bounces in 26 emails: 30.77 %), m1@b.example (acme, 11 bounces in 162 emails: 6.79 %), m0@a.example (acme).',
+    );
+    expect(said).toContain('now, for example: `warmwarden pause acme/m2@c.example`.');
+  });
+
+  test('is called by its accounts and the host of the API, and links to what is held', () => {
     const entries = [entry(1), entry(2, { account: 'beta' }), entry(3, { account: 'gone', held: false })];
     const { facts } = guardHeld(open(0, { entries }), { ...about, pageUrl: 'https://guard.example' });
-    expect(facts.title).toBe('api.example: 2 mailboxes held, because too many breached at once');
+    expect(facts.title).toBe('acme and beta (api.example): 2 mailboxes held, because too many breached at once');
     expect(facts.accounts).toEqual(['acme', 'beta']);
     expect(facts.numbers).toMatchObject({
       accounts: 'acme, beta',
       page_url: 'https://guard.example/?state=held',
       api: 'https://api.example',
     });
+    const many = ['a', 'b', 'c', 'd', 'e'].map((account, number) => entry(number, { account }));
+    expect(guardHeld(open(0, { entries: many }), about).facts.title).toContain('a, b, c and 2 more (api.example): 5');
   });
 
   test('is the same alert whatever it holds', () => {
@@ -134,6 +176,10 @@ describe('emergencies that a breaker holds', () => {
   test('are counted in the title, and named before what is worse by its rate', () => {
     const { facts } = guardHeld(holding(12, 2), about);
     expect(facts.title).toContain('12 mailboxes held, 2 of them in an emergency, because');
+    expect(facts.sentences.join(' ')).toContain(
+      'The 2 mailboxes in an emergency wait like the others. When Warmwarden acts, it pauses the warm-up there.',
+    );
+    expect(guardHeld(holding(2, 0), about).facts.sentences.join(' ')).not.toContain('emergency');
     expect(facts.sentences.find((text) => text.startsWith('NO ACTION TAKEN'))).toContain(
       'on: m1@b.example (acme, emergency), m0@a.example (acme, emergency), m11@c.example (acme), ',
     );
@@ -160,5 +206,9 @@ describe('emergencies that a breaker holds', () => {
 test('a closed breaker ends the alert', () => {
   const condition = guardHeld(closedBreaker, about);
   expect(condition.active).toBe(false);
-  expect(condition.facts.title).toContain('closed again');
+  expect(condition.facts.title).toBe('api.example: the circuit breaker is closed again');
+  const [{ alert } = { alert: undefined }] = step([guardHeld(open(2), about)], () => undefined, start).transitions;
+  expect(guardHeld(closedBreaker, { ...about, alert }).facts.title).toBe(
+    'acme (api.example): the circuit breaker is closed again',
+  );
 });
