@@ -45,7 +45,11 @@ export async function serve(
     world,
     ready,
     explain: explainVerdict,
-    ranking: new Ranking(fleet, nearLimitPpmOf, () => live.config),
+    ranking: new Ranking(
+      fleet,
+      (mailbox) => live.policyOf(mailbox),
+      () => live.config,
+    ),
     history: store.audit,
     entries: store,
     trend: new FleetTrend({ fleet, world, days: store.days }),

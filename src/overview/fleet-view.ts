@@ -6,12 +6,15 @@ import { guardStateOf } from '../guard/state.ts';
 import { type Alert, type AlertRule, alertRules, type Severity } from '../model/alert.ts';
 import { dnsRecords } from '../model/answers.ts';
 import { domainOf, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
-import type { Ppm } from '../model/policy.ts';
+import type { Policy, Ppm } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import type { Order } from './first-of.ts';
+
+/** What of its policy a mailbox is ranked by. */
+export type RankingPolicy = Pick<Policy, 'nearLimitPpm' | 'enforce'>;
 
 export type NearLimitPpmOf = (mailbox: MailboxState) => Ppm;
 
@@ -57,6 +60,8 @@ const gravities: Readonly<Record<Severity, number>> = { info: 0, warning: 1, cri
 export interface RankedMailbox {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
+  /** Whether the configuration lets Warmwarden act on it. */
+  readonly enforced: boolean;
   /** Firing alerts about it. */
   readonly alerts: readonly Alert[];
   /** The lowest first. */
@@ -69,14 +74,14 @@ export interface RankedMailbox {
 export function rowOf(fleet: Fleet, mailbox: MailboxState, nearLimitPpmOf: NearLimitPpmOf): MailboxRow {
   const shared = [...fleet.wideAlerts()].filter((alert) => concerns(alert, mailbox));
   const firing = [...fleet.alertsAbout(mailbox), ...shared].filter(isFiring);
-  return makeRow(fleet, rank(mailbox, nearLimitPpmOf(mailbox), firing));
+  return makeRow(fleet, { mailbox, state: guardStateOf(mailbox, nearLimitPpmOf(mailbox)), alerts: firing });
 }
 
 /** A mailbox that is fine for the guard may still have a critical alert (DNS, disconnected): that comes first. */
-export function rank(mailbox: MailboxState, nearLimitPpm: Ppm, alerts: readonly Alert[]): RankedMailbox {
-  const state = guardStateOf(mailbox, nearLimitPpm);
+export function rank(mailbox: MailboxState, policy: RankingPolicy, alerts: readonly Alert[]): RankedMailbox {
+  const state = guardStateOf(mailbox, policy.nearLimitPpm);
   const urgency = urgencyWith(state, alerts);
-  return { mailbox, state, alerts, urgency, closeness: closenessOf(mailbox) };
+  return { mailbox, state, enforced: policy.enforce, alerts, urgency, closeness: closenessOf(mailbox) };
 }
 
 /** Of a mailbox in a state that these alerts are about: the lowest first. */
@@ -142,7 +147,10 @@ export function worstFirst(a: Rank, b: Rank): number {
   return 0;
 }
 
-export function makeRow(fleet: Fleet, { mailbox, state, alerts }: RankedMailbox): MailboxRow {
+export function makeRow(
+  fleet: Fleet,
+  { mailbox, state, alerts }: Pick<RankedMailbox, 'mailbox' | 'state' | 'alerts'>,
+): MailboxRow {
   const verdict = mailbox.verdict?.answer ?? null;
   return {
     mailbox,

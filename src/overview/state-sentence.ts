@@ -8,7 +8,9 @@ export interface States {
   readonly counts: StateCounts;
   /** Of the held ones. */
   readonly heldByBreaker: number;
-  /** By account: held ones that nothing but the right or the time to act is missing for. */
+  /** Of the held ones, those that the configuration lets Warmwarden only watch. */
+  readonly heldUnenforced: number;
+  /** By account, of the other held ones: their action has yet to succeed. */
   readonly awaitingIn: ReadonlyMap<string, number>;
   readonly okIn: ReadonlyMap<string, number>;
 }
@@ -34,12 +36,13 @@ export function stateSentence(facts: Facts): string {
 }
 
 /** Why they are held, where it is not only that the action has yet to be carried out. */
-function heldText(held: string, { counts, heldByBreaker, awaitingIn, accounts }: Facts): string {
+function heldText(held: string, { counts, heldByBreaker, heldUnenforced, awaitingIn, accounts }: Facts): string {
   const readOnly = sumIn(awaitingIn, accounts, ({ keyWrites }) => keyWrites === false);
   const causes = (
     [
       [heldByBreaker, 'by the circuit breaker'],
       [readOnly, 'because the key may not write'],
+      [heldUnenforced, 'because enforcement is off'],
     ] as const
   ).filter(([count]) => count > 0);
   const [only] = causes;

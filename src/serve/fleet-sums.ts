@@ -11,6 +11,7 @@ export interface FleetTotals extends KnownFleet, States {
 export class FleetSums {
   #counts = noCounts();
   #heldByBreaker = 0;
+  #heldUnenforced = 0;
   #awaitingIn = new Map<string, number>();
   #okIn = new Map<string, number>();
   /** How many mailboxes each has. */
@@ -24,6 +25,7 @@ export class FleetSums {
     const copy = new FleetSums();
     copy.#counts = { ...this.#counts };
     copy.#heldByBreaker = this.#heldByBreaker;
+    copy.#heldUnenforced = this.#heldUnenforced;
     copy.#awaitingIn = new Map(this.#awaitingIn);
     copy.#okIn = new Map(this.#okIn);
     copy.#providers = new Map(this.#providers);
@@ -51,6 +53,7 @@ export class FleetSums {
     return {
       counts: { ...this.#counts },
       heldByBreaker: this.#heldByBreaker,
+      heldUnenforced: this.#heldUnenforced,
       awaitingIn: new Map(this.#awaitingIn),
       okIn: new Map(this.#okIn),
       providers: new Set(this.#providers.keys()),
@@ -60,12 +63,15 @@ export class FleetSums {
     };
   }
 
-  #count({ state, mailbox }: RankedMailbox, more: 1 | -1): void {
+  #count({ state, enforced, mailbox }: RankedMailbox, more: 1 | -1): void {
     this.#counts[state] += more;
     const verdict = mailbox.verdict?.answer;
     if (state === 'ok') add(this.#okIn, mailbox.account, more);
-    if (state === 'held' && verdict?.reason === 'circuit_breaker') this.#heldByBreaker += more;
-    if (state === 'held' && verdict?.action !== 'hold') add(this.#awaitingIn, mailbox.account, more);
+    if (state === 'held') {
+      if (verdict?.reason === 'circuit_breaker') this.#heldByBreaker += more;
+      else if (verdict?.action !== 'hold' && !enforced) this.#heldUnenforced += more;
+      else if (verdict?.action !== 'hold') add(this.#awaitingIn, mailbox.account, more);
+    }
     const { provider } = mailbox.entry.answer;
     if (provider !== null) add(this.#providers, provider, more);
   }

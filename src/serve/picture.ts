@@ -6,7 +6,7 @@ export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'ranki
 
 export async function pictureOf({ fleet, world, ready, ranking }: PictureParts) {
   const known = await ranking.read();
-  const { counts, heldByBreaker, awaitingIn, okIn, firing } = known;
+  const { counts, heldByBreaker, heldUnenforced, awaitingIn, okIn, firing } = known;
   const now = world.clock.now();
   const accounts = [...fleet.accounts()];
   const recentActions = fleet.recentActions();
@@ -19,6 +19,7 @@ export async function pictureOf({ fleet, world, ready, ranking }: PictureParts) 
   const facts = {
     counts,
     heldByBreaker,
+    heldUnenforced,
     awaitingIn,
     okIn,
     accounts,

@@ -3,7 +3,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { FiringAlerts } from '../overview/firing-alerts.ts';
-import { isFiring, type NearLimitPpmOf, type RankedMailbox, rank } from '../overview/fleet-view.ts';
+import { isFiring, type RankedMailbox, type RankingPolicy, rank } from '../overview/fleet-view.ts';
 import { WideAlerts } from '../overview/wide-alerts.ts';
 import { createPacer } from '../world.ts';
 import { eachAlert } from './each-alert.ts';
@@ -31,15 +31,15 @@ interface Known {
 
 export class Ranking {
   readonly #fleet: Fleet;
-  readonly #nearLimitPpmOf: NearLimitPpmOf;
+  readonly #policyOf: (mailbox: MailboxState) => RankingPolicy;
   readonly #configuration: () => object;
   #known: Known | null = null;
   #making: Promise<void> | null = null;
 
-  /** `configuration`: what the near limits follow from; another object when they may be others. */
-  constructor(fleet: Fleet, nearLimitPpmOf: NearLimitPpmOf, configuration: () => object) {
+  /** `configuration`: what the policies follow from; another object when they may be others. */
+  constructor(fleet: Fleet, policyOf: (mailbox: MailboxState) => RankingPolicy, configuration: () => object) {
     this.#fleet = fleet;
-    this.#nearLimitPpmOf = nearLimitPpmOf;
+    this.#policyOf = policyOf;
     this.#configuration = configuration;
   }
 
@@ -99,7 +99,7 @@ export class Ranking {
   #rank(mailbox: MailboxState, wide: WideAlerts, same: RankedMailbox | undefined): RankedMailbox {
     const [own, shared] = [this.#fleet.alertsAbout(mailbox), wide.concerning(mailbox)];
     const alerts = shared.length === 0 && own.every(isFiring) ? own : [...own.filter(isFiring), ...shared];
-    return same && areSame(same.alerts, alerts) ? same : rank(mailbox, this.#nearLimitPpmOf(mailbox), alerts);
+    return same && areSame(same.alerts, alerts) ? same : rank(mailbox, this.#policyOf(mailbox), alerts);
   }
 }
 

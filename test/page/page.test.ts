@@ -5,11 +5,13 @@ import { alreadySo } from '../../src/model/action.ts';
 import { noAccount } from '../../src/model/alert.ts';
 import { dailyRows, inboxRatio, sumOf } from '../../src/model/daily-counts.ts';
 import { mailboxPath } from '../../src/model/page-links.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { everything } from '../../src/model/write-scope.ts';
 import type { Tags } from '../../src/overview/fleet-view.ts';
 import { forecastOf } from '../../src/poll/forecast.ts';
 import { FleetTrend } from '../../src/serve/fleet-trend.ts';
+import { Ranking } from '../../src/serve/ranking.ts';
 import {
   account,
   action,
@@ -127,6 +129,15 @@ describe('the headline', () => {
     fleet.putAccount(account('globex'));
     holds('g1', 'globex', breach);
     expect(await states()).toBe('1 mailbox over the limit and held, 3 OK.');
+    const watched = { ...defaultPolicy, enforce: false };
+    const ranking = new Ranking(
+      fleet,
+      () => watched,
+      () => watched,
+    );
+    expect(headline(await read(fleet, '/', { ranking }))).toBe(
+      '1 mailbox over the limit and held because enforcement is off, 3 OK.',
+    );
     fleet.putAccount(account('globex', { keyWrites: false }));
     expect(await states()).toBe('1 mailbox over the limit and held because the key may not write, 3 OK.');
     holds('m1', 'acme', byBreaker);

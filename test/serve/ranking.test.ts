@@ -17,8 +17,8 @@ test('after any change, the next look finds what a ranking made anew finds', asy
   const chance = chanceFrom(7);
   const below = (end: number) => Math.floor(chance.below(end));
   const fleet = new Fleet();
-  let limits = { ppm: 800_000 };
-  const nearLimitPpmOf = (_mailbox: MailboxState) => limits.ppm;
+  let limits = { nearLimitPpm: 800_000, enforce: true };
+  const policyOf = (_mailbox: MailboxState) => limits;
   const box = (index: number) => {
     const [id, email, account] = [`m${index}`, `box${index}@domain${index % 3}.example`, `client-${index % 4}`];
     const plain = mailbox(id, email, { account, firstSeenAt: now - below(1_000) });
@@ -52,15 +52,15 @@ test('after any change, the next look finds what a ranking made anew finds', asy
     () => fleet.putAlert(someAlert()),
     () => fleet.removeAlert(someAlert().fingerprint),
     () => {
-      limits = { ppm: 500_000 + 100_000 * below(5) };
+      limits = { nearLimitPpm: 500_000 + 100_000 * below(5), enforce: chance.pick([true, false]) };
     },
   ];
-  const ranking = new Ranking(fleet, nearLimitPpmOf, () => limits);
+  const ranking = new Ranking(fleet, policyOf, () => limits);
   let ranked = 0;
   for (let round = 0; round < rounds; round += 1) {
     for (let more = below(3); more >= 0; more -= 1) chance.pick(changes)();
     const found = await ranking.read();
-    const anew = await new Ranking(fleet, nearLimitPpmOf, () => limits).read();
+    const anew = await new Ranking(fleet, policyOf, () => limits).read();
     expect(found).toEqual(anew);
     expect(found.firing.groups).toEqual(anew.firing.groups);
     ranked += found.ranked.filter(({ alerts }) => alerts.length > 0).length;

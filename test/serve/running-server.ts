@@ -7,6 +7,7 @@ import type { Fleet } from '../../src/fleet/fleet.ts';
 import type { MetricsSettings } from '../../src/metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
 import { noTags } from '../../src/overview/fleet-view.ts';
 import { FleetTrend } from '../../src/serve/fleet-trend.ts';
 import { Ranking } from '../../src/serve/ranking.ts';
@@ -79,7 +80,11 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     deliveries: async () => [],
     explain,
     nearLimitPpmOf,
-    ranking: new Ranking(fleet, nearLimitPpmOf, () => metricsSettings),
+    ranking: new Ranking(
+      fleet,
+      () => defaultPolicy,
+      () => metricsSettings,
+    ),
     settings: () => [],
     tags: noTags,
     trend: new FleetTrend({ fleet, world, days: { acted: async () => [], held: async function* () {} } }),

@@ -30,7 +30,7 @@ export async function lastKnown(address: DaemonAddress, all: boolean): Promise<F
     const ready = () => ({ ready: false, reasons: [] });
     const ranking = new Ranking(
       fleet,
-      () => defaultPolicy.nearLimitPpm,
+      () => defaultPolicy,
       () => defaultPolicy,
     );
     const parts = { fleet, world, ready, ranking, explain: explainVerdict };
