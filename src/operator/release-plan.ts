@@ -1,14 +1,14 @@
 // What a release of the circuit breaker would do and did, in sentences: Warmwarden acts on what it held, except where writes are off.
 import type { Fleet } from '../fleet/fleet.ts';
-import { heldEntries } from '../model/breaker.ts';
+import { type BreakerEntry, heldEntries } from '../model/breaker.ts';
 import { accountOfKey } from '../model/mailbox.ts';
 import { type WritesOff, writesAreOff } from '../model/write-scope.ts';
 import { counted } from '../wording/phrases.ts';
 import type { World } from '../world.ts';
 import type { Plan } from './plan.ts';
 
-/** A plan names this many of the mailboxes that it would release. */
-const heldNamed = 5;
+/** A plan names this many of the mailboxes that each action is about. */
+const heldNamed = 10;
 /** So many emergency stops are named. */
 const stopsNamed = 3;
 
@@ -17,26 +17,71 @@ type ReleaseRooms = { readonly fleet: Fleet; readonly world: World };
 /** `held`: by API, the keys of the mailboxes that its open breaker holds. */
 export function releasePlan({ fleet, world }: ReleaseRooms, held: ReadonlyMap<string, readonly string[]>): Plan {
   const entries = [...held.keys()].flatMap((api) => heldEntries(fleet.breaker(api)));
-  const emails = entries.map(({ email }) => email);
-  const more = emails.length > heldNamed ? ` and ${emails.length - heldNamed} more` : '';
-  const named = `${emails.slice(0, heldNamed).join(', ')}${more}`;
   const stops = stopsOver(
     { fleet, world },
     entries.map(({ key }) => key),
   );
-  const stopped = stops.filter((off) => off !== null).length;
-  const count = counted(emails.length, 'mailbox', 'mailboxes');
+  const acting = entries.filter((_, index) => stops[index] === null);
+  const stopped = entries.length - acting.length;
+  const count = counted(entries.length, 'mailbox', 'mailboxes');
   const what =
-    emails.length === 0
+    entries.length === 0
       ? 'The circuit breaker will close. It is holding no action.'
       : stopped === 0
-        ? `Warmwarden will immediately act on ${count} that the circuit breaker is holding: ${named}.`
-        : `The circuit breaker will stop holding the actions on ${count}: ${named}.`;
+        ? `Warmwarden will immediately act on ${count} that the circuit breaker is holding.`
+        : `The circuit breaker will stop holding the actions on ${count}: ${namesOf(entries)}.`;
+  const wanted = acting.map((entry) => ({ entry, action: wantedOn(fleet, entry) }));
   return {
-    effect: [what, ...stopTexts(stops, world)],
-    about: [[...held].map(([api, keys]) => [api, [...keys].sort()]), stopped],
-    counts: { mailboxes: emails.length },
+    effect: [what, ...actionTexts(wanted), ...stopTexts(stops, world)],
+    about: [
+      [...held].map(([api, keys]) => [api, [...keys].sort()]),
+      stopped,
+      wanted.map(({ entry, action }) => [entry.key, action]).sort(),
+    ],
+    counts: { mailboxes: entries.length },
   };
+}
+
+interface Wanted {
+  readonly entry: BreakerEntry;
+  /** As the newest counts have it; null: they show none now. */
+  readonly action: 'pause' | 'recovery' | null;
+}
+
+function wantedOn(fleet: Fleet, { key, account }: BreakerEntry): Wanted['action'] {
+  const wanted = fleet.mailbox(account, key.slice(account.length + 1))?.verdict?.answer.wanted;
+  return wanted === 'pause' || wanted === 'recovery' ? wanted : null;
+}
+
+/** Pauses first: only a person ends them. */
+function actionTexts(wanted: readonly Wanted[]): readonly string[] {
+  const of = (action: Wanted['action']) => wanted.filter((one) => one.action === action).map(({ entry }) => entry);
+  const [paused, switched, unclear] = [of('pause'), of('recovery'), of(null)];
+  return [
+    ...(paused.length === 0
+      ? []
+      : [
+          `Warmwarden will pause the warm-up of ${counted(paused.length, 'mailbox', 'mailboxes')}, until a person resumes it: ${namesOf(paused)}.`,
+        ]),
+    ...(switched.length === 0
+      ? []
+      : [
+          `Warmwarden will switch ${counted(switched.length, 'mailbox', 'mailboxes')} to recovery mode: ${namesOf(switched)}.`,
+        ]),
+    ...(unclear.length === 0
+      ? []
+      : [
+          `Warmwarden will first judge ${counted(unclear.length, 'mailbox', 'mailboxes')} on fresh data: ${namesOf(unclear)}.`,
+        ]),
+  ];
+}
+
+function namesOf(entries: readonly BreakerEntry[]): string {
+  const more = entries.length > heldNamed ? ` and ${entries.length - heldNamed} more` : '';
+  return `${entries
+    .slice(0, heldNamed)
+    .map(({ email }) => email)
+    .join(', ')}${more}`;
 }
 
 /** `released`: the keys of the mailboxes that were held. */

@@ -2,17 +2,23 @@
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { closedBreaker } from '../../src/model/breaker.ts';
+import type { VerdictAction } from '../../src/model/verdict.ts';
 import type { WriteScope } from '../../src/model/write-scope.ts';
 import { releasedTexts, releasePlan } from '../../src/operator/release-plan.ts';
-import { now } from '../serve/example-fleet.ts';
+import { mailbox, now, verdict } from '../serve/example-fleet.ts';
 import { stillWorld } from '../serve/running-server.ts';
 
 const api = 'https://api.example';
 const world = stillWorld();
 const keys = ['acme/m1', 'acme/m2', 'beta/m3'];
 
-function stage(stops: readonly WriteScope[], held = keys) {
+function stage(stops: readonly WriteScope[], held = keys, wanted: Readonly<Record<string, VerdictAction>> = {}) {
   const fleet = new Fleet();
+  for (const key of held) {
+    const answer = verdict({ action: 'hold', reason: 'circuit_breaker', wanted: wanted[key] ?? 'recovery' });
+    const [account = '', id = ''] = key.split('/');
+    fleet.putMailbox({ ...mailbox(id, `${id}@x.example`), account, verdict: { at: now, answer } });
+  }
   const entries = held.map((key, index) => ({
     ...{ key, account: key.slice(0, 4), email: `${key.slice(5)}@x.example`, domain: 'x.example', at: now, held: true },
     ...{ firstSight: false, statsAt: now, weight: 9 - index },
@@ -26,9 +32,30 @@ function stage(stops: readonly WriteScope[], held = keys) {
 test('without a stop, Warmwarden acts at once', () => {
   const { effect, released } = stage([]);
   expect(effect).toBe(
-    'Warmwarden will immediately act on 3 mailboxes that the circuit breaker is holding: m1@x.example, m2@x.example, m3@x.example.',
+    'Warmwarden will immediately act on 3 mailboxes that the circuit breaker is holding. Warmwarden will switch 3 mailboxes to recovery mode: m1@x.example, m2@x.example, m3@x.example.',
   );
   expect(released).toBe('Released: Warmwarden now acts on 3 mailboxes. See `warmwarden status`.');
+});
+
+test('the preview says which mailboxes are paused and which are switched, and another action is another plan', () => {
+  const { effect, plan } = stage([], keys, { 'beta/m3': 'pause', 'acme/m2': 'hold' });
+  expect(effect).toBe(
+    [
+      'Warmwarden will immediately act on 3 mailboxes that the circuit breaker is holding.',
+      'Warmwarden will pause the warm-up of 1 mailbox, until a person resumes it: m3@x.example.',
+      'Warmwarden will switch 1 mailbox to recovery mode: m1@x.example.',
+      'Warmwarden will first judge 1 mailbox on fresh data: m2@x.example.',
+    ].join(' '),
+  );
+  expect(plan.about).not.toEqual(stage([]).plan.about);
+  const many = Array.from({ length: 12 }, (_, number) => `acme/m${number}`);
+  expect(stage([], many).effect).toMatch(/m9@x\.example and 2 more\.$/);
+});
+
+test('the preview names no action on a mailbox whose writes are off', () => {
+  const { effect } = stage([{ kind: 'account', account: 'acme' }], keys, { 'acme/m1': 'pause' });
+  expect(effect).not.toMatch(/will pause/);
+  expect(effect).toContain('will switch 1 mailbox to recovery mode: m3@x.example.');
 });
 
 test('during an emergency stop, neither the preview nor the answer says that it acts', () => {
