@@ -197,7 +197,9 @@ export class Actor {
   async #settle(open: OpenAction, settlement: Settlement): Promise<void> {
     const overtaken = await this.#rooms.recorder.settled(open.mailboxId, open.id, settlement);
     if (overtaken) this.#options.onOvertaken(open.mailboxId);
-    const now = this.#rooms.fleet.mailbox(open.account, open.mailboxId)?.action;
-    if (now?.id === open.id) logAction(this.#rooms.world.log, now, `${now.kind}: ${now.state}`);
+    const { fleet, world } = this.#rooms;
+    const mailbox = fleet.mailbox(open.account, open.mailboxId);
+    const now = mailbox && fleet.actionsOf(mailbox).find(({ id }) => id === open.id);
+    if (now) logAction(world.log, now, `${now.kind}: ${now.state}`);
   }
 }

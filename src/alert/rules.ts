@@ -6,12 +6,15 @@ import type { MailboxState } from '../model/mailbox.ts';
 import { measuredRoutes } from '../model/measurement.ts';
 import type { Policy } from '../model/policy.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { writesAreOff } from '../model/write-scope.ts';
 import {
   actionNoun,
   actionText,
   campaignsUntouched,
   cleanText,
   countsReadText,
+  explainVerdict,
   rateText,
   undoText,
   verdictNumbers,
@@ -108,23 +111,62 @@ export function isOverdue(action: Action, now: EpochMs): boolean {
 }
 
 /**
- * guard_action_failed: refused, not visible after all tries, or overdue. Ends when the change was confirmed later, or when a
- * person's change made it needless (dropped). While a try is due nothing is known.
+ * guard_action_failed: refused, not visible after all tries, or overdue. Ends when the change was confirmed later, when a
+ * person's change was read back, or when what was read of the mailbox wants no action. While a try is due nothing is
+ * known, and a person's change that failed says nothing: who asked for it sees its outcome at once.
  */
 export function actionFailedCondition(
   action: Action,
-  context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl' | 'command' | 'rules'>,
+  verdict: Verdict | undefined,
+  context: ActionContext & Pick<MailboxContext, 'writesOff'>,
 ): Condition {
-  // A person who asks for a change sees its outcome at once.
-  const settled = Boolean(action.by) || action.state === 'confirmed' || action.state === 'dropped';
-  const givenUp = action.state === 'refused' || (action.state === 'unconfirmed' && action.nextTryAt === null);
+  const { by, state } = action;
+  const pending = !by && state !== 'confirmed' && state !== 'dropped';
+  const givenUp = state === 'refused' || (state === 'unconfirmed' && action.nextTryAt === null);
+  const fails = pending && (givenUp || isOverdue(action, context.now));
+  const ended = pending ? null : endOf(action, verdict, context);
+  const numbers = () => ({
+    ...verdictNumbers(action.verdict),
+    ...actionNumbers(action),
+    ...pageLink(context.pageUrl, action.account, action.mailboxId),
+  });
   return {
     subject: actionSubject('guard_action_failed', action, null),
     severity: 'critical',
-    active: settled ? false : givenUp || isOverdue(action, context.now) ? true : 'unknown',
+    active: ended ? false : fails ? true : 'unknown',
     ...atOnce,
-    facts: settled ? endedFacts(action, context) : actionFacts(action, context),
+    facts: ended ? { ...ended, numbers: numbers() } : actionFacts(action, context),
   };
+}
+
+/** What ends the alert of a failed action, in words that claim no more than was read; null: nothing does. */
+function endOf(
+  action: Action,
+  verdict: Verdict | undefined,
+  context: Parameters<typeof actionFailedCondition>[2],
+): Pick<AlertFacts, 'title' | 'sentences'> | null {
+  const { email, kind, by } = action;
+  const needless = `${email}: no action is needed now`;
+  // A limit settles nothing that the guard acts on.
+  if (action.state === 'confirmed' && kind !== 'limit') {
+    const done = actionText(action, context.now, context.rules.timeZone);
+    if (by) return { title: needless, sentences: [done] };
+    return {
+      title: `${email}: ${actionWords[kind].done} after all`,
+      sentences: [done, undoText(action, context.command)],
+    };
+  }
+  if (action.state !== 'dropped' && !by) return null;
+  const { policy, writesOff, command } = context;
+  const off = writesOff
+    ? writesAreOff(writesOff, command)
+    : policy.enforce
+      ? null
+      : 'enforcement is off (guard.enforce).';
+  if (off) return { title: `${email}: Warmwarden does not try again`, sentences: [`NO ACTION TAKEN: ${off}`] };
+  // A hold, or an action that is still wanted, is no all-clear.
+  if (verdict?.action !== 'none' || verdict.reason === 'no_data') return null;
+  return { title: needless, sentences: [explainVerdict(verdict)] };
 }
 
 function actionSubject(rule: AlertRule, action: Action, object: string | null): Subject {
@@ -147,10 +189,7 @@ function actionTitle(action: Action): string {
   return action.state === 'planned' ? `${action.email}: ${words.wanted} is overdue` : `${action.email}: ${words.done}`;
 }
 
-function actionFacts(
-  action: Action,
-  context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl' | 'command' | 'rules'>,
-): AlertFacts {
+function actionFacts(action: Action, context: ActionContext): AlertFacts {
   const failed = action.state === 'refused' || action.state === 'unconfirmed';
   const overdue = isOverdue(action, context.now);
   const next =
@@ -204,22 +243,5 @@ function actionNumbers(action: Action): AlertFacts['numbers'] {
     attempts: action.attempts,
     took_seconds: openedAt === null || settledAt === null ? null : Math.max(0, settledAt - openedAt) / secondMs,
     mode_before: action.before.mode,
-  };
-}
-
-function endedFacts(action: Action, context: Pick<ActionContext, 'now' | 'pageUrl' | 'command' | 'rules'>): AlertFacts {
-  const confirmed = action.state === 'confirmed';
-  return {
-    title: confirmed
-      ? `${action.email}: ${actionWords[action.kind].done} after all`
-      : `${action.email}: no action is needed now`,
-    sentences: confirmed
-      ? [actionText(action, context.now, context.rules.timeZone), undoText(action, context.command)]
-      : ['The mailbox was changed in the meantime, so Warmwarden has nothing left to do.'],
-    numbers: {
-      ...verdictNumbers(action.verdict),
-      ...actionNumbers(action),
-      ...pageLink(context.pageUrl, action.account, action.mailboxId),
-    },
   };
 }

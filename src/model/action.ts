@@ -62,6 +62,8 @@ interface Change {
   readonly undoes?: string;
   /** The target daily limit that a person takes back with it: it is sent only while the mailbox has that one. */
   readonly undoesLimit?: number;
+  /** The guard's own action whose place a person's takes, as it was: it comes back unless the person's change is read back. */
+  readonly displaced?: PendingAction;
 }
 
 /** Wanted, and nothing was sent. */
@@ -111,6 +113,8 @@ export interface DroppedAction extends Change {
 /** A change at the mailbox API, the guard's or a person's. `actionAfter` alone brings it from one state into another. */
 export type Action = PlannedAction | OpenAction | ConfirmedAction | FailedAction | DroppedAction;
 export type ActionState = Action['state'];
+/** Nothing is under way, and it may be sent (again). */
+export type PendingAction = PlannedAction | FailedAction;
 
 /** The `detail` of an action that is dropped because the mailbox already was as it was to be. */
 export const alreadySo = 'no change needed';

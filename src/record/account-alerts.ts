@@ -42,6 +42,7 @@ import type { LatePost } from './late-posts.ts';
 import { missedMailboxes, noLongerMissed, notNamed } from './missed.ts';
 import { othersOf } from './others.ts';
 import { isNearOrOver, outsideChanges } from './outside-changes.ts';
+import { isActive } from './plan.ts';
 import { PooledAlerts } from './pooled-alerts.ts';
 import type { RosterChanges } from './roster.ts';
 import { noLongerNamed, reportedMissing, unlistedNames } from './unlisted.ts';
@@ -96,8 +97,9 @@ export class AccountAlerts {
     const conditions = [
       ...(route ? this.#newsOf(mailbox, conditionsAfter(route, mailbox, context)) : []),
       ...(route === 'stats' || route === 'warmup' ? this.#pooled.after(mailbox, judged, now) : []),
-      ...(newest ? [actionFailedCondition(newest, context), ...this.#keyShown()] : []),
-      ...(breaker ? [this.#held(breaker, policy, now, mailbox)] : []),
+      ...(newest ? [this.#failed(newest, mailbox, context), ...this.#keyShown()] : []),
+      ...(newest || !judged ? [] : this.#failedBefore(mailbox, context)),
+      ...(breaker ? [this.#held(breaker, policy, now)] : []),
     ];
     const event = acted && actedEvent(acted, mailbox, context satisfies ActionContext);
     const changes = this.#step(conditions, now);
@@ -107,6 +109,17 @@ export class AccountAlerts {
     const transitions = [...events, ...changes.transitions];
     if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
+  }
+
+  #failed(action: Action, { verdict }: MailboxState, context: MailboxContext): Condition {
+    return actionFailedCondition(action, verdict?.answer, context);
+  }
+
+  /** An action that failed may have been dropped before anything was read, at a restart say: then a later verdict ends it. */
+  #failedBefore(mailbox: MailboxState, context: MailboxContext): readonly Condition[] {
+    const { action } = mailbox;
+    if (!this.#fleet.alertsAbout(mailbox).some(({ rule }) => rule === 'guard_action_failed')) return [];
+    return action && !isActive(action) ? [this.#failed(action, mailbox, context)] : [];
   }
 
   /** Where no alert is about a mailbox, its conditions are news only if they hold; most hold nowhere. What waits may have one. */
@@ -216,7 +229,7 @@ export class AccountAlerts {
     for (const mailbox of this.#fleet.mailboxesOf(account)) {
       const { action } = mailbox;
       if (action && isOverdue(action, now))
-        conditions.push(actionFailedCondition(action, this.#context(mailbox, policyFor(mailbox), now)));
+        conditions.push(this.#failed(action, mailbox, this.#context(mailbox, policyFor(mailbox), now)));
       // Most are neither stale nor firing: nothing is to be computed for them.
       if (!isOld(mailbox, 'stats') && !isOld(mailbox, 'dns') && !isOld(mailbox, 'blacklist')) continue;
       conditions.push(...conditionsAfter('time', mailbox, this.#context(mailbox, policyFor(mailbox), now)));

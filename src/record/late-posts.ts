@@ -10,7 +10,7 @@ import { type GuardMemory, mayStillCome, type UnseenPost } from '../model/guard-
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Observation } from './observe.ts';
-import { plannedAction, showsChange } from './plan.ts';
+import { isPending, plannedAction, showsChange } from './plan.ts';
 
 /** More than a mailbox ever has: each stands for a process that ended within a POST. */
 const unseenKept = 10;
@@ -101,12 +101,13 @@ function undone(
   const isBusy = current?.state === 'open' || (current?.state === 'planned' && current.by !== null);
   if (!undid.by || !verdict || isBusy) return { post, mailbox, actions: [], undid, repeat: null };
   const { kind, targetMode, targetLimit, by } = undid;
-  const change = { kind, targetMode, by, ...(targetLimit !== undefined && { targetLimit }) };
+  const pending = isPending(current) ? current : null;
+  const displaced = pending && !pending.by ? { displaced: pending } : {};
+  const change = { kind, targetMode, by, ...(targetLimit !== undefined && { targetLimit }), ...displaced };
   const repeat = plannedAction(mailbox, change, { verdict, now, newId });
   const detail = `${by?.name} had requested something else`;
-  const isPending = current?.state === 'planned' || current?.state === 'refused' || current?.state === 'unconfirmed';
-  const displaced = isPending ? [actionAfter(current, { kind: 'dropped', detail, at: now })] : [];
-  return { post, mailbox: { ...mailbox, action: repeat }, actions: [...displaced, repeat], undid, repeat };
+  const gone = pending ? [actionAfter(pending, { kind: 'dropped', detail, at: now })] : [];
+  return { post, mailbox: { ...mailbox, action: repeat }, actions: [...gone, repeat], undid, repeat };
 }
 
 /** Nothing that we know speaks against it: it is as if it had been read back in time. */

@@ -5,8 +5,9 @@ import type { MailboxState } from '../model/mailbox.ts';
 import { isWarmupMode, maxPerDay } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { writesAreOff } from '../model/write-scope.ts';
+import type { World } from '../world.ts';
 import type { RecorderRooms } from './guarded-account.ts';
-import { actionId, isActive, plannedAction, type WantedChange } from './plan.ts';
+import { actionId, isActive, isPending, plannedAction, type WantedChange } from './plan.ts';
 
 /** What a person wants changed, and who they are. */
 export type PersonsChange = WantedChange & { readonly by: Person };
@@ -59,14 +60,32 @@ export function planForPerson(
     if (refusal !== null) return refusal;
     const current = mailbox.action;
     const detail = `${change.by.name} requested something else`;
-    const displaced = isActive(current) ? [actionAfter(current, { kind: 'dropped', detail, at: now })] : [];
+    const pending = isPending(current) ? current : null;
+    const gone = pending ? [actionAfter(pending, { kind: 'dropped', detail, at: now })] : [];
     const verdict = mailbox.verdict?.answer ?? notJudgedYet(mailbox);
-    const planned = plannedAction(mailbox, change, { verdict, now, newId: () => actionId(now, world.random()) });
-    await store.recordActions([...displaced, planned]);
-    for (const action of [...displaced, planned]) fleet.putAction(action);
+    const wanted = pending ? { ...change, displaced: pending } : change;
+    const planned = plannedAction(mailbox, wanted, { verdict, now, newId: () => actionId(now, world.random()) });
+    await store.recordActions([...gone, planned]);
+    for (const action of [...gone, planned]) fleet.putAction(action);
     fleet.putMailbox({ ...mailbox, action: planned });
     return planned;
   });
+}
+
+/**
+ * An action after an event, and behind it the guard's own whose place it had taken: that one comes back, with its tries and
+ * its next try, when the person's change came to an end and was not read back.
+ */
+export function withDisplaced(action: Action, { clock, random }: Pick<World, 'clock' | 'random'>): readonly Action[] {
+  const { displaced, ...rest } = action;
+  if (!displaced || isActive(action)) return [action];
+  const ended = rest as Action;
+  if (ended.state === 'confirmed') return [ended];
+  const now = clock.now();
+  // The newest action is the one that the mailbox is loaded with.
+  const dataAgeMs = displaced.verdict.dataAgeMs + Math.max(0, now - displaced.plannedAt);
+  const verdict = { ...displaced.verdict, dataAgeMs };
+  return [ended, { ...displaced, id: actionId(now, random()), plannedAt: now, verdict }];
 }
 
 /** Why a change is not even planned, in a sentence; null where it is. A dry run says the same. */

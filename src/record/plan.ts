@@ -1,6 +1,6 @@
 // What a verdict and an answer mean for the action on a mailbox: plan, confirm, drop. Pure.
 import { type StatusWords, wordState } from '../guard/run-state.ts';
-import type { Action, GuardActionKind, Outcome, PlannedAction } from '../model/action.ts';
+import type { Action, GuardActionKind, Outcome, PendingAction, PlannedAction } from '../model/action.ts';
 import { actionAfter, type Unsuccessful } from '../model/action-transition.ts';
 import type { Observed, WarmupAnswer } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
@@ -18,6 +18,11 @@ export function isActive(action: Action | null): action is Action {
   if (action === null || action.state === 'confirmed' || action.state === 'dropped') return false;
   // Of a change that failed, the person who asked for it knows, and it binds nobody.
   return !action.by || action.state === 'planned' || action.state === 'open';
+}
+
+/** Wanted, and nothing of it is under way. */
+export function isPending(action: Action | null): action is PendingAction {
+  return isActive(action) && action.state !== 'open' && action.state !== 'confirmed' && action.state !== 'dropped';
 }
 
 /** Whether the warm-up is as the action wants it. A pause or a resume also shows as a new word that is not its contrary. */
@@ -87,7 +92,10 @@ export function planAfter({ mailbox, verdict, enforce, writable, now, newId }: P
 }
 
 /** A change, and who asked for it. */
-export type WantedChange = Pick<Action, 'kind' | 'targetMode' | 'targetLimit' | 'by' | 'undoes' | 'undoesLimit'>;
+export type WantedChange = Pick<
+  Action,
+  'kind' | 'targetMode' | 'targetLimit' | 'by' | 'undoes' | 'undoesLimit' | 'displaced'
+>;
 
 /** An id that sorts by time; `chance` in [0, 1) tells apart what begins in the same millisecond. */
 export function actionId(now: EpochMs, chance: number): string {

@@ -17,6 +17,7 @@ import { memoryAfter } from './late-posts.ts';
 import { Lists } from './lists.ts';
 import type { Observation } from './observe.ts';
 import { othersOf } from './others.ts';
+import { withDisplaced } from './persons.ts';
 import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
 import { type Grounds, Repeats } from './repeats.ts';
 import type { RosterChanges } from './roster.ts';
@@ -268,7 +269,7 @@ export class Recorder {
       if (!before || !open || open.id !== actionId || open.state !== 'open') return false;
       const now = this.#rooms.world.clock.now();
       const policy = this.#options.policyFor(before);
-      const mailbox =
+      const ended =
         settlement.kind === 'confirmed'
           ? confirm(before, settlement.observed, { policy, words: this.#options.words, now })
           : {
@@ -276,15 +277,17 @@ export class Recorder {
               memory: memoryAfter(settlement, before.memory, open, now),
               action: actionAfter(open, { ...settlement, at: now }),
             };
-      const action = mailbox.action ?? open;
+      const action = ended.action ?? open;
+      const actions = withDisplaced(action, this.#rooms.world);
+      const mailbox = { ...ended, action: actions.at(-1) ?? action };
       const acted =
         !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
-      const happening = { mailbox, policy, now, route: null, actions: [action], breaker: null };
+      const happening = { mailbox, policy, now, route: null, actions, breaker: null };
       const alerts = this.#alerts.after({ ...happening, acted: acted && isOutcome(settlement) ? action : null });
-      await this.#rooms.store.settleIntent({ action, mailbox, alerts });
+      await this.#rooms.store.settleIntent({ actions, mailbox, alerts });
       this.#order.wrote(mailboxId);
       if (isOutcome(settlement)) this.#count(action, settlement.kind);
-      this.#show(mailbox, [action], alerts);
+      this.#show(mailbox, actions, alerts);
       return (
         settlement.kind === 'confirmed' &&
         this.#order.freshnessOf('warmup', mailboxId, settlement.askedAt) === 'superseded'
@@ -301,15 +304,13 @@ export class Recorder {
     });
   }
 
-  /** What was announced of an action that failed ends with it: a person's may have taken its place. */
   async #drop(before: MailboxState, planned: Action, why: string): Promise<void> {
     const now = this.#rooms.world.clock.now();
-    const action = actionAfter(planned, { kind: 'dropped', detail: why, at: now });
-    const mailbox = { ...before, action };
+    const actions = withDisplaced(actionAfter(planned, { kind: 'dropped', detail: why, at: now }), this.#rooms.world);
+    const mailbox = { ...before, action: actions.at(-1) ?? null };
     const policy = this.#options.policyFor(mailbox);
-    const actions = [action];
     const alerts = this.#alerts.after({ mailbox, policy, now, route: null, actions, acted: null, breaker: null });
-    await this.#rooms.store.settleIntent({ action, mailbox, alerts });
+    await this.#rooms.store.settleIntent({ actions, mailbox, alerts });
     this.#show(mailbox, actions, alerts);
   }
 

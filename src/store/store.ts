@@ -203,13 +203,18 @@ export class Store {
     return this.#gate.read((db) => loadDeparted(db, account, like));
   }
 
-  /** The outcome of an action, or that it will not be sent; the memory after it, and what people are notified of. */
-  async settleIntent(record: { action: Action; mailbox: MailboxState; alerts: AlertChanges }): Promise<void> {
+  /** The outcome of an action, or that it will not be sent, and which one comes back then; the memory after it, and what people are notified of. */
+  async settleIntent(record: {
+    actions: readonly Action[];
+    mailbox: MailboxState;
+    alerts: AlertChanges;
+  }): Promise<void> {
     await this.#write([record.mailbox.account], async (trx) => {
       await writeMailbox(trx, record.mailbox);
       // A confirmed action was read back: the answer that showed it is kept with it.
-      if (record.action.state === 'confirmed') await writeObservation(trx, record.mailbox, 'warmup');
-      await writeAction(trx, record.action);
+      if (record.actions.some(({ state }) => state === 'confirmed'))
+        await writeObservation(trx, record.mailbox, 'warmup');
+      for (const action of record.actions) await writeAction(trx, action);
       await writeAlerts(trx, record.alerts);
     });
   }

@@ -81,7 +81,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   guard_action_failed: {
     means:
       'The API refused an action. Or Warmwarden could not read it back after all tries (1, 5, 15 and 60 minutes apart). Or Warmwarden could not send it for 5 minutes, because the request before it, which reads the warm-up status, failed or had to wait for the rate limit.',
-    done: 'Warmwarden looked for the change before each try, so it never repeated the action blindly. A later poll that shows the change ends the alert.',
+    done: 'Warmwarden looked for the change before each try, so it never repeated the action blindly. The alert ends when Warmwarden reads the change, or reads that the mailbox needs no action. A command that the API refuses, or that cannot be read back, does not end it.',
     todo: 'Look at the mailbox in the mailbox app and make the change yourself.',
   },
   guard_blind: {

@@ -78,15 +78,9 @@ test('whatever severity and delay the configuration gives a rule, its condition 
   expect(tuned.map(({ facts }) => facts)).toEqual(conditions.map(({ facts }) => facts));
 });
 
-test('guard_action_failed: refused or given up fires, a due try is unknown, confirmed and dropped end it', () => {
-  const context = {
-    now: start,
-    policy: defaultPolicy,
-    pageUrl: null,
-    command: 'warmwarden',
-    rules: defaultRuleSettings,
-  };
-  const failed = (change: Parameters<typeof sampleAction>[0]) => actionFailedCondition(sampleAction(change), context);
+test('guard_action_failed: refused or given up fires, a due try is unknown, confirmed ends it', () => {
+  const failed = (change: Parameters<typeof sampleAction>[0]) =>
+    actionFailedCondition(sampleAction(change), sampleVerdict(breach), sampleContext());
   expect(failed({ state: 'refused', detail: 'the key may not write' })).toMatchObject({
     active: true,
     severity: 'critical',
@@ -95,10 +89,29 @@ test('guard_action_failed: refused or given up fires, a due try is unknown, conf
   expect(failed({ state: 'unconfirmed', nextTryAt: start + minuteMs }).active).toBe('unknown');
   expect(failed({ state: 'open' }).active).toBe('unknown');
   expect(failed({ state: 'confirmed' }).active).toBe(false);
-  expect(failed({ state: 'dropped' }).active).toBe(false);
   expect(failed({ state: 'refused', detail: 'the key may not write' }).facts.sentences.join(' ')).toMatch(
     /NO ACTION TAKEN: the API refused the switch to recovery mode at 10:02 UTC\. The key may not write\. .*yourself/,
   );
+});
+
+test('guard_action_failed: what was dropped, or failed for a person, ends it only if what was read wants no action', () => {
+  const ended = (change: Parameters<typeof sampleAction>[0], verdict: Partial<Verdict>, context = sampleContext()) => {
+    const { active, facts } = actionFailedCondition(sampleAction(change), sampleVerdict(verdict), context);
+    return active === false ? facts.sentences : active;
+  };
+  const by = { name: 'root', reason: 'to see it' };
+  const calm = { action: 'none', wanted: 'none', reason: 'already_paused' } as const;
+  const paused = ['The warm-up is already paused, so there is nothing to decide.'];
+  for (const change of [{ state: 'dropped' }, { by, state: 'dropped' }, { by, state: 'refused' }] as const) {
+    expect(ended(change, breach)).toBe('unknown');
+    expect(ended(change, { action: 'hold', reason: 'stale_data' })).toBe('unknown');
+    expect(ended(change, { action: 'none', reason: 'no_data' })).toBe('unknown');
+    expect(ended(change, calm)).toEqual(paused);
+  }
+  expect(ended({ by, state: 'confirmed', kind: 'limit' }, breach)).toBe('unknown');
+  expect(ended({ by, state: 'confirmed' }, breach)).not.toBe('unknown');
+  const off = sampleContext({ policy: { ...defaultPolicy, enforce: false } });
+  expect(ended({ state: 'dropped' }, breach, off)).toEqual(['NO ACTION TAKEN: enforcement is off (guard.enforce).']);
 });
 
 test('bounce_over_limit: only while nobody acts on the breach, and says why', () => {
@@ -383,9 +396,9 @@ test('api_down counts from the first failure, for three minutes; before any answ
 
 test("times are those of the configured zone, which is named; dates of the evidence stay the API's", () => {
   const rules = { ...defaultRuleSettings, timeZone: 'Europe/Berlin' };
-  const context = { now: start, policy: defaultPolicy, pageUrl: null, command: 'warmwarden', rules };
+  const context = sampleContext({ rules });
   const late = sampleAction({ state: 'unconfirmed', nextTryAt: start + 14 * hourMs });
-  const sentences = actionFailedCondition(late, context).facts.sentences.join(' ');
+  const sentences = actionFailedCondition(late, undefined, context).facts.sentences.join(' ');
   expect(sentences).toContain('at 11:02 Europe/Berlin, but could not read it back');
   expect(sentences).toContain('Warmwarden tries again on 21 March 01:02 Europe/Berlin.');
   expect(sentences).toContain('from 14 to 20 March');

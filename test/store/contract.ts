@@ -228,7 +228,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const action = actionAfter(intent, { kind: 'confirmed', detail: 'read back', at: now + 9 });
       const notified = transitionOf(alertOf('m1'), 'event');
       await store.settleIntent({
-        action,
+        actions: [action],
         mailbox: { ...mailbox, memory, action },
         alerts: { ...noAlerts, transitions: [notified] },
       });
