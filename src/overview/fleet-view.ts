@@ -56,6 +56,9 @@ export const stateOrder: readonly GuardState[] = [
 ];
 const gravities: Readonly<Record<Severity, number>> = { info: 0, warning: 1, critical: 2 };
 
+/** Before everything else, whatever alerts are about the others. */
+const heldEmergency = -1 - gravities.critical * stateOrder.length;
+
 /** What all mailboxes are counted, filtered and ordered by; a row is made only of those that are shown. */
 export interface RankedMailbox {
   readonly mailbox: MailboxState;
@@ -80,8 +83,13 @@ export function rowOf(fleet: Fleet, mailbox: MailboxState, nearLimitPpmOf: NearL
 /** A mailbox that is fine for the guard may still have a critical alert (DNS, disconnected): that comes first. */
 export function rank(mailbox: MailboxState, policy: RankingPolicy, alerts: readonly Alert[]): RankedMailbox {
   const state = guardStateOf(mailbox, policy.nearLimitPpm);
-  const urgency = urgencyWith(state, alerts);
+  const urgency = isHeldEmergency(state, mailbox.verdict?.answer) ? heldEmergency : urgencyWith(state, alerts);
   return { mailbox, state, enforced: policy.enforce, alerts, urgency, closeness: closenessOf(mailbox) };
+}
+
+/** An emergency that Warmwarden has not acted on. `verdict`: of the mailbox, where there is one. */
+export function isHeldEmergency(state: GuardState, verdict: Pick<Verdict, 'emergency'> | null | undefined): boolean {
+  return state === 'held' && (verdict?.emergency ?? null) !== null;
 }
 
 /** Of a mailbox in a state that these alerts are about: the lowest first. */

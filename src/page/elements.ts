@@ -68,8 +68,9 @@ export function age(at: EpochMs | null, now: EpochMs): Markup {
 }
 
 /** The state as a coloured word. */
-export function stateBadge(state: GuardState): Markup {
-  return html`<span class="badge ${state}" title="${stateMeanings[state]}">${stateWords[state]}</span>`;
+/** `isEmergency`: so many of its newest emails bounced that it is one in any mode. */
+export function stateBadge(state: GuardState, isEmergency = false): Markup {
+  return html`<span class="badge ${state}" title="${stateMeanings[state]}">${stateWords[state]}${isEmergency ? ', emergency' : ''}</span>`;
 }
 
 export function severityBadge(severity: Severity): Markup {

@@ -5,6 +5,7 @@ import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import {
   type Facets,
+  isHeldEmergency,
   type MailboxRow,
   type Page,
   type Selection,
@@ -157,7 +158,7 @@ function tableRow(row: MailboxRow, trouble: string | null, now: EpochMs): Markup
       : null;
   const troubles = row.alerts.filter((alert) => alert.severity !== 'info').length;
   return html`<tr role="row" id="${rowId(row)}" class="${state}">
-${cell('State', stateBadge(state), 'state')}
+${cell('State', stateBadge(state, isHeldEmergency(state, verdict)), 'state')}
 <th role="rowheader" scope="row">${selectBox(mailbox, row.label)} <a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${by === null ? '' : html` · ${text(by.name)}, through Warmwarden`}${trouble === null ? '' : html` · <b class="bad">${trouble}</b>`}${troubles > 0 ? html` · <b class="bad">${counted(troubles, 'alert')}</b>` : ''}</small></th>
 ${cell('Mode', mode === null ? unknown : text(mode))}
 ${cell('Bounce rate against the limit', rateCell(row), 'rate')}

@@ -13,7 +13,7 @@ import type { Ppm } from '../model/policy.ts';
 import { dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { writesAreOff } from '../model/write-scope.ts';
-import type { MailboxRow } from '../overview/fleet-view.ts';
+import { isHeldEmergency, type MailboxRow } from '../overview/fleet-view.ts';
 import { actionWord } from '../wording/decision-words.ts';
 import { sentence } from '../wording/explain.ts';
 import { pausedText } from '../wording/paused.ts';
@@ -81,7 +81,7 @@ function summary(parts: MailboxPageParts): Markup {
   const { mailbox, verdict } = row;
   const about = new URLSearchParams({ mailbox: mailboxKey(mailbox.account, mailbox.id) });
   return html`<section class="headline ${stateTone(row.state)}" aria-label="Summary">
-<p class="line">${stateBadge(row.state)} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
+<p class="line">${stateBadge(row.state, isHeldEmergency(row.state, row.verdict))} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
 <h1 class="address">${breakable(row.label)}</h1>
 <p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(whyOf(parts, verdict))}</p>
 <p class="advice">${mailboxAdvice(row)}</p>

@@ -201,6 +201,7 @@ function verdictJson(verdict: Verdict, explain: Explain) {
     window_from: verdict.windowFrom,
     window_to: verdict.windowTo,
     window_days: verdict.windowDays,
+    emergency: verdict.emergency !== null,
     bounces_until_breach: verdict.bouncesUntilBreach,
     data_age_seconds: verdict.dataAgeMs / 1_000,
     warnings: verdict.warnings,

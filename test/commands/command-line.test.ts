@@ -301,7 +301,7 @@ describe('status', () => {
       mode: 'slow',
       stats_at: '2026-03-10T10:00:00.000Z',
       alerts: ['bounce_over_limit', 'guard_blind'],
-      verdict: { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5 },
+      verdict: { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5, emergency: false },
     } as const;
     const answer = {
       at: '2026-03-10T10:12:00.000Z',
@@ -368,7 +368,7 @@ describe('status', () => {
     const rows = guardStates.map((state) => ({
       ...{ account: 'acme', id: state, email: 'someone.with.a.name@a.example', state, mode: 'aggressive' },
       ...{ stats_at: '2026-03-10T10:00:00.000Z', alerts: ['bounce_over_limit'] },
-      verdict: { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5 },
+      verdict: { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5, emergency: true },
     }));
     const answer = {
       ...({ at: '2026-03-10T10:12:00.000Z', headline: 'Look.', advice: 'Look.', tone: 'alarm' } as const),
@@ -378,7 +378,7 @@ describe('status', () => {
     const text = statusText(answer, { columns: 80, rows: null, style: (_, plain) => plain });
     const lines = text.trimEnd().split('\n').slice(-rows.length);
     expect(lines.map((line) => line.split(/ {2,}/)[0])).toEqual(
-      guardStates.map((state) => /">(.*)<\/span>$/.exec(`${stateBadge(state)}`)?.[1]),
+      guardStates.map((state) => /">(.*)<\/span>$/.exec(`${stateBadge(state, state === 'held')}`)?.[1]),
     );
     for (const line of lines) expect(line).toMatch(/^.{0,80}$/);
     for (const line of lines) expect(line).toMatch(/ someone\.wit.*aggressive +3 of 200 +1\.5 % +0\.5 % +bounc/);

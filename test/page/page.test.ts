@@ -272,6 +272,28 @@ describe('the headline', () => {
     );
   });
 
+  test('a held emergency is marked, and stands before what is held and has graver alerts', async () => {
+    const fleet = calmFleet();
+    const held = { action: 'hold', wanted: 'pause', reason: 'circuit_breaker', sent: 162, bounced: 11 } as const;
+    const emergency = { sent: 26, bounced: 8, from: '2026-03-09' } as const;
+    fleet.putMailbox(mailbox('m1', 'box1@acme.example', { verdict: { at: now, answer: verdict(held) } }));
+    fleet.putAlert(alert({ rule: 'bounce_over_limit', severity: 'critical', mailboxId: 'm1' }));
+    const answer = verdict({ ...held, sent: 400, emergency });
+    fleet.putMailbox(mailbox('m2', 'box2@acme.example', { verdict: { at: now, answer } }));
+    const { mailboxes } = JSON.parse(await read(fleet, '/api/fleet'));
+    const shown = mailboxes
+      .slice(0, 2)
+      .map((one: { id: string; verdict: { emergency: boolean } }) => [one.id, one.verdict.emergency]);
+    expect(shown).toEqual([
+      ['m2', true],
+      ['m1', false],
+    ]);
+    const page = await read(fleet, '/');
+    expect(page.match(/>Held, emergency</g)).toHaveLength(1);
+    expect(page.indexOf('Held, emergency')).toBeLessThan(page.indexOf('>Held</span>'));
+    expect(await read(fleet, '/mailboxes/acme/m2')).toContain('>Held, emergency</span>');
+  });
+
   test('the page of a mailbox shows the alert of its ip, and does not say that there is nothing to do', async () => {
     const fleet = calmFleet();
     const one = mailbox('m1', 'box1@acme.example');

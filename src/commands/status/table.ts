@@ -23,7 +23,7 @@ type Verdict = NonNullable<Mailbox['verdict']>;
 
 interface Row extends Pick<Mailbox, 'account' | 'email' | 'state' | 'mode' | 'stats_at'> {
   readonly alerts: readonly string[];
-  readonly verdict: Pick<Verdict, 'sent' | 'bounced' | 'rate_percent' | 'limit_percent'> | null;
+  readonly verdict: Pick<Verdict, 'sent' | 'bounced' | 'rate_percent' | 'limit_percent' | 'emergency'> | null;
 }
 
 /** What of the fleet's JSON the table shows. */
@@ -176,10 +176,11 @@ function fleetLines(rows: readonly Row[], { at, accounts }: StatusView, { column
   );
   // OK alone would say that it is guarded; every other state needs a look anyway.
   const troubleIn = ({ account, state }: Row) => (state === 'ok' ? (troubleOf.get(account) ?? null) : null);
+  const emergencyIn = ({ state, verdict }: Row) => (state === 'held' && verdict?.emergency ? 'emergency' : null);
   const several = new Set(rows.map(({ account }) => account)).size > 1;
   const alerts = rows.some((row) => row.alerts.length > 0);
   const lines = rows.map((row) => [
-    [stateWords[row.state], troubleIn(row)].filter((word) => word !== null).join(', '),
+    [stateWords[row.state], emergencyIn(row), troubleIn(row)].filter((word) => word !== null).join(', '),
     several ? `${row.account}/${row.email}` : row.email,
     row.mode ?? '?',
     row.verdict ? `${row.verdict.bounced} of ${row.verdict.sent}` : '?',

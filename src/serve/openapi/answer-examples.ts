@@ -18,6 +18,7 @@ const counts = {
   window_from: '2026-03-04',
   window_to: '2026-03-10',
   window_days: 7,
+  emergency: false,
   bounces_until_breach: 0,
   data_age_seconds: 0,
   warnings: [],
@@ -27,6 +28,7 @@ const pauseVerdict = {
   action: 'pause',
   reason: 'emergency',
   ...counts,
+  emergency: true,
   explanation: '3 bounces in 30 emails since 9 March: 10 %. This is an emergency in any mode.',
 };
 

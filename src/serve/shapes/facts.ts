@@ -29,6 +29,7 @@ const verdictFields = {
   window_from: z.iso.date().nullable(),
   window_to: z.iso.date().nullable(),
   window_days: count,
+  emergency: z.boolean().describe('Whether so many of the newest emails bounced that it is an emergency in any mode.'),
   bounces_until_breach: number.nullable(),
   data_age_seconds: number.describe('How old the statistics were when they were judged.'),
   warnings: texts,
