@@ -1,6 +1,7 @@
 // The commands that change a mailbox: they say what they will do, do it through the account's actor, read it back, and leave
 // the person's name in the audit log.
 
+import type { Fleet } from '../fleet/fleet.ts';
 import { type Action, alreadySo, neededNoChange } from '../model/action.ts';
 import { type MailboxState, namedMailbox, typedName } from '../model/mailbox.ts';
 import type {
@@ -54,7 +55,7 @@ export function mailboxCommands(
       return invalid(`${mailbox.email}: ${tooMuch}. Set a lower daily limit, or another mode first.`);
     const refusal = request.dryRun ? refusalOf(rooms, mailbox, wanted) : null;
     if (refusal !== null) return failed(refusal);
-    const stopped = stopsAt(planOf(mailbox, wanted), request);
+    const stopped = stopsAt(planOf(mailbox, wanted, fleet), request);
     if (stopped) return stopped;
     return audited(request, nameOf(mailbox, wanted), () => carryOut(mailbox, wanted, request));
   };
@@ -84,15 +85,28 @@ function nameOf({ account, id, email }: MailboxState, { kind, targetMode, target
   return { name: kind, command, account, mailboxes: [{ account, id, email }] };
 }
 
-function planOf(mailbox: MailboxState, change: Change): Plan {
+function planOf(mailbox: MailboxState, change: Change, fleet: Pick<Fleet, 'account'>): Plan {
   const { account, id, warmup } = mailbox;
   const { mode, status } = warmup?.answer ?? { mode: null, status: null };
   const limit = change.kind === 'limit' ? [targetLimitOf(mailbox)] : [];
-  return { effect: [effectOf(mailbox, change)], about: [account, id, change, mode, status, ...limit] };
+  return {
+    effect: [effectOf(mailbox, change), ...readOnlyKeys([mailbox], fleet)],
+    about: [account, id, change, mode, status, ...limit],
+  };
 }
 
 function targetLimitOf({ warmup }: MailboxState): number | null {
   return warmup?.answer.config.targetDailyLimit ?? null;
+}
+
+/** Which of the accounts have a key whose last change was refused for want of permission, a sentence each. */
+export function readOnlyKeys(mailboxes: readonly MailboxState[], fleet: Pick<Fleet, 'account'>): readonly string[] {
+  return [...new Set(mailboxes.map(({ account }) => account))]
+    .filter((account) => fleet.account(account)?.keyWrites === false)
+    .map(
+      (account) =>
+        `The API will probably refuse this: the key of account ${account} had no permission to write at the last change.`,
+    );
 }
 
 /** What Warmwarden will do to a mailbox, in a sentence that says how the mailbox is now. */

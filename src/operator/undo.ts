@@ -18,7 +18,7 @@ import { sentence } from '../wording/explain.ts';
 import { countedOf, momentText } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
 import type { ReplicaRooms } from './command-rooms.ts';
-import { type Change, carryingOut, effectOf, type WatchOf } from './mailbox-commands.ts';
+import { type Change, carryingOut, effectOf, readOnlyKeys, type WatchOf } from './mailbox-commands.ts';
 import { failed, noChange, stopsAt } from './plan.ts';
 import { isInForce, type SetLimit, setLimitsIn } from './set-limits.ts';
 
@@ -119,7 +119,14 @@ export function undoCommand(watchOf: WatchOf, rooms: ReplicaRooms, audited: Audi
     const refused = new Set(refusals.filter((one) => one !== null));
     if (request.dryRun && !refusals.includes(null)) return failed(...refused, ...left);
     const effect = ours.flatMap((one, index) => (refusals[index] == null ? effectsOf(one, world.command) : []));
-    const stopped = stopsAt({ effect: [...effect, ...refused, ...left], about: [...about, ...refused] }, request);
+    const readOnly = readOnlyKeys(
+      ours.map(({ mailbox }) => mailbox),
+      fleet,
+    );
+    const stopped = stopsAt(
+      { effect: [...effect, ...readOnly, ...refused, ...left], about: [...about, ...refused] },
+      request,
+    );
     if (stopped) return stopped;
     const mailboxes = ours.map(({ mailbox: { account, id, email } }) => ({ account, id, email }));
     const what = { name: 'undo', command: `undo since ${momentText(since)}`, account: null, mailboxes };

@@ -3,6 +3,9 @@
 import { expect, test } from 'vitest';
 import type { Action } from '../../src/model/action.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { createOperatorCommands } from '../../src/operator/commands.ts';
+import { worldOn } from '../../src/world.ts';
+import { commandRooms } from '../operator/rooms.ts';
 import { amelia, type Duty, goOnDuty, rarePoll } from '../watch/duty.ts';
 
 const forbidden = { status: 403, body: { error: 'the API key lacks the write permission' } };
@@ -60,6 +63,28 @@ test.each([
   await duty.until(() => duty.action()?.state === 'confirmed', hourMs);
   expect(duty.action()).toMatchObject({ kind: 'recovery', by: null, attempts: 2 });
   expect(await ends(duty)).toMatchObject([{ title: `${amelia}: switched to recovery mode after all` }]);
+});
+
+test('the dry run of a command says that the key may not write, while that is known', async () => {
+  await using duty = await goOnDuty({ poll: rarePoll, afterMs: 3 * hourMs });
+  await duty.until(() => duty.action()?.state === 'confirmed');
+  const { world, watch } = { world: worldOn(duty.clock, { level: 'silent', format: 'json' }), watch: duty.watch() };
+  const commands = createOperatorCommands([watch], commandRooms(duty, world));
+  const request = { by: 'root', reason: 'to see it', dryRun: true };
+  const plans = async () => [
+    await commands.pause({ ...request, mailbox: amelia }),
+    await commands.undo({ ...request, sinceMs: 12 * hourMs }),
+  ];
+  const mayNot =
+    'The API will probably refuse this: the key of account agency had no permission to write at the last change.';
+  const writable = await plans();
+  for (const { result, messages } of writable) expect([result, messages.includes(mayNot)]).toEqual(['planned', false]);
+  duty.between.meddle = (request) => (posts(request) ? forbidden : 'pass');
+  await change(duty, pause);
+  const readOnly = await plans();
+  for (const { result, messages } of readOnly) expect([result, messages.at(-1)]).toEqual(['planned', mayNot]);
+  // What is agreed to is the same.
+  expect(readOnly.map(({ plan }) => plan)).toEqual(writable.map(({ plan }) => plan));
 });
 
 test('a command that could not be confirmed ends nothing, nor does one that could not be sent or needed no change', async () => {
