@@ -25,6 +25,8 @@ const retryMs = 5_000;
 const failingAfterMs = 3 * 60_000;
 /** A loop that wakes later than this shows that the whole process stood still: frozen, or without a processor. */
 const stoodStillMs = 60_000;
+/** So late, and deadlines of requests and queries may have passed meanwhile, with the answers waiting to be read. */
+const sleptMs = 5_000;
 
 /** Begins them; they end with the part of the daemon that has these teardowns. */
 export function startLoops(loops: readonly Loop[], teardowns: Teardowns): void {
@@ -41,6 +43,7 @@ export class Loops {
   readonly #dueAt = new Map<Loop, number>();
   /** On the monotonic scale: when one of them woke last. */
   #awakeAt = 0;
+  #awakeSince = Number.NEGATIVE_INFINITY;
 
   constructor(world: World) {
     this.#world = world;
@@ -102,8 +105,14 @@ export class Loops {
     const now = this.#world.clock.monotonic();
     const lateMs = now - Math.max(until, this.#awakeAt);
     this.#awakeAt = now;
+    if (lateMs >= sleptMs) this.#awakeSince = now;
     if (lateMs < stoodStillMs) return;
     for (const [loop, dueAt] of this.#dueAt) this.#dueAt.set(loop, dueAt + lateMs);
+  }
+
+  /** On the monotonic scale: since when the process has not stood still for seconds, as far as these loops saw. */
+  get awakeSince(): number {
+    return this.#awakeSince;
   }
 
   /** Those of which no step has ended well for three minutes. */

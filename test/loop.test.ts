@@ -87,9 +87,11 @@ test('time in which the process stood still counts for no task, and one that han
   const often = ['watching the channels', 'watching the tasks'].map((task) => others.every(30 * secondMs, task, look));
   startLoops([hanging, ...often], teardowns);
   await clock.advance(45 * secondMs);
+  expect(others.awakeSince).toBe(Number.NEGATIVE_INFINITY);
   frozenMs = 40 * minuteMs;
   await clock.advance(2 * minuteMs);
   expect([...named]).toEqual([]);
+  expect(others.awakeSince).toBe(minuteMs + frozenMs);
   await clock.advance(45 * secondMs);
   expect([...named]).toEqual(['sending the digest']);
   hang.resolve();

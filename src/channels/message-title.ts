@@ -38,9 +38,11 @@ export function countsText({ transitions }: GroupMessage): string {
   return parts.join(' · ');
 }
 
-function leadOf({ kind, severity, transitions, incident }: GroupMessage): string {
+function leadOf({ kind, severity, transitions, incident, rule }: GroupMessage): string {
   const word = severity.charAt(0).toUpperCase() + severity.slice(1);
   if (kind === 'resolved') return !incident && transitions.every(({ brief }) => brief) ? briefLead : 'Resolved';
   if (kind === 'reminder') return `Still ${severity}`;
-  return kind === 'worsened' ? `Worse, ${severity}` : word;
+  if (kind !== 'worsened') return word;
+  // The same outage for another reason, which calls for something else.
+  return rule === 'store_failing' ? `New cause, ${severity}` : `Worse, ${severity}`;
 }

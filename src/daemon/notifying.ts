@@ -7,7 +7,7 @@ import { createNotifier, type Notifier } from '../notify/notifier.ts';
 import { StoreHealth } from '../notify/store-health.ts';
 import { ConfiguredChannels } from './configured-channels.ts';
 import type { Opened } from './open.ts';
-import { StandIn } from './stand-in.ts';
+import { nameReplica, StandIn, saidBy } from './stand-in.ts';
 
 type AlertsConfig = Config['alerts'];
 
@@ -45,7 +45,8 @@ export class Notifying {
       const failureElsewhere = () => this.failureElsewhere();
       const { membership } = store;
       const maySend = () => membership.holds('notify') && membership.mayPost();
-      const parts = { ...own, failureElsewhere, maySend, channels, settings, pageUrl: this.#pageUrl, apiOf };
+      const inWords = (failure: StoreFailure) => saidBy(membership, failure);
+      const parts = { ...own, failureElsewhere, inWords, maySend, channels, settings, pageUrl: this.#pageUrl, apiOf };
       this.#notifier = createNotifier(parts);
       this.#notifier.start();
     });
@@ -80,8 +81,7 @@ export class Notifying {
   failureElsewhere(): StoreFailure | null {
     const { membership } = this.#opened.store;
     const others = membership.replicas().filter(({ id }) => id !== membership.self);
-    for (const { name, storeFailure } of others)
-      if (storeFailure) return { ...storeFailure, said: `replica ${name} says: ${storeFailure.said}` };
+    for (const { name, storeFailure } of others) if (storeFailure) return nameReplica(name, storeFailure);
     return null;
   }
 

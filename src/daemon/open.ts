@@ -19,6 +19,9 @@ import { version } from '../version.ts';
 import type { World } from '../world.ts';
 import type { Startup } from './startup.ts';
 
+/** Of this process, for people. */
+export const replicaName = `process ${process.pid} on ${hostname()}`;
+
 export interface Opened {
   readonly world: World;
   readonly loops: Loops;
@@ -49,7 +52,7 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   const { world, startup, openStore } = origins;
   const live = new LiveConfig(started);
   const { clock, log } = world;
-  const replica = { clock, log, version, name: `process ${process.pid} on ${hostname()}` };
+  const replica = { clock, log, version, name: replicaName };
   const store = await openStore(config.store, clock.now(), undefined, { sleep: (ms) => clock.sleep(ms), replica });
   teardowns.add('store', () => store.close());
   for (const warning of store.warnings) world.log.warn(warning);

@@ -5,8 +5,9 @@ import type { StoreFailure } from '../model/store-failure.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
 import type { StoreHealth } from '../notify/store-health.ts';
 import { StoreWatch } from '../notify/store-watch.ts';
+import type { Membership } from '../replicas/membership.ts';
 import { ConfiguredChannels } from './configured-channels.ts';
-import type { Opened } from './open.ts';
+import { type Opened, replicaName } from './open.ts';
 
 const lookEveryMs = 5 * secondMs;
 /** After so long without the store nobody knows whether the replica that sent the messages still runs. */
@@ -75,13 +76,13 @@ export class StandIn {
   }
 
   #begun(): StoreWatch {
-    const { world, live, store, fleet } = this.#opened;
+    const { world, loops, live, store, fleet } = this.#opened;
     const channels = () => this.#channels.as(live.config.alerts.channels);
     const settings = () => live.config.alerts;
     const isUnseen = this.#mayBegin() && this.#othersSend();
+    const inWords = (failure: StoreFailure) => (isUnseen ? this.#unseen(failure) : saidBy(store.membership, failure));
     return new StoreWatch({
-      ...{ world, store, fleet, channels, settings, health: this.#health, recorded: () => {} },
-      ...(isUnseen && { inWords: (failure: StoreFailure) => this.#unseen(failure) }),
+      ...{ world, loops, store, fleet, channels, settings, health: this.#health, inWords, recorded: () => {} },
     });
   }
 
@@ -117,4 +118,14 @@ export class StandIn {
     this.#mayBeOpen = outage !== null;
     return outage !== null && outage !== 'unknown';
   }
+}
+
+export function nameReplica(name: string, failure: StoreFailure): StoreFailure {
+  return { ...failure, said: `replica ${name} says: ${failure.said}` };
+}
+
+/** While PostgreSQL is away, each of several replicas may notify people of it: then the message names the one that does. */
+export function saidBy(membership: Membership, failure: StoreFailure): StoreFailure {
+  const hasOthers = membership.replicas().some(({ id }) => id !== membership.self);
+  return hasOthers && failure.title === undefined ? nameReplica(replicaName, failure) : failure;
 }

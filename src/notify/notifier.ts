@@ -33,6 +33,8 @@ export interface NotifierParts extends NotifyParts {
   readonly health?: StoreHealth;
   /** What another replica says of the store, null: nothing; absent: there is no other. */
   readonly failureElsewhere?: () => StoreFailure | null;
+  /** See StoreWatchParts. */
+  readonly inWords?: (failure: StoreFailure) => StoreFailure;
   /** Whether an attempt that begins now ends before another replica can send; absent: there is no other. */
   readonly maySend?: () => boolean;
   readonly channels: readonly Channel[];

@@ -8,6 +8,7 @@ import { type AlertRoute, channelsFor } from '../alert/routing.ts';
 import { storeFailing, storeFingerprint, withBeginning, worsened } from '../alert/rules/store-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import type { Channel, Rendered, SendResult } from '../channels/channel.ts';
+import type { Loops } from '../loop.ts';
 import type { Alert, Transition } from '../model/alert.ts';
 import { type Delivery, pendingDelivery } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
@@ -18,6 +19,7 @@ import type { StoreHealth } from './store-health.ts';
 
 export interface StoreWatchParts extends RecordingParts {
   readonly health: StoreHealth;
+  readonly loops: Pick<Loops, 'awakeSince'>;
   /** What another replica says of the store, null: nothing; absent: there is no other. */
   readonly failureElsewhere?: () => StoreFailure | null;
   /** As people are to read it; absent: as it is. */
@@ -32,6 +34,11 @@ const whileFailingMs = 5_000;
 const unprovenMs = minuteMs;
 /** Another replica may report what ended a moment ago for so long: each of its heartbeats says what it saw before. */
 const reportedAfterMs = 15_000;
+/**
+ * After the process stood still, a failure that may pass is announced when it lasts for so long: a query's time was over while its
+ * answer waited to be read, and a replica that was taken for dead joins again first.
+ */
+const justAwakeMs = 15_000;
 /** A cause that came later in an outage is announced when it lasts for so long. */
 const newCauseAfterMs = 30_000;
 /** Real time. */
@@ -114,7 +121,8 @@ export class StoreWatch {
       await Promise.all([this.#tell(this.#telling), this.#record(this.#telling.alert)]);
       await this.#keep(this.#telling.alert);
     }
-    return failure ? Math.min(whileFailingMs, this.#health.unsoundMs || whileFailingMs) : everyMs;
+    if (failure) return Math.min(whileFailingMs, this.#health.unsoundMs || whileFailingMs);
+    return fleet.storeFailure ? whileFailingMs : everyMs;
   }
 
   #firing(): Alert | null {
@@ -124,8 +132,10 @@ export class StoreWatch {
 
   /** What fails here, or else in another replica. What is over by now begins no outage. */
   #failure(isFiring: boolean): StoreFailure | null {
-    const { store, world, failureElsewhere, inWords } = this.#parts;
-    const seen = this.#health.look();
+    const { store, world, loops, failureElsewhere, inWords } = this.#parts;
+    const found = this.#health.look();
+    const isJustAwake = world.clock.monotonic() - loops.awakeSince < justAwakeMs;
+    const seen = !isFiring && isJustAwake && found?.mayPass ? null : found;
     const own = seen && (inWords?.(seen) ?? seen);
     const { failures } = store.trouble;
     const hasFailed = failures > this.#failures;

@@ -121,6 +121,38 @@ test('people are notified once of a cause that came later, when it lasts and nee
   expect(told().map(([type]) => type)).toEqual(['alerts.firing', 'alerts.worsened', 'alerts.resolved']);
 });
 
+test('after the process stood still, a lost connection is announced when it lasts for a quarter of a minute, and a full disk at once', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url));
+  const said = () => receiver.received.map(({ body }) => /Query read timeout|Database or disk is full/.exec(body)?.[0]);
+  const wake = () =>
+    Object.defineProperty(rig.loops, 'awakeSince', { value: rig.clock.monotonic(), configurable: true });
+  const fail = async (forMs: number) => {
+    await rig.store.recordAlerts(noAlerts).catch(() => {});
+    await rig.clock.advance(forMs);
+  };
+  await rig.clock.advance(10 * secondMs);
+  wake();
+  rig.store.away = new Error('Query read timeout');
+  await fail(8 * secondMs);
+  rig.store.away = null;
+  await rig.clock.advance(5 * minuteMs);
+  expect(said()).toEqual([]);
+  wake();
+  rig.store.away = new Error('Query read timeout');
+  await fail(14 * secondMs);
+  expect(said()).toEqual([]);
+  await rig.clock.advance(10 * secondMs);
+  expect(said()).toEqual(['Query read timeout']);
+  rig.store.away = null;
+  await rig.clock.advance(10 * minuteMs);
+  wake();
+  rig.store.broken = full();
+  await fail(secondMs);
+  expect(said()).toEqual(['Query read timeout', undefined, 'Database or disk is full']);
+});
+
 test('a damaged file stays one, however many writes succeed', async () => {
   await using receiver = await startReceiver(() => 0);
   receiver.answer = status(204);

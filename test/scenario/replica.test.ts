@@ -283,6 +283,18 @@ test('when no replica can send the messages, the one that is left sends one aler
   expect(await scene.probe('/readyz')).toBe('200 ready\n');
 });
 
+test('of several replicas, the one that sends store_failing is named in it', async () => {
+  await using scene = await begin(undefined, ['']);
+  const { stage, membership } = scene;
+  membership.others = [replica('host-b', ['account:agency'])];
+  await membership.give('notify', 'free');
+  using writes = failWrites(() => true);
+  await stage.run(2 * minuteMs);
+  expect(writes.failed).toBeGreaterThan(0);
+  expect(stage.notified('store_failing')).toEqual(['firing']);
+  expect(stage.receiver.alerts().at(-1)?.sentences[0]).toMatch(/^Replica process \d+ on \S+ says: /);
+});
+
 test('who sends the messages tells a second outage once, though the end of the first one is what is stored', async () => {
   await using scene = await begin(undefined, ['']);
   const { stage, membership } = scene;

@@ -10,6 +10,7 @@ import { createChannel } from '../../../src/channels/channels.ts';
 import { GroupCommit } from '../../../src/commit/group-commit.ts';
 import { Turns } from '../../../src/commit/turns.ts';
 import { Fleet } from '../../../src/fleet/fleet.ts';
+import { Loops } from '../../../src/loop.ts';
 import type { Transition } from '../../../src/model/alert.ts';
 import { domainOf } from '../../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../../src/model/policy.ts';
@@ -117,7 +118,7 @@ export async function openDesk(at: EpochMs, seed: number): Promise<Desk> {
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
   const watched = { ...parts, store: failing(store, () => desk.storeIsFull) };
-  const storeWatch = new StoreWatch({ ...watched, health: new StoreHealth(watched) });
+  const storeWatch = new StoreWatch({ ...watched, loops: new Loops(world), health: new StoreHealth(watched) });
   return desk;
 }
 
