@@ -15,6 +15,8 @@ import {
 import type { Markup } from './elements.ts';
 
 const silenceLasts = '4h';
+/** Accounts that have a link of their own in one alert. */
+const stopsOffered = 3;
 
 /** A link that prepares a command. `class="do"` is what viewers are not shown. */
 export function doLink(path: string, label: string): Markup {
@@ -34,12 +36,19 @@ export function alertCommands(alert: Alert, silence: Silence | null): Markup {
     rule === 'writes_off'
       ? doLink(writesPath(false, account === noAccount ? {} : scope), 'End the emergency stop')
       : rule === 'guard_held'
-        ? doLink(breakerReleasePath, 'Release')
+        ? html`${doLink(breakerReleasePath, 'Release')} ${stopLinks(alert)}`
         : '';
   const second = silence
     ? doLink(silenceExpirePath(silence.id), 'Expire the silence')
     : doLink(alertSilencePath(alert, silenceLasts), 'Silence 4 h');
   return html`<p class="line">${first} ${isDisarming(alert) ? '' : second}</p>`;
+}
+
+/** What prevents the held actions, for each account or, where there are many, for all; nothing where Warmwarden waits for a release. */
+function stopLinks({ facts: { accounts = [], numbers } }: Alert): readonly Markup[] {
+  if (numbers['acts_from'] === undefined) return [];
+  if (accounts.length > stopsOffered) return [doLink(writesPath(true), 'Writes off')];
+  return accounts.map((account) => doLink(writesPath(true, { account }), `Writes off: ${account}`));
 }
 
 /** For many alerts of one rule. */

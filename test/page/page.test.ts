@@ -265,10 +265,15 @@ describe('the headline', () => {
     fleet.putAlert(alert({ rule: 'guard_held', severity: 'critical', account: noAccount, mailboxId: null }));
     expect(await advice()).toContain('The circuit breaker is holding the actions');
     expect(await advice()).toContain('breaker release`. If not, do nothing: Warmwarden waits for the release.');
-    const facts = { title: 'held', sentences: [], numbers: { acts_from: '2026-03-10T15:04:00.000Z' } };
+    expect(await read(fleet, '/')).not.toContain('Writes off: ');
+    const numbers = { acts_from: '2026-03-10T15:04:00.000Z' };
+    const facts = { title: 'held', sentences: [], numbers, accounts: ['acme', 'beta'] };
     fleet.putAlert(alert({ rule: 'guard_held', severity: 'critical', account: noAccount, mailboxId: null, facts }));
     expect(await advice()).toContain(
       'breaker release`. Otherwise prevent them, as the alert below says: from 10 March 15:04 UTC, Warmwarden acts on its own if',
+    );
+    expect(await read(fleet, '/')).toContain(
+      '<a class="do" href="/writes?account=beta&amp;do=off">Writes off: beta</a>',
     );
   });
 
