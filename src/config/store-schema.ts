@@ -41,7 +41,7 @@ export const storeSchema = section({
   directory: optional(
     z.string().min(1),
     undefined,
-    'With PostgreSQL: a folder for the command socket and a note while the store fails, relative to the folder of this file. Default: ./data.',
+    'With PostgreSQL: a folder for the command socket, a note while the store fails, and a note of the newest primary, relative to the folder of this file. Default: ./data.',
   ),
 });
 type CheckedStore = z.output<typeof storeSchema>;

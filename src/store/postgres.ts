@@ -56,7 +56,7 @@ class PostgresDatabase implements Database {
   readonly #place: PostgresPlace;
   readonly #sleep: Sleep | null;
   readonly #presence: Presence;
-  readonly #reach = new Reach();
+  readonly #reach: Reach;
   /** One connection: transactions follow one another in the order in which they were asked for, as on SQLite. */
   readonly #writer: Kysely<Tables>;
   /** Of the heartbeats. */
@@ -89,11 +89,12 @@ class PostgresDatabase implements Database {
     const config = clientConfig(place);
     this.#place = place;
     this.#sleep = sleep ?? null;
+    this.#keepsBeside = replica !== undefined;
+    this.#reach = new Reach(place, this.#keepsBeside);
     this.#listening = new Listening(place, this.#reach);
     this.#line = new Line(place, this.#reach);
     this.#roster = new PostgresRoster(this.#line, (id, work) => this.#transact(work, id, []));
     this.#log = replica?.log ?? null;
-    this.#keepsBeside = replica !== undefined;
     this.#presence = replica
       ? new Together(place, new SharedMembership(this.#roster, replica, randomUUID))
       : new Alone(place, nameOfHolder(now));

@@ -41,7 +41,7 @@ export class Rig implements AsyncDisposable {
   }
 
   async join(name: string, scopes: readonly Scope[]): Promise<Joined> {
-    const joined = new Joined(name, this, new Line(this.#place, new Reach()));
+    const joined = new Joined(name, this, new Line(this.#place, new Reach(this.#place, false)));
     this.#joined.push(joined);
     await joined.membership.enter();
     joined.begin(scopes);

@@ -5,6 +5,7 @@ import { UntakenError } from '../../replicas/untaken.ts';
 import { DamagedRowError, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
 import { sqlName } from './naming.ts';
+import { OldPrimaryError } from './timeline.ts';
 
 /** What PostgreSQL or its connection did not do, in sentences. */
 class PostgresFailure extends StoreError {
@@ -168,6 +169,10 @@ export function openingError(place: PostgresPlace, given: unknown): Error {
   const error = PostgresFailure.rawOf(given);
   if (error instanceof DamagedRowError)
     return new StoreError(`The store ${nameOf(place)} is damaged: ${error.message}.`);
+  if (error instanceof OldPrimaryError)
+    return new StoreError(
+      `The store ${nameOf(place)} can't be used: ${error.message}. ${error.remedy.replace(byItself, ', and try again')} ${error.atStart}`,
+    );
   if (error instanceof StoreError || error instanceof NewerStoreError) return error;
   const { said, remedy } = failureOf(place, error);
   // The server may be another one than is meant.

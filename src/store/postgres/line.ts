@@ -39,6 +39,7 @@ export class Line {
   async #transact<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result> {
     try {
       const client = this.#client ?? (await this.#connected());
+      await this.#reach.check(client);
       await client.query(begin);
       const result = await work(async (text, values = []) => (await client.query(text, [...values])).rows);
       await client.query('commit');

@@ -2,11 +2,25 @@
 // with the one before would go on reading what that one knew.
 import type { PostgresPool } from 'kysely';
 import pg from 'pg';
+import type { PostgresPlace } from '../../model/store-place.ts';
 import { poolOf } from './connecting.ts';
+import { isOldPrimary, keepNewest, newestAt, OldPrimaryError, type Server, serverOf } from './timeline.ts';
 
 /** Once a connection that writes is opened again, the others are too: each when it is used next. */
 export class Reach {
+  readonly #place: PostgresPlace;
+  /** Whether the next process is to know the newest server, too. */
+  readonly #keeps: boolean;
   #generation = 0;
+  #newest: Server | null;
+  /** Where each connection leads to, once that is known. */
+  readonly #servers = new WeakMap<object, Server | 'unknown'>();
+
+  constructor(place: PostgresPlace, keeps: boolean) {
+    this.#place = place;
+    this.#keeps = keeps;
+    this.#newest = newestAt(place);
+  }
 
   /** Changes when connections are to be opened again. */
   get generation(): number {
@@ -16,6 +30,23 @@ export class Reach {
   /** To be called before a connection that writes is opened, and when the server turned out to be a standby. */
   renew(): void {
     this.#generation += 1;
+  }
+
+  /** To be called before each use of a connection, outside a transaction. Throws OldPrimaryError, and the connection is to be closed then. */
+  async check(client: pg.ClientBase): Promise<void> {
+    const known = this.#servers.get(client);
+    const server = known ?? (await serverOf((text) => client.query(text)));
+    if (server === 'standby') return;
+    // Behind a pooler, the next transaction may reach another server.
+    if (this.#place.isPooled !== true) this.#servers.set(client, server);
+    if (server === 'unknown') return;
+    if (isOldPrimary(server, this.#newest)) throw new OldPrimaryError(this.#place, server, this.#newest);
+    const isNews = server.system !== this.#newest?.system || server.timeline !== this.#newest.timeline;
+    if (known || !isNews) return;
+    // Other connections may still lead to the server before.
+    if (this.#newest) this.renew();
+    this.#newest = server;
+    if (this.#keeps) keepNewest(this.#place, server);
   }
 
   /** Those that write, or that only read. */
@@ -35,7 +66,14 @@ export class Reach {
     const connect = async () => {
       for (;;) {
         const client = await pool.connect();
-        if (generations.get(client) === this.#generation) return client;
+        const isCurrent = () => generations.get(client) === this.#generation;
+        try {
+          if (isCurrent()) await this.check(client);
+        } catch (error) {
+          client.release(true);
+          throw error;
+        }
+        if (isCurrent()) return client;
         client.release(true);
       }
     };

@@ -8,6 +8,7 @@ import type { Tables } from '../schema/tables.ts';
 import { schema } from './connecting.ts';
 import { addReplicas, hasReplicas } from './fence.ts';
 import { sqlName } from './naming.ts';
+import { isOldPrimary, newestAt, OldPrimaryError, serverOf } from './timeline.ts';
 
 type Db = Kysely<Tables>;
 
@@ -79,6 +80,9 @@ export async function refuseServer(db: Db, place: PostgresPlace): Promise<void> 
     );
   if (server && server.encoding !== 'UTF8')
     throw refuse(`its encoding is ${server.encoding}. Create the database with ENCODING 'UTF8'.`);
+  const at = await serverOf((text) => sql.raw(text).execute(db));
+  const newest = newestAt(place);
+  if (typeof at !== 'string' && isOldPrimary(at, newest)) throw new OldPrimaryError(place, at, newest);
   const { user, database } = place;
   const first = (server?.path ?? '').split(',')[0]?.trim();
   if (first !== schema && !(first === '"$user"' && user === schema))

@@ -1,0 +1,76 @@
+// After a failover of PostgreSQL, what was the primary runs again, and one replica's address leads there. That replica does nothing
+// and says so; the other one guards everything, and acts once.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { week } from '../support/other-api.ts';
+import { TestPostgres } from '../support/postgres.ts';
+import { ReplicaCrew } from '../support/replica-crew.ts';
+import { until } from '../support/until.ts';
+
+const lookEveryMs = 250;
+
+test('a replica whose address leads to the old primary again is red, and no breach is acted upon twice', async () => {
+  await using primary = await TestPostgres.own();
+  await using standby = await primary.standby();
+  await using crew = await ReplicaCrew.start(primary, 2, ['a', 'b', 'c']);
+  const [first, second] = crew.slots;
+  if (!first || !second) throw new Error('two replicas');
+  const alerts = (text: string) => crew.receiver.alerts().filter((alert) => JSON.stringify(alert).includes(text));
+  const acted = (account: string, email: string) => {
+    const mailbox = [...crew.api(account).mailboxes.values()].find((one) => one.email === email);
+    if (!mailbox) throw new Error(email);
+    const messages = alerts(email).filter(({ rule }) => rule === 'guard_acted').length;
+    return {
+      posts: crew.api(account).posts(mailbox).length,
+      messages,
+    };
+  };
+  const status = async ({ url }: typeof first) => (await fetch(`${await url}/readyz`)).status;
+  await until('the standby to have all', async () => {
+    await sleep(lookEveryMs);
+    const [row] = await primary.query(
+      'SELECT pg_wal_lsn_diff(sent_lsn, replay_lsn)::int AS behind FROM pg_stat_replication',
+    );
+    return row?.behind === 0;
+  });
+
+  await standby.promote();
+  crew.lead(standby);
+  for (const { proxy } of crew.slots) proxy.cutAll();
+  await crew.untilShared();
+  for (const slot of crew.slots) await until('each to be ready', async () => (await status(slot)) === 200);
+
+  // The old primary never stopped.
+  second.proxy.lead(primary.place(second.proxy.place));
+  second.proxy.cutAll();
+  await until('the one that is sent there to be red', async () => (await status(second)) === 503);
+  await until('it to say why', async () =>
+    (await (await fetch(`${await second.url}/api/fleet`)).text()).includes('was the primary before a failover'),
+  );
+  await until('the other one to guard all', async () => {
+    await sleep(lookEveryMs);
+    const owners = await crew.owners();
+    return owners.size > 0 && [...owners.values()].every((slot) => slot === first);
+  });
+  const breaches = ['a', 'b', 'c'].map((account) => {
+    const { email } = crew.api(account).add(`breach@${account}.example`, { days: week(40, 4) });
+    return [account, email] as const;
+  });
+  for (const [account, email] of breaches)
+    await until(`${email} to be acted upon, with a message`, () => {
+      const { posts, messages } = acted(account, email);
+      return posts > 0 && messages > 0;
+    });
+  // Long enough for a takeover on the other server.
+  await sleep(25_000);
+  expect(await status(second)).toBe(503);
+  expect(await status(first)).toBe(200);
+  for (const [account, email] of breaches) expect(acted(account, email)).toMatchObject({ posts: 1, messages: 1 });
+  expect(await primary.query('SELECT FROM warmwarden.actions', crew.database)).toEqual([]);
+
+  crew.lead(standby);
+  second.proxy.cutAll();
+  await until('it to be ready again', async () => (await status(second)) === 200);
+  await crew.untilShared();
+  for (const [account, email] of breaches) expect(acted(account, email)).toMatchObject({ posts: 1, messages: 1 });
+});
