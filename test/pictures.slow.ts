@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { hourMs } from '../src/model/time.ts';
+import { hourMs, secondMs } from '../src/model/time.ts';
 import { scenarios } from '../src/simulator/scenarios.ts';
 import { startMovedDaemon } from './scenario/moved-daemon.ts';
 import { poll } from './scenario/three-domains.ts';
@@ -46,7 +46,8 @@ async function takePicture(url: string, file: string): Promise<void> {
 
 test('the pictures show the words that the page has: if not, run `npm run pictures`', async () => {
   await using stage = await startMovedDaemon({ scenario: scenarios['bounce-storm'], poll });
-  await stage.run(8 * hourMs);
+  // On the hour polls are due, and for a moment they wait.
+  await stage.run(8 * hourMs + 45 * secondMs);
   const { account, id } = stage.mailbox('amelia.ward@northbeam.example');
   for (const [name, path] of [
     ['fleet', '/'],
