@@ -99,7 +99,7 @@ export class AccountAlerts {
       ...(route === 'stats' || route === 'warmup' ? this.#pooled.after(mailbox, judged, now) : []),
       ...(newest ? [this.#failed(newest, mailbox, context), ...this.#keyShown()] : []),
       ...(newest || !judged ? [] : this.#failedBefore(mailbox, context)),
-      ...(breaker ? [this.#held(breaker, policy, now)] : []),
+      ...(breaker ? [this.#held(breaker, policy, now, mailbox)] : []),
     ];
     const event = acted && actedEvent(acted, mailbox, context satisfies ActionContext);
     const changes = this.#step(conditions, now);

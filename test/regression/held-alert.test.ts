@@ -166,6 +166,10 @@ test('what was not acted on because writes were off says that the breaker holds 
   const toldBefore = told();
   await stage.writes(false);
   expect(held(stage).length).toBeGreaterThan(0);
+  const named = firing(stage)[0]?.facts.sentences.find((text) => text.startsWith('NO ACTION TAKEN')) ?? '';
+  // Also of the one whose answer moved the breaker last.
+  const counts = named.match(/\((agency|second), \d+ bounces in \d+ emails: [\d.]+ %\)/g);
+  expect(counts).toHaveLength(Math.min(10, held(stage).length));
   expect(await saying('Writes are off')).toEqual([]);
   expect((await saying('`warmwarden breaker release`')).length).toBe(held(stage).length);
   const readAt = (text: string) => text.startsWith('Based on counts read');
