@@ -31,18 +31,22 @@ export interface PastAlert {
   readonly messages: readonly Delivery[];
 }
 
-export interface AlertsPageParts {
+/** What of the firing alerts is on the page. */
+export interface AlertsOnPage {
   /** All that fire. */
   readonly firing: FiringAlerts;
   /** How many of them are asked for. */
   readonly chosen: number;
   /** How many may fire soon. */
   readonly pending: number;
-  /** Those that are asked for, as far as they are on this page. */
+  /** Of those that are asked for, the gravest first; of one rule all one by one. */
   readonly groups: readonly AlertGroup[];
   /** From 1. */
   readonly page: number;
   readonly pages: number;
+}
+
+export interface AlertsPageParts extends AlertsOnPage {
   /** The newest first; null when they could not be read. */
   readonly past: { readonly rows: readonly PastAlert[]; readonly next: number | null } | null;
   /** The newest first; null when they could not be read. */

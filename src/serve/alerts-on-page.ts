@@ -1,26 +1,13 @@
 // What the page of alerts shows of those that fire: all of them counted, and one page of those that are asked for.
 import type { Fleet } from '../fleet/fleet.ts';
-import { type AlertGroup, FiringAlerts } from '../overview/firing-alerts.ts';
+import { FiringAlerts } from '../overview/firing-alerts.ts';
 import { FirstOf } from '../overview/first-of.ts';
 import { gravestFirst, isFiring } from '../overview/fleet-view.ts';
-import type { AlertSelection } from '../page/alerts-page.ts';
+import type { AlertSelection, AlertsOnPage } from '../page/alerts-page.ts';
 import { eachAlert } from './each-alert.ts';
 import { isChosen } from './past-alerts.ts';
 
 const entriesAPage = 50;
-
-export interface AlertsOnPage {
-  /** All that fire. */
-  readonly firing: FiringAlerts;
-  /** How many of them are asked for. */
-  readonly chosen: number;
-  /** How many may fire soon. */
-  readonly pending: number;
-  /** Of those that are asked for, the gravest first; of one rule all one by one. */
-  readonly groups: readonly AlertGroup[];
-  readonly page: number;
-  readonly pages: number;
-}
 
 /** `wanted`: from 1; a page that is not there is the last one. */
 export async function alertsOnPage(fleet: Fleet, selection: AlertSelection, wanted: number): Promise<AlertsOnPage> {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => postgres[Symbol.asyncDispose]());
 
-test('a replica that was frozen in a query pages nobody when it goes on, and guards again', async () => {
+test('a replica that was frozen in a query pages no one once it runs again, and guards again', async () => {
   await using crew = await ReplicaCrew.start(postgres, 2, ['a', 'b']);
   const notifier = (await crew.owners()).get('notify');
   if (!notifier) throw new Error('a notifier');
