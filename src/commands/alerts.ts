@@ -9,11 +9,11 @@ import { silencedText } from '../terminal/silenced-text.ts';
 import { tableText } from '../terminal/table.ts';
 import { wrapped } from '../terminal/wrapped.ts';
 import { visibleText } from '../wording/visible-text.ts';
-import type { DaemonAddress } from './daemon-client.ts';
-import { everyAlertOf, everyKnownAlert } from './every-alert.ts';
-import { ledgerBeside, unanswered } from './ledger-beside.ts';
+import { everyAlertOf, everyKnownAlert } from './alerts/every-alert.ts';
 import { printJson } from './options.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
+import type { DaemonAddress } from './sources/daemon-client.ts';
+import { ledgerBeside, unanswered } from './sources/ledger-beside.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions } from './sources/send-command.ts';
 
 interface ListOptions extends DaemonOptions {
   readonly all?: boolean;

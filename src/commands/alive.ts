@@ -2,9 +2,9 @@
 // beside the store, so it holds whatever `server` says about addresses, TLS and tokens.
 import { Command } from 'commander';
 import { exitFailed } from '../terminal/exit-codes.ts';
-import { askFor } from './daemon-client.ts';
-import { findStore } from './loading.ts';
 import { configOption } from './options.ts';
+import { askFor } from './sources/daemon-client.ts';
+import { findStore } from './sources/loading.ts';
 
 export function aliveCommand(): Command {
   return new Command('__alive').addOption(configOption()).action(async ({ config }: { readonly config: string }) => {

@@ -11,9 +11,9 @@ import { systemClock, type World, worldOn } from '../world.ts';
 import { type MailboxHistory, readAccount } from './backtest/fleet-history.ts';
 import { type BacktestedMailbox, type Outcome, outcomeJson } from './backtest/outcome.ts';
 import { outcomeText } from './backtest/table.ts';
-import { guardOf } from './guard-of.ts';
-import { loadConfigured } from './loading.ts';
 import { configOption, jsonOption } from './options.ts';
+import { guardOf } from './sources/guard-of.ts';
+import { loadConfigured } from './sources/loading.ts';
 
 /** The API gives no more. */
 const maxDays = 90;

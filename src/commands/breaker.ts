@@ -1,7 +1,7 @@
 // `warmwarden breaker release`: the actions that the circuit breaker holds are carried out, except where writes are off.
 import { Command } from 'commander';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
-import { askDaemon } from './daemon-client.ts';
+import { askDaemon } from './sources/daemon-client.ts';
 
 export function breakerCommand(): Command {
   const release = withChangeOptions(new Command('release'))

@@ -11,10 +11,10 @@ import { exitFailed } from '../terminal/exit-codes.ts';
 import { sentence } from '../wording/explain.ts';
 import { spanText } from '../wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
-import { channelOf } from './channel-of.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
-import { askDaemon } from './daemon-client.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { channelOf } from './sources/channel-of.ts';
+import { askDaemon } from './sources/daemon-client.ts';
 
 /** How much of an answer's body is shown. */
 const maxBodyShown = 200;

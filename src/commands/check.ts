@@ -12,9 +12,9 @@ import { counted } from '../wording/phrases.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { settingsJson, settingsText } from './check/effective.ts';
 import type { Neighbor } from './check/online.ts';
-import { askFor } from './daemon-client.ts';
-import { loadConfigured } from './loading.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { askFor } from './sources/daemon-client.ts';
+import { loadConfigured } from './sources/loading.ts';
 
 interface CheckOptions extends JsonOptions {
   readonly config: string;

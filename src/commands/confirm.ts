@@ -5,8 +5,8 @@ import type { CommandOutcome } from '../model/operator-command.ts';
 import { userName } from '../operator/user-name.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { onScreen } from '../terminal/screen.ts';
-import type { DaemonAddress } from './daemon-client.ts';
-import { addressOf, type DaemonOptions, report, withDaemonOptions } from './send-command.ts';
+import type { DaemonAddress } from './sources/daemon-client.ts';
+import { addressOf, type DaemonOptions, report, withDaemonOptions } from './sources/send-command.ts';
 
 /** How a change is confirmed. */
 export interface ConfirmOptions {

@@ -1,7 +1,7 @@
 // `warmwarden contest release`: Warmwarden may act again on a mailbox where others took its changes back.
 import { Command } from 'commander';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
-import { askDaemon } from './daemon-client.ts';
+import { askDaemon } from './sources/daemon-client.ts';
 
 export function contestCommand(): Command {
   const release = withChangeOptions(new Command('release'))

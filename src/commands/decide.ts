@@ -13,9 +13,9 @@ import type { Verdict } from '../model/verdict.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { systemClock } from '../world.ts';
-import { decideCases } from './decide-cases.ts';
-import { guardOf } from './guard-of.ts';
+import { decideCases } from './decide/cases.ts';
 import { jsonOption, printJson } from './options.ts';
+import { guardOf } from './sources/guard-of.ts';
 
 interface DecideOptions {
   readonly mode?: string;

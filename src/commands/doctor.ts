@@ -20,8 +20,8 @@ import { type DoctorPart, doctorParts, type Examined, reporter } from './doctor/
 import { examineFiles, isReadersGain } from './doctor/files.ts';
 import { unknownReplicas } from './doctor/postgres.ts';
 import { examineStore, type StoreLines } from './doctor/store.ts';
-import { configurationError } from './loading.ts';
 import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { configurationError } from './sources/loading.ts';
 
 interface DoctorOptions extends JsonOptions {
   readonly config: string;

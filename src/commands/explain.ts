@@ -10,10 +10,10 @@ import { sentence } from '../wording/explain.ts';
 import { counted } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
-import { askFor, type DaemonAddress, isHttp, UnknownNameError } from './daemon-client.ts';
-import { ledgerBeside } from './ledger-beside.ts';
 import { printJson } from './options.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
+import { askFor, type DaemonAddress, isHttp, UnknownNameError } from './sources/daemon-client.ts';
+import { ledgerBeside } from './sources/ledger-beside.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions } from './sources/send-command.ts';
 
 interface ExplainOptions extends DaemonOptions {
   readonly limit?: number;

@@ -9,10 +9,10 @@ import { wholeNumber } from '../terminal/whole-number.ts';
 import { reasonWords } from '../wording/decision-words.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
-import { askFor, type DaemonAddress, UnknownNameError } from './daemon-client.ts';
-import { ledgerBeside } from './ledger-beside.ts';
 import { printJson } from './options.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
+import { askFor, type DaemonAddress, UnknownNameError } from './sources/daemon-client.ts';
+import { ledgerBeside } from './sources/ledger-beside.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions } from './sources/send-command.ts';
 
 interface HistoryOptions extends DaemonOptions {
   readonly mailbox?: string;

@@ -6,7 +6,7 @@ import { secondMs } from '../model/time.ts';
 import { duration } from '../terminal/duration.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
-import { askDaemon } from './daemon-client.ts';
+import { askDaemon } from './sources/daemon-client.ts';
 
 export function pauseCommand(): Command {
   return onMailbox('pause', 'pause the warm-up of a mailbox; campaign sending continues').action(

@@ -15,10 +15,10 @@ import { presenceOf } from '../store/file/place.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { version } from '../version.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
-import { daemonListens } from './daemon-client.ts';
-import { findPlaces } from './loading.ts';
-import { openOfflineRecipes } from './offline-recipes.ts';
 import { configOption } from './options.ts';
+import { daemonListens } from './sources/daemon-client.ts';
+import { findPlaces } from './sources/loading.ts';
+import { openOfflineRecipes } from './sources/offline-recipes.ts';
 
 /** A service elsewhere counts our requests. */
 const lookAtServiceEveryMs = 60_000;

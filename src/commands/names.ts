@@ -1,10 +1,10 @@
 // `warmwarden __names KIND`: names for the shell's completion, from the running daemon, its store or its configuration.
 import { Argument, Command } from 'commander';
 import type { FleetAnswer } from '../serve/fleet-answer.ts';
-import { askFor, type DaemonAddress } from './daemon-client.ts';
-import { ledgerBeside } from './ledger-beside.ts';
 import { configOption } from './options.ts';
-import { addressOf } from './send-command.ts';
+import { askFor, type DaemonAddress } from './sources/daemon-client.ts';
+import { ledgerBeside } from './sources/ledger-beside.ts';
+import { addressOf } from './sources/send-command.ts';
 
 /** More are no help. */
 const maxNames = 100;
@@ -23,7 +23,7 @@ const namesOf = {
   mailbox: mailboxNames,
   recipe: async (line: Line) => (await import('./recipes.ts')).recipeIds(line),
   silence: async (line: Line) => (await import('./silence.ts')).silenceIds(line),
-  channel: async ({ config }: Line) => (await import('./channel-of.ts')).channelOf(config, '').names,
+  channel: async ({ config }: Line) => (await import('./sources/channel-of.ts')).channelOf(config, '').names,
 } as const;
 
 export type NameKind = keyof typeof namesOf;

@@ -18,11 +18,11 @@ import { counted } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
-import { daemonListens, isHttp, isNoPage, NoDaemonError, noPageAt } from './daemon-client.ts';
-import { findPlaces, findStore } from './loading.ts';
-import { openOfflineRecipes } from './offline-recipes.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { addressOf } from './send-command.ts';
+import { daemonListens, isHttp, isNoPage, NoDaemonError, noPageAt } from './sources/daemon-client.ts';
+import { findPlaces, findStore } from './sources/loading.ts';
+import { openOfflineRecipes } from './sources/offline-recipes.ts';
+import { addressOf } from './sources/send-command.ts';
 
 const lookEveryMs = 250;
 /** A column of text on a screen that is too narrow keeps so many letters. */

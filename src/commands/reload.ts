@@ -1,7 +1,7 @@
 // `warmwarden reload`: the running daemon loads its configuration again, or only says what would change.
 import { Command } from 'commander';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
-import { askDaemon } from './daemon-client.ts';
+import { askDaemon } from './sources/daemon-client.ts';
 
 interface ReloadOptions extends ChangeOptions {
   readonly force?: boolean;

@@ -9,10 +9,10 @@ import { screenColumns } from '../terminal/screen.ts';
 import { tableText } from '../terminal/table.ts';
 import { systemClock } from '../world.ts';
 import { type ChangeOptions, change, withChangeOptions, withConfirmOptions } from './confirm.ts';
-import { askDaemon, askFor, type DaemonAddress } from './daemon-client.ts';
-import { ledgerBeside } from './ledger-beside.ts';
 import { printJson } from './options.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
+import { askDaemon, askFor, type DaemonAddress } from './sources/daemon-client.ts';
+import { ledgerBeside } from './sources/ledger-beside.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions } from './sources/send-command.ts';
 
 /** A column on a screen that is too narrow keeps so many letters. */
 const leastLetters = 8;

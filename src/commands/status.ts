@@ -5,9 +5,9 @@ import type { FleetAnswer } from '../serve/fleet-answer.ts';
 import { exitDone, exitFailed } from '../terminal/exit-codes.ts';
 import { screenColumns, screenRows, showsColours } from '../terminal/screen.ts';
 import { systemClock } from '../world.ts';
-import { askFor, type DaemonAddress } from './daemon-client.ts';
 import { printJson } from './options.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
+import { askFor, type DaemonAddress } from './sources/daemon-client.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions } from './sources/send-command.ts';
 import { joined } from './status/pages.ts';
 import { type Screen, statusText } from './status/table.ts';
 

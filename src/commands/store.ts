@@ -11,10 +11,10 @@ import { tableText } from '../terminal/table.ts';
 import { counted, roughSpanText } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
-import { findRetention, findStore } from './loading.ts';
 import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { report } from './send-command.ts';
-import type { CopyOptions } from './store-copy.ts';
+import { findRetention, findStore } from './sources/loading.ts';
+import { report } from './sources/send-command.ts';
+import type { CopyOptions } from './store/copy.ts';
 
 interface StoreOptions extends JsonOptions {
   readonly config: string;
@@ -52,7 +52,7 @@ export function storeCommand(): Command {
         .description('copy a store from a SQLite file into an empty PostgreSQL database; stop the daemon first')
         .requiredOption('--from <store>', 'sqlite: and the path of the file')
         .option('--to <url>', 'postgres://USER@HOST:5432/DATABASE; default: the store of the configuration')
-        .action(async (options: CopyOptions) => (await import('./store-copy.ts')).copyInto(options)),
+        .action(async (options: CopyOptions) => (await import('./store/copy.ts')).copyInto(options)),
     );
 }
 

@@ -4,8 +4,8 @@ import { pathOf } from '../model/store-place.ts';
 import { secondMs } from '../model/time.ts';
 import { duration } from '../terminal/duration.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
-import { askDaemon, daemonListens, isHttp } from './daemon-client.ts';
-import { switchInStore } from './writes-in-store.ts';
+import { askDaemon, daemonListens, isHttp } from './sources/daemon-client.ts';
+import { switchInStore } from './writes/in-store.ts';
 
 interface WritesOptions extends ChangeOptions {
   readonly account?: string;

@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { askDaemon } from '../../src/commands/daemon-client.ts';
 import { examineDaemon } from '../../src/commands/doctor/daemon.ts';
 import { examineStore } from '../../src/commands/doctor/store.ts';
-import { switchInStore } from '../../src/commands/writes-in-store.ts';
+import { askDaemon } from '../../src/commands/sources/daemon-client.ts';
+import { switchInStore } from '../../src/commands/writes/in-store.ts';
 import { socketPathOf } from '../../src/operator/socket-path.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 

@@ -1,7 +1,7 @@
 // What a mailbox looks like that nobody remembers, and that `decide` and the daemon say the same of it.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decideCases } from '../../src/commands/decide-cases.ts';
+import { decideCases } from '../../src/commands/decide/cases.ts';
 import { situationOf } from '../../src/guard/judgement.ts';
 import { afterSight, firstSight } from '../../src/guard/memory.ts';
 import { guardStateOf } from '../../src/guard/state.ts';

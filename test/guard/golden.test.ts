@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { underPressure } from '../../src/commands/decide-cases.ts';
+import { underPressure } from '../../src/commands/decide/cases.ts';
 import { situationOf } from '../../src/guard/judgement.ts';
 import { firstSight } from '../../src/guard/memory.ts';
 import { judge } from '../../src/guard/verdict.ts';

@@ -1,7 +1,7 @@
 // The guard against a second reading of its policy: both must say the same of every situation.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { underPressure } from '../../src/commands/decide-cases.ts';
+import { underPressure } from '../../src/commands/decide/cases.ts';
 import { judge } from '../../src/guard/verdict.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import type { Reason } from '../../src/model/verdict.ts';

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { GroupMessage } from '../../src/alert/grouping.ts';
 import { mutes } from '../../src/alert/matching.ts';
 import { linksOf } from '../../src/channels/links.ts';
-import { askDaemon } from '../../src/commands/daemon-client.ts';
+import { askDaemon } from '../../src/commands/sources/daemon-client.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { main } from '../../src/main.ts';
 import type { Alert } from '../../src/model/alert.ts';

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { askDaemon } from '../../src/commands/daemon-client.ts';
+import { askDaemon } from '../../src/commands/sources/daemon-client.ts';
 import { minuteMs } from '../../src/model/time.ts';
 import { socketPathOf } from '../../src/operator/socket-path.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';

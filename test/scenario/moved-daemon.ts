@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
-import { askDaemon } from '../../src/commands/daemon-client.ts';
+import { askDaemon } from '../../src/commands/sources/daemon-client.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';

@@ -1,7 +1,7 @@
 // The commands over HTTP: for an operator's token only, as JSON only, and the same requests as over the socket.
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { askDaemon, askFor } from '../../src/commands/daemon-client.ts';
+import { askDaemon, askFor } from '../../src/commands/sources/daemon-client.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import type { CommandOutcome, DaemonCommands } from '../../src/model/operator-command.ts';
 import { serve } from './running-server.ts';

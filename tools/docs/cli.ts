@@ -1,7 +1,7 @@
 // docs/cli.md: every command with its options, its examples and what it prints with --json, from commander's commands and the shapes.
 import type { Argument, Command, Option } from 'commander';
 import { allCommands } from '../../src/commands/commands.ts';
-import { caseSchema } from '../../src/commands/decide-cases.ts';
+import { caseSchema } from '../../src/commands/decide/cases.ts';
 import { examples } from '../../src/commands/examples.ts';
 import { errorShape, shapes } from '../../src/commands/shapes/shapes.ts';
 import { errorKinds, exitMeanings } from '../../src/terminal/exit-codes.ts';

@@ -7,7 +7,7 @@ import { livingHolder } from '../../store/file/lock.ts';
 import { asItsUser, presenceOf } from '../../store/file/place.ts';
 import { version } from '../../version.ts';
 import { systemClock } from '../../world.ts';
-import { askFor } from '../daemon-client.ts';
+import { askFor } from '../sources/daemon-client.ts';
 import { type Examined, reporter } from './examined.ts';
 
 const daemon = reporter('daemon');

@@ -5,7 +5,7 @@ import { formatProblem } from '../../config/problem.ts';
 import { startDaemon } from '../../daemon/daemon.ts';
 import { goOnWithoutOutputs } from '../../terminal/outputs.ts';
 import { systemClock, type World, worldOn } from '../../world.ts';
-import { loadConfigured } from '../loading.ts';
+import { loadConfigured } from '../sources/loading.ts';
 import type { HeapRoom } from './heap.ts';
 import { bySignal, handleSignals } from './signals.ts';
 

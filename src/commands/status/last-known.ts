@@ -6,8 +6,8 @@ import { type FleetAnswer, fleetAnswer } from '../../serve/fleet-answer.ts';
 import { Ranking } from '../../serve/ranking.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import { createLog, systemClock } from '../../world.ts';
-import type { DaemonAddress } from '../daemon-client.ts';
-import { ledgerBeside, unanswered } from '../ledger-beside.ts';
+import type { DaemonAddress } from '../sources/daemon-client.ts';
+import { ledgerBeside, unanswered } from '../sources/ledger-beside.ts';
 import { joined } from './pages.ts';
 
 /** Rejects when there is no store either. */

@@ -1,13 +1,13 @@
 // How a command finds the daemon that the configuration or the URL names, and how it prints an outcome.
 import type { Command } from 'commander';
-import { isLoopback } from '../model/loopback.ts';
-import type { CommandOutcome } from '../model/operator-command.ts';
-import { CommandError } from '../terminal/command-error.ts';
-import { exitDone } from '../terminal/exit-codes.ts';
-import { onScreen } from '../terminal/screen.ts';
+import { isLoopback } from '../../model/loopback.ts';
+import type { CommandOutcome } from '../../model/operator-command.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { exitDone } from '../../terminal/exit-codes.ts';
+import { onScreen } from '../../terminal/screen.ts';
+import { configOption, type JsonOptions, jsonOption, printJson } from '../options.ts';
 import { type DaemonAddress, tokenVariable } from './daemon-client.ts';
 import { findStore } from './loading.ts';
-import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 
 /** How a command finds the daemon. */
 export interface DaemonOptions extends JsonOptions {

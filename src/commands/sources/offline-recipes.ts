@@ -1,13 +1,13 @@
 // Recipes over a store without its daemon: read-only, their runs kept in this process only.
-import type { Places } from '../config/places.ts';
-import { defaultPolicy } from '../model/policy.ts';
-import type { RecipeService } from '../model/recipe.ts';
-import { hourMs, minuteMs } from '../model/time.ts';
-import { RecipeCatalogue } from '../recipes/catalogue.ts';
-import { usualLimits } from '../recipes/execution.ts';
-import { MemoryRuns } from '../recipes/memory-runs.ts';
-import { RecipeRunner } from '../recipes/runner.ts';
-import type { World } from '../world.ts';
+import type { Places } from '../../config/places.ts';
+import { defaultPolicy } from '../../model/policy.ts';
+import type { RecipeService } from '../../model/recipe.ts';
+import { hourMs, minuteMs } from '../../model/time.ts';
+import { RecipeCatalogue } from '../../recipes/catalogue.ts';
+import { usualLimits } from '../../recipes/execution.ts';
+import { MemoryRuns } from '../../recipes/memory-runs.ts';
+import { RecipeRunner } from '../../recipes/runner.ts';
+import type { World } from '../../world.ts';
 
 /** Runs that ended longer ago are forgotten: their rows are in memory. */
 const runsKeptMs = hourMs;

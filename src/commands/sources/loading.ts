@@ -1,17 +1,17 @@
 // The configuration of a command, or its problems as the error that ends it.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { shellPath } from '../command-name.ts';
-import { loadConfig, type ValidConfig } from '../config/load.ts';
-import { loadPlaces, loadRetention, type Places } from '../config/places.ts';
-import { formatProblem, type Problem } from '../config/problem.ts';
-import type { Retention } from '../model/retention.ts';
-import type { StorePlace } from '../model/store-place.ts';
-import { CommandError } from '../terminal/command-error.ts';
-import { configVariable, notFound } from './options.ts';
+import { shellPath } from '../../command-name.ts';
+import { loadConfig, type ValidConfig } from '../../config/load.ts';
+import { loadPlaces, loadRetention, type Places } from '../../config/places.ts';
+import { formatProblem, type Problem } from '../../config/problem.ts';
+import type { Retention } from '../../model/retention.ts';
+import type { StorePlace } from '../../model/store-place.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { configVariable, notFound } from '../options.ts';
 
 /** It ships with the program. */
-const example = fileURLToPath(new URL('../../config.example.yaml', import.meta.url));
+const example = fileURLToPath(new URL('../../../config.example.yaml', import.meta.url));
 
 /** Throws a CommandError with every problem of the file, or of these sections, when only they are needed. */
 export function loadConfigured(file: string, sections: Parameters<typeof loadConfig>[2] = null): ValidConfig {

@@ -1,16 +1,16 @@
 // The guard settings of a file with a guard section, or of a whole configuration, of which nothing else is read.
 import { dirname, resolve } from 'node:path';
-import type { GuardSettings } from '../config/config.ts';
-import { inconsistencies } from '../config/consistency.ts';
-import { readDocument } from '../config/document.ts';
-import { checkAgainst } from '../config/findings.ts';
-import { guardSchema } from '../config/guard-schema.ts';
-import { hideSecrets, secretsIn } from '../config/hiding.ts';
-import { byPlace, formatPath, formatProblem, type Problem } from '../config/problem.ts';
-import { section } from '../config/section.ts';
-import { readSmallFile } from '../config/small-file.ts';
-import { substitute } from '../config/substitute.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import type { GuardSettings } from '../../config/config.ts';
+import { inconsistencies } from '../../config/consistency.ts';
+import { readDocument } from '../../config/document.ts';
+import { checkAgainst } from '../../config/findings.ts';
+import { guardSchema } from '../../config/guard-schema.ts';
+import { hideSecrets, secretsIn } from '../../config/hiding.ts';
+import { byPlace, formatPath, formatProblem, type Problem } from '../../config/problem.ts';
+import { section } from '../../config/section.ts';
+import { readSmallFile } from '../../config/small-file.ts';
+import { substitute } from '../../config/substitute.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 
 const guardFile = section({ guard: guardSchema });
 

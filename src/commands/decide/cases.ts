@@ -1,15 +1,15 @@
 // The cases of `decide --cases`: vectors in the format of guard/vectors.json become situations, verdicts become rows.
 import { z } from 'zod';
-import { admit, type FleetPressure, heldByBreaker } from '../guard/breaker.ts';
-import { situationOf } from '../guard/judgement.ts';
-import { firstSight } from '../guard/memory.ts';
-import { judge, type Situation } from '../guard/verdict.ts';
-import { readStats } from '../mailbox-api/answers.ts';
-import { closedBreaker } from '../model/breaker.ts';
-import { defaultPolicy, onePercentPpm, type Policy, warmupModes } from '../model/policy.ts';
-import { percent, ratePpm } from '../model/rate.ts';
-import type { EpochMs } from '../model/time.ts';
-import type { EvidenceStart, RunState, Verdict } from '../model/verdict.ts';
+import { admit, type FleetPressure, heldByBreaker } from '../../guard/breaker.ts';
+import { situationOf } from '../../guard/judgement.ts';
+import { firstSight } from '../../guard/memory.ts';
+import { judge, type Situation } from '../../guard/verdict.ts';
+import { readStats } from '../../mailbox-api/answers.ts';
+import { closedBreaker } from '../../model/breaker.ts';
+import { defaultPolicy, onePercentPpm, type Policy, warmupModes } from '../../model/policy.ts';
+import { percent, ratePpm } from '../../model/rate.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { EvidenceStart, RunState, Verdict } from '../../model/verdict.ts';
 
 const number = z.number();
 /** A case as the file has it. */

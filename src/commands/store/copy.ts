@@ -1,15 +1,15 @@
 // `warmwarden store copy`: moves a store from a SQLite file into a PostgreSQL database.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { placeAt } from '../config/store-schema.ts';
-import { nameOf, type PostgresPlace } from '../model/store-place.ts';
-import { CommandError } from '../terminal/command-error.ts';
-import { screenColumns } from '../terminal/screen.ts';
-import { tableText } from '../terminal/table.ts';
-import { counted } from '../wording/phrases.ts';
-import { systemClock } from '../world.ts';
-import { findStore } from './loading.ts';
-import { type JsonOptions, printJson } from './options.ts';
+import { placeAt } from '../../config/store-schema.ts';
+import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { screenColumns } from '../../terminal/screen.ts';
+import { tableText } from '../../terminal/table.ts';
+import { counted } from '../../wording/phrases.ts';
+import { systemClock } from '../../world.ts';
+import { type JsonOptions, printJson } from '../options.ts';
+import { findStore } from '../sources/loading.ts';
 
 export interface CopyOptions extends JsonOptions {
   readonly config: string;
@@ -19,7 +19,7 @@ export interface CopyOptions extends JsonOptions {
 
 export async function copyInto({ config, from, to, json = false }: CopyOptions): Promise<void> {
   const [file, place] = [fileOf(from), to === undefined ? configured(config) : named(to)];
-  const { copyStore } = await import('../store/copy.ts');
+  const { copyStore } = await import('../../store/copy.ts');
   const tables = await copyStore(file, place, systemClock().now());
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
   if (json) return void printJson('store copy', { from: file, to: nameOf(place), rows, tables: [...tables] });

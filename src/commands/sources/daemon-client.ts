@@ -1,13 +1,13 @@
 // The running daemon, asked from outside: over the socket beside its store, or over HTTP with a token.
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { commandName } from '../command-name.ts';
-import type { CommandOutcome } from '../model/operator-command.ts';
-import { pathOf, type StorePlace } from '../model/store-place.ts';
-import type { OperationBody, OperationName } from '../operator/command-requests.ts';
-import { socketPathOf } from '../operator/socket-path.ts';
-import { asItsUser } from '../store/file/place.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { commandName } from '../../command-name.ts';
+import type { CommandOutcome } from '../../model/operator-command.ts';
+import { pathOf, type StorePlace } from '../../model/store-place.ts';
+import type { OperationBody, OperationName } from '../../operator/command-requests.ts';
+import { socketPathOf } from '../../operator/socket-path.ts';
+import { asItsUser } from '../../store/file/place.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 
 // An import of it would load a WebSocket, too: a tenth of the start of a command.
 const { request } = process.getBuiltinModule('node:http');

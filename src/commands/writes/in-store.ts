@@ -1,19 +1,19 @@
 // `warmwarden writes off|on` without a daemon: the switch is written into the store, where the next daemon finds it.
-import { Turns } from '../commit/turns.ts';
-import { loadConfig } from '../config/load.ts';
-import type { CommandOutcome, WritesRequest } from '../model/operator-command.ts';
-import { defaultRuleSettings } from '../model/rule-settings.ts';
-import { nameOf, pathOf, type StorePlace } from '../model/store-place.ts';
-import { auditing } from '../operator/audit.ts';
-import { failed } from '../operator/plan.ts';
-import { socketPathOf } from '../operator/socket-path.ts';
-import { writesCommand } from '../operator/writes.ts';
-import { fleetOf } from '../reload/duties.ts';
-import { HeldStoreError } from '../store/failure.ts';
-import { absenceOf } from '../store/file/place.ts';
-import { Store } from '../store/store.ts';
-import { systemClock, worldOn } from '../world.ts';
-import { findPlaces } from './loading.ts';
+import { Turns } from '../../commit/turns.ts';
+import { loadConfig } from '../../config/load.ts';
+import type { CommandOutcome, WritesRequest } from '../../model/operator-command.ts';
+import { defaultRuleSettings } from '../../model/rule-settings.ts';
+import { nameOf, pathOf, type StorePlace } from '../../model/store-place.ts';
+import { auditing } from '../../operator/audit.ts';
+import { failed } from '../../operator/plan.ts';
+import { socketPathOf } from '../../operator/socket-path.ts';
+import { writesCommand } from '../../operator/writes.ts';
+import { fleetOf } from '../../reload/duties.ts';
+import { HeldStoreError } from '../../store/failure.ts';
+import { absenceOf } from '../../store/file/place.ts';
+import { Store } from '../../store/store.ts';
+import { systemClock, worldOn } from '../../world.ts';
+import { findPlaces } from '../sources/loading.ts';
 
 const later =
   'No daemon is running on this store: the switch is in force from the next start, which notifies the channels.';
