@@ -1,7 +1,7 @@
 // `warmwarden alerts list`: what fires, the gravest first; of the running daemon, or as its store knew it last.
 import { Command, Option } from 'commander';
 import { severities } from '../model/alert.ts';
-import type { AlertsAnswer } from '../serve/alerts-answer.ts';
+import type { AlertsAnswer } from '../serve/json/alerts-answer.ts';
 import { exitFailed } from '../terminal/exit-codes.ts';
 import { localMoment } from '../terminal/local-time.ts';
 import { screenColumns } from '../terminal/screen.ts';

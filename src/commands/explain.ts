@@ -1,6 +1,6 @@
 // `warmwarden explain`: the decisions on a mailbox and what was done, in sentences with their numbers.
 import { Command } from 'commander';
-import { type ExplainAnswer, type Explanation, explainAnswer, maxEntriesShown } from '../serve/explain-answer.ts';
+import { type ExplainAnswer, type Explanation, explainAnswer, maxEntriesShown } from '../serve/json/explain-answer.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { localMoment } from '../terminal/local-time.ts';
 import { onScreen } from '../terminal/screen.ts';

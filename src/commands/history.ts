@@ -1,7 +1,7 @@
 // `warmwarden history`: the audit log. Who did what, when, why, and what came of it; of the daemon, or of its store alone.
 import { Command } from 'commander';
 import { secondMs } from '../model/time.ts';
-import { type HistoryAnswer, type HistoryEntry, historyAnswer } from '../serve/history-answer.ts';
+import { type HistoryAnswer, type HistoryEntry, historyAnswer } from '../serve/json/history-answer.ts';
 import { duration } from '../terminal/duration.ts';
 import { localMoment } from '../terminal/local-time.ts';
 import { onScreen } from '../terminal/screen.ts';

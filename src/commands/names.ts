@@ -1,6 +1,6 @@
 // `warmwarden __names KIND`: names for the shell's completion, from the running daemon, its store or its configuration.
 import { Argument, Command } from 'commander';
-import type { FleetAnswer } from '../serve/fleet-answer.ts';
+import type { FleetAnswer } from '../serve/json/fleet-answer.ts';
 import { configOption } from './options.ts';
 import { askFor, type DaemonAddress } from './sources/daemon-client.ts';
 import { ledgerBeside } from './sources/ledger-beside.ts';

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import { matchText, type Severity, severities } from '../model/alert.ts';
 import { secondMs } from '../model/time.ts';
-import { silenceJson } from '../serve/json-answers.ts';
+import { silenceJson } from '../serve/json/json-answers.ts';
 import { duration } from '../terminal/duration.ts';
 import { localMoment } from '../terminal/local-time.ts';
 import { screenColumns } from '../terminal/screen.ts';

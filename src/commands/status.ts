@@ -1,7 +1,7 @@
 // `warmwarden status`: the fleet in the terminal, worst first; of the running daemon, or as its store knew it last.
 import { styleText } from 'node:util';
 import { Command } from 'commander';
-import type { FleetAnswer } from '../serve/fleet-answer.ts';
+import type { FleetAnswer } from '../serve/json/fleet-answer.ts';
 import { exitDone, exitFailed } from '../terminal/exit-codes.ts';
 import { screenColumns, screenRows, showsColours } from '../terminal/screen.ts';
 import { systemClock } from '../world.ts';

@@ -21,7 +21,7 @@ import { type ConfigSource, Reloader } from '../reload/reloader.ts';
 import { ReplicaWatch } from '../reload/replica-watch.ts';
 import { SecretRotation } from '../reload/secret-rotation.ts';
 import { accountScope } from '../replicas/membership.ts';
-import { jsonAnswer } from '../serve/json-routes.ts';
+import { jsonAnswer } from '../serve/json/json-routes.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import type { Teardowns } from '../teardowns.ts';
 import { version } from '../version.ts';

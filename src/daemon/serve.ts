@@ -5,7 +5,7 @@ import { originText, type Setting, valueText } from '../config/settings.ts';
 import { goingOn } from '../model/decision.ts';
 import type { ShownSetting } from '../page/configuration-page.ts';
 import { FleetTrend } from '../serve/fleet-trend.ts';
-import type { AnswerParts } from '../serve/json-routes.ts';
+import type { AnswerParts } from '../serve/json/json-routes.ts';
 import { Ranking } from '../serve/ranking.ts';
 import { callersOf } from '../serve/recipes/callers.ts';
 import { type RunningServer, startServer } from '../serve/server.ts';

@@ -5,7 +5,7 @@ import { FirstOf } from '../overview/first-of.ts';
 import { gravestFirst, isFiring } from '../overview/fleet-view.ts';
 import type { AlertSelection, AlertsOnPage } from '../page/alerts-page.ts';
 import { eachAlert } from './each-alert.ts';
-import { isChosen } from './past-alerts.ts';
+import { isChosen } from './json/past-alerts.ts';
 
 const entriesAPage = 50;
 

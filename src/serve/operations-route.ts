@@ -7,7 +7,7 @@ import { answerOperation, type OperationName, operationNames } from '../operator
 import { failure } from '../operator/plan.ts';
 import { bodyText, maxBodyBytes } from './body-text.ts';
 import { senderOf } from './form.ts';
-import { outcomeJson } from './json-answers.ts';
+import { outcomeJson } from './json/json-answers.ts';
 import { noQuery, refuse } from './refusals.ts';
 
 export interface OperationsRouteParts {

@@ -4,7 +4,7 @@ import { type Auth, reloaderOf } from '../access/auth.ts';
 import { isFromAnyPage } from '../access/origin.ts';
 import { type CommandOutcome, type ReloadRequest, succeeded } from '../model/operator-command.ts';
 import { senderOf } from './form.ts';
-import { outcomeJson } from './json-answers.ts';
+import { outcomeJson } from './json/json-answers.ts';
 import { oneOf, readQuery } from './query.ts';
 import { queryOf, refuse } from './refusals.ts';
 

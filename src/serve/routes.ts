@@ -6,7 +6,7 @@ import type { WrongTokens } from '../access/wrong-tokens.ts';
 import { addMetrics } from '../metrics/metrics-route.ts';
 import { addAccess } from './access.ts';
 import { addCommands } from './commands/command-routes.ts';
-import { addJson } from './json-routes.ts';
+import { addJson } from './json/json-routes.ts';
 import { addEvents } from './live/events-route.ts';
 import type { LiveStream } from './live/live-stream.ts';
 import { openApiDocument } from './openapi/document.ts';

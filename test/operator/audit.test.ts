@@ -7,7 +7,7 @@ import { Fleet } from '../../src/fleet/fleet.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { auditing, endInterrupted } from '../../src/operator/audit.ts';
 import type { CommandRooms } from '../../src/operator/command-rooms.ts';
-import { historyAnswer } from '../../src/serve/history-answer.ts';
+import { historyAnswer } from '../../src/serve/json/history-answer.ts';
 import { Store } from '../../src/store/store.ts';
 import { type MovedClock, movedClock, worldOn } from '../../src/world.ts';
 import { arrivedMailbox, now } from '../store/records.ts';

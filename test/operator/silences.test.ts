@@ -16,7 +16,7 @@ import { createOperatorCommands } from '../../src/operator/commands.ts';
 import { failed } from '../../src/operator/plan.ts';
 import { type CommandSocket, startCommandSocket } from '../../src/operator/socket.ts';
 import { alertCommands } from '../../src/page/command-links.ts';
-import { silenceJson } from '../../src/serve/json-answers.ts';
+import { silenceJson } from '../../src/serve/json/json-answers.ts';
 import { Store } from '../../src/store/store.ts';
 import { systemClock } from '../../src/world.ts';
 import { sampleAlert } from '../alert/samples.ts';

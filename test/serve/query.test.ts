@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { guardStates } from '../../src/model/mailbox.ts';
 import type { ReloadRequest } from '../../src/model/operator-command.ts';
 import { commandPatterns } from '../../src/serve/commands/prepared.ts';
-import { historyFilters } from '../../src/serve/history-answer.ts';
+import { historyFilters } from '../../src/serve/json/history-answer.ts';
 import { places } from '../../src/serve/views.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { exampleFleet } from './example-fleet.ts';

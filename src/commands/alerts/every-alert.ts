@@ -1,7 +1,7 @@
 // Every alert that fits, however many there are: page by page of the running daemon, or of its store.
 import type { Alert, Silence } from '../../model/alert.ts';
 import type { Incident } from '../../model/incident.ts';
-import { type AlertsAnswer, alertsAnswer, maxAlerts } from '../../serve/alerts-answer.ts';
+import { type AlertsAnswer, alertsAnswer, maxAlerts } from '../../serve/json/alerts-answer.ts';
 import { systemClock } from '../../world.ts';
 import { askFor, type DaemonAddress, NoDaemonError } from '../sources/daemon-client.ts';
 

@@ -12,7 +12,7 @@ import { noTally } from '../../model/tally.ts';
 import { secondMs } from '../../model/time.ts';
 import { forecastOf, type Gaps, gapsOf } from '../../poll/forecast.ts';
 import { cronSchedule } from '../../schedule.ts';
-import type { FleetAnswer } from '../../serve/fleet-answer.ts';
+import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { screenRows } from '../../terminal/screen.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
 import { counted, numberText, roughSpanText, spanText } from '../../wording/phrases.ts';

@@ -3,7 +3,7 @@ import { createChannel } from '../../channels/channels.ts';
 import { commandName } from '../../command-name.ts';
 import type { AlertsConfig, ChannelConfig } from '../../config/config.ts';
 import { sendDeadlineMs } from '../../notify/sender.ts';
-import type { FleetAnswer } from '../../serve/fleet-answer.ts';
+import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { sentence } from '../../wording/explain.ts';
 import { counted } from '../../wording/phrases.ts';
 import { systemClock, worldOn } from '../../world.ts';

@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { commandName } from '../../command-name.ts';
 import { socketPathOf } from '../../operator/socket-path.ts';
-import type { FleetAnswer } from '../../serve/fleet-answer.ts';
+import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { livingHolder } from '../../store/file/lock.ts';
 import { asItsUser, presenceOf } from '../../store/file/place.ts';
 import { version } from '../../version.ts';

@@ -2,7 +2,7 @@
 import { commandName } from '../../command-name.ts';
 import { defaultPolicy } from '../../model/policy.ts';
 import { fleetOf } from '../../reload/duties.ts';
-import { type FleetAnswer, fleetAnswer } from '../../serve/fleet-answer.ts';
+import { type FleetAnswer, fleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { Ranking } from '../../serve/ranking.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import { createLog, systemClock } from '../../world.ts';

@@ -1,5 +1,5 @@
 // The pages of a fleet as one answer.
-import type { FleetAnswer } from '../../serve/fleet-answer.ts';
+import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { NoDaemonError } from '../sources/daemon-client.ts';
 
 type NextPage = (cursor: string) => FleetAnswer | null | Promise<FleetAnswer | null>;

@@ -1,7 +1,7 @@
 // The fleet as a table that a person reads in a glance. Pure.
 import type { styleText } from 'node:util';
 import type { GuardState } from '../../model/mailbox.ts';
-import type { FleetAnswer } from '../../serve/fleet-answer.ts';
+import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { silencedText } from '../../terminal/silenced-text.ts';
 import { type Column, lineOf, shortened, tableCells } from '../../terminal/table.ts';
 import { wrapped } from '../../terminal/wrapped.ts';

@@ -1,14 +1,15 @@
 // GET /api/..., as it is described.
 import type { z } from 'zod';
-import { alertsParameters } from '../alerts-answer.ts';
-import { budgetParameters } from '../budget-answer.ts';
-import { configurationParameters } from '../configuration-answer.ts';
-import { deliveriesParameters } from '../deliveries-answer.ts';
-import { explainParameters } from '../explain-answer.ts';
-import { groupsParameters } from '../groups-answer.ts';
-import { historyParameters } from '../history-answer.ts';
-import { incidentsParameters } from '../incidents-answer.ts';
-import { pastAlertsParameters } from '../past-alerts.ts';
+import { alertsParameters } from '../json/alerts-answer.ts';
+import { budgetParameters } from '../json/budget-answer.ts';
+import { configurationParameters } from '../json/configuration-answer.ts';
+import { deliveriesParameters } from '../json/deliveries-answer.ts';
+import { explainParameters } from '../json/explain-answer.ts';
+import { groupsParameters } from '../json/groups-answer.ts';
+import { historyParameters } from '../json/history-answer.ts';
+import { incidentsParameters } from '../json/incidents-answer.ts';
+import { pastAlertsParameters } from '../json/past-alerts.ts';
+import { silencesParameters } from '../json/silences-answer.ts';
 import { fleetParameters } from '../selection.ts';
 import {
   alertsAnswer,
@@ -23,7 +24,6 @@ import {
 } from '../shapes/answers.ts';
 import { budgetAnswer, configurationAnswer, groupsAnswer, runbooksAnswer, trendAnswer } from '../shapes/fleet-views.ts';
 import { mailboxAnswer } from '../shapes/mailbox.ts';
-import { silencesParameters } from '../silences-answer.ts';
 import { answerExamples } from './answer-examples.ts';
 import { type Described, type DescribedParameter, inPath, inQuery } from './described.ts';
 

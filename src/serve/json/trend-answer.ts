@@ -1,8 +1,9 @@
 // GET /api/trend: the whole fleet a day, the oldest first.
+
+import { readQuery } from '../query.ts';
+import { refusalJson } from '../refusals.ts';
+import type { RouteParts } from '../route-parts.ts';
 import { iso } from './json-answers.ts';
-import { readQuery } from './query.ts';
-import { refusalJson } from './refusals.ts';
-import type { RouteParts } from './route-parts.ts';
 
 export async function trendAnswer({ trend, world }: Pick<RouteParts, 'trend' | 'world'>, asked: URLSearchParams) {
   const query = readQuery({}, asked);

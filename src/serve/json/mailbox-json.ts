@@ -8,9 +8,9 @@ import type {
   StatsAnswer,
   StatsRow,
   WarmupAnswer,
-} from '../model/answers.ts';
-import type { RecordedDecision } from '../model/decision.ts';
-import type { MailboxRow } from '../overview/fleet-view.ts';
+} from '../../model/answers.ts';
+import type { RecordedDecision } from '../../model/decision.ts';
+import type { MailboxRow } from '../../overview/fleet-view.ts';
 import { actionJson, changeJson, decisionJson, type Explain, iso, rowJson } from './json-answers.ts';
 
 export function mailboxJson(row: MailboxRow, decisions: readonly RecordedDecision[], explain: Explain) {

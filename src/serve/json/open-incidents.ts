@@ -1,6 +1,6 @@
 // What the answers about the fleet and its alerts say of incidents: those that go on, in a few words.
-import type { Incident } from '../model/incident.ts';
-import { incidentTitle } from '../wording/incidents.ts';
+import type { Incident } from '../../model/incident.ts';
+import { incidentTitle } from '../../wording/incidents.ts';
 
 /** The newest first. Titles have their times in UTC. */
 export function openIncidents(incidents: readonly Incident[]) {

@@ -1,6 +1,10 @@
 // GET /api/...: what the pages show, as JSON. The daemon's own socket answers the same names.
 import type { Hono } from 'hono';
-import { rowOf } from '../overview/fleet-view.ts';
+import { rowOf } from '../../overview/fleet-view.ts';
+import type { PictureParts } from '../picture.ts';
+import { readQuery } from '../query.ts';
+import { noQuery, queryOf, refusalJson, refuse } from '../refusals.ts';
+import { noSuchMailbox, type RouteParts } from '../route-parts.ts';
 import { alertsAnswer } from './alerts-answer.ts';
 import { budgetAnswer } from './budget-answer.ts';
 import { configurationAnswer } from './configuration-answer.ts';
@@ -13,10 +17,6 @@ import { incidentsAnswer } from './incidents-answer.ts';
 import { replicasJson } from './json-answers.ts';
 import { mailboxJson } from './mailbox-json.ts';
 import { pastAlertsAnswer } from './past-alerts.ts';
-import type { PictureParts } from './picture.ts';
-import { readQuery } from './query.ts';
-import { noQuery, queryOf, refusalJson, refuse } from './refusals.ts';
-import { noSuchMailbox, type RouteParts } from './route-parts.ts';
 import { runbooksAnswer } from './runbooks-answer.ts';
 import { silencesAnswer } from './silences-answer.ts';
 import { trendAnswer } from './trend-answer.ts';

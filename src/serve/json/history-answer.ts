@@ -1,14 +1,14 @@
 // GET /api/history: the audit log as JSON, with what the guard did by itself when that is asked for.
-import { type Action, guardActionKinds } from '../model/action.ts';
-import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
-import { type CommandEntry, itself } from '../model/operator-command.ts';
-import { dayMs, type EpochMs, secondMs } from '../model/time.ts';
-import { type Reason, reasons } from '../model/verdict.ts';
-import { operationNames } from '../operator/command-requests.ts';
-import { actionText } from '../wording/explain.ts';
-import { cursorOf, pageOf } from './cursor.ts';
-import { mailboxName, oneOf, type Query, readQuery, upTo, whole } from './query.ts';
-import { refusalJson } from './refusals.ts';
+import { type Action, guardActionKinds } from '../../model/action.ts';
+import { type MailboxState, namedMailbox } from '../../model/mailbox.ts';
+import { type CommandEntry, itself } from '../../model/operator-command.ts';
+import { dayMs, type EpochMs, secondMs } from '../../model/time.ts';
+import { type Reason, reasons } from '../../model/verdict.ts';
+import { operationNames } from '../../operator/command-requests.ts';
+import { actionText } from '../../wording/explain.ts';
+import { cursorOf, pageOf } from '../cursor.ts';
+import { mailboxName, oneOf, type Query, readQuery, upTo, whole } from '../query.ts';
+import { refusalJson } from '../refusals.ts';
 
 /** Where the audit log is read: the daemon's store, or a store without its daemon. */
 export interface HistorySource {

@@ -1,12 +1,12 @@
 // GET /api/groups, and what the page of groups is read from: the fleet by account, domain, provider or tag.
-import { guardStates } from '../model/mailbox.ts';
-import { type Group, Grouped, type Grouping, groupings, shareOf } from '../overview/fleet-groups.ts';
-import { inTurns, turnAfter } from '../world.ts';
-import { cursorOf, pageAfter } from './cursor.ts';
+import { guardStates } from '../../model/mailbox.ts';
+import { type Group, Grouped, type Grouping, groupings, shareOf } from '../../overview/fleet-groups.ts';
+import { inTurns, turnAfter } from '../../world.ts';
+import { cursorOf, pageAfter } from '../cursor.ts';
+import { oneOf, readQuery, whole } from '../query.ts';
+import { refusalJson } from '../refusals.ts';
+import type { RouteParts } from '../route-parts.ts';
 import { iso } from './json-answers.ts';
-import { oneOf, readQuery, whole } from './query.ts';
-import { refusalJson } from './refusals.ts';
-import type { RouteParts } from './route-parts.ts';
 
 const usualLimit = 100;
 export const groupParameters = { by: oneOf(...groupings) };

@@ -1,10 +1,10 @@
 // GET /api/deliveries: the messages to channels, the newest first.
-import type { Delivery } from '../model/delivery.ts';
-import { cursorOf, pageOf } from './cursor.ts';
+import type { Delivery } from '../../model/delivery.ts';
+import { cursorOf, pageOf } from '../cursor.ts';
+import { readQuery, whole } from '../query.ts';
+import { refusalJson } from '../refusals.ts';
+import type { RouteParts } from '../route-parts.ts';
 import { deliveryJson } from './json-answers.ts';
-import { readQuery, whole } from './query.ts';
-import { refusalJson } from './refusals.ts';
-import type { RouteParts } from './route-parts.ts';
 
 const usualLimit = 50;
 export const deliveriesParameters = { limit: whole(1, 1_000), cursor: cursorOf('whole', 'whole', 'text') };

@@ -1,11 +1,11 @@
 // GET /api/incidents: those that go on, then those that ended last.
-import { type Incident, type IncidentMailbox, memberStates } from '../model/incident.ts';
-import type { EpochMs } from '../model/time.ts';
-import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../wording/incidents.ts';
-import { cursorOf, pageAfter } from './cursor.ts';
+import { type Incident, type IncidentMailbox, memberStates } from '../../model/incident.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../wording/incidents.ts';
+import { cursorOf, pageAfter } from '../cursor.ts';
+import { readQuery, whole } from '../query.ts';
+import { refusalJson } from '../refusals.ts';
 import { iso } from './json-answers.ts';
-import { readQuery, whole } from './query.ts';
-import { refusalJson } from './refusals.ts';
 
 /** Mailboxes that the answer lists of one incident; `mailboxes` counts them all. */
 const membersListed = 100;

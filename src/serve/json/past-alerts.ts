@@ -1,15 +1,15 @@
 // Alerts that are over: what resolved and what happened, the newest first, each with the messages about it. GET /api/past-alerts,
 // and what the page of alerts is read from.
-import { type Alert, severities } from '../model/alert.ts';
-import type { Delivery } from '../model/delivery.ts';
-import { type AlertSelection, byAlert, type PastAlert } from '../page/alerts-page.ts';
+import { type Alert, severities } from '../../model/alert.ts';
+import type { Delivery } from '../../model/delivery.ts';
+import { type AlertSelection, byAlert, type PastAlert } from '../../page/alerts-page.ts';
+import { cursorAfter, cursorOf } from '../cursor.ts';
+import { messagesIn, spansOf } from '../messages-about.ts';
+import { oneOf, readQuery, upTo, whole } from '../query.ts';
+import { refusalJson } from '../refusals.ts';
+import type { RouteParts } from '../route-parts.ts';
 import { alertJson } from './alerts-answer.ts';
-import { cursorAfter, cursorOf } from './cursor.ts';
 import { deliveryJson, iso } from './json-answers.ts';
-import { messagesIn, spansOf } from './messages-about.ts';
-import { oneOf, readQuery, upTo, whole } from './query.ts';
-import { refusalJson } from './refusals.ts';
-import type { RouteParts } from './route-parts.ts';
 
 const maxWordLength = 400;
 /** What picks alerts, on the page and here. */

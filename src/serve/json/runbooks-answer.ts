@@ -1,9 +1,9 @@
 // GET /api/runbooks: what each alert means, and what to do.
-import { alertRules } from '../model/alert.ts';
-import { runbookOf } from '../wording/runbooks.ts';
-import { readQuery } from './query.ts';
-import { refusalJson } from './refusals.ts';
-import type { RouteParts } from './route-parts.ts';
+import { alertRules } from '../../model/alert.ts';
+import { runbookOf } from '../../wording/runbooks.ts';
+import { readQuery } from '../query.ts';
+import { refusalJson } from '../refusals.ts';
+import type { RouteParts } from '../route-parts.ts';
 
 export function runbooksAnswer({ world }: Pick<RouteParts, 'world'>, asked: URLSearchParams) {
   const query = readQuery({}, asked);

@@ -1,14 +1,14 @@
 // GET /api/fleet: the headline, accounts and channels, and mailboxes worst first, `limit` of those that fit, from `cursor` on.
-import { FirstOf } from '../overview/first-of.ts';
-import { gravestFirst, isFiring, type Rank } from '../overview/fleet-view.ts';
-import { cursorAfter } from './cursor.ts';
-import { eachAlert } from './each-alert.ts';
+import { FirstOf } from '../../overview/first-of.ts';
+import { gravestFirst, isFiring, type Rank } from '../../overview/fleet-view.ts';
+import { cursorAfter } from '../cursor.ts';
+import { eachAlert } from '../each-alert.ts';
+import { type PictureParts, pictureOf } from '../picture.ts';
+import { type Query, readQuery } from '../query.ts';
+import { refusalJson } from '../refusals.ts';
+import { rowsAfter } from '../select-page.ts';
+import { fleetParameters } from '../selection.ts';
 import { fleetJson } from './json-answers.ts';
-import { type PictureParts, pictureOf } from './picture.ts';
-import { type Query, readQuery } from './query.ts';
-import { refusalJson } from './refusals.ts';
-import { rowsAfter } from './select-page.ts';
-import { fleetParameters } from './selection.ts';
 
 const usualLimit = 100;
 const alertsShown = 20;

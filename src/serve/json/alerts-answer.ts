@@ -1,13 +1,13 @@
 // GET /api/alerts: what fires or may soon, the gravest and newest of it, and how many there are; the incidents that go on,
 // and the silences in force.
-import { type Alert, accountsOf, type Silence, severities } from '../model/alert.ts';
-import type { Incident } from '../model/incident.ts';
-import type { EpochMs } from '../model/time.ts';
-import { cursorOf, pageAfter } from './cursor.ts';
+import { type Alert, accountsOf, type Silence, severities } from '../../model/alert.ts';
+import type { Incident } from '../../model/incident.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { cursorOf, pageAfter } from '../cursor.ts';
+import { oneOf, type Query, readQuery, someOf, whole } from '../query.ts';
+import { refusalJson } from '../refusals.ts';
 import { iso, silencedJson, silenceJson } from './json-answers.ts';
 import { openIncidents } from './open-incidents.ts';
-import { oneOf, type Query, readQuery, someOf, whole } from './query.ts';
-import { refusalJson } from './refusals.ts';
 
 const usualLimit = 100;
 export const maxAlerts = 1_000;

@@ -1,17 +1,17 @@
 // GET /api/explain: the decisions on a mailbox, what was done and what others changed, as JSON.
 import { z } from 'zod';
-import type { Action } from '../model/action.ts';
-import type { Change } from '../model/change.ts';
-import type { RecordedDecision } from '../model/decision.ts';
-import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
-import type { EpochMs } from '../model/time.ts';
-import { type DecisionAt, decisionAt } from '../wording/decision-at.ts';
-import { actionText, explainVerdict } from '../wording/explain.ts';
-import { pausedText } from '../wording/paused.ts';
-import { recentEmailSentences } from '../wording/recent-emails.ts';
+import type { Action } from '../../model/action.ts';
+import type { Change } from '../../model/change.ts';
+import type { RecordedDecision } from '../../model/decision.ts';
+import { type MailboxState, namedMailbox } from '../../model/mailbox.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { type DecisionAt, decisionAt } from '../../wording/decision-at.ts';
+import { actionText, explainVerdict } from '../../wording/explain.ts';
+import { pausedText } from '../../wording/paused.ts';
+import { recentEmailSentences } from '../../wording/recent-emails.ts';
+import { mailboxName, type Parameter, readQuery, whole } from '../query.ts';
+import { refusalJson } from '../refusals.ts';
 import { actionJson, changeJson, decisionJson, iso } from './json-answers.ts';
-import { mailboxName, type Parameter, readQuery, whole } from './query.ts';
-import { refusalJson } from './refusals.ts';
 
 /** Where it is read: the daemon's store, or a store without its daemon. Each list has the newest first. */
 export interface ExplainSource {

@@ -1,9 +1,9 @@
 // GET /api/silences: those in force, which end first first.
-import type { Silence } from '../model/alert.ts';
-import { cursorOf, pageAfter } from './cursor.ts';
+import type { Silence } from '../../model/alert.ts';
+import { cursorOf, pageAfter } from '../cursor.ts';
+import { readQuery, whole } from '../query.ts';
+import { refusalJson } from '../refusals.ts';
 import { silenceJson } from './json-answers.ts';
-import { readQuery, whole } from './query.ts';
-import { refusalJson } from './refusals.ts';
 
 const usualLimit = 100;
 export const silencesParameters = { limit: whole(1, 1_000), cursor: cursorOf('number', 'text') };
