@@ -104,9 +104,9 @@ export const largeRooms: Readonly<Record<string, string>> = {
     'what conditions become: alerts, incidents, messages; in a folder of their own the rules, a file each, all pure',
   config: 'every key of the file with its meaning, default and check; what several keys share is a few small files',
   commands:
-    'a file a command, which knows no other command, and its parts in a folder of its name; in  what commands read from',
-  page: 'a file a view or a panel, all pure; what several share (elements, items of lists, regions) is a few small files',
-  serve: 'one server with three faces: what a page is read from, JSON, and in a folder of their own the recipe routes',
+    'a file a command, which knows no other command, and its parts in a folder of its name; in `sources` what commands read from',
+  page: 'a file a view, all pure; in folders of their own the parts that views are made of, and what a browser loads',
+  serve: 'one server with several faces: what a page is read from, and in folders of their own JSON, commands, recipes',
   simulator: 'a second implementation of the whole API with its faults, which may share nothing with its client',
   store: 'one database behind one gate: the verbs, and in folders of their own SQLite, PostgreSQL and the schema',
 };

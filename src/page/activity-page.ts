@@ -4,9 +4,9 @@ import { type Action, alreadySo, guardActionKinds } from '../model/action.ts';
 import { type CommandEntry, itself } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Reason, Verdict } from '../model/verdict.ts';
-import { actionItem } from './action-item.ts';
-import { ago, breakable, type Markup, prose, text } from './elements.ts';
-import { Regions, type View } from './regions.ts';
+import { actionItem } from './parts/action-item.ts';
+import { ago, breakable, type Markup, prose, text } from './parts/elements.ts';
+import { Regions, type View } from './parts/regions.ts';
 
 /** What is shown; the lists have nothing else. */
 export interface ActivitySelection {

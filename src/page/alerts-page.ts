@@ -7,11 +7,11 @@ import type { EpochMs } from '../model/time.ts';
 import type { AlertGroup, FiringAlerts } from '../overview/firing-alerts.ts';
 import { duration } from '../wording/one-line.ts';
 import { counted, numberText } from '../wording/phrases.ts';
-import { alertGroupItem, alertItem, alertTitle, runbookLink, sentList } from './alert-item.ts';
-import { deliveryItem } from './delivery-item.ts';
-import { ago, type Markup, severityBadge, text } from './elements.ts';
-import { pageLinks } from './page-links.ts';
-import { Regions, type View } from './regions.ts';
+import { alertGroupItem, alertItem, alertTitle, runbookLink, sentList } from './parts/alert-item.ts';
+import { deliveryItem } from './parts/delivery-item.ts';
+import { ago, type Markup, severityBadge, text } from './parts/elements.ts';
+import { pageLinks } from './parts/neighbours.ts';
+import { Regions, type View } from './parts/regions.ts';
 
 export interface AlertSelection {
   readonly severity: Severity | null;

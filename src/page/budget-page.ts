@@ -7,10 +7,10 @@ import type { EpochMs } from '../model/time.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import { counted, numberText, spanText } from '../wording/phrases.ts';
 import { sweepText } from '../wording/sweep.ts';
-import { oldestPoll } from './account-panels.ts';
-import { age, ago, type Markup, text } from './elements.ts';
-import { pageLinks } from './page-links.ts';
-import { Regions, type View } from './regions.ts';
+import { oldestPoll } from './parts/account-panels.ts';
+import { age, ago, type Markup, text } from './parts/elements.ts';
+import { pageLinks } from './parts/neighbours.ts';
+import { Regions, type View } from './parts/regions.ts';
 
 /** What is read of a mailbox, as people name it, and the route that reads it. */
 export const dataKinds = [

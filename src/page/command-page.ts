@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { CommandOutcome, CommandResult } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted } from '../wording/phrases.ts';
-import { ago, type Markup, prose, text } from './elements.ts';
+import { ago, type Markup, prose, text } from './parts/elements.ts';
 import { formTokenField } from './visitor.ts';
 
 export interface CommandText {

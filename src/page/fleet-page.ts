@@ -13,16 +13,16 @@ import type { FiringAlerts } from '../overview/firing-alerts.ts';
 import type { Facets, Page, Selection, StateCounts } from '../overview/fleet-view.ts';
 import { type Headline, isEmpty } from '../overview/headline.ts';
 import { counted, numberText } from '../wording/phrases.ts';
-import { accountsPanel, channelsPanel } from './account-panels.ts';
-import { actionItem } from './action-item.ts';
-import { alertGroupItem, alertItem } from './alert-item.ts';
 import { alertsPath } from './alerts-page.ts';
-import { ago, type Markup, prose, text } from './elements.ts';
-import { fleetTable } from './fleet-table.ts';
-import { incidentsPanel } from './incidents-panel.ts';
-import { Regions, type View } from './regions.ts';
-import { silencesPanel } from './silences-panel.ts';
-import { type TrendDay, trendPanel } from './trend-panel.ts';
+import { accountsPanel, channelsPanel } from './parts/account-panels.ts';
+import { actionItem } from './parts/action-item.ts';
+import { alertGroupItem, alertItem } from './parts/alert-item.ts';
+import { ago, type Markup, prose, text } from './parts/elements.ts';
+import { fleetTable } from './parts/fleet-table.ts';
+import { incidentsPanel } from './parts/incidents-panel.ts';
+import { Regions, type View } from './parts/regions.ts';
+import { silencesPanel } from './parts/silences-panel.ts';
+import { type TrendDay, trendPanel } from './parts/trend-panel.ts';
 
 /** How long the fleet is known, and how old what is known of it is. */
 export interface KnownFleet {

@@ -4,9 +4,9 @@ import { type Group, type Grouping, groupings } from '../overview/fleet-groups.t
 import { stateOrder } from '../overview/fleet-view.ts';
 import { share } from '../wording/one-line.ts';
 import { counted, numberText } from '../wording/phrases.ts';
-import { breakable, type Markup, stateBadge } from './elements.ts';
-import { selectionPath } from './fleet-table.ts';
-import { Regions, type View } from './regions.ts';
+import { breakable, type Markup, stateBadge } from './parts/elements.ts';
+import { selectionPath } from './parts/fleet-table.ts';
+import { Regions, type View } from './parts/regions.ts';
 
 /** A domain a mailbox would be a page of megabytes. */
 const groupsShown = 200;

@@ -1,8 +1,8 @@
 // The frame of every page: head, header, navigation. Its scripts keep it live; without them it can still be read.
 import { html } from 'hono/html';
 import type { EpochMs } from '../model/time.ts';
-import { commandBar, selectionBar } from './command-links.ts';
-import type { Markup } from './elements.ts';
+import { commandBar, selectionBar } from './parts/command-links.ts';
+import type { Markup } from './parts/elements.ts';
 import { formTokenField, type Visitor } from './visitor.ts';
 
 export interface LiveFrame {

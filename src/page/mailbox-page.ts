@@ -19,13 +19,13 @@ import { sentence } from '../wording/explain.ts';
 import { pausedText } from '../wording/paused.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
-import { actionItem } from './action-item.ts';
-import { alertItem } from './alert-item.ts';
-import { dayChart } from './day-chart.ts';
-import { age, ago, breakable, lasting, type Markup, prose, stateBadge, text } from './elements.ts';
-import { rateCell, selectionPath } from './fleet-table.ts';
-import { mailboxAdvice, stateTone } from './mailbox-advice.ts';
-import { Regions, type View } from './regions.ts';
+import { actionItem } from './parts/action-item.ts';
+import { alertItem } from './parts/alert-item.ts';
+import { dayChart } from './parts/day-chart.ts';
+import { age, ago, breakable, lasting, type Markup, prose, stateBadge, text } from './parts/elements.ts';
+import { rateCell, selectionPath } from './parts/fleet-table.ts';
+import { mailboxAdvice, stateTone } from './parts/mailbox-advice.ts';
+import { Regions, type View } from './parts/regions.ts';
 
 /** What was decided and done about a mailbox, and what others changed; the newest first. */
 export interface MailboxEntries {

@@ -1,7 +1,7 @@
 // A page with one sentence: not found, not allowed, gone wrong.
 import { html } from 'hono/html';
-import type { Markup } from './elements.ts';
 import { layout } from './layout.ts';
+import type { Markup } from './parts/elements.ts';
 
 export function noticePage(title: string, sentence: string): Markup {
   return layout({

@@ -11,9 +11,9 @@ import {
 } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted, numberText } from '../wording/phrases.ts';
-import { doLink } from './command-links.ts';
-import { ago, type Markup, text } from './elements.ts';
-import { Regions, type View } from './regions.ts';
+import { doLink } from './parts/command-links.ts';
+import { ago, type Markup, text } from './parts/elements.ts';
+import { Regions, type View } from './parts/regions.ts';
 
 const tones: Readonly<Record<RunStatus, string>> = {
   queued: 'waiting',

@@ -2,8 +2,8 @@
 import { html } from 'hono/html';
 import { alertRules } from '../model/alert.ts';
 import { runbookOf } from '../wording/runbooks.ts';
-import { prose } from './elements.ts';
-import { Regions, type View } from './regions.ts';
+import { prose } from './parts/elements.ts';
+import { Regions, type View } from './parts/regions.ts';
 
 export function runbooksPage(command: string): View {
   const items = alertRules.map((rule) => {

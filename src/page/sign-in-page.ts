@@ -1,7 +1,7 @@
 // The form to sign in with a token: shown instead of a page that needs one, where the reader then gets to.
 import { html } from 'hono/html';
-import type { Markup } from './elements.ts';
 import { layout } from './layout.ts';
+import type { Markup } from './parts/elements.ts';
 
 export interface SignInPageParts {
   /** The path to show once signed in. */

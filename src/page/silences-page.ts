@@ -4,9 +4,9 @@ import { matchText, type Silence } from '../model/alert.ts';
 import { silenceExpirePath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted } from '../wording/phrases.ts';
-import { doLink } from './command-links.ts';
-import { ago, type Markup, text } from './elements.ts';
-import { Regions, type View } from './regions.ts';
+import { doLink } from './parts/command-links.ts';
+import { ago, type Markup, text } from './parts/elements.ts';
+import { Regions, type View } from './parts/regions.ts';
 
 export interface SilencesPageParts {
   /** By their end. */

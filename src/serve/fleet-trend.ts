@@ -4,7 +4,7 @@ import { dailyRows } from '../model/daily-counts.ts';
 import type { HeldSpan } from '../model/decision.ts';
 import { mailboxKey } from '../model/mailbox.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, minuteMs, utcDate } from '../model/time.ts';
-import type { TrendDay } from '../page/trend-panel.ts';
+import type { TrendDay } from '../page/parts/trend-panel.ts';
 import { createPacer, type World } from '../world.ts';
 
 const daysShown = 30;

@@ -1,12 +1,12 @@
 // The pages in their frame, and what they load.
 import type { Hono } from 'hono';
 import { stream } from 'hono/streaming';
-import { withoutCommands } from '../page/command-links.ts';
-import { iconSvg } from '../page/icon.ts';
+import { iconSvg } from '../page/assets/icon.ts';
+import { liveScript } from '../page/assets/live-script.ts';
+import { localTimes } from '../page/assets/local-times.ts';
+import { styleSheet } from '../page/assets/style-sheet.ts';
 import { layout } from '../page/layout.ts';
-import { liveScript } from '../page/live-script.ts';
-import { localTimes } from '../page/local-times.ts';
-import { styleSheet } from '../page/style-sheet.ts';
+import { withoutCommands } from '../page/parts/command-links.ts';
 import { visitorOf } from './access.ts';
 import type { LiveStream } from './live/live-stream.ts';
 import { oneOf, readQuery } from './query.ts';

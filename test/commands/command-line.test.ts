@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { examples } from '../../src/commands/examples.ts';
 import { statusText } from '../../src/commands/status/table.ts';
 import { guardStates } from '../../src/model/mailbox.ts';
-import { stateBadge } from '../../src/page/elements.ts';
+import { stateBadge } from '../../src/page/parts/elements.ts';
 import { Store } from '../../src/store/store.ts';
 import { localMoment } from '../../src/terminal/local-time.ts';
 import { commandLine } from '../support/command-line.ts';

@@ -15,7 +15,7 @@ import type { Alert } from '../../src/model/alert.ts';
 import { createOperatorCommands } from '../../src/operator/commands.ts';
 import { failed } from '../../src/operator/plan.ts';
 import { type CommandSocket, startCommandSocket } from '../../src/operator/socket.ts';
-import { alertCommands } from '../../src/page/command-links.ts';
+import { alertCommands } from '../../src/page/parts/command-links.ts';
 import { silenceJson } from '../../src/serve/json/json-answers.ts';
 import { Store } from '../../src/store/store.ts';
 import { systemClock } from '../../src/world.ts';

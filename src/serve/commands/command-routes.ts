@@ -4,8 +4,8 @@ import type { CommandOutcome, DaemonCommands } from '../../model/operator-comman
 import { answerOperation } from '../../operator/command-requests.ts';
 import { failure } from '../../operator/plan.ts';
 import { type CommandEffect, commandPage, commandRunPage, maxReasonLength } from '../../page/command-page.ts';
-import type { Markup } from '../../page/elements.ts';
 import { layout } from '../../page/layout.ts';
+import type { Markup } from '../../page/parts/elements.ts';
 import { byOf, visitorOf } from '../access.ts';
 import { formTokenFor, ownFormOf } from '../form.ts';
 import { noQuery, queryOf, refuse } from '../refusals.ts';

@@ -1,9 +1,9 @@
 // Recipes on the page: a form starts a run, an operator carries out what a dry run showed, and ends a run. Only a POST does any of it.
 import type { Context, Hono } from 'hono';
 import type { Recipe, RecipeRefusal, RecipeService } from '../../model/recipe.ts';
-import type { Markup } from '../../page/elements.ts';
 import { layout } from '../../page/layout.ts';
-import { applyForm, cancelForm, parameterPrefix, runForm } from '../../page/recipe-forms.ts';
+import type { Markup } from '../../page/parts/elements.ts';
+import { applyForm, cancelForm, parameterPrefix, runForm } from '../../page/parts/recipe-forms.ts';
 import { runPath } from '../../page/recipes-page.ts';
 import { byOf, visitorOf } from '../access.ts';
 import { formTokenFor, ownFormOf } from '../form.ts';

@@ -1,12 +1,12 @@
 // One alert as an entry of a list: how severe, about what, since when, what to do, and what was sent of it.
 import { html } from 'hono/html';
-import type { Alert, Silence } from '../model/alert.ts';
-import { type Delivery, publicState } from '../model/delivery.ts';
-import { mailboxPath } from '../model/page-links.ts';
-import type { EpochMs } from '../model/time.ts';
-import type { AlertGroup } from '../overview/firing-alerts.ts';
-import { counted } from '../wording/phrases.ts';
-import { ruleNames } from '../wording/rule-names.ts';
+import type { Alert, Silence } from '../../model/alert.ts';
+import { type Delivery, publicState } from '../../model/delivery.ts';
+import { mailboxPath } from '../../model/page-links.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { AlertGroup } from '../../overview/firing-alerts.ts';
+import { counted } from '../../wording/phrases.ts';
+import { ruleNames } from '../../wording/rule-names.ts';
 import { alertCommands, ruleCommands } from './command-links.ts';
 import { deliveryWords } from './delivery-item.ts';
 import { ago, breakable, lasting, type Markup, moment, prose, severityBadge, text } from './elements.ts';

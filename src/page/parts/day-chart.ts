@@ -1,13 +1,13 @@
 // The chart of a mailbox: emails sent and bounced a day, and the bounce rate of the days before against the limit.
 import { html } from 'hono/html';
-import type { Action } from '../model/action.ts';
-import type { Alert } from '../model/alert.ts';
-import type { Change } from '../model/change.ts';
-import { type DailyRow, rowsBetween, sumOf } from '../model/daily-counts.ts';
-import type { Ppm } from '../model/policy.ts';
-import { addDays, type IsoDate, utcDate } from '../model/time.ts';
-import { share } from '../wording/one-line.ts';
-import { counted, numberText } from '../wording/phrases.ts';
+import type { Action } from '../../model/action.ts';
+import type { Alert } from '../../model/alert.ts';
+import type { Change } from '../../model/change.ts';
+import { type DailyRow, rowsBetween, sumOf } from '../../model/daily-counts.ts';
+import type { Ppm } from '../../model/policy.ts';
+import { addDays, type IsoDate, utcDate } from '../../model/time.ts';
+import { share } from '../../wording/one-line.ts';
+import { counted, numberText } from '../../wording/phrases.ts';
 import { type Markup, text } from './elements.ts';
 
 export interface DayChartParts {

@@ -7,12 +7,12 @@ import {
   alreadySo,
   neededNoChange,
   type Person,
-} from '../model/action.ts';
-import { mailboxPath } from '../model/page-links.ts';
-import type { EpochMs } from '../model/time.ts';
-import type { Verdict } from '../model/verdict.ts';
-import { sentence } from '../wording/explain.ts';
-import { counted } from '../wording/phrases.ts';
+} from '../../model/action.ts';
+import { mailboxPath } from '../../model/page-links.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { Verdict } from '../../model/verdict.ts';
+import { sentence } from '../../wording/explain.ts';
+import { counted } from '../../wording/phrases.ts';
 import { ago, breakable, type Markup, prose } from './elements.ts';
 
 export interface ActionItemParts {

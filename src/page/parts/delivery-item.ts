@@ -1,8 +1,8 @@
 // One message to a channel as an entry of a list: whether it arrived, and what the last attempt said.
 import { html } from 'hono/html';
-import { type Delivery, publicState } from '../model/delivery.ts';
-import { resendPath } from '../model/page-links.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type Delivery, publicState } from '../../model/delivery.ts';
+import { resendPath } from '../../model/page-links.ts';
+import type { EpochMs } from '../../model/time.ts';
 import { doLink } from './command-links.ts';
 import { ago, type Markup, text } from './elements.ts';
 

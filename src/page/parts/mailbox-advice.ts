@@ -1,9 +1,9 @@
 // What a person should do about a mailbox, by its state: one or two sentences.
-import { isDisconnected } from '../model/connection.ts';
-import type { GuardState } from '../model/mailbox.ts';
-import type { MailboxRow } from '../overview/fleet-view.ts';
-import type { Tone } from '../overview/headline.ts';
-import { counted } from '../wording/phrases.ts';
+import { isDisconnected } from '../../model/connection.ts';
+import type { GuardState } from '../../model/mailbox.ts';
+import type { MailboxRow } from '../../overview/fleet-view.ts';
+import type { Tone } from '../../overview/headline.ts';
+import { counted } from '../../wording/phrases.ts';
 
 /** How a state colours the top of the mailbox's page. */
 export function stateTone(state: GuardState): Tone {

@@ -1,8 +1,8 @@
 // The table of the fleet, worst first, with its filter and pages.
 import { html } from 'hono/html';
-import { type AccountState, type GuardState, guardStates } from '../model/mailbox.ts';
-import { mailboxPath } from '../model/page-links.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type AccountState, type GuardState, guardStates } from '../../model/mailbox.ts';
+import { mailboxPath } from '../../model/page-links.ts';
+import type { EpochMs } from '../../model/time.ts';
 import {
   type Facets,
   isHeldEmergency,
@@ -12,14 +12,14 @@ import {
   type Sorting,
   type StateCounts,
   wholeFleet,
-} from '../overview/fleet-view.ts';
-import { share } from '../wording/one-line.ts';
-import { pausedBy } from '../wording/paused.ts';
-import { counted, numberText } from '../wording/phrases.ts';
-import { accountTrouble, stateWords } from '../wording/states.ts';
+} from '../../overview/fleet-view.ts';
+import { share } from '../../wording/one-line.ts';
+import { pausedBy } from '../../wording/paused.ts';
+import { counted, numberText } from '../../wording/phrases.ts';
+import { accountTrouble, stateWords } from '../../wording/states.ts';
 import { selectBox } from './command-links.ts';
 import { age, breakable, dnsCell, listingsCell, type Markup, stateBadge, text } from './elements.ts';
-import { pageLinks } from './page-links.ts';
+import { pageLinks } from './neighbours.ts';
 import type { Regions } from './regions.ts';
 
 export interface FleetTableParts {

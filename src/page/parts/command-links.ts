@@ -1,8 +1,8 @@
 // Where the page leads to commands: links that prepare them, and the selection of mailboxes. Only operators see them.
 import { html } from 'hono/html';
-import { isDisarming } from '../alert/rules/disarmed-rule.ts';
-import { type Alert, noAccount, type Silence } from '../model/alert.ts';
-import { mailboxKey } from '../model/mailbox.ts';
+import { isDisarming } from '../../alert/rules/disarmed-rule.ts';
+import { type Alert, noAccount, type Silence } from '../../model/alert.ts';
+import { mailboxKey } from '../../model/mailbox.ts';
 import {
   alertSilencePath,
   breakerReleasePath,
@@ -11,7 +11,7 @@ import {
   silencePath,
   undoPath,
   writesPath,
-} from '../model/page-links.ts';
+} from '../../model/page-links.ts';
 import type { Markup } from './elements.ts';
 
 const silenceLasts = '4h';

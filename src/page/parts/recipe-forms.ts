@@ -1,10 +1,10 @@
 // The forms of a recipe: what it is run with, and the mailboxes that an applied run will change, before it does.
 import { html } from 'hono/html';
-import type { Parameter, Recipe, RowPage, Run } from '../model/recipe.ts';
-import { counted } from '../wording/phrases.ts';
+import type { Parameter, Recipe, RowPage, Run } from '../../model/recipe.ts';
+import { counted } from '../../wording/phrases.ts';
+import { recipePath, rowsTable, runPath } from '../recipes-page.ts';
+import { formTokenField } from '../visitor.ts';
 import { type Markup, prose, text } from './elements.ts';
-import { recipePath, rowsTable, runPath } from './recipes-page.ts';
-import { formTokenField } from './visitor.ts';
 
 /** In front of a parameter's name in the form: no recipe can take the names of its other fields. */
 export const parameterPrefix = 'parameter.';

@@ -1,13 +1,13 @@
 // Small pieces of markup that every page shares: times, state words, links, safe text.
 import { html } from 'hono/html';
-import type { Severity } from '../model/alert.ts';
-import type { GuardState } from '../model/mailbox.ts';
-import type { EpochMs } from '../model/time.ts';
-import type { MailboxRow } from '../overview/fleet-view.ts';
-import { duration } from '../wording/one-line.ts';
-import { numberText } from '../wording/phrases.ts';
-import { stateWords } from '../wording/states.ts';
-import { visibleText } from '../wording/visible-text.ts';
+import type { Severity } from '../../model/alert.ts';
+import type { GuardState } from '../../model/mailbox.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { MailboxRow } from '../../overview/fleet-view.ts';
+import { duration } from '../../wording/one-line.ts';
+import { numberText } from '../../wording/phrases.ts';
+import { stateWords } from '../../wording/states.ts';
+import { visibleText } from '../../wording/visible-text.ts';
 
 export type Markup = ReturnType<typeof html>;
 

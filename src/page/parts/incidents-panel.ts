@@ -1,10 +1,10 @@
 // The incidents that go on: what their mailboxes share, what Warmwarden did about them, and what to do.
 import { html } from 'hono/html';
-import type { Incident } from '../model/incident.ts';
-import { mailboxPath } from '../model/page-links.ts';
-import type { EpochMs } from '../model/time.ts';
-import { doneTexts, incidentAdvice, incidentTitle, memberLine, worstFirst } from '../wording/incidents.ts';
-import { counted, numberText } from '../wording/phrases.ts';
+import type { Incident } from '../../model/incident.ts';
+import { mailboxPath } from '../../model/page-links.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { doneTexts, incidentAdvice, incidentTitle, memberLine, worstFirst } from '../../wording/incidents.ts';
+import { counted, numberText } from '../../wording/phrases.ts';
 import { breakable, lasting, type Markup, prose, severityBadge, text } from './elements.ts';
 import { selectionPath } from './fleet-table.ts';
 

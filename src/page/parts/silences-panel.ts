@@ -1,8 +1,8 @@
 // The silences in force: which alerts send no messages at present, and who silenced them.
 import { html } from 'hono/html';
-import { matchText, type Silence } from '../model/alert.ts';
-import { silenceExpirePath } from '../model/page-links.ts';
-import { numberText } from '../wording/phrases.ts';
+import { matchText, type Silence } from '../../model/alert.ts';
+import { silenceExpirePath } from '../../model/page-links.ts';
+import { numberText } from '../../wording/phrases.ts';
 import { doLink } from './command-links.ts';
 import { type Markup, moment, text } from './elements.ts';
 

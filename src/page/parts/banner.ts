@@ -1,8 +1,8 @@
 // Shown above every page: what makes all of it old or without effect, and what is wrong with the replicas.
 import { html } from 'hono/html';
-import type { MissingReplica, ReplicaState } from '../model/replica.ts';
-import { type LeadFacts, leadsOf } from '../overview/headline.ts';
-import { replicaTroubles } from '../wording/replicas.ts';
+import type { MissingReplica, ReplicaState } from '../../model/replica.ts';
+import { type LeadFacts, leadsOf } from '../../overview/headline.ts';
+import { replicaTroubles } from '../../wording/replicas.ts';
 import { type Markup, prose, text } from './elements.ts';
 
 export interface BannerFacts extends LeadFacts {
