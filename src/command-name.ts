@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What of a process tells it: `process` itself. */
+/** What of a process the name is read from: `process` itself. */
 export interface Started {
   readonly argv: readonly string[];
   readonly execPath: string;

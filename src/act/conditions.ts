@@ -6,7 +6,7 @@ import { aboveMaximum, mayTakeBack } from '../record/persons.ts';
 import { actionKind, isActive, showsChange } from '../record/plan.ts';
 import type { ActorOptions, ActorRooms } from './rooms.ts';
 
-/** A person's change that could not be sent within this is dropped, and the person notified. */
+/** A person's change that could not be sent within this is dropped, and the command says so. */
 export const personWaitsMs = minuteMs;
 /** An action that got its turn in the budget later than this is not sent on what was seen before: the mailbox is looked at again. */
 const lookKeepsMs = 2 * minuteMs;

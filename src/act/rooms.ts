@@ -1,4 +1,4 @@
-// What acting on one account works with, and whom it tells.
+// What acting on one account works with, and what it calls when something happened.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import type { Failure } from '../http/failure.ts';

@@ -219,13 +219,13 @@ function rankOf({ kind, alert: { severity, rule } }: Transition): number {
 
 export interface RuleCount {
   readonly rule: AlertRule;
-  /** All of the rule that a message tells, those that ended included. */
+  /** All of the rule that a message is about, those that ended included. */
   readonly count: number;
   readonly resolved: number;
   readonly severity: Severity;
 }
 
-/** How many of each rule a message tells, in the order of its transitions: the worst rule first. */
+/** How many of each rule a message is about, in the order of its transitions: the worst rule first. */
 export function countsByRule(transitions: readonly Transition[]): readonly RuleCount[] {
   const counts = new Map<AlertRule, RuleCount>();
   for (const { kind, alert } of transitions) {

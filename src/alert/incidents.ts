@@ -136,7 +136,7 @@ function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], 
   return { open: [...open.values()], rest, begun: [...begun, ...sharedCauses(alone, facts)] };
 }
 
-/** People can still be notified that it is wider. */
+/** It may still be announced that it is wider. */
 function mayWiden({ beganAt, announced }: Incident, now: EpochMs): boolean {
   return elapsedMs(beganAt, now) <= widensWithinMs && !announced?.updated;
 }
@@ -249,7 +249,7 @@ const arrivalMs = minuteMs;
 const longestArrivalMs = 5 * minuteMs;
 /** So long people read the first message before they get another, unless that is graver... */
 const settleMs = 30 * minuteMs;
-/** ...and so long nobody may have joined: one update tells of a whole wave... */
+/** ...and so long nobody may have joined: one update is about a whole wave... */
 const waveMs = 15 * minuteMs;
 /** ...that goes on for no longer than this. */
 const longestWaveMs = 2 * hourMs;

@@ -77,7 +77,7 @@ export function conditionsAfter(
 export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'pageUrl' | 'command' | 'rules'>;
 
 /**
- * The event that tells of an action with its outcome (state confirmed, refused or unconfirmed); null when its rule is
+ * The event that reports an action with its outcome (state confirmed, refused or unconfirmed); null when its rule is
  * switched off. Its alert is announced once and is never kept among the current alerts.
  */
 export function actedEvent(action: Action, mailbox: MailboxState, context: ActionContext): Transition | null {

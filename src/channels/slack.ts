@@ -32,7 +32,7 @@ export interface SlackSettings extends ForPeople {
 const slackGapMs = 1_000;
 const maxHeader = 150;
 const maxFallback = 300;
-/** Alerts that one message tells in words. */
+/** Alerts that one message describes in words; the others it counts. */
 const maxSlackAlerts = 20;
 /** What Slack takes in one section, and what the sections of a message share, since it also limits their sum. */
 const maxSection = 3_000;

@@ -97,7 +97,7 @@ function commandFor(file: string): string {
   return `${configVariable}=${shellWord(file)} ${commandName}`;
 }
 
-/** Looks at the fleet every few virtual seconds and tells what is new. */
+/** Looks at the fleet every few virtual seconds and prints what is new. */
 async function follow(daemon: Daemon, story: Story, clock: MovedClock, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     story.look(daemon.fleet);

@@ -47,7 +47,7 @@ export class StandIn {
     this.#channels = new ConfiguredChannels(opened, pageUrl);
   }
 
-  /** Whether it tells people of an outage, or of its end. */
+  /** Whether it notifies people of an outage, or of its end. */
   get isOn(): boolean {
     return this.#watch !== null;
   }

@@ -6,7 +6,7 @@ import type { GuardState, MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
 
-/** What of a mailbox tells its state. */
+/** What of a mailbox its state is read from. */
 export type Judged = Pick<MailboxState, 'verdict' | 'memory' | 'entry' | 'detail'>;
 
 /** The state of a mailbox. Before the first verdict it is not judged; one that is disconnected is never ok. */

@@ -15,7 +15,7 @@ export class Stops {
   }
 
   /**
-   * What they leave of the last ten minutes, in steps of a half: 1, 1/2, 1/4... Whoever tells of it tells of each step, not
+   * What they leave of the last ten minutes, in steps of a half: 1, 1/2, 1/4... Whoever reports it reports each step, not
    * of each request.
    */
   leave(now: number): number {

@@ -38,7 +38,7 @@ export function limitsAfter(before: RecentLimits, { entry, warmup }: Looks, now:
 }
 
 /**
- * The highest limits in force on a day of the API's, whose time zone nobody tells: a date begins up to half a day before
+ * The highest limits in force on a day of the API's, whose time zone is not known: a date begins up to half a day before
  * the UTC day of that name, or after it. null: the mailbox was not watched from the day before on.
  */
 export function limitsOn(limits: RecentLimits, date: IsoDate): DayLimits | null {

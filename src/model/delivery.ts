@@ -27,7 +27,7 @@ interface Message {
   readonly nextAttemptAt: EpochMs;
   /** What the last attempt said. */
   readonly detail: string | null;
-  /** Fingerprints of the alerts that it tells of: what tells of one of them later waits behind it. */
+  /** Fingerprints of the alerts that it is about: a later message about one of them waits behind it. */
   readonly alerts: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// The heartbeat: a GET to a dead man's switch while the guard works. Its silence is what tells people.
+// The heartbeat: a GET to a dead man's switch while the guard works. Its silence is what alerts people.
 
 import { ask, resultOf } from '../channels/post.ts';
 import type { Loops } from '../loop.ts';

@@ -1,4 +1,4 @@
-// Which delivery of a channel is sent next. What tells of the same alert keeps its order; one message that its receiver
+// Which delivery of a channel is sent next. Messages about the same alert keep their order; one message that its receiver
 // can't digest does not keep the others waiting. Pure.
 import { maxRetryAfterMs } from '../channels/channel.ts';
 import type { Delivery } from '../model/delivery.ts';
@@ -45,12 +45,12 @@ export function newestOf(
   return { sent: same.at(-1) ?? delivery, replaced: same.slice(0, -1) };
 }
 
-/** Those that wait behind no other one that tells of the same alert. */
+/** Those that wait behind no other one about the same alert. */
 function firstOfEachAlert(pending: readonly Delivery[]): readonly Delivery[] {
   const taken = new Set<string>();
   return pending.filter(({ alerts }, index) => {
     const behind = taken.size > 0 && alerts.some((alert) => taken.has(alert));
-    // Nobody is behind the last one: a storm's message, which tells of thousands, is often the only one.
+    // Nobody is behind the last one: a storm's message, which is about thousands, is often the only one.
     if (index < pending.length - 1) for (const alert of alerts) taken.add(alert);
     return !behind;
   });

@@ -102,7 +102,7 @@ function guard(database: DatabaseSync, schema: string, inner: (view: string) => 
   database.setAuthorizer((code, subject, detail, place, reader) => {
     const name = subject ?? '';
     // Where no column is read, as by count(*), SQLite says neither where the name stands nor who reads: it may be a name
-    // of the SELECT's own, or a table that a view has joined for other columns. That tells of a number of rows only.
+    // of the SELECT's own, or a table that a view has joined for other columns. That gives away a number of rows only.
     const noColumn =
       (place === null || place === schema) && detail === '' && !hidden.has(name) && !systemTable.test(name);
     const allowed = {

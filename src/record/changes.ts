@@ -56,7 +56,7 @@ function warmupPairs(was: WarmupAnswer, is: WarmupAnswer, before: MailboxState, 
   ];
 }
 
-/** When Warmwarden set a mode: its newest action did, or one before it that a claim still tells of. */
+/** When Warmwarden set a mode: its newest action did, or one before it that a claim still names. */
 function modesSetAt({ action, memory }: MailboxState): readonly EpochMs[] {
   const acted = action?.state === 'confirmed' && action.targetMode !== null ? [action.settledAt] : [];
   const claims = [memory?.claim, memory?.claim?.under].flatMap((claim) => (claim?.kind === 'recovery' ? [claim] : []));

@@ -131,7 +131,7 @@ export class Supervisor {
     if (world.clock.now() - triedSince >= unreachableMs) store.membership.offer(accountScope(account));
   }
 
-  /** Whoever is to guard an account tells of it; of one that nobody has, whoever sends the messages. */
+  /** Whoever is to guard an account reports it; of one that nobody has, whoever sends the messages. */
   #mayTellOf(account: string): boolean {
     const { membership } = this.#parts.rooms.store;
     return membership.holds(accountScope(account)) || membership.holds('notify');

@@ -16,7 +16,7 @@ export function accountOf(scope: Scope): string | null {
   return scope.startsWith('account:') ? scope.slice('account:'.length) : null;
 }
 
-/** What a replica tells of itself with each beat. */
+/** What a replica says of itself with each beat. */
 export interface ReplicaReport {
   /** Differs where the configuration in force does. */
   readonly configDigest: string;

@@ -38,8 +38,8 @@ export class SharedMembership implements Membership {
   #wantsAreNews = false;
   #follower: Follower | null = null;
   readonly #held = new Map<Scope, Holding>();
-  /** What the follower was told of last, a scope; it ends when the follower is done with it. */
-  readonly #told = new Map<Scope, Promise<void>>();
+  /** The newest call to the follower about each scope; it ends when the follower is done with it, and with those before. */
+  readonly #calls = new Map<Scope, Promise<void>>();
   /** Abandoned, until the follower has ended it: not taken again before. */
   readonly #ending = new Set<Scope>();
   /** Were somebody's once: without a lease their holder may still be at work. */
@@ -124,7 +124,7 @@ export class SharedMembership implements Membership {
     this.#waiting.push(resolve);
     this.#bell.ring();
     await promise;
-    await Promise.all(this.#told.values());
+    await Promise.all(this.#calls.values());
   }
 
   report(report: Partial<ReplicaReport>): void {
@@ -146,7 +146,7 @@ export class SharedMembership implements Membership {
     this.#state = 'leaving';
     void this.want([]);
     await this.#loop;
-    await Promise.all(this.#told.values());
+    await Promise.all(this.#calls.values());
     await this.#roster.leave(this.self).catch(() => {});
   }
 
@@ -243,11 +243,11 @@ export class SharedMembership implements Membership {
       );
       this.#held.delete(scope);
       this.#ending.add(scope);
-      const ended = Promise.all([this.#follower?.abandon(scope), this.#told.get(scope)]).then(() => {
+      const ended = Promise.all([this.#follower?.abandon(scope), this.#calls.get(scope)]).then(() => {
         this.#ending.delete(scope);
         this.#bell.ring();
       });
-      this.#told.set(scope, ended);
+      this.#calls.set(scope, ended);
     }
     for (const { scope, owner } of leases) if (owner !== null) this.#owned.add(scope);
   }
@@ -285,7 +285,7 @@ export class SharedMembership implements Membership {
     const follower = this.#follower;
     if (follower && hadWork && !this.#losing) {
       this.#losing = follower.lost().then(async () => {
-        await Promise.all(this.#told.values());
+        await Promise.all(this.#calls.values());
         this.#losing = null;
         this.#bell.ring();
       });
@@ -326,7 +326,7 @@ export class SharedMembership implements Membership {
       this.#balance.took(scope, this.#now().monotonic);
       const isOrphan = how === 'free' && this.#owned.has(scope);
       this.#owned.add(scope);
-      void this.#tell(scope, () => follower.taken(scope, isOrphan ? 'inherited' : how));
+      void this.#callFor(scope, () => follower.taken(scope, isOrphan ? 'inherited' : how));
     }
   }
 
@@ -349,7 +349,7 @@ export class SharedMembership implements Membership {
   #release(scope: Scope, offered: boolean): void {
     const { self } = this;
     this.#held.set(scope, 'going');
-    const released = this.#tell(scope, async () => this.#follower?.release(scope));
+    const released = this.#callFor(scope, async () => this.#follower?.release(scope));
     void released.then(() => this.#give(self, scope, offered));
   }
 
@@ -371,11 +371,11 @@ export class SharedMembership implements Membership {
     }
   }
 
-  /** After what it was told of the scope before. */
-  #tell(scope: Scope, call: () => Promise<void>): Promise<void> {
-    const told = (this.#told.get(scope) ?? Promise.resolve()).then(call);
-    this.#told.set(scope, told);
-    return told;
+  /** Calls the follower, once it is done with the calls before about the same scope. */
+  #callFor(scope: Scope, call: () => Promise<void>): Promise<void> {
+    const made = (this.#calls.get(scope) ?? Promise.resolve()).then(call);
+    this.#calls.set(scope, made);
+    return made;
   }
 
   #newEntry(): Entry {

@@ -6,12 +6,12 @@ export class SoleMembership implements Membership {
   readonly overdue = null;
   #follower: Follower | null = null;
   #wanted: ReadonlySet<Scope> = new Set();
-  /** The follower was told to begin these, and not yet to end them. */
+  /** The follower was asked to begin these, and not yet to end them. */
   readonly #begun = new Set<Scope>();
   /** Until their end is over. */
   readonly #held = new Set<Scope>();
-  /** What the follower was told of last, a scope; it ends when the follower is done with it. */
-  readonly #told = new Map<Scope, Promise<void>>();
+  /** The newest call to the follower about each scope; it ends when the follower is done with it, and with those before. */
+  readonly #calls = new Map<Scope, Promise<void>>();
 
   holds(scope: Scope): boolean {
     return this.#held.has(scope);
@@ -32,7 +32,7 @@ export class SoleMembership implements Membership {
   async want(scopes: readonly Scope[]): Promise<void> {
     this.#wanted = new Set(scopes);
     this.#settle();
-    await Promise.all(this.#told.values());
+    await Promise.all(this.#calls.values());
   }
 
   report(): void {}
@@ -46,7 +46,7 @@ export class SoleMembership implements Membership {
 
   /** Nobody waits for the work: it ends with the process, and whoever opens the store next goes on with it. */
   async stop(): Promise<void> {
-    await Promise.all(this.#told.values());
+    await Promise.all(this.#calls.values());
   }
 
   #settle(): void {
@@ -56,20 +56,20 @@ export class SoleMembership implements Membership {
       if (this.#begun.has(scope)) continue;
       this.#begun.add(scope);
       this.#held.add(scope);
-      this.#tell(scope, () => follower.taken(scope, 'free'));
+      this.#callFor(scope, () => follower.taken(scope, 'free'));
     }
     for (const scope of this.#begun) {
       if (this.#wanted.has(scope)) continue;
       this.#begun.delete(scope);
-      this.#tell(scope, async () => {
+      this.#callFor(scope, async () => {
         await follower.release(scope);
         if (!this.#begun.has(scope)) this.#held.delete(scope);
       });
     }
   }
 
-  /** After what it was told of the scope before. */
-  #tell(scope: Scope, call: () => Promise<void>): void {
-    this.#told.set(scope, (this.#told.get(scope) ?? Promise.resolve()).then(call));
+  /** Calls the follower, once it is done with the calls before about the same scope. */
+  #callFor(scope: Scope, call: () => Promise<void>): void {
+    this.#calls.set(scope, (this.#calls.get(scope) ?? Promise.resolve()).then(call));
   }
 }

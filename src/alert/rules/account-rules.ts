@@ -30,7 +30,7 @@ export function accountConditions(account: AccountState, now: EpochMs, zone: str
   ];
 }
 
-/** api_down. Where the key is what is refused, key_rejected tells of it, and this one learns nothing. */
+/** api_down. Where the key is what is refused, key_rejected reports it, and this one learns nothing. */
 function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
   const { name, failingSince, lastSuccessAt, lastFailure } = account;
   const down = failingSince !== null;

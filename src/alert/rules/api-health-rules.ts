@@ -33,7 +33,7 @@ export function apiUnwell({ name, health, apiHealth: { status } }: AccountState)
   };
 }
 
-/** Requests that succeeded within this show that the API answers; without any, api_down tells of it. */
+/** Requests that succeeded within this show that the API answers; without any, api_down reports it. */
 const answersWithinMs = 3 * minuteMs;
 
 /** api_unwell of the mailbox list: it can't be read, and other requests succeed. While none does, nothing is known. */

@@ -1,4 +1,4 @@
-// The demo's story in the terminal: what the daemon sees, does and tells, in the order in which it happens.
+// The demo's story in the terminal: what the daemon sees, does and announces, in the order in which it happens.
 
 import type { Fleet } from '../../fleet/fleet.ts';
 import type { Action } from '../../model/action.ts';

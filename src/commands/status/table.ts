@@ -145,8 +145,8 @@ function sweepLines({ accounts, headline }: StatusView): readonly string[] {
 }
 
 /**
- * The gravest alerts, one a line, and many of one rule in one; below one that is silenced, until when and by whom; then what shows
- * more of them.
+ * The gravest alerts, one a line, and many of one rule in one; below one that is silenced, until when and by whom; then how many
+ * more there are.
  */
 function alertLines(
   { alert_groups: groups, alerts_firing: firing }: StatusView,
