@@ -62,21 +62,15 @@ function isNewEmergency({ entries }: BreakerState, { key, emergency }: Candidate
   return emergency === true && !entries.some((entry) => entry.key === key && entry.held && entry.emergency);
 }
 
-/** The part of the fleet that acts at the same time as this mailbox. */
-export interface FleetPressure {
-  /** Running mailboxes. */
-  readonly active: number;
+/** What would be acted upon at once. */
+interface Pressure {
   /** Mailboxes acted on or held for an action within the breaker's window, this one included. */
   readonly pending: number;
   readonly distinctDomains: number;
 }
 
-/** Step 8: whether an action is held because too much of the fleet would be acted upon at once. */
-function breakerTrips(
-  policy: Policy['breaker'],
-  { pending, distinctDomains }: Omit<FleetPressure, 'active'>,
-  running: Running,
-): boolean {
+/** Whether an action is held because too much of the fleet would be acted upon at once. */
+function breakerTrips(policy: Policy['breaker'], { pending, distinctDomains }: Pressure, running: Running): boolean {
   if (distinctDomains < policy.minDomains || pending < policy.minMailboxes) return false;
   return pending >= policy.maxMailboxes || pending * 1e6 >= policy.sharePpm * running();
 }

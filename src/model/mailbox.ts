@@ -28,6 +28,10 @@ export function accountOfKey(key: MailboxKey): string {
   return key.slice(0, key.indexOf('/'));
 }
 
+export function idOfKey(key: MailboxKey): string {
+  return key.slice(key.indexOf('/') + 1);
+}
+
 /** The part of an address behind its last @, in lower case. */
 export function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1).toLowerCase();

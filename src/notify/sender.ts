@@ -32,7 +32,7 @@ const notOursMs = 1_000;
 /** How soon upkeep is looked at again when there was none: at a start what people know is not loaded yet. */
 const nothingToKeepUpMs = 5_000;
 
-const isReplaced = 'a newer reminder about the same alerts was sent instead';
+const newerWasSent = 'a newer reminder about the same alerts was sent instead';
 
 /** Of a channel that sends once: what is not known to have failed is not repeated. */
 function lost(because: string): SendOutcome {
@@ -127,7 +127,7 @@ export class Sender {
     const settlement = settlementOf({ delivery, outcome, refusals, random, now });
     if (outcome.kind === 'sent') {
       await this.#outbox.settle(sent.id, settlement);
-      for (const { id } of replaced) await this.#outbox.settle(id, { kind: 'replaced', detail: isReplaced, at: now });
+      for (const { id } of replaced) await this.#outbox.settle(id, { kind: 'replaced', detail: newerWasSent, at: now });
     } else await this.#outbox.settle(delivery.id, settlement);
     const isPending = settlement.kind === 'failed' || settlement.kind === 'accepted';
     if (refusals > 0 && isPending) this.#refusals.set(delivery.id, refusals);

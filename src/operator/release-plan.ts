@@ -1,7 +1,7 @@
 // What a release of the circuit breaker would do and did, in sentences: Warmwarden acts on what it held, except where writes are off.
 import type { Fleet } from '../fleet/fleet.ts';
 import { type BreakerEntry, heldEntries } from '../model/breaker.ts';
-import { accountOfKey } from '../model/mailbox.ts';
+import { accountOfKey, idOfKey } from '../model/mailbox.ts';
 import { type WritesOff, writesAreOff } from '../model/write-scope.ts';
 import { counted } from '../wording/phrases.ts';
 import type { World } from '../world.ts';
@@ -49,30 +49,21 @@ interface Wanted {
 }
 
 function wantedOn(fleet: Fleet, { key, account }: BreakerEntry): Wanted['action'] {
-  const wanted = fleet.mailbox(account, key.slice(account.length + 1))?.verdict?.answer.wanted;
+  const wanted = fleet.mailbox(account, idOfKey(key))?.verdict?.answer.wanted;
   return wanted === 'pause' || wanted === 'recovery' ? wanted : null;
 }
 
 /** Pauses first: only a person ends them. */
 function actionTexts(wanted: readonly Wanted[]): readonly string[] {
-  const of = (action: Wanted['action']) => wanted.filter((one) => one.action === action).map(({ entry }) => entry);
-  const [paused, switched, unclear] = [of('pause'), of('recovery'), of(null)];
+  const textOf = (action: Wanted['action'], what: (mailboxes: string) => string) => {
+    const entries = wanted.filter((one) => one.action === action).map(({ entry }) => entry);
+    if (entries.length === 0) return [];
+    return [`Warmwarden will ${what(counted(entries.length, 'mailbox', 'mailboxes'))}: ${namesOf(entries)}.`];
+  };
   return [
-    ...(paused.length === 0
-      ? []
-      : [
-          `Warmwarden will pause the warm-up of ${counted(paused.length, 'mailbox', 'mailboxes')}, until a person resumes it: ${namesOf(paused)}.`,
-        ]),
-    ...(switched.length === 0
-      ? []
-      : [
-          `Warmwarden will switch ${counted(switched.length, 'mailbox', 'mailboxes')} to recovery mode: ${namesOf(switched)}.`,
-        ]),
-    ...(unclear.length === 0
-      ? []
-      : [
-          `Warmwarden will first judge ${counted(unclear.length, 'mailbox', 'mailboxes')} on fresh data: ${namesOf(unclear)}.`,
-        ]),
+    ...textOf('pause', (mailboxes) => `pause the warm-up of ${mailboxes}, until a person resumes it`),
+    ...textOf('recovery', (mailboxes) => `switch ${mailboxes} to recovery mode`),
+    ...textOf(null, (mailboxes) => `first judge ${mailboxes} on fresh data`),
   ];
 }
 
@@ -98,10 +89,7 @@ export function releasedTexts({ fleet, world }: ReleaseRooms, released: readonly
 /** For each, the emergency stop that keeps Warmwarden from acting on it. */
 function stopsOver({ fleet, world }: ReleaseRooms, keys: readonly string[]): readonly (WritesOff | null)[] {
   const now = world.clock.now();
-  return keys.map((key) => {
-    const account = accountOfKey(key);
-    return fleet.writesOffOver(account, key.slice(account.length + 1), now);
-  });
+  return keys.map((key) => fleet.writesOffOver(accountOfKey(key), idOfKey(key), now));
 }
 
 function stopTexts(stops: readonly (WritesOff | null)[], { command }: World): readonly string[] {

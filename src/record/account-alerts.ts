@@ -31,7 +31,7 @@ import {
 import type { Route } from '../model/answers.ts';
 import type { BreakerEntry, BreakerState } from '../model/breaker.ts';
 import type { Change } from '../model/change.ts';
-import type { MailboxState } from '../model/mailbox.ts';
+import { idOfKey, type MailboxState } from '../model/mailbox.ts';
 import type { MeasuredRoute } from '../model/measurement.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -287,7 +287,7 @@ export class AccountAlerts {
     const { api, pageUrl, rules } = this.#options;
     const alert = this.#alert(fingerprintOf(heldSubject(api)));
     const verdictOf = ({ key, account }: BreakerEntry) => {
-      const id = key.slice(account.length + 1);
+      const id = idOfKey(key);
       if (judged?.account === account && judged.id === id) return judged.verdict?.answer;
       return (this.#moving.mailbox(account, id) ?? this.#fleet.mailbox(account, id))?.verdict?.answer;
     };

@@ -6,6 +6,7 @@ import { tune } from '../alert/tuning.ts';
 import { withdrawOthers } from '../guard/breaker.ts';
 import { type AlertChanges, fingerprintOf } from '../model/alert.ts';
 import type { BreakerEntry, BreakerState } from '../model/breaker.ts';
+import { idOfKey } from '../model/mailbox.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { StoredBreaker, WithdrawalRecord } from '../store/records.ts';
 import type { RecorderRooms } from './guarded-account.ts';
@@ -33,8 +34,7 @@ export function heldAlert(
   const now = world.clock.now();
   const { api, rules } = settings;
   const alert = fleet.alert(fingerprintOf(heldSubject(api)));
-  const verdictOf = ({ key, account }: BreakerEntry) =>
-    fleet.mailbox(account, key.slice(account.length + 1))?.verdict?.answer;
+  const verdictOf = ({ key, account }: BreakerEntry) => fleet.mailbox(account, idOfKey(key))?.verdict?.answer;
   const about = { ...settings, alert, now, command: world.command, zone: rules.timeZone, verdictOf };
   return step(tune([guardHeld(state, about)], rules), () => alert, now);
 }

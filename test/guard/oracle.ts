@@ -1,6 +1,6 @@
 // A second reading of the guard's policy, written from its description alone and in another shape than src/guard:
 // day numbers instead of dates, one array indexed by age in days, exact big integers instead of floating point.
-import type { FleetPressure } from '../../src/guard/breaker.ts';
+import type { FleetPressure } from '../../src/commands/decide/cases.ts';
 import type { Situation } from '../../src/guard/verdict.ts';
 import type { StatsRow } from '../../src/model/answers.ts';
 import type { Policy } from '../../src/model/policy.ts';

@@ -1,7 +1,7 @@
 // guard_held: the breaker holds every action under one base_url. One message with the list.
 import { type Alert, noAccount, type Subject } from '../../model/alert.ts';
 import { type BreakerEntry, type BreakerState, heldEntries } from '../../model/breaker.ts';
-import { typedName } from '../../model/mailbox.ts';
+import { idOfKey, typedName } from '../../model/mailbox.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import { everything, type WriteScope, writesOffCommand } from '../../model/write-scope.ts';
@@ -119,7 +119,7 @@ function nextText(
 function pauseText([worst]: readonly BreakerEntry[], command: string): string {
   if (!worst) return '';
   const { account, key, email } = worst;
-  const name = typedName({ account, id: key.slice(account.length + 1), email });
+  const name = typedName({ account, id: idOfKey(key), email });
   return `To pause only one mailbox now, for example: \`${command} pause ${name}\`.`;
 }
 

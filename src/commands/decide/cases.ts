@@ -1,6 +1,6 @@
 // The cases of `decide --cases`: vectors in the format of guard/vectors.json become situations, verdicts become rows.
 import { z } from 'zod';
-import { admit, type FleetPressure, heldByBreaker } from '../../guard/breaker.ts';
+import { admit, heldByBreaker } from '../../guard/breaker.ts';
 import { situationOf } from '../../guard/judgement.ts';
 import { firstSight } from '../../guard/memory.ts';
 import { judge, type Situation } from '../../guard/verdict.ts';
@@ -107,7 +107,16 @@ function startOf(from: string | null | undefined): EvidenceStart | null {
   return from ? { from, before: null } : null;
 }
 
-/** Step 8 for one mailbox of a fleet of which only the counts are known. */
+/** The part of the fleet that acts at the same time as a mailbox. */
+export interface FleetPressure {
+  /** Running mailboxes. */
+  readonly active: number;
+  /** Mailboxes acted on or held for an action within the breaker's window, this one included. */
+  readonly pending: number;
+  readonly distinctDomains: number;
+}
+
+/** What the circuit breaker makes of a verdict on one mailbox of a fleet of which only the counts are known. */
 export function underPressure(verdict: Verdict, { breaker }: Policy, pressure: FleetPressure): Verdict {
   if (verdict.action !== 'recovery' && verdict.action !== 'pause') return verdict;
   const { active, pending, distinctDomains } = pressure;
