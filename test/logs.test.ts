@@ -13,7 +13,7 @@ const madeElsewhere: Readonly<Record<string, string>> = {
   'commands/run/guard.ts: formatProblem(file, warning)': 'what the configuration allows but probably does not mean',
   'commands/run/guard.ts: text': '`SIGTERM: stopping; a second signal stops at once`, `stopped`',
   'daemon/open.ts: warning': 'a file or the folder of the store is open to other users',
-  'daemon/operate.ts: error instanceof Error ? error.message : String(error)': 'why the socket for operator commands',
+  'daemon/operate.ts: errorText(error)': 'why the socket for operator commands',
   'mailbox-api/client.ts: sentence': 'what is doubtful in an answer of the API',
   'notify/store-health.ts: sentence(titleOf(shown))': '`The store is failing.`, or why a replica takes no work',
   'watch/account-health.ts: `${sumText(forecast)}. ${mendText(forecast)}`': 'warn when the rate limit is too small',

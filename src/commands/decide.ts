@@ -1,4 +1,5 @@
 // `warmwarden decide`: the guard's verdict for a stats answer, or for a file of cases, without any daemon.
+
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { policyOf } from '../config/mailbox-rules.ts';
@@ -7,6 +8,7 @@ import { situationOf } from '../guard/judgement.ts';
 import { firstSight } from '../guard/memory.ts';
 import { judge } from '../guard/verdict.ts';
 import { readStats } from '../mailbox-api/answers.ts';
+import { errorText } from '../model/error-text.ts';
 import { warmupModes } from '../model/policy.ts';
 import { percent, ratePpm } from '../model/rate.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -44,7 +46,7 @@ function readJson(file: string | undefined): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw wrong(`${name} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw wrong(`${name} is not JSON: ${errorText(error)}`);
   }
 }
 
@@ -68,7 +70,7 @@ function verdictsOf(file: string) {
   try {
     return decideCases(cases);
   } catch (error) {
-    throw wrong(error instanceof Error ? error.message : String(error));
+    throw wrong(errorText(error));
   }
 }
 

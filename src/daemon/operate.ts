@@ -1,6 +1,8 @@
 // Lets people operate the daemon: the operator commands, the socket that takes them, and reloads of the configuration.
+
 import { configDigest } from '../config/digest.ts';
 import { startLoops } from '../loop.ts';
+import { errorText } from '../model/error-text.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { DaemonCommands, ReloadRequest } from '../model/operator-command.ts';
 import { pathOf } from '../model/store-place.ts';
@@ -146,7 +148,7 @@ async function openSocket(
   try {
     return await startCommandSocket(storePath, commands, questions);
   } catch (error) {
-    world.log.warn(error instanceof Error ? error.message : String(error));
+    world.log.warn(errorText(error));
     return null;
   }
 }

@@ -1,6 +1,8 @@
 // Work on large bodies in a thread of its own, one order after the other. What comes of it is taken over in pieces, with
 // a turn of the event loop between two: to take a whole answer over would hold the loop as long as to read it.
+
 import { Worker } from 'node:worker_threads';
+import { errorText } from '../model/error-text.ts';
 
 /** What the thread sends: a piece, after which it waits to be asked for the next; or that there is none any more. */
 export type FromThread<Piece> = { readonly piece: Piece } | 'done';
@@ -33,7 +35,7 @@ export class Apart<Order, Piece> {
     this.#orders += 1;
     this.#served += 1;
     // A thread that can't be started (the system has no more of them, say) fails this order, and none after it.
-    const done = this.#last.then(() => this.#next(order, body, take)).catch((error: unknown) => saidBy(error));
+    const done = this.#last.then(() => this.#next(order, body, take)).catch((error: unknown) => errorText(error));
     this.#last = done;
     const failure = await done;
     this.#orders -= 1;
@@ -84,10 +86,6 @@ export class Apart<Order, Piece> {
     void this.#worker?.terminate();
     this.#worker = null;
   }
-}
-
-function saidBy(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** A module beside the caller, by its name without an ending: in the sources as in dist. */

@@ -1,5 +1,7 @@
 // What a command would do, before it does it. A dry run shows the plan; what was agreed to is done only while it is the plan.
+
 import { createHash } from 'node:crypto';
+import { errorText } from '../model/error-text.ts';
 import type { CommandOutcome, Confirmation } from '../model/operator-command.ts';
 
 export interface Plan {
@@ -39,5 +41,5 @@ export function failed(...messages: readonly string[]): CommandOutcome {
 
 /** An error as an outcome: nothing is known of what was done. */
 export function failure(error: unknown): CommandOutcome {
-  return failed(error instanceof Error ? error.message : String(error));
+  return failed(errorText(error));
 }

@@ -1,4 +1,5 @@
 // The recipe runner over one store: queues the runs that are requested, executes a few at a time, keeps rows as they come.
+import { errorText } from '../model/error-text.ts';
 import type {
   Cell,
   ParameterValues,
@@ -280,7 +281,7 @@ export class RecipeRunner implements RecipeService {
       await executeRun({ run, definition, approved, signal: stop.signal, onChange }, this.#parts);
     } catch (error) {
       if (!(error instanceof NoRoomError)) this.#unrecorded(active, error);
-      const said = error instanceof Error ? error.message : String(error);
+      const said = errorText(error);
       if (!hasEnded(active.run))
         active.run = { ...active.run, status: 'failed', error: said, endedAt: world.clock.now() };
       await runs.write(active.run).catch(() => {});

@@ -1,5 +1,7 @@
 // Whether a SELECT is one, asks only the views, and fits its recipe: compiled over empty tables, never run.
+
 import type { DatabaseSync } from 'node:sqlite';
+import { errorText } from '../model/error-text.ts';
 import { openSandbox } from './sandbox.ts';
 
 /** Columns that a run adds to the rows of a recipe with `do:`. */
@@ -48,7 +50,7 @@ export function checkSelect(select: string, parameters: readonly string[], does:
 
 /** SQLite's words without the names that openSandbox makes up. */
 export function sayable(error: unknown): string {
-  const said = error instanceof Error ? error.message : String(error);
+  const said = errorText(error);
   return said.replaceAll(/store_[0-9a-f]{32}[._]?/g, '');
 }
 

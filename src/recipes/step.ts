@@ -1,5 +1,6 @@
 // `do:`: an operation on the mailbox of each row, through the daemon's one guarded path; or only the plan of it.
 
+import { errorText } from '../model/error-text.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import { type CommandOutcome, type OperatorCommands, succeeded } from '../model/operator-command.ts';
 import type { Row } from '../model/recipe.ts';
@@ -54,7 +55,7 @@ export async function performStep(
     const good = succeeded(outcome) ? (context.apply ? 'done' : 'planned') : 'failed';
     return { operation, outcome: good, message: outcome.messages.join(' ') };
   } catch (error) {
-    return { operation, outcome: 'failed', message: error instanceof Error ? error.message : String(error) };
+    return { operation, outcome: 'failed', message: errorText(error) };
   }
 }
 

@@ -1,4 +1,5 @@
 // Which accounts have a polling loop: one loop per account, begun and ended as the configuration says.
+
 import type { AccountLease } from '../act/rooms.ts';
 import { leave } from '../alert/engine.ts';
 import { Turns } from '../commit/turns.ts';
@@ -11,6 +12,7 @@ import { MailboxApi } from '../mailbox-api/client.ts';
 import { noAccount } from '../model/alert.ts';
 import { routes } from '../model/answers.ts';
 import { closedBreaker } from '../model/breaker.ts';
+import { errorText } from '../model/error-text.ts';
 import type { BudgetLedger } from '../model/ledger.ts';
 import { mailboxKey } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -217,7 +219,7 @@ export class Duties {
       return null;
     } catch (error) {
       this.#rooms.world.log.error({ account, err: error }, 'the polling loop of an account ended with an error');
-      return error instanceof Error ? error.message : String(error);
+      return errorText(error);
     }
   }
 

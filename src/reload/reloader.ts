@@ -1,9 +1,11 @@
 // A change of configuration while the daemon runs: parse and validate first, compare, then swap only what differs.
+
 import type { AccountConfig, Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { LoadedConfig, ValidConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { changesBetween, type SettingChange } from '../config/settings.ts';
+import { errorText } from '../model/error-text.ts';
 import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import { failed, invalid, noChange, stopsAt } from '../operator/plan.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
@@ -85,7 +87,7 @@ export class Reloader {
   /** The store, say, can't be read: nothing was changed yet. */
   async #failed(error: unknown, request: ReloadRequest): Promise<CommandOutcome> {
     this.#parts.rooms.world.log.error({ err: error }, 'a reload failed before it changed anything');
-    const refused = await this.#refuse([`The reload failed: ${textOf(error)}`], request);
+    const refused = await this.#refuse([`The reload failed: ${errorText(error)}`], request);
     return { ...refused, result: 'failed', worthRetrying: true };
   }
 
@@ -183,7 +185,7 @@ export class Reloader {
         await work();
       } catch (error) {
         world.log.error({ err: error }, `during the reload: ${what}`);
-        troubles.push(`${what}: ${textOf(error)}`);
+        troubles.push(`${what}: ${errorText(error)}`);
       }
     };
     await duties.changes.take(async () => {
@@ -253,8 +255,4 @@ function endedBadly(name: string, failure: string | null): readonly string[] {
   return [
     `account ${name}: its earlier polling loop ended with an error (${failure}). Warmwarden now checks whether the changes that it had sent took effect.`,
   ];
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

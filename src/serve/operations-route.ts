@@ -8,7 +8,7 @@ import { failure } from '../operator/plan.ts';
 import { bodyText, maxBodyBytes } from './body-text.ts';
 import { senderOf } from './form.ts';
 import { outcomeJson } from './json/json-answers.ts';
-import { noQuery, refuse } from './refusals.ts';
+import { noQuery, operatorsOnly, refuse } from './refusals.ts';
 
 export interface OperationsRouteParts {
   /** In force at present: a reload may change it. */
@@ -17,7 +17,6 @@ export interface OperationsRouteParts {
   readonly commands: () => DaemonCommands | null;
 }
 
-const operatorsOnly = 'Only a token with the role operator may do this.';
 const noTokens =
   'This daemon has no tokens, and without them it accepts only a reload over HTTP. Run the command without --url on the machine of the daemon, use the page, or configure server.auth.tokens.';
 

@@ -62,6 +62,9 @@ export const refusals = {
 
 export type RefusalWord = keyof typeof refusals;
 
+/** Of `not_allowed`: what a viewer reads who asks for a change. */
+export const operatorsOnly = 'Only a token with the role operator may do this.';
+
 /** As JSON, with its status. `message`: sentences. */
 export function refusalJson<Word extends RefusalWord>(error: Word, message: string) {
   const { status }: { readonly status: (typeof refusals)[Word]['status'] } = refusals[error];

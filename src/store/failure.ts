@@ -1,5 +1,7 @@
 // What a failed read or write of the store means for people: what is wrong, and what to do about it.
+
 import { dirname } from 'node:path';
+import { errorText } from '../model/error-text.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import { UntakenError } from '../replicas/untaken.ts';
 import type { Tables } from './schema/tables.ts';
@@ -123,7 +125,7 @@ export function refusalOf(error: unknown): StoreFailure | null {
 }
 
 export function failureOf(file: string, error: unknown): StoreFailure {
-  const said = error instanceof Error ? error.message : String(error);
+  const said = errorText(error);
   if (error instanceof DamagedRowError) return { said, remedy: deletionOf(file, error), lasting: true };
   const code = codeOf(error);
   const lasting = damage.includes(code ?? 0);

@@ -8,7 +8,7 @@ import { layout } from '../../page/layout.ts';
 import type { Markup } from '../../page/parts/elements.ts';
 import { byOf, visitorOf } from '../access.ts';
 import { formTokenFor, ownFormOf } from '../form.ts';
-import { noQuery, queryOf, refuse } from '../refusals.ts';
+import { noQuery, operatorsOnly, queryOf, refuse } from '../refusals.ts';
 import { pathBehind } from '../rim.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { CommandRuns } from './command-runs.ts';
@@ -42,8 +42,6 @@ export function addCommands(app: Hono, parts: Parts): void {
     return c.html(framed(c, run.text.title, commandRunPage(run, parts.world.clock.now())));
   });
 }
-
-const operatorsOnly = 'Only a token with the role operator may do this.';
 
 interface Shown {
   readonly pattern: string;

@@ -1,4 +1,5 @@
 // GET /api/history: the audit log as JSON, with what the guard did by itself when that is asked for.
+
 import { type Action, guardActionKinds } from '../../model/action.ts';
 import { type MailboxState, namedMailbox } from '../../model/mailbox.ts';
 import { type CommandEntry, itself } from '../../model/operator-command.ts';
@@ -9,6 +10,7 @@ import { actionText } from '../../wording/explain.ts';
 import { cursorOf, pageOf } from '../cursor.ts';
 import { mailboxName, oneOf, type Query, readQuery, upTo, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
+import { iso } from './json-answers.ts';
 
 /** Where the audit log is read: the daemon's store, or a store without its daemon. */
 export interface HistorySource {
@@ -141,7 +143,7 @@ function commandJson({ at, by, reason, name, command, account, mailboxes, end, e
     reason,
     result: end ?? ('under_way' as const),
     outcome,
-    ended_at: endedAt === null ? null : iso(endedAt),
+    ended_at: iso(endedAt),
   };
 }
 
@@ -158,10 +160,6 @@ function actionJson(action: Action, now: EpochMs) {
     reason: verdict.reason,
     result: state,
     outcome: actionText(action, now),
-    ended_at: settledAt === null ? null : iso(settledAt),
+    ended_at: iso(settledAt),
   };
-}
-
-function iso(at: EpochMs): string {
-  return new Date(at).toISOString();
 }

@@ -1,7 +1,7 @@
 // Recipes, runs and refusals as JSON: names in snake_case, times in ISO 8601, unknown values null.
 import { z } from 'zod';
 import { type BrokenRecipe, parametersSchema, type Recipe, type Run, runStatuses } from '../../model/recipe.ts';
-import type { EpochMs } from '../../model/time.ts';
+import { iso } from '../json/json-answers.ts';
 
 const moment = z.iso.datetime();
 const cell = z.union([z.string(), z.number(), z.null()]);
@@ -88,15 +88,11 @@ export function runJson(run: Run): z.input<typeof runShape> {
     apply,
     by,
     created_at: iso(run.createdAt),
-    started_at: run.startedAt === null ? null : iso(run.startedAt),
-    ended_at: run.endedAt === null ? null : iso(run.endedAt),
+    started_at: iso(run.startedAt),
+    ended_at: iso(run.endedAt),
     columns: [...columns],
     row_count: run.rowCount,
     truncated,
     error,
   };
-}
-
-function iso(at: EpochMs): string {
-  return new Date(at).toISOString();
 }

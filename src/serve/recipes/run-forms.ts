@@ -7,7 +7,7 @@ import { applyForm, cancelForm, parameterPrefix, runForm } from '../../page/part
 import { runPath } from '../../page/recipes-page.ts';
 import { byOf, visitorOf } from '../access.ts';
 import { formTokenFor, ownFormOf } from '../form.ts';
-import { noQuery, queryOf, refuse } from '../refusals.ts';
+import { noQuery, operatorsOnly, queryOf, refuse } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { statusOf } from './recipe-refusals.ts';
 
@@ -15,7 +15,6 @@ type Parts = Pick<RouteParts, 'recipes' | 'publicUrl'>;
 
 /** Of the effect, on the form that agrees to it. */
 const rowsShown = 100;
-const operatorsOnly = 'Only a token with the role operator may do this.';
 
 /** null: there is none with this id. */
 export async function recipeOf(service: RecipeService, wanted: string): Promise<Recipe | null> {

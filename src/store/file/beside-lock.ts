@@ -1,7 +1,9 @@
 // The lock on what a replica keeps beside its PostgreSQL store: its socket, and the note of an outage. Free at once after kill -9.
+
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { errorText } from '../../model/error-text.ts';
 import { StoreError } from '../failure.ts';
 import { lockedOrNull } from './lock.ts';
 import { create, lockOf } from './place.ts';
@@ -13,7 +15,7 @@ export function inFolderOf(path: string, work: () => void = () => {}): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     work();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new StoreError(
       `The folder ${folder} can't be used: ${why}. Set store.directory to a folder that Warmwarden may write to.`,
     );

@@ -1,6 +1,8 @@
 // node:sqlite behind Kysely: the one connection that writes, and those that read beside it.
+
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type LogEvent, type SqliteDatabase, SqliteDialect } from 'kysely';
+import { errorText } from '../../model/error-text.ts';
 import { withoutNul } from '../../model/nul.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { DamagedRowError, deletionOf, isFull, StoreError } from '../failure.ts';
@@ -141,7 +143,7 @@ export function storeError(path: string, error: unknown): Error {
     return new StoreError(`The store ${path} is damaged: ${error.message}. ${deletionOf(path, error)}`);
   }
   if (error instanceof StoreError || error instanceof NewerStoreError) return error;
-  const said = error instanceof Error ? error.message : String(error);
+  const said = errorText(error);
   if (isFull(error)) return new StoreError(`The store ${path} can't be opened: ${said}. Free space on its disk.`);
   const foreign =
     /not a database|malformed|no such (table|column)|already exists/.test(said) && !said.includes('EEXIST');

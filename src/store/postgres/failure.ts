@@ -1,4 +1,5 @@
 // What a failure of PostgreSQL means for people: what is wrong, and what to do about it.
+import { errorText } from '../../model/error-text.ts';
 import type { StoreFailure } from '../../model/store-failure.ts';
 import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
 import { UntakenError } from '../../replicas/untaken.ts';
@@ -68,7 +69,7 @@ export function forCaller(place: PostgresPlace, error: unknown): unknown {
 
 export function failureOf(place: PostgresPlace, given: unknown): StoreFailure {
   const error = PostgresFailure.rawOf(given);
-  const said = error instanceof Error ? error.message : String(error);
+  const said = errorText(error);
   if (error instanceof DamagedRowError)
     return { said, remedy: 'Restore a backup, or keep a copy of the row and delete it.', lasting: true };
   return {
@@ -81,7 +82,7 @@ export function failureOf(place: PostgresPlace, given: unknown): StoreFailure {
 }
 
 function saidOf(place: PostgresPlace, error: unknown): string {
-  const said = error instanceof Error ? error.message : String(error);
+  const said = errorText(error);
   // An address with several numbers fails with an error for each, and an empty text around them.
   const inner = error instanceof AggregateError ? error.errors.map((one) => (one as Error).message).join('; ') : said;
   const server = `PostgreSQL at ${place.host}:${place.port}`;
@@ -150,7 +151,7 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
 
 function remedyOf(place: PostgresPlace, error: unknown): string {
   const code = codeOf(error) ?? '';
-  const said = error instanceof Error ? error.message : String(error);
+  const said = errorText(error);
   const known = remedies.find(([start]) => code.startsWith(start));
   if (known) return known[1](place, said);
   if (isOfTls(error))
