@@ -4,7 +4,7 @@ import { type Alert, type Announcement, accountsOf, type Severity, type Transiti
 import type { StoredTransition } from '../model/delivery.ts';
 import { dayMs, type EpochMs, elapsedMs } from '../model/time.ts';
 import { type DueGroup, dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
-import { alertsAPiece, mapInPieces } from './pieces.ts';
+import { alertsAPiece, eachInPieces, mapInPieces } from './pieces.ts';
 import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.ts';
 import { isDisarming } from './rules/disarmed-rule.ts';
 
@@ -75,10 +75,9 @@ async function currentOf(due: readonly DueGroup[], { firing, pause }: Notificati
   if (due.length === 0) return found;
   const wanted = new Set<string>();
   for (const { unnotified } of due)
-    await mapInPieces(unnotified, pause, ({ transition }) => wanted.add(transition.alert.fingerprint) && null);
-  await mapInPieces(firing, pause, (alert) => {
+    await eachInPieces(unnotified, pause, ({ transition }) => wanted.add(transition.alert.fingerprint));
+  await eachInPieces(firing, pause, (alert) => {
     if (wanted.has(alert.fingerprint)) found.set(alert.fingerprint, alert);
-    return null;
   });
   return found;
 }

@@ -10,7 +10,7 @@ import {
   withRunbook,
 } from '../alert/notifications.ts';
 import { isPause, pauseAnnouncement, pauseEnd } from '../alert/pauses.ts';
-import { mapInPieces } from '../alert/pieces.ts';
+import { eachInPieces, mapInPieces } from '../alert/pieces.ts';
 import { namedAtTheEnd } from '../alert/quiet-ends.ts';
 import { type AlertRoute, channelsFor, joinedChannels } from '../alert/routing.ts';
 import { isDisarming } from '../alert/rules/disarmed-rule.ts';
@@ -86,7 +86,7 @@ export class Collector {
   readonly #explainedUntil = new Map<string, EpochMs>();
   /** The next look, on the monotonic scale. */
   #lookAt = Number.NEGATIVE_INFINITY;
-  /** Until then the store has nothing untold, on the monotonic scale; a commit ends that. */
+  /** Until then the store has nothing that people are to be notified of, on the monotonic scale; a commit ends that. */
   #nothingUnsentUntil = Number.NEGATIVE_INFINITY;
 
   constructor(parts: CollectorParts) {
@@ -296,7 +296,7 @@ export class Collector {
     const transitionIds = notifications.flatMap(({ ids }) => ids);
     const record = { transitionIds, deliveries, notificationLog, incidents: changed, now };
     await this.#parts.store.outbox.recordDeliveries(record);
-    await mapInPieces(notificationLog.announced, pause, (one) => announced.set(one.fingerprint, one) && null);
+    await eachInPieces(notificationLog.announced, pause, (one) => announced.set(one.fingerprint, one));
     for (const fingerprint of notificationLog.ended) announced.delete(fingerprint);
     for (const group of notificationLog.groups) this.#lastNotified.set(group, now);
     for (const one of changed) this.#parts.fleet.putIncident(one);
