@@ -1,5 +1,6 @@
 // One message for one channel, from the moment it is written down until the receiver took it or it was given up.
 import type { Transition } from './alert.ts';
+import type { About } from './alert-marks.ts';
 import type { EpochMs } from './time.ts';
 
 /** A transition as the store keeps it, in the order of its id. */
@@ -9,7 +10,7 @@ export interface StoredTransition {
 }
 
 /** What every delivery has, in whatever state it is. */
-interface Message {
+interface Message extends About {
   /** The same on every retry (the `webhook-id` of Standard Webhooks). */
   readonly id: string;
   readonly channel: string;
@@ -27,8 +28,6 @@ interface Message {
   readonly nextAttemptAt: EpochMs;
   /** What the last attempt said. */
   readonly detail: string | null;
-  /** Fingerprints of the alerts that it is about: a later message about one of them waits behind it. */
-  readonly alerts: readonly string[];
 }
 
 /** To be sent, or sent again. */
@@ -69,11 +68,14 @@ export interface SettledDelivery extends Message {
 export type Delivery = PendingDelivery | BegunDelivery | AcceptedDelivery | SettledDelivery;
 export type DeliveryState = Delivery['state'];
 
+/** A delivery as lists show it: its text may be half a megabyte. */
+export type ListedDelivery = Omit<Delivery, 'payload'>;
+
 /** What the list of deliveries is ordered by. */
 export type DeliveryPlace = Pick<Delivery, 'createdAt' | 'sequence' | 'id'>;
 
 /** A delivery before the store gave it its place in the channel's order. */
-export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title' | 'alerts'>;
+export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title' | 'alerts' | 'marks'>;
 
 /** Due at once, and not tried (any more): of a new delivery, and of one that a person wants sent once more. */
 export function untried(at: EpochMs) {

@@ -5,8 +5,12 @@ import { isPause, pauseFingerprint } from '../alert/pauses.ts';
 import { mapInPieces } from '../alert/pieces.ts';
 import type { Channel, Rendered } from '../channels/channel.ts';
 import type { Transition } from '../model/alert.ts';
+import { markOf } from '../model/alert-marks.ts';
 import type { NewDelivery } from '../model/delivery.ts';
 import type { Log } from '../world.ts';
+
+/** A message about more alerts than this keeps numbers instead of their names. */
+const mostNamed = 100;
 
 interface Composing {
   /** Called between pieces of a storm's message: lets others have a turn. */
@@ -39,11 +43,16 @@ export async function deliveryOf(
   const fingerprintsOf = (one: Transition) =>
     isPause(one) ? [one.alert.fingerprint, pauseFingerprint(one.alert)] : [one.alert.fingerprint];
   const fingerprints = (await mapInPieces(transitions, pause, fingerprintsOf)).flat();
-  // What is said of an incident keeps its order, whatever else is said with it.
-  const alerts = incident ? [`incident|${incident.id}`, ...fingerprints] : fingerprints;
   const reminds = transitions.length > 0 && transitions.every(({ kind }) => kind === 'reminder');
-  const names = reminds ? [`${reminderPrefix}${named.digest('base64url')}`, ...alerts] : alerts;
-  return { id, channel: channel.name, group, payload, title, alerts: names };
+  const first = [
+    ...(reminds ? [`${reminderPrefix}${named.digest('base64url')}`] : []),
+    // What is said of an incident keeps its order, whatever else is said with it.
+    ...(incident ? [`incident|${incident.id}`] : []),
+  ];
+  const made = { id, channel: channel.name, group, payload, title };
+  if (fingerprints.length <= mostNamed) return { ...made, alerts: [...first, ...fingerprints] };
+  const marks = Float64Array.from(await mapInPieces(fingerprints, pause, markOf));
+  return { ...made, alerts: first, marks: marks.sort() };
 }
 
 /** A channel that can't write a message down must not keep the others from getting theirs. */

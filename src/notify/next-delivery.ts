@@ -1,6 +1,7 @@
 // Which delivery of a channel is sent next. Messages about the same alert keep their order; one message that its receiver
 // can't digest does not keep the others waiting. Pure.
 import { maxRetryAfterMs } from '../channels/channel.ts';
+import { CoveredAlerts } from '../model/alert-marks.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
 import { reminderAmong } from './delivery-of.ts';
@@ -47,12 +48,11 @@ export function newestOf(
 
 /** Those that wait behind no other one about the same alert. */
 function firstOfEachAlert(pending: readonly Delivery[]): readonly Delivery[] {
-  const taken = new Set<string>();
-  return pending.filter(({ alerts }, index) => {
-    const behind = taken.size > 0 && alerts.some((alert) => taken.has(alert));
-    // Nobody is behind the last one: a storm's message, which is about thousands, is often the only one.
-    if (index < pending.length - 1) for (const alert of alerts) taken.add(alert);
-    return !behind;
+  const covered = new CoveredAlerts();
+  return pending.filter((delivery) => {
+    const isBehind = covered.hasAnyOf(delivery);
+    covered.add(delivery);
+    return !isBehind;
   });
 }
 

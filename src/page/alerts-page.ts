@@ -2,7 +2,8 @@
 import { html } from 'hono/html';
 import { silenceOf } from '../alert/matching.ts';
 import { type Alert, type Severity, type Silence, severities } from '../model/alert.ts';
-import type { Delivery } from '../model/delivery.ts';
+import { isAboutAlert } from '../model/alert-marks.ts';
+import type { ListedDelivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { AlertGroup, FiringAlerts } from '../overview/firing-alerts.ts';
 import { duration } from '../wording/one-line.ts';
@@ -28,7 +29,7 @@ export interface PastAlert {
   readonly at: EpochMs;
   readonly alert: Alert;
   /** About it, the newest first. */
-  readonly messages: readonly Delivery[];
+  readonly messages: readonly ListedDelivery[];
 }
 
 /** What of the firing alerts is on the page. */
@@ -50,9 +51,9 @@ export interface AlertsPageParts extends AlertsOnPage {
   /** The newest first; null when they could not be read. */
   readonly past: { readonly rows: readonly PastAlert[]; readonly next: number | null } | null;
   /** The newest first; null when they could not be read. */
-  readonly deliveries: readonly Delivery[] | null;
+  readonly deliveries: readonly ListedDelivery[] | null;
   /** Those about the alerts that are shown as firing, the newest first. */
-  readonly about: readonly Delivery[];
+  readonly about: readonly ListedDelivery[];
   /** Whether `about` has all of them. */
   readonly knowsAll: boolean;
   readonly silences: readonly Silence[];
@@ -118,7 +119,7 @@ function firingPanel(parts: AlertsPageParts): Markup {
     const { first: alert } = group;
     if (group.count > 1)
       return alertGroupItem(group, alertsPath({ ...selection, rule: alert.rule, severity: alert.severity }));
-    const sent = about.get(alert.fingerprint) ?? [];
+    const sent = about(alert);
     return alertItem({
       alert,
       now,
@@ -132,17 +133,22 @@ ${pageLinks({ page, pages }, (target) => alertsPath(selection, { page: target })
 ${pending > 0 ? html`<p class="muted">${counted(pending, 'condition is', 'conditions are')} observed and may fire soon.</p>` : ''}</section>`;
 }
 
-/** The messages about each alert, by its fingerprint. */
-export function byAlert(deliveries: readonly Delivery[]): ReadonlyMap<string, readonly Delivery[]> {
-  const about = new Map<string, Delivery[]>();
+/** The messages about an alert, in their order. */
+export function byAlert(deliveries: readonly ListedDelivery[]): (alert: Alert) => readonly ListedDelivery[] {
+  const named = new Map<string, ListedDelivery[]>();
   for (const delivery of deliveries) {
     for (const fingerprint of delivery.alerts) {
-      const known = about.get(fingerprint);
+      const known = named.get(fingerprint);
       if (known) known.push(delivery);
-      else about.set(fingerprint, [delivery]);
+      else named.set(fingerprint, [delivery]);
     }
   }
-  return about;
+  const ofStorms = deliveries.filter(({ marks }) => marks !== undefined);
+  return ({ fingerprint }) => {
+    const known = named.get(fingerprint) ?? [];
+    const more = ofStorms.filter((delivery) => isAboutAlert(delivery, fingerprint));
+    return more.length === 0 ? known : deliveries.filter((one) => known.includes(one) || more.includes(one));
+  };
 }
 
 function pastPanel({ past, selection, before, now }: AlertsPageParts): Markup {

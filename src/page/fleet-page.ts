@@ -4,7 +4,7 @@ import { silenceOf } from '../alert/matching.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { neededNoChange } from '../model/action.ts';
 import type { Silence } from '../model/alert.ts';
-import type { Delivery } from '../model/delivery.ts';
+import type { ListedDelivery } from '../model/delivery.ts';
 import type { AccountState } from '../model/mailbox.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -46,7 +46,7 @@ export interface FleetPageParts {
   readonly facets: Facets;
   readonly trend: readonly TrendDay[];
   /** null when they could not be read. */
-  readonly deliveries: readonly Delivery[] | null;
+  readonly deliveries: readonly ListedDelivery[] | null;
   readonly explain: (verdict: Verdict) => string;
   readonly now: EpochMs;
   /** The words that start this program, for the commands on the page. */

@@ -1,6 +1,6 @@
 // The messages that were sent in given spans of time, however many were sent since: those about an alert.
 import type { Alert } from '../model/alert.ts';
-import type { Delivery, DeliveryPlace } from '../model/delivery.ts';
+import type { DeliveryPlace, ListedDelivery } from '../model/delivery.ts';
 import { dayMs, type EpochMs, hourMs } from '../model/time.ts';
 import { turnAfter } from '../world.ts';
 import type { RouteParts } from './route-parts.ts';
@@ -12,7 +12,7 @@ export interface Span {
 
 export interface Messages {
   /** The newest first. */
-  readonly deliveries: readonly Delivery[];
+  readonly deliveries: readonly ListedDelivery[];
   /** false: there may be more in the spans. */
   readonly complete: boolean;
 }
@@ -36,9 +36,9 @@ export function spansOf({ firingAt, since }: Alert, endedAt: EpochMs | null): re
 export async function messagesIn(
   deliveries: RouteParts['deliveries'],
   spans: readonly Span[],
-  newest: readonly Delivery[] = [],
+  newest: readonly ListedDelivery[] = [],
 ): Promise<Messages> {
-  const found: Delivery[] = [...newest];
+  const found: ListedDelivery[] = [...newest];
   const oldest = newest.at(-1);
   let reads = 0;
   for (const { from, until } of joined(spans)) {
@@ -50,7 +50,7 @@ export async function messagesIn(
     while (place !== null) {
       if (reads === maxReads) return { deliveries: found, complete: false };
       reads += 1;
-      const read: readonly Delivery[] = await deliveries(deliveriesARead, place);
+      const read: readonly ListedDelivery[] = await deliveries(deliveriesARead, place);
       found.push(...read.filter(({ createdAt }) => createdAt >= from));
       const last = read.at(-1);
       place = read.length < deliveriesARead || last === undefined || last.createdAt < from ? null : last;

@@ -2,7 +2,7 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { RecordedDecision } from '../model/decision.ts';
-import type { Delivery, DeliveryPlace, StoredTransition } from '../model/delivery.ts';
+import type { DeliveryPlace, ListedDelivery, StoredTransition } from '../model/delivery.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { NearLimitPpmOf, Tags } from '../overview/fleet-view.ts';
 import type { ShownSetting } from '../page/configuration-page.ts';
@@ -33,7 +33,7 @@ export interface RouteParts extends AccessParts, ReloadRouteParts, OperationsRou
   /** The steps of alerts, the newest first; `before`: only those behind the one with this number. */
   readonly transitions: (limit: number, before?: number) => Promise<readonly StoredTransition[]>;
   /** The newest first. */
-  readonly deliveries: (limit: number, before?: DeliveryPlace) => Promise<readonly Delivery[]>;
+  readonly deliveries: (limit: number, before?: DeliveryPlace) => Promise<readonly ListedDelivery[]>;
   readonly explain: (verdict: Verdict) => string;
   readonly nearLimitPpmOf: NearLimitPpmOf;
   readonly ranking: Pick<Ranking, 'read'>;

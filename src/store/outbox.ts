@@ -2,9 +2,11 @@
 import type { Kysely, Selectable } from 'kysely';
 import { ownTurn } from '../event-loop.ts';
 import type { Transition } from '../model/alert.ts';
+import type { About } from '../model/alert-marks.ts';
 import {
   type Delivery,
   type DeliveryPlace,
+  type ListedDelivery,
   type NewDelivery,
   pendingDelivery,
   publicState,
@@ -94,7 +96,7 @@ export class StoredOutbox {
       if (incidents) await writeIncidents(trx, incidents);
       for (const delivery of deliveries) {
         await insertDelivery(trx, delivery, now);
-        // A storm's names all of its alerts, which is megabytes: COMMIT has a turn of its own. Urgent: other writes wait for it.
+        // A storm's may be a megabyte: COMMIT has a turn of its own. Urgent: other writes wait for it.
         await ownTurn();
       }
     });
@@ -156,12 +158,12 @@ export class StoredOutbox {
   }
 
   /** The newest deliveries, newest first; `before`: only those that come behind this one in the list. */
-  recentDeliveries(limit: number, before: DeliveryPlace = behindNone): Promise<readonly Delivery[]> {
+  recentDeliveries(limit: number, before: DeliveryPlace = behindNone): Promise<readonly ListedDelivery[]> {
     return this.#gate.read(async (db) => {
       const { createdAt: at, sequence, id } = before;
       const query = db
         .selectFrom('deliveries')
-        .selectAll()
+        .select([...progressColumns, 'alerts'])
         .where('created_at', '<=', at)
         .where((row) =>
           row.or([
@@ -171,7 +173,7 @@ export class StoredOutbox {
           ]),
         );
       const inOrder = query.orderBy('created_at', 'desc').orderBy('sequence', 'desc').orderBy('id', 'desc');
-      return (await inOrder.limit(limit).execute()).map(storedDelivery);
+      return (await inOrder.limit(limit).execute()).map(listedDelivery);
     });
   }
 
@@ -198,6 +200,7 @@ export class StoredOutbox {
 }
 
 type Db = Kysely<Tables>;
+type DeliveryRow = Selectable<Tables['deliveries']>;
 
 /** Read in pieces, with a turn of the event loop between two: a storm has thousands. */
 async function unnotifiedTransitions(db: Db, limit: number): Promise<readonly StoredTransition[]> {
@@ -238,7 +241,7 @@ async function insertDelivery(trx: Db, delivery: NewDelivery, now: EpochMs): Pro
       title: made.title,
       created_at: made.createdAt,
       detail: made.detail,
-      alerts: JSON.stringify(made.alerts),
+      alerts: textOf(made),
       ...progressOf(made),
     })
     .execute();
@@ -248,7 +251,7 @@ async function insertDelivery(trx: Db, delivery: NewDelivery, now: EpochMs): Pro
 async function moveDelivery(trx: Db, id: string, event: DeliveryEvent): Promise<void> {
   const row = await trx.selectFrom('deliveries').select(progressColumns).where('id', '=', id).executeTakeFirstOrThrow();
   // What it says matters to nothing that happens to it, and of a storm it is megabytes.
-  const { detail, ...delivery } = deliveryAfter(storedDelivery({ ...row, payload: '', alerts: '[]' }), event);
+  const { detail, ...delivery } = deliveryAfter({ ...listedDelivery({ ...row, alerts: '[]' }), payload: '' }, event);
   const changed = { ...progressOf(delivery), detail };
   await trx.updateTable('deliveries').set(changed).where('id', '=', id).execute();
 }
@@ -332,26 +335,53 @@ async function digestFacts(db: Db, since: EpochMs): Promise<DigestFacts> {
   };
 }
 
-function storedDelivery(row: Selectable<Tables['deliveries']>): Delivery {
+function storedDelivery({ payload, ...row }: DeliveryRow): Delivery {
+  return { ...listedDelivery(row), payload };
+}
+
+/** Behind the names, what the marks are stored as, in base64. No fingerprint begins with it. */
+const marksPrefix = 'marks|';
+
+function textOf({ alerts, marks }: About): string {
+  if (!marks) return JSON.stringify(alerts);
+  const bytes = Buffer.from(marks.buffer, marks.byteOffset, marks.byteLength);
+  return JSON.stringify([...alerts, `${marksPrefix}${bytes.toString('base64')}`]);
+}
+
+function aboutOf(json: string, id: string): About {
+  const names = parsed<readonly string[]>(json, 'deliveries', { id });
+  const last = names.at(-1);
+  if (!last?.startsWith(marksPrefix)) return { alerts: names };
+  // A copy of its own: numbers of eight bytes begin at a multiple of eight.
+  const bytes = Uint8Array.from(Buffer.from(last.slice(marksPrefix.length), 'base64'));
+  return { alerts: names.slice(0, -1), marks: new Float64Array(bytes.buffer) };
+}
+
+function listedDelivery(row: Omit<DeliveryRow, 'payload'>) {
   const { begun_at: begunAt, receipt } = row;
   const message = {
     id: row.id,
     channel: row.channel,
     group: row.group_name,
     sequence: row.sequence,
-    payload: row.payload,
     title: row.title,
     attempts: row.attempts,
     createdAt: row.created_at,
     nextAttemptAt: row.next_attempt_at,
     detail: row.detail,
-    alerts: parsed<readonly string[]>(row.alerts, 'deliveries', { id: row.id }),
+    ...aboutOf(row.alerts, row.id),
   };
   if (row.state === 'sent' || row.state === 'dead' || row.state === 'replaced') {
-    return { ...message, state: row.state, settledAt: row.settled_at ?? row.created_at, begunAt: null, receipt };
+    return {
+      ...message,
+      state: row.state,
+      settledAt: row.settled_at ?? row.created_at,
+      begunAt: null,
+      receipt,
+    } as const;
   }
   const waiting = { ...message, settledAt: null };
-  if (receipt !== null) return { ...waiting, state: 'accepted', begunAt: null, receipt };
-  if (begunAt !== null) return { ...waiting, state: 'begun', begunAt, receipt };
-  return { ...waiting, state: 'pending', begunAt, receipt };
+  if (receipt !== null) return { ...waiting, state: 'accepted', begunAt: null, receipt } as const;
+  if (begunAt !== null) return { ...waiting, state: 'begun', begunAt, receipt } as const;
+  return { ...waiting, state: 'pending', begunAt, receipt } as const;
 }

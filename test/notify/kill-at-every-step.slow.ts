@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { ChannelSettings } from '../../src/channels/channels.ts';
-import type { Delivery } from '../../src/model/delivery.ts';
+import type { ListedDelivery } from '../../src/model/delivery.ts';
 import { minuteMs } from '../../src/model/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { firing, sampleAlert } from '../alert/samples.ts';
@@ -41,7 +41,7 @@ async function sendFrom(path: string, channel: ChannelSettings, killAt: string):
 async function killedAt(
   killAt: string,
   channel: ChannelSettings,
-): Promise<Sent & { readonly delivery: Delivery | undefined }> {
+): Promise<Sent & { readonly delivery: ListedDelivery | undefined }> {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-steps-'));
   const path = join(folder, 'warmwarden.db');
   const alert = sampleAlert(1, { firingAt: Date.now(), since: Date.now() });

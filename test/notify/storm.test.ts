@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { fingerprintOf, type Transition } from '../../src/model/alert.ts';
-import { hourMs } from '../../src/model/time.ts';
-import { sampleAlert, start } from '../alert/samples.ts';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
 import { startReceiver } from './receiver.ts';
 import { hookChannel, rigWith } from './rig.ts';
@@ -62,3 +62,24 @@ test.each([1, 3, 100])(
     expect(totals.reduce((sum, total) => sum + total, 0)).toBe(2_000);
   },
 );
+
+test('what ends of a storm whose message is refused waits behind it, and what it is not about passes it by', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith((clock) => [hookChannel(receiver.url, clock)]);
+  const isStorm = (body: string) => JSON.parse(body).data.total === 500;
+  receiver.answer = (response, { body }) => response.writeHead(isStorm(body) ? 500 : 200).end();
+  const of = (number: number, account: string) => sampleAlert(number, { account });
+  rig.commit(...Array.from({ length: 500 }, (_, number) => firing(of(number, 'stormy'))));
+  await rig.clock.advance(minuteMs);
+  rig.commit(resolved(of(77, 'stormy'), rig.clock.now()), firing(of(1, 'calm')));
+  await rig.clock.advance(20 * minuteMs);
+  const notified = () =>
+    receiver.received.map(({ body }) => JSON.parse(body)).map(({ type, data }) => `${data.account} ${type}`);
+  expect(new Set(notified())).toEqual(new Set(['stormy alerts.firing', 'calm alerts.firing']));
+  receiver.answer = (response) => response.writeHead(200).end();
+  await rig.clock.advance(hourMs);
+  expect(notified().slice(-2)).toEqual(['stormy alerts.firing', 'stormy alerts.resolved']);
+  // Its row names none of them: it would be megabytes with a large fleet.
+  const [{ alerts, marks } = { alerts: [] }] = rig.store.deliveries();
+  expect([alerts.length, marks?.length]).toEqual([0, 500]);
+});

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Alert, Transition } from '../../src/model/alert.ts';
+import { markOf } from '../../src/model/alert-marks.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { alert, exampleFleet, now } from './example-fleet.ts';
@@ -22,18 +23,37 @@ async function open(folder: string) {
     const one = { id, channel: 'ops', group: 'g', payload: '{}', title: id, alerts: [about.fingerprint] };
     return store.outbox.recordDeliveries({ transitionIds: [], deliveries: [one], now: at });
   };
+  const storm = (id: string, about: readonly Alert[], at: number) => {
+    const marks = Float64Array.from(about, ({ fingerprint }) => markOf(fingerprint)).sort();
+    const one = { id, channel: 'ops', group: 'g', payload: '{}', title: id, alerts: [], marks };
+    return store.outbox.recordDeliveries({ transitionIds: [], deliveries: [one], now: at });
+  };
   const json = async (query = '') => JSON.parse((await ask(`${server.url}/api/past-alerts?${query}`)).body.toString());
   const page = async (path: string) => (await ask(server.url + path, { accept: 'text/html' })).body.toString();
   const close = async () => {
     await server[Symbol.asyncDispose]();
     await store.close();
   };
-  return { fleet, record, send, json, page, [Symbol.asyncDispose]: close };
+  return { fleet, record, send, storm, json, page, [Symbol.asyncDispose]: close };
 }
 
 const facts = (title: string) => ({ title, sentences: [], numbers: {} });
 const down = alert({ rule: 'api_down', severity: 'critical', firingAt: now - 3 * hourMs, facts: facts('API down') });
 const paused = alert({ rule: 'guard_acted', mailboxId: 'm5', email: 'box5@acme.example', facts: facts('box5 paused') });
+
+test('the message of a storm, which keeps numbers instead of names, is among those about each of its alerts', async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-past-'));
+  await using stage = await open(folder.path);
+  await stage.record({ kind: 'resolved', at: now - minuteMs, alert: { ...down, status: 'resolved' } });
+  await stage.send('named', down, now - 2 * hourMs);
+  await stage.storm('storm', [down, paused], now - hourMs);
+  await stage.storm('another storm', [paused], now - hourMs);
+  await stage.send('ended', down, now - 30_000);
+  const { alerts } = await stage.json();
+  expect(alerts.map(({ messages }: { messages: { id: string }[] }) => messages.map(({ id }) => id))).toEqual([
+    ['ended', 'storm', 'named'],
+  ]);
+});
 
 test('each comes once, with the messages from its beginning to an hour after its end', async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-past-'));

@@ -1,7 +1,7 @@
 // The side panels: how each account's API and each alert channel is.
 import { html } from 'hono/html';
 import type { ChannelState, Fleet } from '../../fleet/fleet.ts';
-import type { Delivery } from '../../model/delivery.ts';
+import type { ListedDelivery } from '../../model/delivery.ts';
 import type { Forecast } from '../../model/forecast.ts';
 import type { AccountState } from '../../model/mailbox.ts';
 import { resendPath } from '../../model/page-links.ts';
@@ -100,7 +100,7 @@ function apiState(account: AccountState): { readonly word: string; readonly tone
 
 export function channelsPanel(
   fleet: Fleet,
-  deliveries: readonly Delivery[] | null,
+  deliveries: readonly ListedDelivery[] | null,
   now: EpochMs,
   command: string,
 ): Markup {

@@ -1,7 +1,7 @@
 // One alert as an entry of a list: how severe, about what, since when, what to do, and what was sent of it.
 import { html } from 'hono/html';
 import type { Alert, Silence } from '../../model/alert.ts';
-import { type Delivery, publicState } from '../../model/delivery.ts';
+import { type ListedDelivery, publicState } from '../../model/delivery.ts';
 import { mailboxPath } from '../../model/page-links.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { AlertGroup } from '../../overview/firing-alerts.ts';
@@ -16,7 +16,7 @@ export interface AlertItemParts {
   readonly alert: Alert;
   readonly now: EpochMs;
   /** Messages about it, the newest first; left out where none are shown. */
-  readonly sent?: readonly Delivery[];
+  readonly sent?: readonly ListedDelivery[];
   /** The silence that mutes its messages. */
   readonly silence: Silence | null;
 }
@@ -54,7 +54,7 @@ export function runbookLink({ rule }: Pick<Alert, 'rule'>): Markup {
 }
 
 /** Where each message about it went, and whether it arrived. */
-export function sentList(sent: readonly Delivery[], now: EpochMs): Markup {
+export function sentList(sent: readonly ListedDelivery[], now: EpochMs): Markup {
   if (sent.length === 0) return html`<p class="muted">Warmwarden has no record of a message about it.</p>`;
   const items = sent.map((delivery) => {
     const { word, tone } = deliveryWords[publicState(delivery)];

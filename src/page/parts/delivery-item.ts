@@ -1,6 +1,6 @@
 // One message to a channel as an entry of a list: whether it arrived, and what the last attempt said.
 import { html } from 'hono/html';
-import { type Delivery, publicState } from '../../model/delivery.ts';
+import { type ListedDelivery, publicState } from '../../model/delivery.ts';
 import { resendPath } from '../../model/page-links.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { doLink } from './command-links.ts';
@@ -15,7 +15,7 @@ export const deliveryWords: Readonly<
   dead: { word: 'undelivered', tone: 'critical' },
 };
 
-export function deliveryItem(delivery: Delivery, now: EpochMs): Markup {
+export function deliveryItem(delivery: ListedDelivery, now: EpochMs): Markup {
   const { word, tone } = deliveryWords[publicState(delivery)];
   return html`<li id="delivery-${delivery.id}"><p class="line"><span class="badge ${tone}">${word}</span> ${text(delivery.title)}${publicState(delivery) === 'dead' ? doLink(resendPath({ delivery: delivery.id }), 'Send again') : ''}</p>
 <p class="muted">${text(delivery.channel)}, ${ago(delivery.settledAt ?? delivery.createdAt, now)}${delivery.detail ? `: ${text(delivery.detail)}` : ''}</p></li>`;

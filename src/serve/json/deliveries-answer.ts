@@ -1,5 +1,5 @@
 // GET /api/deliveries: the messages to channels, the newest first.
-import type { Delivery } from '../../model/delivery.ts';
+import type { ListedDelivery } from '../../model/delivery.ts';
 import { cursorOf, pageOf } from '../cursor.ts';
 import { readQuery, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
@@ -9,7 +9,7 @@ import { deliveryJson } from './json-answers.ts';
 const usualLimit = 50;
 export const deliveriesParameters = { limit: whole(1, 1_000), cursor: cursorOf('whole', 'whole', 'text') };
 
-const keyOf = ({ createdAt, sequence, id }: Delivery) => [createdAt, sequence, id];
+const keyOf = ({ createdAt, sequence, id }: ListedDelivery) => [createdAt, sequence, id];
 
 /** `asked`: `limit` and `cursor`. */
 export async function deliveriesAnswer(read: RouteParts['deliveries'], asked: URLSearchParams) {

@@ -5,7 +5,7 @@ import type { Action } from '../../model/action.ts';
 import type { Alert, Silence } from '../../model/alert.ts';
 import type { Change } from '../../model/change.ts';
 import type { DecisionDay, RecordedDecision } from '../../model/decision.ts';
-import { type Delivery, publicState } from '../../model/delivery.ts';
+import { type ListedDelivery, publicState } from '../../model/delivery.ts';
 import type { AccountState } from '../../model/mailbox.ts';
 import type { CommandOutcome } from '../../model/operator-command.ts';
 import type { MissingReplica, ReplicaState } from '../../model/replica.ts';
@@ -241,7 +241,7 @@ export function silenceJson({ id, match, by, reason, from, until }: Silence) {
 }
 
 /** Without the payload: it is the receiver's, and it is long. */
-export function deliveryJson(delivery: Delivery) {
+export function deliveryJson(delivery: ListedDelivery) {
   const state = publicState(delivery);
   return {
     id: delivery.id,

@@ -1,7 +1,7 @@
 // Alerts that are over: what resolved and what happened, the newest first, each with the messages about it. GET /api/past-alerts,
 // and what the page of alerts is read from.
 import { type Alert, severities } from '../../model/alert.ts';
-import type { Delivery } from '../../model/delivery.ts';
+import type { ListedDelivery } from '../../model/delivery.ts';
 import { type AlertSelection, byAlert, type PastAlert } from '../../page/alerts-page.ts';
 import { cursorAfter, cursorOf } from '../cursor.ts';
 import { messagesIn, spansOf } from '../messages-about.ts';
@@ -53,8 +53,7 @@ export async function readPast(parts: PastParts, selection: AlertSelection, from
   const { found, next } = await scan(parts, selection, from);
   const spans = found.flatMap(({ alert, at }) => spansOf(alert, at));
   const about = byAlert((await messagesIn(parts.deliveries, spans)).deliveries);
-  const messagesOf = (one: Ended) =>
-    (about.get(one.alert.fingerprint) ?? []).filter((delivery) => isWithin(delivery, one));
+  const messagesOf = (one: Ended) => about(one.alert).filter((delivery) => isWithin(delivery, one));
   return { rows: found.map((one) => ({ ...one, messages: messagesOf(one) })), next };
 }
 
@@ -81,7 +80,7 @@ async function scan({ transitions }: PastParts, selection: AlertSelection, { bef
   return { found, next };
 }
 
-function isWithin({ createdAt }: Delivery, { at, alert }: Ended): boolean {
+function isWithin({ createdAt }: ListedDelivery, { at, alert }: Ended): boolean {
   return spansOf(alert, at).some(({ from, until }) => createdAt >= from && createdAt <= until);
 }
 

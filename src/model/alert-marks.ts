@@ -1,0 +1,61 @@
+// Numbers that stand for the fingerprints of alerts: a message of a storm is about as many as there are mailboxes, and their
+// texts would be megabytes in one row. Pure.
+
+/** Of each name one, in ascending order. Two names have the same by chance in one of 2^53 cases. */
+export type Marks = Float64Array;
+
+/** What a message is about. */
+export interface About {
+  /** Fingerprints of alerts, and what else keeps its order with this message. A later message about one of them waits behind it. */
+  readonly alerts: readonly string[];
+  /** Of the alerts of a storm, instead of their fingerprints. */
+  readonly marks?: Marks | undefined;
+}
+
+/** A hash of 53 bits (cyrb53 by bryc, public domain): what is stored rests on it, so it never changes. */
+export function markOf(name: string): number {
+  let [high, low] = [0xdeadbeef, 0x41c6ce57];
+  for (let at = 0; at < name.length; at += 1) {
+    const unit = name.charCodeAt(at);
+    high = Math.imul(high ^ unit, 2_654_435_761);
+    low = Math.imul(low ^ unit, 1_597_334_677);
+  }
+  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909);
+  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909);
+  return 2 ** 32 * (low & 0x1fffff) + (high >>> 0);
+}
+
+/** Whether a message is about the alert. */
+export function isAboutAlert({ alerts, marks }: About, fingerprint: string): boolean {
+  return alerts.includes(fingerprint) || (marks !== undefined && has(marks, markOf(fingerprint)));
+}
+
+function has(marks: Marks, wanted: number): boolean {
+  let [from, to] = [0, marks.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((marks[middle] ?? 0) < wanted) from = middle + 1;
+    else to = middle;
+  }
+  return marks[from] === wanted;
+}
+
+/** What several messages are about. */
+export class CoveredAlerts {
+  readonly #names = new Set<string>();
+  readonly #marks: Marks[] = [];
+
+  add({ alerts, marks }: About): void {
+    for (const name of alerts) this.#names.add(name);
+    if (marks) this.#marks.push(marks);
+  }
+
+  /** Whether this message is about some of that, too. */
+  hasAnyOf({ alerts, marks }: About): boolean {
+    if (alerts.some((name) => this.#names.has(name))) return true;
+    if (this.#marks.some((known) => alerts.some((name) => has(known, markOf(name))))) return true;
+    if (marks === undefined) return false;
+    if (this.#marks.some((known) => known.some((mark) => has(marks, mark)))) return true;
+    return [...this.#names].some((name) => has(marks, markOf(name)));
+  }
+}
