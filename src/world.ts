@@ -64,7 +64,8 @@ export function systemClock(): Clock {
           signal?.removeEventListener('abort', done);
           resolve();
         };
-        const timer = setTimeout(done, Math.min(Math.max(ms, 0), maxTimerMs));
+        // Node.js drops a fraction: a loop would wake before its time, and sleep once more for the rest.
+        const timer = setTimeout(done, Math.min(Math.ceil(Math.max(ms, 0)), maxTimerMs));
         signal?.addEventListener('abort', done, { once: true });
       }),
     busy: (work) => work(),
