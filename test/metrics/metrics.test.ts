@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { mailboxMetrics } from '../../src/metrics/mailbox-series.ts';
+import { systemClock } from '../../src/world.ts';
 import {
   account,
   alert,
@@ -223,6 +224,32 @@ describe('the series of the daemon', () => {
     expect(sampleOf(after, 'api_request_duration_seconds_bucket', { le: '0.25' })).toBe(1);
     expect(sampleOf(after, 'api_request_duration_seconds_bucket', { le: '0.1' })).toBe(0);
     expect(sampleOf(after, 'notifications_total', { outcome: 'sent' })).toBe(1);
+  });
+});
+
+describe('the lag of the event loop', () => {
+  const lags = (text: string) => {
+    const of = (what: string) => parse(text).find(({ name }) => name === `nodejs_eventloop_lag_${what}_seconds`)?.value;
+    return { min: of('min'), mean: of('mean'), p50: of('p50'), max: of('max') };
+  };
+
+  test('is how late the event loop was, without the time between two measurements', async () => {
+    const metrics = metricsOf(exampleFleet(), stillWorld());
+    const clock = systemClock();
+    await clock.sleep(500);
+    const until = clock.monotonic() + 700;
+    while (clock.monotonic() < until);
+    await clock.sleep(500);
+    const { min = Number.NaN, max = 0 } = lags(await textOf(metrics));
+    // A measurement was due at the latest 200 ms after the loop was blocked.
+    expect(max).toBeGreaterThan(0.49);
+    expect(min).toBeGreaterThanOrEqual(0);
+    expect(min).toBeLessThan(0.19);
+  });
+
+  test('is absent where nothing was measured since the last scrape', async () => {
+    const metrics = metricsOf(exampleFleet(), stillWorld());
+    expect(lags(await textOf(metrics))).toEqual({ min: undefined, mean: undefined, p50: undefined, max: undefined });
   });
 });
 
