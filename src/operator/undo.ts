@@ -1,15 +1,10 @@
 // `undo`: a person takes back what Warmwarden did by itself lately, where its claim still stands, and the limits that were
 // set through it. What others changed since is left as it is.
 
+import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
 import { type MailboxKey, type MailboxState, mailboxKey, typedName } from '../model/mailbox.ts';
-import {
-  type CommandOutcome,
-  type OperatorCommands,
-  type Requester,
-  succeeded,
-  type UndoRequest,
-} from '../model/operator-command.ts';
+import { type CommandOutcome, type OperatorCommands, succeeded, type UndoRequest } from '../model/operator-command.ts';
 import { isWarmupMode } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Claim } from '../model/verdict.ts';
@@ -32,70 +27,20 @@ interface Undoing {
   readonly limit: SetLimit | null;
 }
 
+/** What taking back works with, for one person. */
+interface TakingBack {
+  readonly fleet: Fleet;
+  readonly command: string;
+  /** Makes a change in that person's name. */
+  readonly carryOut: (mailbox: MailboxState, change: Change) => Promise<CommandOutcome>;
+}
+
 export function undoCommand(watchOf: WatchOf, rooms: ReplicaRooms, audited: Audited): OperatorCommands['undo'] {
   const { fleet, store, world, guards } = rooms;
+  const { command } = world;
   const carryOut = carryingOut(watchOf, rooms);
-
-  /**
-   * The pause first, then the recovery that it stood on: each is ours again until it is taken back. The limit last: it
-   * belongs to the mode before. Nothing twice, also when the API could not show yet that it was taken back; and nothing
-   * that Warmwarden did since this was planned.
-   */
-  const undoOne = async ({ mailbox: { account, id }, claims, limit }: Undoing, requester: Requester) => {
-    const messages: string[] = [];
-    const left = new Set(claims.map(({ actionId }) => actionId));
-    for (let mailbox = fleet.mailbox(account, id); mailbox; mailbox = fleet.mailbox(account, id)) {
-      const claim = mailbox.memory?.claim;
-      if (!claim || left.size === 0) break;
-      if (!left.delete(claim.actionId)) {
-        if (!claims.some(({ actionId }) => actionId === claim.actionId)) messages.push(actedSince(mailbox, claim));
-        break;
-      }
-      const back = changeBack(claim);
-      if (!back) return { result: 'failed' as const, messages: [...messages, noWayBack(mailbox, world.command)] };
-      const outcome = await carryOut(mailbox, back, requester);
-      messages.push(...outcome.messages);
-      if (!succeeded(outcome)) return { result: 'failed' as const, messages };
-    }
-    const mailbox = limit && fleet.mailbox(account, id);
-    if (mailbox) {
-      const outcome = await carryOut(mailbox, limitBack(limit), requester);
-      messages.push(...outcome.messages);
-      if (!succeeded(outcome)) return { result: 'failed' as const, messages };
-    }
-    return { result: 'done' as const, messages: messages.length > 0 ? messages : [leftAlone(id, account)] };
-  };
-
-  const leftAlone = (id: string, account: string) =>
-    `${fleet.mailbox(account, id)?.email ?? id}: not changed, because somebody changed it in the meantime.`;
-
-  const undoAll = async (ours: readonly Undoing[], requester: Requester): Promise<readonly CommandOutcome[]> => {
-    const ofAccounts = Map.groupBy(ours, ({ mailbox }) => mailbox.account);
-    const outcomes = await Promise.all(
-      [...ofAccounts.values()].map((theirs) => inTurn(theirs, (one) => undoOne(one, requester))),
-    );
-    return outcomes.flat();
-  };
-
-  /** Where we did something since then that is not ours any more. */
-  const othersChanged = (
-    confirmed: readonly Action[],
-    limits: ReadonlyMap<MailboxKey, SetLimit>,
-    ours: readonly Undoing[],
-  ): readonly string[] => {
-    const stand = new Set(ours.map(({ mailbox: { account, id } }) => mailboxKey(account, id)));
-    const ended = confirmed.filter(({ kind, by, account, mailboxId }) => {
-      const key = mailboxKey(account, mailboxId);
-      return !stand.has(key) && (kind === 'limit' ? limits.has(key) : !by && kind !== 'restore');
-    });
-    return [
-      ...new Set(ended.map(({ email }) => `${email}: not changed, because it has been changed or reversed since.`)),
-    ];
-  };
-
   return async (request: UndoRequest) => {
-    const now = world.clock.now();
-    const since = now - request.sinceMs;
+    const since = world.clock.now() - request.sinceMs;
     // What other replicas guard is theirs to undo.
     const confirmed = (await store.confirmedSince(since)).filter(({ account }) => guards(account));
     // What is planned is what is there at this moment: nothing is awaited between here and the first change.
@@ -109,34 +54,101 @@ export function undoCommand(watchOf: WatchOf, rooms: ReplicaRooms, audited: Audi
         ...left,
       );
     }
-    const about = ours.map(({ mailbox: { account, id }, claims, limit }) => {
-      return [account, id, claims.map((one) => one.actionId), ...(limit ? [limit.set, limit.earlier] : [])];
-    });
-    const refusals = ours.map(({ mailbox, claims: [claim], limit }) => {
-      const first = claim ? changeBack(claim) : limit && limitBack(limit);
-      return first && refusalOf(rooms, mailbox, first);
-    });
+    const refusals = ours.map((one) => refusalOfFirst(one, rooms));
     const refused = new Set(refusals.filter((one) => one !== null));
     if (request.dryRun && !refusals.includes(null)) return failed(...refused, ...left);
-    const effect = ours.flatMap((one, index) => (refusals[index] == null ? effectsOf(one, world.command) : []));
-    const readOnly = readOnlyKeys(
-      ours.map(({ mailbox }) => mailbox),
-      fleet,
-    );
+    const mailboxes = ours.map(({ mailbox }) => mailbox);
+    const effect = ours.flatMap((one, index) => (refusals[index] === null ? effectsOf(one, command) : []));
     const stopped = stopsAt(
-      { effect: [...effect, ...readOnly, ...refused, ...left], about: [...about, ...refused] },
+      {
+        effect: [...effect, ...readOnlyKeys(mailboxes, fleet), ...refused, ...left],
+        about: [...ours.map(namesOf), ...refused],
+      },
       request,
     );
     if (stopped) return stopped;
-    const mailboxes = ours.map(({ mailbox: { account, id, email } }) => ({ account, id, email }));
-    const what = { name: 'undo', command: `undo since ${momentText(since)}`, account: null, mailboxes };
+    const named = mailboxes.map(({ account, id, email }) => ({ account, id, email }));
+    const what = { name: 'undo', command: `undo since ${momentText(since)}`, account: null, mailboxes: named };
     return audited(request, what, async () => {
-      const outcomes = await undoAll(ours, request);
+      const by = { fleet, command, carryOut: (mailbox: MailboxState, to: Change) => carryOut(mailbox, to, request) };
+      const outcomes = await undoAll(ours, by);
       const failures = outcomes.filter((one) => !succeeded(one)).length;
       const outcome = sentence(`${countedOf(ours.length - failures, ours.length, 'mailbox', 'mailboxes')} restored`);
       const messages = [...outcomes.flatMap((one) => one.messages), ...left, outcome];
       return { result: failures === 0 ? 'done' : 'failed', messages };
     });
+  };
+}
+
+/** What a plan is known by: the same as long as the same would be taken back. */
+function namesOf({ mailbox: { account, id }, claims, limit }: Undoing): readonly unknown[] {
+  return [account, id, claims.map((one) => one.actionId), ...(limit ? [limit.set, limit.earlier] : [])];
+}
+
+/** Why the first change of a mailbox would be refused; null: it would not, or there is no way back. */
+function refusalOfFirst({ mailbox, claims: [claim], limit }: Undoing, rooms: ReplicaRooms): string | null {
+  const first = claim ? changeBack(claim) : limit && limitBack(limit);
+  return first && refusalOf(rooms, mailbox, first);
+}
+
+/** Where we did something since then that is not ours any more. */
+function othersChanged(
+  confirmed: readonly Action[],
+  limits: ReadonlyMap<MailboxKey, SetLimit>,
+  ours: readonly Undoing[],
+): readonly string[] {
+  const stand = new Set(ours.map(({ mailbox: { account, id } }) => mailboxKey(account, id)));
+  const ended = confirmed.filter(({ kind, by, account, mailboxId }) => {
+    const key = mailboxKey(account, mailboxId);
+    return !stand.has(key) && (kind === 'limit' ? limits.has(key) : !by && kind !== 'restore');
+  });
+  return [
+    ...new Set(ended.map(({ email }) => `${email}: not changed, because it has been changed or reversed since.`)),
+  ];
+}
+
+/** Each account has a budget of its own: all of them at the same time. */
+async function undoAll(ours: readonly Undoing[], by: TakingBack): Promise<readonly CommandOutcome[]> {
+  const ofAccounts = Map.groupBy(ours, ({ mailbox }) => mailbox.account);
+  const outcomes = await Promise.all(
+    [...ofAccounts.values()].map((theirs) => inTurn(theirs, (one) => undoOne(one, by))),
+  );
+  return outcomes.flat();
+}
+
+/**
+ * The pause first, then the recovery that it stood on: each is ours again until it is taken back. The limit last: it
+ * belongs to the mode before. Nothing twice, also when the API could not show yet that it was taken back; and nothing
+ * that Warmwarden did since this was planned.
+ */
+async function undoOne(
+  { mailbox: { account, id }, claims, limit }: Undoing,
+  { fleet, command, carryOut }: TakingBack,
+): Promise<CommandOutcome> {
+  const messages: string[] = [];
+  const left = new Set(claims.map(({ actionId }) => actionId));
+  for (let mailbox = fleet.mailbox(account, id); mailbox; mailbox = fleet.mailbox(account, id)) {
+    const claim = mailbox.memory?.claim;
+    if (!claim || left.size === 0) break;
+    if (!left.delete(claim.actionId)) {
+      if (!claims.some(({ actionId }) => actionId === claim.actionId)) messages.push(actedSince(mailbox, claim));
+      break;
+    }
+    const back = changeBack(claim);
+    if (!back) return failed(...messages, noWayBack(mailbox, command));
+    const outcome = await carryOut(mailbox, back);
+    messages.push(...outcome.messages);
+    if (!succeeded(outcome)) return failed(...messages);
+  }
+  const mailbox = limit && fleet.mailbox(account, id);
+  if (mailbox) {
+    const outcome = await carryOut(mailbox, limitBack(limit));
+    messages.push(...outcome.messages);
+    if (!succeeded(outcome)) return failed(...messages);
+  }
+  return {
+    result: 'done',
+    messages: messages.length > 0 ? messages : [leftAlone(fleet.mailbox(account, id)?.email ?? id)],
   };
 }
 
@@ -183,6 +195,10 @@ function effectsOf({ mailbox, claims, limit }: Undoing, command: string): readon
     return back ? effectOf(mailbox, back) : noWayBack(mailbox, command);
   });
   return limit ? [...backs, effectOf(mailbox, limitBack(limit))] : backs;
+}
+
+function leftAlone(email: string): string {
+  return `${email}: not changed, because somebody changed it in the meantime.`;
 }
 
 function noWayBack(mailbox: MailboxState, command: string): string {
