@@ -112,14 +112,15 @@ describe('undo', () => {
     const claims = () => [amelia, jonas].map((email) => stage.mailbox(email).memory?.claim?.kind);
     await stage.until('both acted upon', () => claims().every(Boolean), 8 * hourMs);
     const before = made(stage);
+    const request = { since_seconds: 12 * 3_600 };
+    const ofBoth = await stage.command('undo', { ...request, dry_run: true });
     // Somebody takes amelia out of recovery in the app; we have not looked since.
     stage.simulator.fleet.setMode(amelia, 'slow');
     await stage.run(31 * minuteMs);
-    const request = { since_seconds: 12 * 3_600 };
     const preview = await stage.command('undo', { ...request, dry_run: true });
     expect(preview.messages.join(' ')).toContain(`${amelia}: not changed`);
     expect(made(stage)).toEqual(before);
-    const outdated = await stage.command('undo', { ...request, plan: 'another' });
+    const outdated = await stage.command('undo', { ...request, plan: ofBoth.plan ?? '' });
     expect([outdated.result, outdated.plan, made(stage)]).toEqual(['changed', preview.plan, before]);
     await stage.writes(true);
     const stopped = await stage.command('undo', { ...request, dry_run: true });
