@@ -21,7 +21,10 @@ export interface GroupMessage {
   readonly severity: Severity;
   /** When the message was made. */
   readonly at: EpochMs;
-  /** One a fingerprint: what goes on before what ended, the worst first, then the newest. None only where there is an incident. */
+  /**
+   * One a fingerprint: what goes on before what ended, the worst first, then the newest, of which a storm's last ones are in no order.
+   * None only where there is an incident.
+   */
   readonly transitions: readonly Transition[];
   /** The incident that all of them belong to; null for what belongs to none. */
   readonly incident: MessageIncident | null;
@@ -177,20 +180,70 @@ export function incidentMessageOf(
 
 /** The message for the transitions that a channel wants, one a fingerprint; null when there are none. */
 export function messageOf(group: string, wanted: readonly Transition[], now: EpochMs): GroupMessage | null {
-  const transitions = inOrder(wanted);
-  const first = transitions[0];
-  if (!first) return null;
-  const kinds = new Set(transitions.map(({ kind }) => kind));
-  return {
-    group,
-    account: transitions.every(({ alert }) => alert.account === first.alert.account) ? first.alert.account : null,
-    rule: transitions.every(({ alert }) => alert.rule === first.alert.rule) ? first.alert.rule : null,
-    kind: group === foundGroup ? 'found' : (kindsByWeight.find((kind) => kinds.has(kind)) ?? first.kind),
-    severity: worstOf(transitions.map(({ alert }) => alert.severity)),
-    at: now,
-    transitions,
-    incident: null,
-  };
+  const parts = new MessageParts();
+  for (const transition of wanted) parts.put(transition);
+  return parts.message(group, now);
+}
+
+/** A message on its way: the transitions are put in one by one, because of a storm there are as many as mailboxes. */
+export class MessageParts {
+  /** By what comes first in a message. Of a storm few sorts of transitions are many. */
+  readonly #sorts = new Map<number, Alike>();
+  readonly #kinds = new Set<Transition['kind']>();
+  readonly #accounts = new Set<string>();
+
+  put(transition: Transition): void {
+    const rank = rankOf(transition);
+    const alike = this.#sorts.get(rank) ?? new Alike();
+    this.#sorts.set(rank, alike);
+    alike.put(transition);
+    this.#kinds.add(transition.kind);
+    this.#accounts.add(transition.alert.account);
+  }
+
+  /** null when there are none. */
+  message(group: string, now: EpochMs): GroupMessage | null {
+    const sorts = [...this.#sorts].sort(([a], [b]) => a - b).map(([, alike]) => alike.newestFirst());
+    const some = sorts.flatMap((alike) => alike.slice(0, 1));
+    const [first] = some;
+    if (!first) return null;
+    const { account, rule } = first.alert;
+    return {
+      group,
+      account: this.#accounts.size === 1 ? account : null,
+      rule: some.every(({ alert }) => alert.rule === rule) ? rule : null,
+      kind: group === foundGroup ? 'found' : (kindsByWeight.find((kind) => this.#kinds.has(kind)) ?? first.kind),
+      severity: worstOf(some.map(({ alert }) => alert.severity)),
+      at: now,
+      transitions: sorts.flat(),
+      incident: null,
+    };
+  }
+}
+
+/** So many of a rank at least are in order, which is more than anybody reads: to sort a storm would hold up everything else. */
+const inOrderAtLeast = 1_000;
+
+/** Transitions of one rank. */
+class Alike {
+  readonly #newest: Transition[] = [];
+  readonly #others: Transition[] = [];
+
+  put(transition: Transition): void {
+    this.#newest.push(transition);
+    if (this.#newest.length < 2 * inOrderAtLeast) return;
+    this.#sort();
+    this.#others.push(...this.#newest.splice(inOrderAtLeast));
+  }
+
+  newestFirst(): readonly Transition[] {
+    this.#sort();
+    return [...this.#newest, ...this.#others];
+  }
+
+  #sort(): void {
+    this.#newest.sort((one, other) => other.at - one.at);
+  }
 }
 
 /** The worst of severities; info of none. */
@@ -204,14 +257,9 @@ export function severer(one: Severity, other: Severity): boolean {
   return severities.indexOf(one) < severities.indexOf(other);
 }
 
-/** What goes on first, then the worst, then in the order of the rules, then the newest. Of a storm few sorts of them are many. */
-function inOrder(transitions: readonly Transition[]): readonly Transition[] {
-  const sorts = [...Map.groupBy(transitions, rankOf)].sort(([a], [b]) => a - b);
-  return sorts.flatMap(([, ofOne]) => ofOne.sort((one, other) => other.at - one.at));
-}
-
 const rankOfRule = new Map(alertRules.map((rule, rank) => [rule, rank]));
 
+/** What goes on first, then the worst, then in the order of the rules; of one rank the newest first. */
 function rankOf({ kind, alert: { severity, rule } }: Transition): number {
   const rank = Number(kind === 'resolved') * severities.length + severities.indexOf(severity);
   return rank * alertRules.length + (rankOfRule.get(rule) ?? -1);
@@ -227,11 +275,12 @@ export interface RuleCount {
 
 /** How many of each rule a message is about, in the order of its transitions: the worst rule first. */
 export function countsByRule(transitions: readonly Transition[]): readonly RuleCount[] {
-  const counts = new Map<AlertRule, RuleCount>();
+  const counts = new Map<AlertRule, { -readonly [Field in keyof RuleCount]: RuleCount[Field] }>();
   for (const { kind, alert } of transitions) {
-    const before = counts.get(alert.rule) ?? { rule: alert.rule, count: 0, resolved: 0, severity: alert.severity };
-    const resolved = before.resolved + Number(kind === 'resolved');
-    counts.set(alert.rule, { ...before, count: before.count + 1, resolved });
+    const known = counts.get(alert.rule) ?? { rule: alert.rule, count: 0, resolved: 0, severity: alert.severity };
+    known.count += 1;
+    known.resolved += Number(kind === 'resolved');
+    counts.set(alert.rule, known);
   }
   return [...counts.values()];
 }

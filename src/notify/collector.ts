@@ -1,5 +1,5 @@
 // Turns recorded transitions, and what goes on for long, into deliveries once their groups have waited long enough.
-import { groupOf, messageOf } from '../alert/grouping.ts';
+import { groupOf, MessageParts } from '../alert/grouping.ts';
 import { hasCause, isExplained } from '../alert/inhibition.ts';
 import { mutes } from '../alert/matching.ts';
 import {
@@ -350,8 +350,9 @@ export class Collector {
       const storm = wanted.length > maxMessagesALook;
       const messages = storm ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }] : wanted;
       for (const { group, transitions } of messages) {
-        await pause();
-        const message = messageOf(group, transitions, now);
+        const parts = new MessageParts();
+        await mapInPieces(transitions, pause, (one) => parts.put(one) ?? null);
+        const message = parts.message(group, now);
         await pause();
         const delivery = message && (await deliveryOf(channel, message, { pause, log: this.#parts.world.log }));
         if (delivery) deliveries.push(delivery);

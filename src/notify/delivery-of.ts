@@ -4,7 +4,6 @@ import type { GroupMessage } from '../alert/grouping.ts';
 import { isPause, pauseFingerprint } from '../alert/pauses.ts';
 import { mapInPieces } from '../alert/pieces.ts';
 import type { Channel, Rendered } from '../channels/channel.ts';
-import type { Transition } from '../model/alert.ts';
 import { markOf } from '../model/alert-marks.ts';
 import type { NewDelivery } from '../model/delivery.ts';
 import type { Log } from '../world.ts';
@@ -39,10 +38,13 @@ export async function deliveryOf(
   });
   const id = deliveryId([channel.name, group, String(at), steps.digest('base64url'), payload]);
   await pause();
-  // The end of a pause waits behind the pause.
-  const fingerprintsOf = (one: Transition) =>
-    isPause(one) ? [one.alert.fingerprint, pauseFingerprint(one.alert)] : [one.alert.fingerprint];
-  const fingerprints = (await mapInPieces(transitions, pause, fingerprintsOf)).flat();
+  const fingerprints: string[] = [];
+  await mapInPieces(transitions, pause, (one) => {
+    fingerprints.push(one.alert.fingerprint);
+    // The end of a pause waits behind the pause.
+    if (isPause(one)) fingerprints.push(pauseFingerprint(one.alert));
+    return null;
+  });
   const reminds = transitions.length > 0 && transitions.every(({ kind }) => kind === 'reminder');
   const first = [
     ...(reminds ? [`${reminderPrefix}${named.digest('base64url')}`] : []),

@@ -88,6 +88,20 @@ test('firing comes before resolved, the worst and the newest first; several rule
   expect(mixed).toMatchObject({ account: null, rule: null });
 });
 
+test('the message of a storm has each of its alerts once, and the newest thousand of the worst first', () => {
+  const times = Array.from({ length: 5_000 }, (_, number) => (number * 1_237) % 5_000);
+  const critical = times.map((at) => firing(sampleAlert(at, { severity: 'critical' }), start + at));
+  const transitions = [...times.map((at) => firing(sampleAlert(5_000 + at), start + at)), ...critical];
+  const ordered = messageOf('g', transitions, start)?.transitions ?? [];
+  expect(new Set(ordered)).toEqual(new Set(transitions));
+  expect(ordered).toHaveLength(10_000);
+  const newest = (number: number) => Array.from({ length: number }, (_, before) => start + 4_999 - before);
+  for (const [from, severity] of [[0, 'critical'] as const, [5_000, 'warning'] as const]) {
+    const first = ordered.slice(from, from + 1_000);
+    expect(first.map(({ at, alert }) => [at, alert.severity])).toEqual(newest(1_000).map((at) => [at, severity]));
+  }
+});
+
 test('routes: without any, warning and critical go everywhere; with some, every match adds its channels', () => {
   const channels = ['ops', 'hook'];
   expect(channelsFor(sampleAlert(1), [], channels)).toEqual(channels);
