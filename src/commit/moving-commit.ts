@@ -60,7 +60,8 @@ export class MovingCommit {
 
   /** As it is believed to be with what waits; undefined when nothing of it waits. */
   mailbox(account: string, id: string): MailboxState | undefined {
-    return this.#mailboxes.get(mailboxKey(account, id));
+    // Every answer asks, and mostly nothing waits.
+    return this.isEmpty ? undefined : this.#mailboxes.get(mailboxKey(account, id));
   }
 
   /** As what waits leaves it; null: ended. undefined: nothing of it waits. */

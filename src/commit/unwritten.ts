@@ -37,8 +37,9 @@ export class Unwritten {
     const counted = { ...record, decision: decision && this.#counting(before, decision) };
     if (isNews(record) || !isSameMemory(before.memory, mailbox.memory)) return counted;
     // Without an answer there is nothing to be newer: a reload that judges a whole fleet as before writes nothing.
-    const isKnown = answered === null || (this.#isRecent(record, now) && isSameAnswer(before, mailbox, answered));
     const known = this.#of(mailbox);
+    const isKnown =
+      answered === null || (this.#isRecent(known, record, now) && isSameAnswer(before, mailbox, answered));
     // The statistics keep what the same decision was made by last (schema/stored-stats.ts).
     if (!isKnown && !isWithin(known.decisionAt, now, rewrittenAfterMs)) return { ...counted, remembers: false };
     if (decision) known.judged += 1;
@@ -47,8 +48,9 @@ export class Unwritten {
 
   /** An answer was judged again, and is as known as before; false: its row has to be written for its time. */
   again(answer: Answered, now: EpochMs): boolean {
-    if (!this.#isRecent(answer, now)) return false;
-    this.#of(answer.mailbox).judged += 1;
+    const known = this.#of(answer.mailbox);
+    if (!this.#isRecent(known, answer, now)) return false;
+    known.judged += 1;
     return true;
   }
 
@@ -62,8 +64,8 @@ export class Unwritten {
   }
 
   /** Its row was written lately, and so was any of the account. */
-  #isRecent({ mailbox, answered }: Answered, now: EpochMs): boolean {
-    const at = this.#written.get(mailbox.id)?.at[answered ?? 'judged'] ?? Number.NEGATIVE_INFINITY;
+  #isRecent(written: Written, { answered }: Answered, now: EpochMs): boolean {
+    const at = written.at[answered ?? 'judged'] ?? Number.NEGATIVE_INFINITY;
     return isWithin(at, now, rewrittenAfterMs) && isWithin(this.#lastAt, now, longestSilenceMs);
   }
 

@@ -39,14 +39,15 @@ const policies = new WeakMap<Guarded, Map<string, Policy>>();
  * match share one.
  */
 export function resolvePolicy(account: Guarded, mailbox: MailboxName): Policy {
-  const known = policies.get(account) ?? new Map<string, Policy>();
-  policies.set(account, known);
   const { overrides } = account;
-  const matching = overrides.flatMap(({ match }, index) => (namesMailbox(match, mailbox) ? [index] : []));
-  const key = matching.join();
-  const merge = (settings: GuardSettings, index: number) => mergeGuard(settings, overrides[index]?.guard ?? {});
-  const policy = known.get(key) ?? policyOf(matching.reduce(merge, account.guard));
-  known.set(key, policy);
+  let key = '';
+  for (const [index, { match }] of overrides.entries()) if (namesMailbox(match, mailbox)) key += `${index} `;
+  const known = policies.get(account)?.get(key);
+  if (known) return known;
+  const matching = overrides.filter(({ match }) => namesMailbox(match, mailbox));
+  const policy = policyOf(matching.reduce((settings, { guard }) => mergeGuard(settings, guard), account.guard));
+  const others = policies.get(account) ?? new Map<string, Policy>();
+  policies.set(account, others.set(key, policy));
   return policy;
 }
 

@@ -144,9 +144,10 @@ export class Fleet {
   }
   putMailbox(mailbox: MailboxState): void {
     this.#revision += 1;
-    const ofAccount = this.#mailboxes.get(mailbox.account) ?? new Map<string, MailboxState>();
-    const before = ofAccount.get(mailbox.id);
-    this.#mailboxes.set(mailbox.account, ofAccount.set(mailbox.id, mailbox));
+    const ofAccount = this.#mailboxes.get(mailbox.account);
+    const before = ofAccount?.get(mailbox.id);
+    if (ofAccount) ofAccount.set(mailbox.id, mailbox);
+    else this.#mailboxes.set(mailbox.account, new Map([[mailbox.id, mailbox]]));
     if (before?.email === mailbox.email) return;
     if (before) this.#names.remove(before);
     this.#names.add(mailbox);

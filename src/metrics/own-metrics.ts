@@ -15,6 +15,7 @@ import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
 import { reasons, type VerdictAction } from '../model/verdict.ts';
 import type { Pacer } from '../world.ts';
+import { DecisionCounts } from './decision-counts.ts';
 import type { Family, Sample } from './family.ts';
 import { prefix } from './prefix.ts';
 
@@ -50,14 +51,15 @@ export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: ()
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagEveryMs });
   countLines(registry, linesDropped);
-  const counters = createCounters(registry);
+  const decisions = new DecisionCounts();
+  const counters = createCounters(registry, decisions);
   const gauges = createGauges(registry);
   /** Accounts and channels whose counters are there already. */
   const started = new Set<string>();
   gauges.build.labels(version).set(1);
   return {
     tally: {
-      decision: (account, action, reason) => counters.decisions.inc({ account, action, reason }),
+      decision: (account, action, reason) => decisions.add(account, action, reason),
       action: (account, action, outcome) => counters.actions.inc({ account, action, outcome }),
       request: ({ account, route, code }, seconds) => {
         counters.requests.inc({ account, route, code });
@@ -129,7 +131,7 @@ function createGauges(registry: Registry) {
   };
 }
 
-function createCounters(registry: Registry) {
+function createCounters(registry: Registry, decisions: DecisionCounts) {
   const registers = [registry];
   return {
     decisions: new Counter({
@@ -137,6 +139,9 @@ function createCounters(registry: Registry) {
       help: 'Verdicts that were recorded, by action and reason.',
       labelNames: ['account', 'action', 'reason'],
       registers,
+      collect() {
+        decisions.handTo(this);
+      },
     }),
     actions: new Counter({
       name: `${prefix}guard_actions_total`,

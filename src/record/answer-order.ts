@@ -39,13 +39,20 @@ export class AnswerOrder {
 
   /** Returns what makes it as if it had not been taken in: it was lost. */
   taken(route: Route, mailboxId: string, askedAt: AskedAt): () => void {
-    const taken = this.#taken.get(mailboxId) ?? {};
-    this.#taken.set(mailboxId, taken);
+    const taken = this.#of(mailboxId);
     const before = taken[route] ?? never;
     taken[route] = askedAt;
     return () => {
       taken[route] = before;
     };
+  }
+
+  #of(mailboxId: string): Partial<Record<Route, AskedAt>> {
+    const known = this.#taken.get(mailboxId);
+    if (known) return known;
+    const nothing = {};
+    this.#taken.set(mailboxId, nothing);
+    return nothing;
   }
 
   /** Whether an answer of the route was taken in. */

@@ -166,7 +166,8 @@ function isSourceOf({ stats, warmup, memory }: MailboxState, { policy }: PooledL
     source.stats === (stats?.answer ?? null) &&
     source.mode === (warmup?.answer.mode ?? null) &&
     source.earlierModes === (memory?.earlierModes ?? noModes) &&
-    warmupModes.every((mode) => source.limitsPpm[mode] === policy.limitsPpm[mode])
+    (source.limitsPpm === policy.limitsPpm ||
+      warmupModes.every((mode) => source.limitsPpm[mode] === policy.limitsPpm[mode]))
   );
 }
 

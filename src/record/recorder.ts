@@ -75,7 +75,7 @@ export class Recorder {
       this.#options.ended() ? null : this.#observed(mailboxId, observation, askedAt),
     );
     if (taken === null || taken === 'outdated') return taken;
-    await taken.committed;
+    if (taken.committed) await taken.committed;
     return taken.mailbox;
   }
 

@@ -7,7 +7,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import { dayMs, type EpochMs, minuteMs } from '../model/time.ts';
-import { type Observation, observe } from './observe.ts';
+import type { Observation } from './observe.ts';
 import { isActive } from './plan.ts';
 import type { Tick } from './tick.ts';
 
@@ -45,14 +45,16 @@ export class Repeats {
       breaker === null &&
       !isActive(mailbox.action) &&
       (mailbox.memory?.answersJudged ?? 0) >= judgedThatMatters;
-    if (isCalm) this.#judged.set(mailbox.id, { ...groundsOf(mailbox, grounds), at: now });
+    const { stats, warmup, memory, action, entry, detail } = mailbox;
+    const by = { stats: stats?.answer, warmup: warmup?.answer, memory, action, entry, detail };
+    if (isCalm) this.#judged.set(mailbox.id, { ...grounds, ...by, at: now });
     else this.#judged.delete(mailbox.id);
   }
 
   /** The mailbox with an answer that says again what it was judged by; null: the answer has to be judged. */
   of(before: MailboxState, observation: Observation, grounds: Grounds, now: EpochMs): MailboxState | null {
+    if (!isJudgeable(observation)) return null;
     const { route, observed } = observation;
-    if (route !== 'stats' && route !== 'warmup') return null;
     const last = this.#judged.get(before.id);
     if (!last || observed.answer !== before[route]?.answer || !isSameGround(last, before, grounds)) return null;
     const isLately = last.at <= now && now - last.at < judgedAnewAfterMs;
@@ -68,29 +70,32 @@ export class Repeats {
   }
 }
 
-function groundsOf({ stats, warmup, memory, action, entry, detail }: MailboxState, { policy, rules }: Grounds) {
-  return { policy, rules, stats: stats?.answer, warmup: warmup?.answer, memory, action, entry, detail };
-}
+/** An answer that is judged. */
+type Judgeable = Extract<Observation, { readonly route: 'stats' | 'warmup' }>;
+
+const isJudgeable = (one: Observation): one is Judgeable => one.route === 'stats' || one.route === 'warmup';
 
 /** Whether a judgement would find what the last one found, but for the time. */
-function isSameGround(last: Judged, mailbox: MailboxState, grounds: Grounds): boolean {
-  const now = groundsOf(mailbox, grounds);
+function isSameGround(last: Judged, mailbox: MailboxState, { policy, rules }: Grounds): boolean {
   return (
-    last.policy === now.policy &&
-    last.rules === now.rules &&
-    last.stats === now.stats &&
-    last.warmup === now.warmup &&
-    last.memory === now.memory &&
-    last.action === now.action &&
-    last.entry === now.entry &&
-    last.detail === now.detail
+    last.policy === policy &&
+    last.rules === rules &&
+    last.stats === mailbox.stats?.answer &&
+    last.warmup === mailbox.warmup?.answer &&
+    last.memory === mailbox.memory &&
+    last.action === mailbox.action &&
+    last.entry === mailbox.entry &&
+    last.detail === mailbox.detail
   );
 }
 
 /** As it is after the answer, with the verdict as it would be given now. */
-function withTime(before: MailboxState, observation: Observation, now: EpochMs): MailboxState {
-  const seen = observe(before, observation);
-  const { verdict, stats } = seen;
-  if (!verdict || !stats) return seen;
-  return { ...seen, verdict: { at: now, answer: { ...verdict.answer, dataAgeMs: Math.max(0, now - stats.at) } } };
+function withTime(before: MailboxState, answered: Judgeable, now: EpochMs): MailboxState | null {
+  const isStats = answered.route === 'stats';
+  const stats = isStats ? answered.observed : before.stats;
+  if (!before.verdict || !stats) return null;
+  const { answer } = before.verdict;
+  const dataAgeMs = Math.max(0, now - stats.at);
+  const verdict = { at: now, answer: answer.dataAgeMs === dataAgeMs ? answer : { ...answer, dataAgeMs } };
+  return isStats ? { ...before, stats: answered.observed, verdict } : { ...before, warmup: answered.observed, verdict };
 }

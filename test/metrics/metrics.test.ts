@@ -225,6 +225,25 @@ describe('the series of the daemon', () => {
     expect(sampleOf(after, 'api_request_duration_seconds_bucket', { le: '0.1' })).toBe(0);
     expect(sampleOf(after, 'notifications_total', { outcome: 'sent' })).toBe(1);
   });
+
+  test('count each verdict once, however often and between which verdicts they are read', async () => {
+    const metrics = metricsOf(exampleFleet(), stillWorld());
+    const read = async () => {
+      const series = parse(await textOf(metrics));
+      const of = (action: string, reason: string) =>
+        sampleOf(series, 'guard_decisions_total', { account: 'acme', action, reason });
+      return { ok: of('none', 'ok'), alone: of('none', 'repeat_offender'), paused: of('pause', 'repeat_offender') };
+    };
+    const { decision } = metrics.tally;
+    for (let answer = 0; answer < 3; answer += 1) decision('acme', 'none', 'ok');
+    expect(await read()).toEqual({ ok: 3, alone: undefined, paused: 0 });
+    decision('acme', 'none', 'ok');
+    decision('acme', 'none', 'repeat_offender');
+    decision('acme', 'pause', 'repeat_offender');
+    decision('acme', 'pause', 'repeat_offender');
+    expect(await read()).toEqual({ ok: 4, alone: 1, paused: 2 });
+    expect(await read()).toEqual({ ok: 4, alone: 1, paused: 2 });
+  });
 });
 
 describe('the lag of the event loop', () => {
