@@ -14,7 +14,7 @@ export async function alertsOnPage(fleet: Fleet, selection: AlertSelection, want
   const [firing, chosen] = [new FiringAlerts(), new FiringAlerts()];
   const apart = selection.rule === null ? null : new FirstOf(gravestFirst, wanted * entriesAPage);
   let pending = 0;
-  await eachAlert(fleet, (alert) => {
+  await eachAlert(fleet.alerts(), (alert) => {
     if (!isFiring(alert)) {
       pending += 1;
       return;

@@ -46,7 +46,8 @@ function decoded(cursor: string): unknown {
   }
 }
 
-function compare(a: Key, b: Key): number {
+/** As for Array.sort. */
+export function compare(a: Key, b: Key): number {
   for (const [index, part] of a.entries()) {
     const other = b[index];
     if (other === undefined || part === other) continue;

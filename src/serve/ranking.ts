@@ -89,7 +89,7 @@ export class Ranking {
 
   async #firing(): Promise<FiringAlerts> {
     const firing = new FiringAlerts();
-    await eachAlert(this.#fleet, (alert) => {
+    await eachAlert(this.#fleet.alerts(), (alert) => {
       if (isFiring(alert)) firing.put(alert);
     });
     return firing;

@@ -210,7 +210,7 @@ async function silencesView({ fleet, world }: ViewParts): Promise<View> {
   const now = world.clock.now();
   const silences = fleet.silences(now);
   const muted = silences.map(() => 0);
-  await eachAlert(fleet, (alert) => {
+  await eachAlert(fleet.alerts(), (alert) => {
     if (!isFiring(alert)) return;
     for (const [index, { match }] of silences.entries())
       if (mutes(match, alert)) muted[index] = (muted[index] ?? 0) + 1;

@@ -28,12 +28,12 @@ export async function everyKnownAlert(known: Known, query: Query): Promise<Alert
     silences: known.silences,
     now: systemClock().now(),
   };
-  const page = (cursor: string | null) => {
-    const answer = alertsAnswer(all, new URLSearchParams(pageOf(query, cursor)));
+  const page = async (cursor: string | null) => {
+    const answer = await alertsAnswer(all, new URLSearchParams(pageOf(query, cursor)));
     if (answer.status === 400) throw new Error(answer.body.message);
     return answer.body;
   };
-  return joined(page(null), async (cursor) => page(cursor));
+  return joined(await page(null), page);
 }
 
 function pageOf(query: Query, cursor: string | null): Query {

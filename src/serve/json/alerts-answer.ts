@@ -3,7 +3,9 @@
 import { type Alert, accountsOf, type Silence, severities } from '../../model/alert.ts';
 import type { Incident } from '../../model/incident.ts';
 import type { EpochMs } from '../../model/time.ts';
-import { cursorOf, pageAfter } from '../cursor.ts';
+import { FirstOf } from '../../overview/first-of.ts';
+import { compare, cursorOf, pageOf } from '../cursor.ts';
+import { eachAlert } from '../each-alert.ts';
 import { oneOf, type Query, readQuery, someOf, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
 import { iso, silencedJson, silenceJson } from './json-answers.ts';
@@ -26,28 +28,35 @@ export interface KnownAlerts {
   readonly now: EpochMs;
 }
 
-export type AlertsAnswer = ReturnType<typeof answerOf>;
+export type AlertsAnswer = Awaited<ReturnType<typeof answerOf>>;
 
 /** `asked`: `limit`, `cursor`, `status` and `severity`; what is not named restricts nothing. */
-export function alertsAnswer(known: KnownAlerts, asked: URLSearchParams) {
+export async function alertsAnswer(known: KnownAlerts, asked: URLSearchParams) {
   const query = readQuery(alertsParameters, asked);
   return 'wrong' in query
     ? refusalJson('bad_request', query.wrong)
-    : ({ status: 200, body: answerOf(known, query.read) } as const);
+    : ({ status: 200, body: await answerOf(known, query.read) } as const);
 }
 
-function answerOf({ alerts, incidents, silences, now }: KnownAlerts, query: Query<typeof alertsParameters>) {
+/** What pages are ordered by. */
+const keyOf = ({ severity, since, fingerprint }: Alert) => [severities.indexOf(severity), -since, fingerprint];
+
+async function answerOf({ alerts, incidents, silences, now }: KnownAlerts, query: Query<typeof alertsParameters>) {
   const { limit = usualLimit, cursor: after, status, severity } = query;
-  const wanted = [...alerts]
-    .filter((alert) => (status ?? alert.status) === alert.status)
-    .filter((alert) => severity?.includes(alert.severity) ?? true);
-  const keyOf = (alert: Alert) => [severities.indexOf(alert.severity), -alert.since, alert.fingerprint];
-  const { rows, next } = pageAfter(wanted, keyOf, { after, limit });
+  let total = 0;
+  // One more than a page shows whether there is another.
+  const first = new FirstOf<Alert>((one, other) => compare(keyOf(one), keyOf(other)), limit + 1);
+  await eachAlert(alerts, (alert) => {
+    if ((status ?? alert.status) !== alert.status || severity?.includes(alert.severity) === false) return;
+    total += 1;
+    if (after === undefined || compare(keyOf(alert), after) > 0) first.put(alert);
+  });
+  const { rows, next } = pageOf(first.take(), keyOf, limit);
   const inForce = silences.filter(({ from, until }) => from <= now && now < until);
   return {
     at: iso(now),
     incidents: openIncidents(incidents),
-    total: wanted.length,
+    total,
     alerts: rows.map((alert) => ({ ...alertJson(alert), silenced: silencedJson(alert, inForce) })),
     next_cursor: next,
     silences: inForce.map(silenceJson),

@@ -24,7 +24,7 @@ export async function fleetAnswer(parts: PictureParts, asked: URLSearchParams) {
   const page = await rowsAfter(picture.known.ranked, { text: q.trim(), state }, { fleet: parts.fleet, after, limit });
   const next = page.last && cursorAfter(keyOf(page.last));
   const gravest = new FirstOf(gravestFirst, alertsShown);
-  await eachAlert(parts.fleet, (alert) => {
+  await eachAlert(parts.fleet.alerts(), (alert) => {
     if (isFiring(alert)) gravest.put(alert);
   });
   const { command } = parts.world;
