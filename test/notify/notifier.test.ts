@@ -106,6 +106,9 @@ test('410 ends the endpoint: nothing more is sent to it, all of it is visible, a
   expect(await resend({ channel: 'nobody', delivery: null, ...who })).toMatchObject({ result: 'invalid' });
   const planned = await resend({ channel: 'hook', delivery: null, dryRun: true, ...who });
   expect(planned.messages).toEqual(['Warmwarden will send 3 undelivered messages again: 3 to hook.']);
+  const [one] = rig.store.deliveries();
+  const other = await resend({ channel: 'hook', delivery: one?.id ?? '', plan: planned.plan ?? '', ...who });
+  expect([other.result, rig.store.deliveries()[0]?.state]).toEqual(['changed', 'dead']);
   const resent = await resend({ channel: 'hook', delivery: null, plan: planned.plan ?? '', ...who });
   expect(resent).toEqual({ result: 'done', messages: ['hook: sending 3 messages again.'] });
   expect(await resend({ channel: 'hook', delivery: null, ...who })).toMatchObject({ result: 'no_change' });
