@@ -46,8 +46,8 @@ export async function loadConfigInTurns(path: string, environment: Environment):
   const steps = loading(path, environment, null);
   const pacer = createPacer(0, 'patient');
   for (let step = steps.next(); ; step = steps.next()) {
-    if (step.done) return step.value;
     await pacer.turn();
+    if (step.done) return step.value;
   }
 }
 

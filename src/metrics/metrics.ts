@@ -61,7 +61,8 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
       const pacer = createPacer(sliceMs, 'patient');
       const ofFleet = await fleetFamilies(fleet, mailboxes, { settings: inForce, now: clock.now(), ready }, pacer);
       const families = [...ofFleet, ...(await own.families(pacer))];
-      return answerOf([...blocks, ...(await piecesOf(families, format, pacer))], format, acceptEncoding);
+      const pieces = [...blocks, ...(await piecesOf(families, format, pacer))];
+      return answerOf(pieces, format, { acceptEncoding, pacer });
     },
     configured(changed) {
       inForce = changed;

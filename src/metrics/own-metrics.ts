@@ -73,20 +73,21 @@ export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: ()
     },
     configRefused: () => gauges.reloadSuccessful.set(0),
     async families(pacer) {
-      startAtZero(fleet, counters, started);
+      await startAtZero(fleet, counters, { started, pacer });
       return familiesOf(registry, fleet, pacer);
     },
   };
 }
 
 /** A counter that first appears at 1 hides its first increase from rate(): these exist from the beginning. */
-function startAtZero(
+async function startAtZero(
   fleet: Fleet,
   { actions, decisions, requests, notifications }: ReturnType<typeof createCounters>,
-  started: Set<string>,
-) {
+  { started, pacer }: { readonly started: Set<string>; readonly pacer: Pacer },
+): Promise<void> {
   const isNew = (kind: string, name: string) => !started.has(`${kind} ${name}`) && started.add(`${kind} ${name}`);
-  for (const { name: account } of fleet.accounts()) {
+  for (const { name: account } of [...fleet.accounts()]) {
+    if (pacer.due()) await pacer.turn();
     if (!isNew('account', account)) continue;
     for (const action of guardActionKinds) for (const outcome of outcomes) actions.inc({ account, action, outcome }, 0);
     for (const [action, reason] of notableVerdicts) decisions.inc({ account, action, reason }, 0);

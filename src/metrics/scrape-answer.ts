@@ -1,5 +1,5 @@
 // One scrape's answer: which format and encoding the scraper takes, and the pieces as a stream that yields the event loop.
-import { createPacer } from '../world.ts';
+import { createPacer, type Pacer } from '../world.ts';
 import { crcWith, gzipHead, gzipTail, gzipTailBytes, inflate, joined, type Piece } from './exposition/piece.ts';
 import type { Format } from './exposition/text.ts';
 
@@ -33,11 +33,19 @@ export function formatFor(accept: string | undefined): Format {
   return openmetrics > 0 && openmetrics >= weightOf('text/plain') ? 'openmetrics' : 'text';
 }
 
-export function answerOf(pieces: readonly Piece[], format: Format, acceptEncoding: string | undefined): Answer {
+/** Yields the event loop: a large fleet has tens of thousands of pieces. */
+export async function answerOf(
+  pieces: readonly Piece[],
+  format: Format,
+  { acceptEncoding, pacer }: Pick<ScrapeRequest, 'acceptEncoding'> & { readonly pacer: Pacer },
+): Promise<Answer> {
   const weightOf = weightsOf(acceptEncoding);
   const gzip = (weightOf('gzip', '*') || weightOf('x-gzip')) > 0;
   let bytes = gzip ? gzipHead.length + gzipTailBytes : 0;
-  for (const piece of pieces) bytes += gzip ? piece.deflated.length : piece.bytes;
+  for (const piece of pieces) {
+    bytes += gzip ? piece.deflated.length : piece.bytes;
+    if (pacer.due()) await pacer.turn();
+  }
   const headers = {
     'Content-Type': contentTypes[format],
     'Content-Length': String(bytes),

@@ -127,7 +127,7 @@ export class BlockCache<Item, Name extends string> {
     this.#round += 1;
     this.#changes = 0;
     if (!(await this.#takeChanges(pacer))) await this.#regroup(pacer);
-    if (this.#isScattered()) this.#arrange(this.#slots.toSorted((a, b) => a.changedIn - b.changedIn));
+    if (this.#isScattered()) await this.#arrange(pacer);
     for (const block of this.#blocks) {
       for (const laid of this.#parts) {
         if (!laid.columns.some((column) => block.stale.has(column))) continue;
@@ -235,7 +235,16 @@ export class BlockCache<Item, Name extends string> {
     return this.#needless >= this.#layoutCost * this.#columns.length * this.#slots.length;
   }
 
-  #arrange(slots: readonly Slot<Item, Name>[]): void {
+  /** Those that changed in one round come together. Sorted by the round, and not all at once: there may be a hundred thousand. */
+  async #arrange(pacer: Pacer): Promise<void> {
+    const rounds = new Map<number, Slot<Item, Name>[]>();
+    for (const slot of this.#slots) {
+      const together = rounds.get(slot.changedIn);
+      if (together) together.push(slot);
+      else rounds.set(slot.changedIn, [slot]);
+      if (pacer.due()) await pacer.turn();
+    }
+    const slots = [...rounds].sort(([a], [b]) => a - b).flatMap(([, together]) => together);
     this.#needless = 0;
     this.#layoutCost = Math.min(layoutCosts.most, 2 * this.#layoutCost);
     this.#blocks = [];
@@ -247,6 +256,7 @@ export class BlockCache<Item, Name extends string> {
       };
       for (const slot of block.slots) slot.block = block;
       this.#blocks.push(block);
+      if (pacer.due()) await pacer.turn();
     }
   }
 
