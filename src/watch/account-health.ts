@@ -17,7 +17,7 @@ const readOnlyForMs = hourMs;
 /** While requests succeeded within this time, one mailbox that is not answered is no outage. */
 const silenceMs = minuteMs;
 
-/** While no request succeeds for so long, api_down tells of it. */
+/** While no request succeeds for so long, api_down reports it. */
 const outageMs = 3 * minuteMs;
 
 /** The alerts that say that no request of an account succeeds. */

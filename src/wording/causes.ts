@@ -69,7 +69,7 @@ export function changeSentence({ what, from, to, since, at }: Change, zone = 'UT
   }
 }
 
-/** What is wrong now and was so at every look, so that no change tells of it. */
+/** What is wrong now and was so at every look, so that no change is a sign of it. */
 function standing({ dns, blacklist, detail }: MailboxState, near: readonly Change[]): readonly string[] {
   const mentioned = new Set(near.map(({ what }) => what));
   const failing = dnsRecords.filter((name) => dns?.answer.records[name].pass === false && !mentioned.has(name));
