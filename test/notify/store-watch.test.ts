@@ -219,7 +219,7 @@ describe('when the repair is a restart', () => {
     expect(await processOn(store, start + 2 * hourMs, hourMs)).toEqual([]);
   });
 
-  test('an end that was recorded is not told again when the note of its beginning is still there', async () => {
+  test('an end that was recorded is not announced again when the note of its beginning is still there', async () => {
     const store = await begun();
     const note = store.outageNote;
     expect(await processOn(store, start + hourMs, 5 * minuteMs)).toEqual([ended]);

@@ -9,7 +9,7 @@ import { amelia, oliver, stormOf } from '../watch/duty.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 
-test('an action whose end is lost is found done, not sent again, and told again under another id', async () => {
+test('an action whose end is lost is found done, not sent again, and announced again under another id', async () => {
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
   await stage.run(minuteMs);
   await stage.until('the intent', () => stage.mailbox(amelia).action?.state === 'open', 4 * hourMs);

@@ -42,7 +42,7 @@ describe('what is there after a refusal is ours', () => {
     ['404', { status: 404, body: { error: 'mailbox not found' } }],
     ['409', { status: 409, body: { error: 'conflict' } }],
     ['200 with an error', { status: 200, body: { success: false, message: 'no' } }],
-  ])('%s: confirmed, claimed and told, with one POST', async (_name, answer) => {
+  ])('%s: confirmed, claimed and announced, with one POST', async (_name, answer) => {
     await using duty = await goOnDuty(breached);
     firstPost(duty, { ...answer, applied });
     await settled(duty);

@@ -98,7 +98,7 @@ describe('a store that fails while the daemon runs', () => {
     expect([await ready(), notified('store_failing')]).toEqual(['200 ready', ['firing', 'resolved']]);
   });
 
-  test('is ended by a restart: the process that finds it working tells so, once', async () => {
+  test('is ended by a restart: the process that finds it working says so, once', async () => {
     const { stage, path, run, notified } = await begin();
     await using _ = stage;
     const disk = { full: true };

@@ -57,7 +57,7 @@ test.each([
   expect(stage.mailbox(amelia).memory?.claim?.kind).toBe('recovery');
 });
 
-test('H6: success that is said and not done is unconfirmed, told, and tried as often as the guard says, never more', async () => {
+test('H6: success that is said and not done is unconfirmed, announced, and tried as often as the guard says, never more', async () => {
   await using stage = await startMovedDaemon({ scenario: storm({ fault: 'pretend', ...writes }), poll: calmly });
   const posts = () => stage.simulator.requests.filter(({ method }) => method === 'POST');
   await stage.until('a first try', () => states(stage)[0] === 'unconfirmed', 5 * hourMs);

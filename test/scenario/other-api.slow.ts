@@ -242,7 +242,7 @@ describe('a mixed fleet on an API of somebody else', () => {
 
 describe.concurrent('a daemon for each', () => {
   describe('an API that misbehaves', () => {
-    it('confirms each change that was made, whatever was answered or shown late, and tells one that was not made as unconfirmed', async () => {
+    it('confirms each change that was made, whatever was answered or shown late, and reports one that was not made as unconfirmed', async () => {
       await using stage = await Stage.open();
       const add = (name: string, days: readonly Day[] = overBalanced) => stage.api.add(`${name}@a.example`, { days });
       const [lost, refused, late, liar] = [add('lost'), add('refused'), add('late'), add('liar')];

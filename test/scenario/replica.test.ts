@@ -311,7 +311,7 @@ test('who sends the messages tells a second outage once, though the end of the f
   }
 });
 
-test('a replica that told people of an outage tells them its end, although another one sends the messages by then', async () => {
+test('a replica that notified people of an outage announces its end, although another one sends the messages by then', async () => {
   await using scene = await begin(undefined, ['A replica takes no work: its clock is wrong.', '']);
   const { stage, membership } = scene;
   const told = () => stage.notified('store_failing');

@@ -60,7 +60,7 @@ describe('the supervisor', () => {
     expect(scene.stage.notified('account_unguarded')).toEqual([]);
   });
 
-  it.each(loops)('shows and tells an account whose %s loop hangs, and begins it again', async (loop, place) => {
+  it.each(loops)('shows and reports an account whose %s loop hangs, and begins it again', async (loop, place) => {
     await using scene = await begin();
     const { stage } = scene;
     expect(await scene.probe('/readyz')).toBe('200 ready\n');
