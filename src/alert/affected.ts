@@ -8,10 +8,12 @@ import {
   type MemberState,
   memberStates,
   type SharedAttribute,
+  sharedAttributes,
 } from '../model/incident.ts';
-import { domainOf, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { domainOf, idOfKey, type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import { dayMs, type EpochMs, hourMs } from '../model/time.ts';
 import { worstOf } from './grouping.ts';
+import { eachInPieces } from './pieces.ts';
 import type { Affected } from './shared-cause.ts';
 
 /** What happened longer ago begins nothing any more. */
@@ -31,35 +33,45 @@ export interface AffectedFacts {
   readonly unnotified: readonly Transition[];
   /** The base_url of an account; null when it is not configured. */
   readonly apiOf: (account: string) => string | null;
+  /** Called between pieces of a large fleet: lets others have a turn. */
+  readonly pause: () => Promise<void>;
 }
 
 /** Who is affected, by key. */
-export function affectedMailboxes(facts: AffectedFacts): ReadonlyMap<string, Affected> {
-  const { now, firing, breakers, unnotified, apiOf } = facts;
+export async function affectedMailboxes(facts: AffectedFacts): Promise<ReadonlyMap<string, Affected>> {
+  const { now, firing, breakers, unnotified, apiOf, pause } = facts;
   const alerts = byMailbox(firing.filter(isOwn));
   const held = heldSince(breakers);
   const acted = byMailbox(unnotified.map(({ alert }) => alert).filter(({ rule }) => rule === 'guard_acted'));
+  // Nothing is to be found of any other: of a large fleet, most are passed by at once.
+  const noticed = new Set([...alerts.keys(), ...held.keys()].map(idOfKey));
   const found = new Map<string, Affected>();
-  for (const mailbox of facts.mailboxes) {
+  await eachInPieces([...facts.mailboxes], pause, (mailbox) => {
+    if (mailbox.action === null && !noticed.has(mailbox.id)) return;
     const key = mailboxKey(mailbox.account, mailbox.id);
     const steps = [
       ...(isTooFew(mailbox) ? [] : (alerts.get(key) ?? [])).map(stepOfAlert),
       ...stepOfHold(held.get(key)),
       ...stepOfAction(mailbox.action, acted.get(key) ?? []),
     ];
-    const recent = steps.filter(({ since, goesOn }) => goesOn || since > now - noticedForMs);
-    const worst = recent.sort((a, b) => memberStates.indexOf(a.state) - memberStates.indexOf(b.state))[0];
-    if (!worst || worst.since < mailbox.firstSeenAt + firstSeenForMs) continue;
-    const verdict = mailbox.verdict?.answer;
-    const { account, id: mailboxId, email } = mailbox;
-    const counts = { sent: verdict?.sent ?? 0, bounced: verdict?.bounced ?? 0 };
-    const severity = worstOf(recent.map((one) => one.severity));
-    const goesOn = recent.some((one) => one.goesOn);
-    const { state, since } = worst;
-    const one: IncidentMailbox = { account, mailboxId, email, state, since, ...counts, severity, goesOn };
-    found.set(key, { key, mailbox: one, kinds: mainKinds(mailbox), traits: traitsOf(mailbox, apiOf(account)) });
-  }
+    const one = memberOf(mailbox, steps, now);
+    if (one) found.set(key, { key, mailbox: one, kinds: mainKinds(mailbox), traits: traitsOf(mailbox, apiOf) });
+  });
   return found;
+}
+
+/** null when nothing of it is recent, or all was found when the mailbox was first seen. */
+function memberOf(mailbox: MailboxState, steps: readonly Step[], now: EpochMs): IncidentMailbox | null {
+  const recent = steps.filter(({ since, goesOn }) => goesOn || since > now - noticedForMs);
+  const worst = recent.toSorted((a, b) => memberStates.indexOf(a.state) - memberStates.indexOf(b.state))[0];
+  if (!worst || worst.since < mailbox.firstSeenAt + firstSeenForMs) return null;
+  const verdict = mailbox.verdict?.answer;
+  const { account, id: mailboxId, email } = mailbox;
+  const counts = { sent: verdict?.sent ?? 0, bounced: verdict?.bounced ?? 0 };
+  const severity = worstOf(recent.map((one) => one.severity));
+  const goesOn = recent.some((one) => one.goesOn);
+  const { state, since } = worst;
+  return { account, mailboxId, email, state, since, ...counts, severity, goesOn };
 }
 
 interface Step {
@@ -127,7 +139,7 @@ export function domainsShowing(
   const found = new Set(members.map(domainKeyOf));
   for (const mailbox of mailboxes) {
     if (kind === null || !mainKinds(mailbox).includes(kind)) continue;
-    if (traitsOf(mailbox, apiOf(mailbox.account))[cause.attribute] === cause.value) found.add(domainKeyOf(mailbox));
+    if (traitOf(mailbox, cause.attribute, apiOf) === cause.value) found.add(domainKeyOf(mailbox));
   }
   return found;
 }
@@ -142,8 +154,10 @@ export function domainKey(account: string, domain: string): string {
 
 /** `block (policy_block)`: those that most of its recent bounces are of. */
 function mainKinds({ warmup }: MailboxState): readonly string[] {
+  const bounces = warmup?.answer.recentBounces ?? [];
+  if (bounces.length === 0) return [];
   const counts = new Map<string, number>();
-  for (const { type, category } of warmup?.answer.recentBounces ?? []) {
+  for (const { type, category } of bounces) {
     if (type === null && category === null) continue;
     const kind = (category === null ? `${type}` : `${type ?? 'bounce'} (${category})`).toLowerCase();
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -153,13 +167,27 @@ function mainKinds({ warmup }: MailboxState): readonly string[] {
 }
 
 /** What a mailbox may share with others. */
-export function traitsOf(mailbox: MailboxState, api: string | null): Affected['traits'] {
-  const traits: Record<SharedAttribute, string | null> = {
-    domain: domainOf(mailbox.email),
-    ip: mailbox.blacklist?.answer.ip ?? null,
-    provider: mailbox.entry.answer.provider?.toLowerCase() ?? null,
-    account: mailbox.account,
-    base_url: api,
-  };
-  return traits;
+function traitsOf(mailbox: MailboxState, apiOf: AffectedFacts['apiOf']): Affected['traits'] {
+  const traits = sharedAttributes.map((attribute) => [attribute, traitOf(mailbox, attribute, apiOf)] as const);
+  return Object.fromEntries(traits) as Record<SharedAttribute, string | null>;
+}
+
+/** One of them; null: not known. */
+export function traitOf(
+  mailbox: MailboxState,
+  attribute: SharedAttribute,
+  apiOf: AffectedFacts['apiOf'],
+): string | null {
+  switch (attribute) {
+    case 'domain':
+      return domainOf(mailbox.email);
+    case 'ip':
+      return mailbox.blacklist?.answer.ip ?? null;
+    case 'provider':
+      return mailbox.entry.answer.provider?.toLowerCase() ?? null;
+    case 'account':
+      return mailbox.account;
+    case 'base_url':
+      return apiOf(mailbox.account);
+  }
 }

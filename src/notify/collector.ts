@@ -150,7 +150,7 @@ export class Collector {
     const lastNotified = (group: string) => this.#lastNotified.get(group);
     const keptFrom = (account: string) => fleet.sweep(account)?.keptFrom ?? null;
     await pause();
-    const incidents = lookAtIncidents(fleet, { firing, unnotified, now }, this.#parts.apiOf);
+    const incidents = await lookAtIncidents(fleet, { firing, unnotified, now, pause }, this.#parts.apiOf);
     const timing = { now, groupWaitMs, groupIntervalMs, lastNotified, full, keptFrom, incidents };
     await pause();
     const muted = this.#mutes(now);

@@ -1,6 +1,6 @@
 // The incidents of one look: which begin, go on or end, what belongs to them, and the messages that are due.
 import { createHash } from 'node:crypto';
-import { affectedMailboxes, domainKey, domainsShowing, traitsOf } from '../alert/affected.ts';
+import { affectedMailboxes, domainKey, domainsShowing, traitOf } from '../alert/affected.ts';
 import { type GroupMessage, incidentMessageOf, messageOf } from '../alert/grouping.ts';
 import { firingOf, type IncidentLook, messageIncident } from '../alert/incident-message.ts';
 import {
@@ -32,6 +32,8 @@ interface Seen {
   readonly firing: readonly Alert[];
   readonly unnotified: readonly StoredTransition[];
   readonly now: EpochMs;
+  /** Called between pieces of a large fleet: lets others have a turn. */
+  readonly pause: () => Promise<void>;
 }
 
 export interface IncidentsOfLook {
@@ -44,13 +46,18 @@ export interface IncidentsOfLook {
 }
 
 /** What the picture, and what nobody was notified of yet, make of the incidents that go on. */
-export function lookAtIncidents(fleet: Fleet, seen: Seen, apiOf: (account: string) => string | null): IncidentsOfLook {
-  const { firing, unnotified, now } = seen;
+export async function lookAtIncidents(
+  fleet: Fleet,
+  seen: Seen,
+  apiOf: (account: string) => string | null,
+): Promise<IncidentsOfLook> {
+  const { firing, unnotified, now, pause } = seen;
   const known = fleet.incidents().filter(({ endedAt }) => endedAt === null);
   const isNews = unnotified.some(({ transition }) => beginningRules.includes(transition.alert.rule));
   if (known.length === 0 && !isNews) return { all: [], of: () => null, isDue: () => false, changed: [] };
-  const affected = affectedMailboxes({
+  const affected = await affectedMailboxes({
     now,
+    pause,
     mailboxes: fleet.mailboxes(),
     firing,
     breakers: fleet.breakers(),
@@ -79,22 +86,18 @@ export function lookAtIncidents(fleet: Fleet, seen: Seen, apiOf: (account: strin
   };
 }
 
-/** How many mailboxes share a cause. Counted when it is asked first, which is seldom. */
+/** How many mailboxes share a cause. Each is counted once a look, when somebody asks for it first, which is seldom. */
 function sharingIn(fleet: Fleet, apiOf: (account: string) => string | null): (cause: IncidentCause) => number {
-  let counts: Map<string, number> | null = null;
-  const counted = () => {
-    const found = new Map<string, number>();
-    for (const mailbox of fleet.mailboxes()) {
-      for (const [attribute, value] of Object.entries(traitsOf(mailbox, apiOf(mailbox.account)))) {
-        const key = `${attribute} ${value}`;
-        found.set(key, (found.get(key) ?? 0) + 1);
-      }
-    }
-    return found;
-  };
+  const counts = new Map<string, number>();
   return ({ attribute, value }) => {
-    counts ??= counted();
-    return counts.get(`${attribute} ${value}`) ?? 0;
+    const key = `${attribute} ${value}`;
+    let count = counts.get(key);
+    if (count === undefined) {
+      count = 0;
+      for (const mailbox of fleet.mailboxes()) if (traitOf(mailbox, attribute, apiOf) === value) count += 1;
+      counts.set(key, count);
+    }
+    return count;
   };
 }
 
@@ -242,11 +245,13 @@ function sharingOf(
   accounts: ReadonlySet<string>,
   { fleet, apiOf }: IncidentReaders,
 ) {
+  const ids = new Set(members.map(({ mailboxId }) => mailboxId));
   const own = new Set(members.map(({ account, mailboxId }) => mailboxKey(account, mailboxId)));
   const counts = { spared: 0, others: 0 };
   for (const mailbox of fleet.mailboxes()) {
-    if (!accounts.has(mailbox.account) || own.has(mailboxKey(mailbox.account, mailbox.id))) continue;
-    const trait = traitsOf(mailbox, apiOf(mailbox.account))[attribute];
+    if (!accounts.has(mailbox.account)) continue;
+    if (ids.has(mailbox.id) && own.has(mailboxKey(mailbox.account, mailbox.id))) continue;
+    const trait = traitOf(mailbox, attribute, apiOf);
     if (trait === value) counts.spared += 1;
     else if (trait !== null) counts.others += 1;
   }

@@ -1,7 +1,7 @@
 // One incident is one message that leads with its cause, one more when it gets worse or wider, and one when it ends.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { traitsOf } from '../../src/alert/affected.ts';
+import { traitOf } from '../../src/alert/affected.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { acted, invalid, policyBlock } from '../alert/incident-samples.ts';
 import { firing, sampleAlert } from '../alert/samples.ts';
@@ -282,7 +282,7 @@ test('whatever happens: every step is in exactly one message, and no incident mi
         for (const { account, mailboxId } of members) {
           const mailbox = at.fleet.mailbox(account, mailboxId);
           if (!mailbox) throw new Error('a mailbox is gone');
-          expect(traitsOf(mailbox, 'https://api.example/')[cause.attribute]).toBe(cause.value);
+          expect(traitOf(mailbox, cause.attribute, () => 'https://api.example/')).toBe(cause.value);
           expect(kind).not.toBeNull();
         }
         expect(at.sent.filter(({ message }) => message.incident?.cause.value === cause.value).length).toBeGreaterThan(
