@@ -70,11 +70,18 @@ test.each([
   expect(changed).toBeLessThan(80);
 });
 
+test('in stillness no answer differs from the one before', async () => {
+  await using api = await BenchApi.start(shape);
+  await api.notified('daemon', 'stillness');
+  expect(await changedOf(50, () => get(api, `stats?mailbox_id=${idOf(0)}&days=30`))).toBe(0);
+  expect(await changedOf(50, () => get(api, 'mailboxes'))).toBe(0);
+});
+
 test('the floor asks in the proportions of the daemon, and its cost is told', async () => {
   await using api = await BenchApi.start(shape);
   using place = new Workplace();
   const mix = { stats: 60, warmup: 30, mailboxes: 10 };
-  const order = { url: api.url('floor'), folder: place.folder, shape, mix, forMs: 400, everyMs: 0 };
+  const order = { url: api.url('floor'), folder: place.folder, shape, mix, warmMs: 0, forMs: 400, everyMs: 0 };
   const cost = await floorCost(order);
   const { polls } = await api.notified('floor');
   expect(total(polls)).toBe(cost.polls);

@@ -28,6 +28,8 @@ const saturatedSweepMs = 20_000;
 const lookEveryMs = 200;
 /** A mailbox is read again after a minute: in a shorter time there may be no poll, or the polls of a minute. */
 const paceMs = 60_000;
+/** The daemon has been at work for longer when it is measured. */
+const floorWarmMs = 8_000;
 
 interface Size {
   /** Accounts of the large fleet, and mailboxes of each. */
@@ -36,12 +38,29 @@ interface Size {
   /** Mailboxes of the fleet with one account. */
   readonly ofOne: number;
   readonly saturatedMs: number;
+  readonly stillMs: number;
   readonly floorMs: number;
   readonly pacedMs: number;
 }
 
-const full: Size = { accounts: 50, ofEach: 200, ofOne: 500, saturatedMs: 20_000, floorMs: 8_000, pacedMs: 60_000 };
-const small: Size = { accounts: 10, ofEach: 100, ofOne: 100, saturatedMs: 8_000, floorMs: 4_000, pacedMs: 40_000 };
+const full: Size = {
+  accounts: 50,
+  ofEach: 200,
+  ofOne: 500,
+  saturatedMs: 20_000,
+  stillMs: 10_000,
+  floorMs: 8_000,
+  pacedMs: 60_000,
+};
+const small: Size = {
+  accounts: 10,
+  ofEach: 100,
+  ofOne: 100,
+  saturatedMs: 8_000,
+  stillMs: 4_000,
+  floorMs: 4_000,
+  pacedMs: 40_000,
+};
 
 interface Measured {
   readonly cost: Cost;
@@ -100,12 +119,15 @@ class Duty implements AsyncDisposable {
   }
 
   /** As many polls as it can make, and the floor with the same questions. */
-  async saturated({ saturatedMs, floorMs }: Size): Promise<readonly Figure[]> {
+  async saturated({ saturatedMs, stillMs, floorMs }: Size): Promise<readonly Figure[]> {
     say(`this disk takes ${Math.round(syncsASecond(this.#place.folder))} synced pages a second`);
     const daemon = await this.#start(saturating);
     await this.#sweepEnds(saturatedSweepMs);
     await sleep(settleMs);
     const { cost, answered } = await costOf(daemon, this.#api, saturatedMs);
+    await this.#api.notified(asker, 'stillness');
+    const { cost: still } = await costOf(daemon, this.#api, stillMs);
+    await this.#api.notified(asker, 'none');
     await daemon.stop();
     const floor = await this.#floor(answered, floorMs, 0);
     const { name } = this;
@@ -114,6 +136,10 @@ class Duty implements AsyncDisposable {
     const atItsPace = () => this.#floor(answered, floorMs, everyMsOf(cost, this.#api.shape));
     return [
       heldAgainst(targets.saturatedCpu, { bench, figure: figure('cpu_ms_a_poll'), ours, peer: cpuMsAPoll(floor) }),
+      heldAgainst(targets.said, {
+        ...{ bench, figure: figure('cpu_ms_a_poll_where_no_answer_changes'), ours: cpuMsAPoll(still) },
+        peer: cpuMsAPoll(floor),
+      }),
       ...(name === '1_account'
         ? [
             // Its polls are spaced evenly, so the machine sleeps between them, as it does for a floor that asks as seldom.
@@ -213,7 +239,9 @@ class Duty implements AsyncDisposable {
 
   #floor({ polls }: Pick<Answered, 'polls'>, forMs: number, everyMs: number): Promise<Cost> {
     const { folder } = this.#place;
-    return floorCost({ url: this.#api.url('floor'), folder, shape: this.#api.shape, mix: polls, forMs, everyMs });
+    const url = this.#api.url('floor');
+    const { shape } = this.#api;
+    return floorCost({ url, folder, shape, mix: polls, warmMs: floorWarmMs, forMs, everyMs });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -21,8 +21,11 @@ export interface FleetShape {
   readonly changedShare: number;
 }
 
-/** What happens to the whole fleet at once. storm: every mailbox lost its connection. departure: a tenth is gone from the list. */
-export type Incident = 'none' | 'storm' | 'departure';
+/**
+ * What happens to the whole fleet at once. storm: every mailbox lost its connection. departure: a tenth is gone from the list.
+ * stillness: no answer differs from the one before.
+ */
+export type Incident = 'none' | 'storm' | 'departure' | 'stillness';
 
 const hex = (index: number) => index.toString(16).padStart(12, '0');
 export const idOf = (index: number) => `00000000-0000-4000-8000-${hex(index)}`;
@@ -80,7 +83,7 @@ export class Bodies {
     const before = versions[index];
     if (before === undefined) return null;
     if (before === 0) this.#unread -= 1;
-    const changes = before === 0 || fresh || this.#random() < this.#shape.changedShare;
+    const changes = before === 0 || fresh || this.#changes();
     const version = changes ? before + 1 : before;
     versions[index] = version;
     if (route === 'stats') return this.#stats(index, version);
@@ -91,7 +94,7 @@ export class Bodies {
 
   /** The list of an account. Its health scores move in one mailbox of a hundred. */
   list(account: number): string {
-    const changed = (this.#lists[account] ?? 0) + (this.#random() < this.#shape.changedShare ? 1 : 0);
+    const changed = (this.#lists[account] ?? 0) + (this.#changes() ? 1 : 0);
     this.#lists[account] = changed;
     const { mailboxesPerAccount } = this.#shape;
     const entries: string[] = [];
@@ -106,6 +109,10 @@ export class Bodies {
 
   health(): string {
     return `{"status":"ok","version":"1.0.0","timestamp":"${new Date().toISOString()}"}`;
+  }
+
+  #changes(): boolean {
+    return this.#incident !== 'stillness' && this.#random() < this.#shape.changedShare;
   }
 
   #stats(index: number, version: number): string {

@@ -133,7 +133,7 @@ async function paced(
   await Promise.all(underWay);
 }
 
-process.once('message', (order: FloorOrder) => {
+process.on('message', (order: FloorOrder) => {
   void work(order).then(
     (done) => process.send?.(done),
     (error: unknown) => {

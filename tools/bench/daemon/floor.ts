@@ -17,6 +17,8 @@ export interface FloorOrder {
   readonly shape: FleetShape;
   /** How many polls of each kind the daemon made: the floor asks in these proportions. */
   readonly mix: Readonly<Partial<Record<Route, number>>>;
+  /** It asks for this long before it is measured, as the daemon has: V8 compiles what runs often. */
+  readonly warmMs: number;
   readonly forMs: number;
   /** Between two polls of an account; 0: as fast as eight at a time allow. */
   readonly everyMs: number;
@@ -26,7 +28,7 @@ export interface FloorPolls {
   readonly polls: number;
 }
 
-/** Asks for that long. The start of the process is not counted. */
+/** Asks for that long. The start of the process and its first polls are not counted. */
 export async function floorCost(order: FloorOrder): Promise<Cost> {
   const child = fork(script);
   const pid = child.pid ?? 0;
@@ -35,9 +37,14 @@ export async function floorCost(order: FloorOrder): Promise<Cost> {
   });
   failed.catch(() => {});
   await Promise.race([once(child, 'message'), failed]);
+  const asked = async (forMs: number) => {
+    child.send({ ...order, forMs });
+    const [{ polls }] = (await Promise.race([once(child, 'message'), failed])) as [FloorPolls];
+    return polls;
+  };
+  await asked(order.warmMs);
   const before = counted(pid);
-  child.send(order);
-  const [{ polls }] = (await Promise.race([once(child, 'message'), failed])) as [FloorPolls];
+  const polls = await asked(order.forMs);
   const after = counted(pid);
   child.disconnect();
   return {
