@@ -31,7 +31,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['node:module', 'node:timers/promises', 'pino', 'pino-pretty'],
   ),
   schedule: only([], ['node-cron']),
-  model: only([]),
+  model: only([], ['node:crypto']),
   guard: only(['model']),
   wording: only(['model']),
   alert: only(['model', 'wording']),

@@ -1,7 +1,8 @@
 // Numbers that stand for the fingerprints of alerts: a message of a storm is about as many as there are mailboxes, and their
 // texts would be megabytes in one row. Pure.
+import { hash } from 'node:crypto';
 
-/** Of each name one, in ascending order. Two names have the same by chance in one of 2^53 cases. */
+/** Of each name one, in ascending order. Two names have the same by chance in one of 2^48 cases. */
 export type Marks = Float64Array;
 
 /** What a message is about. */
@@ -12,17 +13,9 @@ export interface About {
   readonly marks?: Marks | undefined;
 }
 
-/** A hash of 53 bits (cyrb53 by bryc, public domain): what is stored rests on it, so it never changes. */
+/** The first 48 bits of its SHA-256. */
 export function markOf(name: string): number {
-  let [high, low] = [0xdeadbeef, 0x41c6ce57];
-  for (let at = 0; at < name.length; at += 1) {
-    const unit = name.charCodeAt(at);
-    high = Math.imul(high ^ unit, 2_654_435_761);
-    low = Math.imul(low ^ unit, 1_597_334_677);
-  }
-  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909);
-  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909);
-  return 2 ** 32 * (low & 0x1fffff) + (high >>> 0);
+  return Number.parseInt(hash('sha256', name, 'hex').slice(0, 12), 16);
 }
 
 /** Whether a message is about the alert. */
