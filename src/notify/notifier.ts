@@ -90,19 +90,12 @@ export function createNotifier(parts: NotifierParts): Notifier {
     collector.noticed();
     collecting.ring();
   };
-  const begin = (channel: Channel): Sending => {
-    const hasNotified = (alert: Alert) => [collector, storeWatch].some((one) => one.hasNotified(channel.name, alert));
-    const sender = new Sender(channel, { ...parts, hasNotified });
-    const loop = loops.create(`sending to the channel ${channel.name}`, () => sender.step());
-    loop.start();
-    return { channel, sender, loop };
-  };
+  const begin = (channel: Channel) =>
+    beginSending(channel, parts, (alert) =>
+      [collector, storeWatch].some((one) => one.hasNotified(channel.name, alert)),
+    );
   const digester = new Digester({ ...parts, channels, settings: () => inForce.settings.digest, recorded });
-  const heartbeat = new Heartbeat({
-    ...parts,
-    settings: () => inForce.settings.heartbeat,
-    loops,
-  });
+  const heartbeat = new Heartbeat({ ...parts, settings: () => inForce.settings.heartbeat });
   const health = parts.health ?? new StoreHealth(parts);
   const own = { ...parts, health, channels, settings: () => inForce.settings, recorded: wake };
   const storeWatch = new StoreWatch(own);
@@ -149,6 +142,13 @@ export function createNotifier(parts: NotifierParts): Notifier {
       resend: (ids) => resend(ids, sendings, parts),
     },
   };
+}
+
+function beginSending(channel: Channel, parts: NotifierParts, hasNotified: (alert: Alert) => boolean): Sending {
+  const sender = new Sender(channel, { ...parts, hasNotified });
+  const loop = parts.loops.create(`sending to the channel ${channel.name}`, () => sender.step());
+  loop.start();
+  return { channel, sender, loop };
 }
 
 async function end(sendings: readonly Sending[]): Promise<void> {
