@@ -2,7 +2,7 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import { guardStateOf } from '../guard/state.ts';
 import { type GuardState, type MailboxState, mailboxKey } from '../model/mailbox.ts';
-import { type IsoDate, utcDate } from '../model/time.ts';
+import { type IsoDate, secondMs, utcDate } from '../model/time.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { type Clock, createPacer } from '../world.ts';
 import { BlockCache } from './exposition/block-cache.ts';
@@ -94,6 +94,8 @@ export class MailboxBlocks {
       // Another address or provider is another mailbox here: labels are made of them.
       keyOf: ({ mailbox: { account, id, email, entry } }) =>
         `${mailboxKey(account, id)} ${email} ${entry.answer.provider}`,
+      // What was read at about the same time is read again at about the same time.
+      orderOf: ({ mailbox }) => Math.floor((mailbox.stats?.at ?? 0) / secondMs),
       identityOf: ({ mailbox }) => ({ account: mailbox.account, mailbox: this.#nameOf(mailbox) }),
       parts: mailboxParts.map(({ series, factsOf, valuesOf, ...part }) => ({
         ...part,

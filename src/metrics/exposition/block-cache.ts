@@ -33,6 +33,8 @@ export interface Source<Item, Name extends string> {
   /** Always in the same order. */
   readonly items: () => Iterable<Item>;
   readonly keyOf: (item: Item) => string;
+  /** A whole number. Items that have similar ones are likely to change between the same two scrapes. */
+  readonly orderOf: (item: Item) => number;
   /** The labels that all samples of an item begin with, at least one; they change only when items come or go. */
   readonly identityOf: (item: Item) => Labels;
   readonly parts: readonly Part<Item, Name>[];
@@ -42,8 +44,6 @@ interface Slot<Item, Name extends string> {
   item: Item;
   identity: string;
   block: Block<Item, Name>;
-  /** The number of the round in which it changed last. */
-  changedIn: number;
   /** The values of the parts that are kept, one part after the other; NaN: no sample. */
   readonly kept: number[];
 }
@@ -58,8 +58,10 @@ interface Block<Item, Name extends string> {
 
 /** With smaller blocks, fewer unchanged items are rendered, but the fixed cost of each compression weighs more. */
 const itemsPerBlock = 256;
-/** A new layout renders everything once. It has to save more than that, and each further one twice as much, because it may not help. */
-const layoutCosts = { first: 4, most: 64 } as const;
+/** So many blocks get a new layout for one scrape: each of them is rendered as a whole. */
+const blocksALayout = 64;
+/** It has to save as much as that takes, and the next one of these blocks twice as much, because it may not help. */
+const layoutCosts = { first: 1, most: 8 } as const;
 /** The loop belongs to others after so much work. */
 const sliceMs = 2;
 
@@ -94,11 +96,12 @@ export class BlockCache<Item, Name extends string> {
   #slots: Slot<Item, Name>[] = [];
   /** In the order of sending: items that change together stand together. */
   #blocks: Block<Item, Name>[] = [];
-  #round = 0;
-  /** Columns of items that changed in this round. */
+  /** Columns of items that changed for this scrape. */
   #changes = 0;
   /** Columns of items rendered since the last layout only because they stand beside one that changed. */
   #needless = 0;
+  /** The next block to get a new layout. */
+  #nextLayout = 0;
   #layoutCost: number = layoutCosts.first;
 
   constructor(source: Source<Item, Name>) {
@@ -124,10 +127,9 @@ export class BlockCache<Item, Name extends string> {
   /** The pieces of all gauges as the source has them now. Yields the event loop; not to be called while it runs. */
   async pieces(): Promise<readonly Piece[]> {
     const pacer = createPacer(sliceMs, 'patient');
-    this.#round += 1;
     this.#changes = 0;
     if (!(await this.#takeChanges(pacer))) await this.#regroup(pacer);
-    if (this.#isScattered()) await this.#arrange(pacer);
+    await this.#arrange(pacer);
     for (const block of this.#blocks) {
       for (const laid of this.#parts) {
         if (!laid.columns.some((column) => block.stale.has(column))) continue;
@@ -176,7 +178,6 @@ export class BlockCache<Item, Name extends string> {
   }
 
   #spoil(slot: Slot<Item, Name>, column: Column<Item, Name>): void {
-    slot.changedIn = this.#round;
     slot.block.stale.add(column);
     this.#changes += 1;
   }
@@ -221,33 +222,42 @@ export class BlockCache<Item, Name extends string> {
       this.#blocks.push(block);
     }
     const kept = new Array<number>(this.#keptValues).fill(Number.NaN);
-    const slot = { item, identity, block, changedIn: this.#round, kept };
+    const slot = { item, identity, block, kept };
     for (const laid of this.#parts) if (laid.part.kept) keep(slot, laid, laid.part.valuesOf(item));
     block.slots.push(slot);
     this.#spoilAll(slot);
     return slot;
   }
 
-  /** Whether what was rendered beside changes since the last layout would have paid for another one. */
-  #isScattered(): boolean {
+  /** Puts the items of some blocks in order, once what was rendered beside changes would have paid for that. */
+  async #arrange(pacer: Pacer): Promise<void> {
     for (const { stale, slots } of this.#blocks) this.#needless += stale.size * slots.length;
     this.#needless -= this.#changes;
-    return this.#needless >= this.#layoutCost * this.#columns.length * this.#slots.length;
+    if (this.#nextLayout >= this.#blocks.length) this.#nextLayout = 0;
+    const some = this.#blocks.slice(this.#nextLayout, this.#nextLayout + blocksALayout);
+    const items = some.reduce((sum, { slots }) => sum + slots.length, 0);
+    const price = this.#layoutCost * this.#columns.length * items;
+    if (items === 0 || this.#needless < price) return;
+    this.#needless -= price;
+    const blocks = await this.#inOrder(some, pacer);
+    this.#blocks.splice(this.#nextLayout, blocksALayout, ...blocks);
+    this.#nextLayout += blocks.length;
+    if (this.#nextLayout < this.#blocks.length) return;
+    this.#layoutCost = Math.min(layoutCosts.most, 2 * this.#layoutCost);
   }
 
-  /** Those that changed in one round come together. Sorted by the round, and not all at once: there may be a hundred thousand. */
-  async #arrange(pacer: Pacer): Promise<void> {
-    const rounds = new Map<number, Slot<Item, Name>[]>();
-    for (const slot of this.#slots) {
-      const together = rounds.get(slot.changedIn);
+  /** New blocks of the same items. Their numbers are sorted, which are far fewer than they. */
+  async #inOrder(blocks: readonly Block<Item, Name>[], pacer: Pacer): Promise<readonly Block<Item, Name>[]> {
+    const byNumber = new Map<number, Slot<Item, Name>[]>();
+    for (const slot of blocks.flatMap(({ slots }) => slots)) {
+      const number = this.#source.orderOf(slot.item);
+      const together = byNumber.get(number);
       if (together) together.push(slot);
-      else rounds.set(slot.changedIn, [slot]);
+      else byNumber.set(number, [slot]);
       if (pacer.due()) await pacer.turn();
     }
-    const slots = [...rounds].sort(([a], [b]) => a - b).flatMap(([, together]) => together);
-    this.#needless = 0;
-    this.#layoutCost = Math.min(layoutCosts.most, 2 * this.#layoutCost);
-    this.#blocks = [];
+    const slots = [...byNumber].sort(([a], [b]) => a - b).flatMap(([, together]) => together);
+    const ordered: Block<Item, Name>[] = [];
     for (let from = 0; from < slots.length; from += itemsPerBlock) {
       const block: Block<Item, Name> = {
         slots: slots.slice(from, from + itemsPerBlock),
@@ -255,9 +265,10 @@ export class BlockCache<Item, Name extends string> {
         pieces: new Map(),
       };
       for (const slot of block.slots) slot.block = block;
-      this.#blocks.push(block);
+      ordered.push(block);
       if (pacer.due()) await pacer.turn();
     }
+    return ordered;
   }
 
   /** Renders the stale columns of a part. */
