@@ -351,7 +351,7 @@ export class Collector {
       const messages = storm ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }] : wanted;
       for (const { group, transitions } of messages) {
         const parts = new MessageParts();
-        await mapInPieces(transitions, pause, (one) => parts.put(one) ?? null);
+        await eachInPieces(transitions, pause, (one) => parts.put(one));
         const message = parts.message(group, now);
         await pause();
         const delivery = message && (await deliveryOf(channel, message, { pause, log: this.#parts.world.log }));

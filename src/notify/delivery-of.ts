@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { GroupMessage } from '../alert/grouping.ts';
 import { isPause, pauseFingerprint } from '../alert/pauses.ts';
-import { mapInPieces } from '../alert/pieces.ts';
+import { eachInPieces, mapInPieces } from '../alert/pieces.ts';
 import type { Channel, Rendered } from '../channels/channel.ts';
 import { markOf } from '../model/alert-marks.ts';
 import type { NewDelivery } from '../model/delivery.ts';
@@ -31,19 +31,17 @@ export async function deliveryOf(
   // Piece by piece: in one text they would be megabytes.
   const steps = createHash('sha256');
   const named = createHash('sha256');
-  await mapInPieces(transitions, pause, ({ kind, at: of, alert }) => {
+  await eachInPieces(transitions, pause, ({ kind, at: of, alert }) => {
     steps.update(`${kind} ${of} ${alert.fingerprint},`);
     named.update(`${alert.fingerprint},`);
-    return null;
   });
   const id = deliveryId([channel.name, group, String(at), steps.digest('base64url'), payload]);
   await pause();
   const fingerprints: string[] = [];
-  await mapInPieces(transitions, pause, (one) => {
+  await eachInPieces(transitions, pause, (one) => {
     fingerprints.push(one.alert.fingerprint);
     // The end of a pause waits behind the pause.
     if (isPause(one)) fingerprints.push(pauseFingerprint(one.alert));
-    return null;
   });
   const reminds = transitions.length > 0 && transitions.every(({ kind }) => kind === 'reminder');
   const first = [
