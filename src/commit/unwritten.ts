@@ -7,6 +7,8 @@ import type { DecisionRecord, TickRecord } from '../store/records.ts';
 
 /** A row that did not change is written again after this, for its time: so much of it a crash may forget. */
 const rewrittenAfterMs = 5 * minuteMs;
+/** And the row of a decision that goes on. What it rests on is stored with the statistics, so that the row is history alone. */
+const decisionRewrittenAfterMs = 15 * minuteMs;
 /** An account that is polled writes at least this often: a store that takes nothing is noticed by a write. */
 const longestSilenceMs = 15 * secondMs;
 /** How often a mailbox was judged counts up to this: a breach at the first look waits for the second. */
@@ -41,7 +43,7 @@ export class Unwritten {
     const isKnown =
       answered === null || (this.#isRecent(known, record, now) && isSameAnswer(before, mailbox, answered));
     // The statistics keep what the same decision was made by last (schema/stored-stats.ts).
-    if (!isKnown && !isWithin(known.decisionAt, now, rewrittenAfterMs)) return { ...counted, remembers: false };
+    if (!isKnown && !isWithin(known.decisionAt, now, decisionRewrittenAfterMs)) return { ...counted, remembers: false };
     if (decision) known.judged += 1;
     return isKnown ? null : { ...record, remembers: false, decision: null };
   }

@@ -41,11 +41,11 @@ test('an answer, a memory and a decision as before are not written again', () =>
   expect(take(tick(), now + 5 * secondMs)).toBeNull();
 });
 
-test('a row that did not change is written every 5 minutes, with all the judgements since', () => {
+test('a row that did not change is written every 5 minutes, its decision every 15, with all the judgements since', () => {
   const { take } = begun();
   const other = arrivedMailbox('m2', { ...answers, memory });
   const written: number[] = [];
-  for (let at = 10 * secondMs; at <= 10 * minuteMs; at += 10 * secondMs) {
+  for (let at = 10 * secondMs; at <= 30 * minuteMs; at += 10 * secondMs) {
     // Another mailbox keeps the account from being silent.
     take(
       tick({ mailbox: other, changes: [{ since: now, at: now, what: 'mode', from: 'slow', to: 'balanced' }] }),
@@ -54,10 +54,10 @@ test('a row that did not change is written every 5 minutes, with all the judgeme
     const left = take(tick(), now + at);
     if (left) written.push(at / minuteMs, left.decision?.judged ?? 0);
   }
-  expect(written).toEqual([5, 30, 10, 30]);
+  expect(written).toEqual([5, 0, 10, 0, 15, 90, 20, 0, 25, 0, 30, 90]);
 });
 
-test('the row of a decision that only counts more emails is written every 5 minutes, and when the decision ends', () => {
+test('the row of a decision that only counts more emails is written every 15 minutes, and when the decision ends', () => {
   const unwritten = new Unwritten();
   const written: unknown[] = [];
   let mailbox = before;
@@ -79,14 +79,14 @@ test('the row of a decision that only counts more emails is written every 5 minu
     const { ended } = decision;
     written.push([second, decision.judged, ended ? [ended.judged, ended.verdict.sent - 160, ended.at - now] : null]);
   };
-  for (let second = 0; second <= 360; second += 60) judged(second, true);
-  judged(370, false);
-  judged(380, false);
+  for (let second = 0; second <= 960; second += 60) judged(second, true);
+  judged(970, false);
+  judged(980, false);
   expect(written).toEqual([
     [0, 1, null],
-    [300, 5, null],
-    [370, 1, [1, 360, 360 * secondMs]],
-    [380, 1, null],
+    [900, 15, null],
+    [970, 1, [1, 960, 960 * secondMs]],
+    [980, 1, null],
   ]);
 });
 
