@@ -75,12 +75,9 @@ function breakerTrips(policy: Policy['breaker'], { pending, distinctDomains }: P
   return pending >= policy.maxMailboxes || pending * 1e6 >= policy.sharePpm * running();
 }
 
-/** The verdict on a mailbox that was not admitted. */
+/** The verdict on a mailbox that wants an action and was not admitted. */
 export function heldByBreaker(verdict: Verdict): Verdict {
-  const { action } = verdict;
-  return action === 'none' || action === 'hold'
-    ? verdict
-    : { ...verdict, action: 'hold', reason: 'circuit_breaker', wanted: action };
+  return { ...verdict, action: 'hold', reason: 'circuit_breaker', wanted: verdict.action };
 }
 
 /** A breaker that holds nobody any more is closed; what was done stays and counts for the window. */
