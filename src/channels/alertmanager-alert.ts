@@ -1,8 +1,9 @@
 // Our alerts as Alertmanager writes them: labels that name them, annotations that say what is so, and its fingerprint.
-import type { GroupMessage } from '../alert/grouping.ts';
 import type { Alert, AlertRule, Transition } from '../model/alert.ts';
 
 type Words = Readonly<Record<string, string>>;
+/** Before what is unknown or empty is left out. */
+type Raw = Readonly<Record<string, string | number | null | undefined>>;
 
 /** Events, whose object is one action, command or moment: as a label it would make each an alert of its own for ever. By rule: the annotation that names it. */
 const namesOfEvents: Partial<Record<AlertRule, string>> = {
@@ -14,16 +15,23 @@ const namesOfEvents: Partial<Record<AlertRule, string>> = {
 
 /** What names an alert. Alertmanager takes two alerts with the same labels for one, and drops empty values. */
 export function labelsOf(alert: Alert): Words {
-  const { rule, severity, account, email, mailboxId } = alert;
-  const object = rule in namesOfEvents ? null : alert.object;
-  return filled({ alertname: rule, severity, account, mailbox: email, mailbox_id: mailboxId, object });
+  return filled(rawLabelsOf(alert));
+}
+
+function rawLabelsOf({ rule, severity, account, email, mailboxId, object }: Alert): Raw {
+  const named = rule in namesOfEvents ? null : object;
+  return { alertname: rule, severity, account, mailbox: email, mailbox_id: mailboxId, object: named };
 }
 
 /** What is said of an alert: `summary` and `description` as is the custom, and every number under its own name. */
-export function annotationsOf({ rule, object, facts }: Alert): Words {
+export function annotationsOf(alert: Alert): Words {
+  return filled(rawAnnotationsOf(alert));
+}
+
+function rawAnnotationsOf({ rule, object, facts }: Alert): Raw {
   const { title, sentences, numbers } = facts;
   const name = namesOfEvents[rule];
-  return filled({ ...numbers, ...(name ? { [name]: object } : {}), summary: title, description: sentences.join(' ') });
+  return { ...numbers, ...(name ? { [name]: object } : {}), summary: title, description: sentences.join(' ') };
 }
 
 /** Where to look: the page of what it is about. */
@@ -42,17 +50,25 @@ export function endsAtOf({ at, alert }: Transition): string {
   return new Date(Math.max(alert.resolvedAt ?? at, alert.firingAt ?? alert.since)).toISOString();
 }
 
-/** The members that all have, with the same value. */
-export function commonOf(all: readonly Words[]): Words {
-  const [first = {}, ...others] = all;
-  return Object.fromEntries(
-    Object.entries(first).filter(([name, value]) => others.every((one) => one[name] === value)),
-  );
+/** The labels and the annotations that all have, with the same value. */
+export function commonOf(transitions: readonly Transition[]): { readonly labels: Words; readonly annotations: Words } {
+  return { labels: common(transitions, rawLabelsOf), annotations: common(transitions, rawAnnotationsOf) };
 }
 
-/** What a message is grouped by: the account and the rule, where all of its alerts share them. */
-export function groupLabelsOf(message: GroupMessage): Words {
-  const { alertname, account } = commonOf(message.transitions.map(({ alert }) => labelsOf(alert)));
+/** A storm has an alert for each mailbox: nothing is made of one but what is compared, and the rest is passed by when nothing is left. */
+function common(transitions: readonly Transition[], rawOf: (alert: Alert) => Raw): Words {
+  const [first, ...others] = transitions;
+  let left = first ? Object.entries(rawOf(first.alert)) : [];
+  for (const { alert } of others) {
+    if (left.length === 0) break;
+    const raw = rawOf(alert);
+    if (left.some(([name, value]) => raw[name] !== value)) left = left.filter(([name, value]) => raw[name] === value);
+  }
+  return filled(Object.fromEntries(left));
+}
+
+/** What a message is grouped by: the account and the rule, where they are among the common labels. */
+export function groupLabelsOf({ alertname, account }: Words): Words {
   return filled({ account, alertname });
 }
 
@@ -82,7 +98,7 @@ export function fingerprintOfLabels(labels: Words): string {
 }
 
 /** Without what is unknown or empty; well-formed, since Alertmanager refuses broken UTF-8. */
-function filled(words: Readonly<Record<string, string | number | null | undefined>>): Words {
+function filled(words: Raw): Words {
   const given = Object.entries(words).flatMap(([name, value]): [string, string][] => {
     const text = value === null || value === undefined ? '' : String(value).toWellFormed();
     return text === '' ? [] : [[name, text]];

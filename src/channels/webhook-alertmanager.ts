@@ -25,16 +25,17 @@ interface Sender {
 
 /** A message as Alertmanager would send it. An event stands there as firing, for it has no other word. */
 export function alertmanagerBody(message: GroupMessage, sender: Sender) {
-  const alerts = message.transitions.map(alertBody);
-  const groupLabels = groupLabelsOf(message);
+  const { transitions } = message;
+  const common = commonOf(transitions);
+  const groupLabels = groupLabelsOf(common.labels);
   return {
-    ...bodyOf(alerts.slice(0, maxAlerts), sender),
+    ...bodyOf(transitions.slice(0, maxAlerts).map(alertBody), sender),
     groupKey: `{}:${labelText(groupLabels)}`,
-    truncatedAlerts: Math.max(0, alerts.length - maxAlerts),
-    status: alerts.some(({ status }) => status === 'firing') ? 'firing' : 'resolved',
+    truncatedAlerts: Math.max(0, transitions.length - maxAlerts),
+    status: transitions.some(({ kind }) => kind !== 'resolved') ? 'firing' : 'resolved',
     groupLabels,
-    commonLabels: commonOf(alerts.map(({ labels }) => labels)),
-    commonAnnotations: commonOf(alerts.map(({ annotations }) => annotations)),
+    commonLabels: common.labels,
+    commonAnnotations: common.annotations,
   };
 }
 
