@@ -12,6 +12,10 @@ import { CommandError } from '../../terminal/command-error.ts';
 // An import of it would load a WebSocket, too: a tenth of the start of a command.
 const { request } = process.getBuiltinModule('node:http');
 
+/** A usual start takes less. */
+const startsWithinMs = 5_000;
+const lookAgainMs = 100;
+
 const startIt = `Start it with \`${commandName} run --config FILE\`, or pass the configuration of the running daemon with --config.`;
 
 /** A daemon that is asked over HTTP, with a token if it has any. */
@@ -40,8 +44,21 @@ class UnauthorizedError extends Error {
   override readonly name = 'UnauthorizedError';
 }
 
-/** Whether a daemon listens there at this moment. */
-export function daemonListens(storePath: string): Promise<boolean> {
+/** Whether a daemon listens there, now or as soon as it has started: one that has just begun to start is waited for. */
+export async function daemonListens(storePath: string): Promise<boolean> {
+  if (await listensNow(storePath)) return true;
+  const { starterOf } = await import('../../store/file/lock.ts');
+  const { systemClock } = await import('../../world.ts');
+  const clock = systemClock();
+  const until = clock.monotonic() + startsWithinMs;
+  while (clock.monotonic() < until && starterOf(storePath, clock.now()) !== null) {
+    await clock.sleep(lookAgainMs);
+    if (await listensNow(storePath)) return true;
+  }
+  return false;
+}
+
+function listensNow(storePath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPathOf(storePath));
     const over = (listens: boolean) => {
@@ -76,7 +93,9 @@ interface Answer {
   readonly answer: unknown;
 }
 
-function askSocket(storePath: string, name: string, body: unknown): Promise<Answer> {
+async function askSocket(storePath: string, name: string, body: unknown): Promise<Answer> {
+  // Before anything is sent: a command is never repeated.
+  await daemonListens(storePath);
   const headers = { 'content-type': 'application/json' };
   const socketPath = socketPathOf(storePath);
   return new Promise((resolve, reject) => {
@@ -84,15 +103,23 @@ function askSocket(storePath: string, name: string, body: unknown): Promise<Answ
       const read = (said: string) => resolve({ at: socketPath, status: answer.statusCode ?? 0, answer: jsonOf(said) });
       text(answer).then(read, reject);
     });
-    asking.once('error', (error) => reject(new NoDaemonError(silenceAt(socketPath, error))));
+    asking.once('error', (error) =>
+      silenceAt(storePath, error).then((said) => reject(new NoDaemonError(said)), reject),
+    );
     asking.end(JSON.stringify(body));
   });
 }
 
-function silenceAt(socketPath: string, error: Error): string {
-  return 'code' in error && error.code === 'EACCES'
-    ? `This user may not use the socket ${socketPath}: ${asItsUser}.`
-    : `No daemon answers at ${socketPath}. ${startIt}`;
+async function silenceAt(storePath: string, error: Error): Promise<string> {
+  const socketPath = socketPathOf(storePath);
+  if ('code' in error && error.code === 'EACCES')
+    return `This user may not use the socket ${socketPath}: ${asItsUser}.`;
+  const { starterOf } = await import('../../store/file/lock.ts');
+  const { systemClock } = await import('../../world.ts');
+  const starter = starterOf(storePath, systemClock().now());
+  return starter === null
+    ? `No daemon answers at ${socketPath}. ${startIt}`
+    : `Warmwarden is starting (${starter}), and accepts no commands yet. Try again in a moment. If that takes minutes, the end of its log says why.`;
 }
 
 async function askUrl({ url, token }: HttpAddress, name: string, body: unknown): Promise<Answer> {
@@ -180,7 +207,8 @@ async function getUrl({ url, token }: HttpAddress, path: string): Promise<Answer
   return answer && { at, status: answer.status, answer: jsonOf(await answer.text().catch(() => '')) };
 }
 
-function getSocket(storePath: string, path: string): Promise<Answer | null> {
+async function getSocket(storePath: string, path: string): Promise<Answer | null> {
+  await daemonListens(storePath);
   const socketPath = socketPathOf(storePath);
   return new Promise((resolve, reject) => {
     const asking = request({ socketPath, path: `/${path}` }, (answer) => {

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
-import type { EpochMs } from '../../model/time.ts';
+import { type EpochMs, minuteMs } from '../../model/time.ts';
 import { AtRiskError, HeldStoreError } from '../failure.ts';
 import { identityOf } from './identity.ts';
 import { create, lockOf } from './place.ts';
@@ -77,6 +77,16 @@ function holderOf(file: string): string | null {
 /** How the store names its holder. */
 export const nameOfHolder = (now: EpochMs) =>
   `process ${process.pid} on ${hostname()}, since ${new Date(now).toISOString()}`;
+
+/** The longest that a start takes, as a rule: an older process has another reason not to answer. */
+const startsWithinMs = 5 * minuteMs;
+
+/** The living holder, if it began so lately that it may still be starting. */
+export function starterOf(file: string, now: EpochMs): string | null {
+  const holder = livingHolder(file);
+  const [, since = ''] = /, since (\S+)$/.exec(holder ?? '') ?? [];
+  return Math.abs(now - Date.parse(since)) < startsWithinMs ? holder : null;
+}
 
 /** The holder that the store names, if it is another process of this machine that has the file open at this moment. */
 export function livingHolder(file: string): string | null {

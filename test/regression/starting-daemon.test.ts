@@ -1,0 +1,44 @@
+// A command in the first seconds of a start said that no daemon answers, although one was starting.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { askDaemon, askFor, daemonListens } from '../../src/commands/sources/daemon-client.ts';
+import { minuteMs } from '../../src/model/time.ts';
+import { Workplace } from '../support/process.ts';
+
+const pause = { by: 'a test', reason: 'to see it' };
+
+/** With the store in its hands, and silent. */
+async function silentProcess(path: string, since: number): Promise<ChildProcess & Disposable> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../support/slow-start.ts'), path, String(since)]);
+  await Promise.race([once(child.stdout, 'data'), once(child, 'close')]);
+  return Object.assign(child, { [Symbol.dispose]: () => void child.kill('SIGKILL') });
+}
+
+test('a command waits for the daemon that is starting', async () => {
+  using workplace = new Workplace();
+  const path = workplace.path('warmwarden.db');
+  using daemon = await silentProcess(path, Date.now());
+  const asked = Promise.all([askDaemon(path, 'breaker-release', pause), askFor(path, 'fleet'), daemonListens(path)]);
+  daemon.stdin?.write('listen\n');
+  expect(await asked).toEqual([{ result: 'done', messages: ['it started'] }, { mailboxes: [] }, true]);
+});
+
+test('it says so when the start takes longer', async () => {
+  using workplace = new Workplace();
+  const path = workplace.path('warmwarden.db');
+  using daemon = await silentProcess(path, Date.now());
+  await expect(askDaemon(path, 'breaker-release', pause)).rejects.toThrow(
+    new RegExp(`^Warmwarden is starting \\(process ${daemon.pid} on .*\\), and accepts no commands yet\\.`),
+  );
+});
+
+test('it waits for nobody where no process has the store, or one has had it for long', async () => {
+  using workplace = new Workplace();
+  const path = workplace.path('warmwarden.db');
+  await expect(askDaemon(path, 'breaker-release', pause)).rejects.toThrow('No daemon answers at');
+  using _daemon = await silentProcess(path, Date.now() - 10 * minuteMs);
+  await expect(askDaemon(path, 'breaker-release', pause)).rejects.toThrow('No daemon answers at');
+  expect(await askFor(path, 'fleet')).toBe(null);
+});
