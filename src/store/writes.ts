@@ -1,5 +1,5 @@
 // The statements that business events are made of. Always within the caller's transaction.
-import { CompiledQuery, type DialectAdapter, type Insertable, type Kysely, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Action } from '../model/action.ts';
 import { type Alert, type AlertChanges, isShared } from '../model/alert.ts';
 import type { Observed, Route } from '../model/answers.ts';
@@ -104,38 +104,20 @@ export interface Answered {
 export function writeObservations(db: Db, answered: readonly Answered[]): Promise<void> {
   return inPieces(answered, async (piece) => {
     const rows = piece.flatMap(rowOf);
-    if (rows.length > 0) await db.executeQuery(CompiledQuery.raw(observationsText(db, rows), rows.flatMap(cellsOf)));
+    if (rows.length === 0) return;
+    await db
+      .insertInto('observations')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['account', 'mailbox_id', 'route'])
+          .doUpdateSet((of) => ({ observed_at: of.ref('excluded.observed_at'), answer: of.ref('excluded.answer') })),
+      )
+      .execute();
   });
 }
 
-type ObservationRow = Insertable<Tables['observations']>;
-
-/** In the order of the text's columns. */
-const cellsOf = (row: ObservationRow) => [row.account, row.mailbox_id, row.route, row.observed_at, row.answer];
-
-/** The statement that runs most, by dialect and by how many rows it writes: to build it each time takes a third as long as to run it. */
-const observationTexts = new WeakMap<DialectAdapter, Map<number, string>>();
-
-function observationsText(db: Db, rows: readonly ObservationRow[]): string {
-  const { adapter } = db.getExecutor();
-  const texts = observationTexts.get(adapter) ?? new Map<number, string>();
-  observationTexts.set(adapter, texts);
-  const known = texts.get(rows.length);
-  if (known !== undefined) return known;
-  const { sql: text } = db
-    .insertInto('observations')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict
-        .columns(['account', 'mailbox_id', 'route'])
-        .doUpdateSet((of) => ({ observed_at: of.ref('excluded.observed_at'), answer: of.ref('excluded.answer') })),
-    )
-    .compile();
-  texts.set(rows.length, text);
-  return text;
-}
-
-function rowOf({ mailbox, route }: Answered): readonly ObservationRow[] {
+function rowOf({ mailbox, route }: Answered) {
   const observed = observationOf(mailbox, route);
   if (!observed) return [];
   const { account, id: mailbox_id, stats } = mailbox;
