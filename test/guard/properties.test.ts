@@ -159,6 +159,9 @@ describe('the window', () => {
     const slow = situation({ mode: 'slow', rows: daysUpTo(today, [400, 0], ...times(5, 0), [10, 1], [10, 1]) });
     expect(judge(flat(defaultPolicy), slow)).toMatchObject({ action: 'recovery', sent: 20, bounced: 2 });
     expect(judge(defaultPolicy, slow)).toMatchObject({ action: 'recovery' });
+    // Every email of the week bounced: no more bounces than emails, so the counts make sense.
+    const all = situation({ mode: 'slow', rows: daysUpTo(today, [400, 0], ...times(5, 0), [1, 1], [1, 1]) });
+    expect(judge(defaultPolicy, all)).toMatchObject({ action: 'recovery', sent: 2, bounced: 2 });
   });
 
   test('it holds exactly the days that it names, within its bounds and not before the evidence began', () => {
