@@ -31,6 +31,8 @@ interface Load {
   connections: number;
   requests: number;
   base: Base | null;
+  /** The headers of the last request, and what they became: most requests have the same. */
+  headers: { readonly of: Ask['headers']; readonly all: Readonly<Record<string, string>> } | null;
 }
 
 /** An address as it stands before a path. */
@@ -54,7 +56,13 @@ function placeOf({ baseUrl, path }: Ask, load: Load): { readonly origin: string;
   return { origin, path: whole };
 }
 
+function headersOf({ headers }: Ask, load: Load): Readonly<Record<string, string>> {
+  if (load.headers?.of !== headers) load.headers = { of: headers, all: { ...headers, 'accept-encoding': 'gzip' } };
+  return load.headers.all;
+}
+
 const loads = new WeakMap<Agent, Load>();
+const noLoad = (): Load => ({ connections: 0, requests: 0, base: null, headers: null });
 
 /** The connections to one API, over TCP or over a unix socket; its owner destroys it. */
 export function createAgent(socketPath: string | null = null): Agent {
@@ -62,7 +70,7 @@ export function createAgent(socketPath: string | null = null): Agent {
     connections: maxConnections,
     connect: { timeout: connectDeadlineMs, ...(socketPath === null ? {} : { socketPath }) },
   });
-  const load: Load = { connections: 0, requests: 0, base: null };
+  const load = noLoad();
   agent.on('connect', () => {
     load.connections += 1;
   });
@@ -86,9 +94,9 @@ export interface Ask {
   /** Takes secrets out of what is said of an error. */
   readonly redactor: Redactor;
   /** Default: 15 s for the head, 10 s between two pieces of the body, 30 s in all. */
-  readonly deadlines?: Deadlines;
+  readonly deadlines?: Deadlines | undefined;
   /** Asked right before its first byte leaves. False: nothing is sent, and the exchange was not `reached`. */
-  readonly mayLeave?: () => boolean;
+  readonly mayLeave?: (() => boolean) | undefined;
 }
 
 /** A 2xx answer. */
@@ -126,49 +134,45 @@ export async function exchange<Value>(
   read: ReadSuccess<Value>,
 ): Promise<Exchange<Value>> {
   const { method, body, signal, mayLeave, deadlines = usualDeadlines } = ask;
-  const load = loads.get(agent) ?? { connections: 0, requests: 0, base: null };
-  const place = placeOf(ask, load);
+  const load = loads.get(agent) ?? noLoad();
+  const { origin, path } = placeOf(ask, load);
   // Then it goes out on a connection that is open already.
   const kept = load.connections > load.requests;
-  const headers = { ...ask.headers, 'accept-encoding': 'gzip' };
-  const request = { ...place, method, headers, body };
+  const { headersMs: headersTimeout, idleMs: bodyTimeout } = deadlines;
+  const request = { origin, path, method, headers: headersOf(ask, load), body, headersTimeout, bodyTimeout };
   const held = heldAnswers.begin();
   load.requests += 1;
   try {
-    const received = await receive(agent, {
-      request,
-      signal,
-      deadlines,
-      capsOf,
-      held,
-      ...(mayLeave && { mayLeave }),
-    }).catch((error: unknown) => {
-      return { error };
-    });
-    if ('error' in received) {
-      const { error } = received;
-      const result = failed(unavailable(error, ask.baseUrl, deadlines));
-      const lostKept = kept && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
-      return {
-        status: null,
-        headers: {},
-        wireBytes: 0,
-        result,
-        errorWord: null,
-        reached: !isUnreached(error),
-        lostKept,
-      };
+    let received: Received;
+    try {
+      received = await receive(agent, { request, signal, deadlines, capsOf, held, mayLeave });
+    } catch (error) {
+      return noAnswer(error, ask.baseUrl, { kept, deadlines });
     }
-    const { status, trouble, wireBytes } = received;
-    const answer = { status, headers: received.headers, wireBytes, reached: true, lostKept: false };
+    const { status, headers, trouble, wireBytes } = received;
+    const answer = { status, headers, wireBytes, errorWord: null, reached: true, lostKept: false };
     if (status >= 300) return { ...answer, ...refusalOf(received, now(), ask.redactor) };
-    if (trouble !== null) return { ...answer, result: malformed(status, trouble), errorWord: null };
-    await (received.body.length > smallBytes ? ownTurn() : roomForSmallWork());
-    return { ...answer, result: await read(received), errorWord: null };
+    if (trouble !== null) return { ...answer, result: malformed(status, trouble) };
+    const room = received.body.length > smallBytes ? ownTurn() : roomForSmallWork();
+    if (room) await room;
+    const reading = read(received);
+    const result = reading instanceof Promise ? await reading : reading;
+    return { ...answer, result };
   } finally {
     load.requests -= 1;
     held.release();
   }
+}
+
+/** `kept`: it went out on a connection that had been kept open. */
+function noAnswer(
+  error: unknown,
+  baseUrl: string,
+  { kept, deadlines }: { readonly kept: boolean; readonly deadlines: Deadlines },
+): Exchange<never> {
+  const lostKept = kept && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
+  const result = failed(unavailable(error, baseUrl, deadlines));
+  return { status: null, headers: {}, result, wireBytes: 0, errorWord: null, reached: !isUnreached(error), lostKept };
 }
 
 function capsOf(status: number): Caps {

@@ -1,23 +1,46 @@
 // How many bytes of answers are held at a time, in the whole process: beyond the cap the largest answer is ended.
 
 /** One answer; what it holds counts until it is released. */
-export interface HeldAnswer {
-  /** Counts more bytes. False when there is no room for them: this answer has been ended. */
-  add(bytes: number): boolean;
-  /** What ends it when room is needed. null: it can't be ended, because it is complete. */
-  endedBy(end: (() => void) | null): void;
-  /** Nothing of it is held any more. */
-  release(): void;
-}
+export class HeldAnswer {
+  readonly #all: HeldAnswers;
+  #bytes = 0;
+  #end: (() => void) | null = null;
 
-interface Entry {
-  bytes: number;
-  end: (() => void) | null;
+  constructor(all: HeldAnswers) {
+    this.#all = all;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** null: it can't be ended, because it is complete. */
+  get end(): (() => void) | null {
+    return this.#end;
+  }
+
+  /** Counts more bytes. False when there is no room for them: this answer has been ended. */
+  add(bytes: number): boolean {
+    if (!this.#all.has(this)) return false;
+    this.#bytes += bytes;
+    this.#all.grew(bytes);
+    return this.#all.has(this);
+  }
+
+  /** What ends it when room is needed. null: it can't be ended, because it is complete. */
+  endedBy(end: (() => void) | null): void {
+    this.#end = end;
+  }
+
+  /** Nothing of it is held any more. */
+  release(): void {
+    this.#all.release(this);
+  }
 }
 
 export class HeldAnswers {
   readonly #maxBytes: number;
-  readonly #entries = new Set<Entry>();
+  readonly #held = new Set<HeldAnswer>();
   #bytes = 0;
 
   constructor(maxBytes: number) {
@@ -30,37 +53,30 @@ export class HeldAnswers {
   }
 
   begin(): HeldAnswer {
-    const entry: Entry = { bytes: 0, end: null };
-    this.#entries.add(entry);
-    return {
-      add: (bytes) => {
-        if (!this.#entries.has(entry)) return false;
-        entry.bytes += bytes;
-        this.#bytes += bytes;
-        this.#makeRoom();
-        return this.#entries.has(entry);
-      },
-      endedBy: (end) => {
-        entry.end = end;
-      },
-      release: () => this.#release(entry),
-    };
+    const answer = new HeldAnswer(this);
+    this.#held.add(answer);
+    return answer;
   }
 
-  /** Small answers are never ended for the sake of large ones. */
-  #makeRoom(): void {
+  has(answer: HeldAnswer): boolean {
+    return this.#held.has(answer);
+  }
+
+  /** An answer has so many bytes more. Small answers are never ended for the sake of large ones. */
+  grew(bytes: number): void {
+    this.#bytes += bytes;
     while (this.#bytes > this.#maxBytes) {
-      let largest: Entry | null = null;
-      for (const entry of this.#entries) {
-        if (entry.end && (largest === null || entry.bytes > largest.bytes)) largest = entry;
+      let largest: HeldAnswer | null = null;
+      for (const answer of this.#held) {
+        if (answer.end && (largest === null || answer.bytes > largest.bytes)) largest = answer;
       }
       if (!largest) return;
-      this.#release(largest);
+      this.release(largest);
       largest.end?.();
     }
   }
 
-  #release(entry: Entry): void {
-    if (this.#entries.delete(entry)) this.#bytes -= entry.bytes;
+  release(answer: HeldAnswer): void {
+    if (this.#held.delete(answer)) this.#bytes -= answer.bytes;
   }
 }

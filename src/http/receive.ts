@@ -41,22 +41,17 @@ export interface Received {
 }
 
 export interface Dispatched {
+  /** With the deadlines of its head and of the pauses in its body. */
   readonly request: Dispatcher.DispatchOptions;
   readonly signal: Ending | null;
+  /** The total one is kept here. */
   readonly deadlines: Deadlines;
   /** By status: an error needs less room than an answer. */
   readonly capsOf: (status: number) => Caps;
   /** Where its bytes are counted; it is released by whoever gave it. */
   readonly held: HeldAnswer;
   /** Asked right before its first byte leaves. False: nothing is sent. */
-  readonly mayLeave?: () => boolean;
-}
-
-interface Raw {
-  readonly status: number;
-  readonly headers: AnswerHeaders;
-  readonly bytes: Buffer;
-  readonly trouble: string | null;
+  readonly mayLeave: (() => boolean) | undefined;
 }
 
 const tooLarge = 'the answer is larger than Warmwarden accepts';
@@ -69,17 +64,8 @@ const smallBytes = 1024 * 1024;
  * Sends and receives. Rejects when no head came, when a deadline passed or when the signal ended it; a body that
  * broke off is reported as trouble beside the status and the headers, which count all the same.
  */
-export async function receive(agent: Agent, wanted: Dispatched): Promise<Received> {
-  const { held } = wanted;
-  try {
-    const { status, headers, bytes, trouble } = await collect(agent, wanted);
-    const decoding = trouble ?? decode(bytes, headers, wanted.capsOf(status).decodedBytes, held);
-    const body = decoding instanceof Promise ? await decoding : decoding;
-    const answer = { status, headers, wireBytes: bytes.length };
-    return typeof body === 'string' ? { ...answer, body: nothing, trouble: body } : { ...answer, body, trouble: null };
-  } finally {
-    held.endedBy(null);
-  }
+export function receive(agent: Agent, wanted: Dispatched): Promise<Received> {
+  return new Promise((resolve, reject) => new Receiving(wanted, { resolve, reject }).begin(agent));
 }
 
 /** Requests that begin within this time share the signal of their total deadline: one timer a request would live on for as long. */
@@ -95,50 +81,111 @@ function deadlineOf(totalMs: number): Ending {
   return shared.total;
 }
 
-function collect(agent: Agent, { request, signal, deadlines, capsOf, held, mayLeave }: Dispatched): Promise<Raw> {
-  const total = deadlineOf(deadlines.totalMs);
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let head: Pick<Raw, 'status' | 'headers'> | null = null;
-    let bytes = 0;
-    let abort = (reason: Error) => reject(reason);
-    const end = () => abort(errorOf(signal?.aborted ? signal.reason : total.reason));
-    const settle = (trouble: string | null, error?: Error) => {
-      total.removeEventListener('abort', end);
-      signal?.removeEventListener('abort', end);
-      // The status and the headers of an error count, whatever becomes of its body (docs/faults.md H1, H17).
-      if (head && (trouble !== null || !error || head.status >= 300)) {
-        resolve({
-          ...head,
-          ...(error ? { bytes: nothing, trouble: trouble ?? brokeOff } : { bytes: bodyOf(chunks), trouble: null }),
-        });
-      } else reject(error);
-    };
-    held.endedBy(() => abort(new NoRoom()));
-    total.addEventListener('abort', end);
-    signal?.addEventListener('abort', end);
-    if (signal?.aborted) return settle(null, errorOf(signal.reason));
-    agent.dispatch(
-      { ...request, headersTimeout: deadlines.headersMs, bodyTimeout: deadlines.idleMs },
-      {
-        onRequestStart(controller) {
-          abort = (reason) => controller.abort(reason);
-          if (total.aborted || signal?.aborted) end();
-          else if (mayLeave?.() === false) abort(new HeldBack());
-        },
-        onResponseStart(_controller, status, headers) {
-          if (status >= 200) head = { status, headers };
-        },
-        onResponseData(controller, chunk) {
-          bytes += chunk.length;
-          if (bytes > capsOf(head?.status ?? 0).wireBytes) controller.abort(new TooLarge());
-          else if (held.add(chunk.length)) chunks.push(chunk);
-        },
-        onResponseEnd: () => settle(null),
-        onResponseError: (_controller, error) => settle(troubleOf(error), error),
-      },
-    );
-  });
+interface Outcome {
+  readonly resolve: (received: Received | Promise<Received>) => void;
+  readonly reject: (error?: Error) => void;
+}
+
+/** What undici calls back for one request. An object of its own: a closure for each call would be half a kilobyte a request. */
+class Receiving implements Dispatcher.DispatchHandler {
+  readonly #wanted: Dispatched;
+  readonly #outcome: Outcome;
+  readonly #total: Ending;
+  /** null until undici begins: nothing is to be aborted before. */
+  #controller: Dispatcher.DispatchController | null = null;
+  #head: { readonly status: number; readonly headers: AnswerHeaders } | null = null;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(wanted: Dispatched, outcome: Outcome) {
+    this.#wanted = wanted;
+    this.#outcome = outcome;
+    this.#total = deadlineOf(wanted.deadlines.totalMs);
+  }
+
+  begin(agent: Agent): void {
+    const { request, signal, held } = this.#wanted;
+    held.endedBy(() => this.#abort(new NoRoom()));
+    this.#total.addEventListener('abort', this.#end);
+    signal?.addEventListener('abort', this.#end);
+    if (signal?.aborted) this.#settle(null, errorOf(signal.reason));
+    else agent.dispatch(request, this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    const { signal, mayLeave } = this.#wanted;
+    if (this.#total.aborted || signal?.aborted) this.#end();
+    else if (mayLeave?.() === false) this.#abort(new HeldBack());
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
+    if (status >= 200) this.#head = { status, headers };
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { capsOf, held } = this.#wanted;
+    this.#bytes += chunk.length;
+    if (this.#bytes > capsOf(this.#head?.status ?? 0).wireBytes) this.#abort(new TooLarge());
+    else if (held.add(chunk.length)) this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#settle(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#settle(troubleOf(error), error);
+  }
+
+  #abort(reason: Error): void {
+    if (this.#controller) this.#controller.abort(reason);
+    else this.#outcome.reject(reason);
+  }
+
+  readonly #end = () => {
+    const { signal } = this.#wanted;
+    this.#abort(errorOf(signal?.aborted ? signal.reason : this.#total.reason));
+  };
+
+  #settle(trouble: string | null, error?: Error): void {
+    const { signal, held } = this.#wanted;
+    this.#total.removeEventListener('abort', this.#end);
+    signal?.removeEventListener('abort', this.#end);
+    const { resolve, reject } = this.#outcome;
+    const head = this.#head;
+    if (head && !error) {
+      resolve(this.#whole(head));
+      return;
+    }
+    held.endedBy(null);
+    // The status and the headers of an error count, whatever becomes of its body (docs/faults.md H1, H17).
+    const counts = head && (trouble !== null || head.status >= 300);
+    if (counts) resolve(receivedOf({ ...head, wireBytes: 0 }, trouble ?? brokeOff));
+    else reject(error);
+  }
+
+  /** Until it is decoded, it may still have to make room. */
+  #whole({ status, headers }: { readonly status: number; readonly headers: AnswerHeaders }) {
+    const { capsOf, held } = this.#wanted;
+    const bytes = bodyOf(this.#chunks);
+    const answer = { status, headers, wireBytes: bytes.length };
+    const body = decode(bytes, headers, capsOf(status).decodedBytes, held);
+    if (body instanceof Promise) {
+      return body.then((decoded) => receivedOf(answer, decoded)).finally(() => held.endedBy(null));
+    }
+    held.endedBy(null);
+    return receivedOf(answer, body);
+  }
+}
+
+/** `body`: a text says why there is none. */
+function receivedOf(
+  { status, headers, wireBytes }: Pick<Received, 'status' | 'headers' | 'wireBytes'>,
+  body: Buffer | string,
+): Received {
+  if (typeof body === 'string') return { status, headers, wireBytes, body: nothing, trouble: body };
+  return { status, headers, wireBytes, body, trouble: null };
 }
 
 /** Most bodies come in one piece. */

@@ -53,7 +53,7 @@ interface Call<Kind extends RequestKind> {
   readonly path: string;
   readonly body?: object;
   /** See Ask. */
-  readonly mayLeave?: () => boolean;
+  readonly mayLeave?: (() => boolean) | undefined;
   /** The mailbox that the answer must be about, when it names one. */
   readonly mailboxId?: string;
   /** The ETag of what is believed, so that the API may say that it is unchanged; null: it has none. */
@@ -73,6 +73,16 @@ interface LastList {
   readonly etag: string | null;
 }
 
+/** What an exchange brought: what is believed, where the API says that it is unchanged. */
+function resultOf<Kind extends RequestKind>(
+  { believed = null, etag = null, remember }: Call<Kind>,
+  { status, headers, result }: Exchange<Known<AnswerTo<Kind>>>,
+): Result<Known<AnswerTo<Kind>>> {
+  if (status === 304 && etag !== null && believed !== null) return { ok: true, value: believed };
+  if (result.ok) remember?.(result.value, headers);
+  return result;
+}
+
 /** What is believed of a mailbox by a list. */
 export type KnownEntry = (id: string) => MailboxEntry | undefined;
 const noEntries: KnownEntry = () => undefined;
@@ -88,6 +98,7 @@ export class MailboxApi {
   readonly #options: ClientOptions;
   readonly #world: World;
   readonly #tally: Tally;
+  readonly #now = () => this.#world.clock.now();
   readonly #agent: Agent;
   readonly #stopping = new AbortController();
   readonly #stopped = new Relay(this.#stopping.signal);
@@ -215,18 +226,28 @@ export class MailboxApi {
       path,
       body,
       mailboxId: id,
-      ...(mayLeave && { mayLeave }),
+      mayLeave,
     });
   }
 
   async #call<Kind extends RequestKind>(call: Call<Kind>): Answered<AnswerTo<Kind>> {
     const { clock } = this.#world;
     const begun = clock.monotonic();
-    const { result, status } = await this.#send(call);
+    this.budget.sent();
+    let exchanged = await this.#exchange(call);
+    if (exchanged.lostKept && call.method === 'GET') {
+      await this.#nextSlot();
+      exchanged = await this.#exchange(call);
+    }
+    const ended = clock.monotonic();
+    const { status, headers } = exchanged;
+    this.budget.ended(ended);
+    this.#noteLimits(headers, { startedAt: call.route === 'health' ? null : begun, now: ended });
+    this.onReceived(call.route, exchanged.wireBytes);
+    const result = resultOf(call, exchanged);
     const code = status === null && !result.ok ? result.failure.kind : String(status);
-    const seconds = (clock.monotonic() - begun) / 1_000;
-    this.#tally.request({ account: this.#options.account, route: call.route, code }, seconds);
-    this.#noteOutcome(result);
+    this.#tally.request({ account: this.#options.account, route: call.route, code }, (ended - begun) / 1_000);
+    this.#noteOutcome(result, ended);
     this.#sayHeadroom();
     if (result.ok) return { ok: true, value: new Seen(clock.now(), result.value) };
     const { failure } = result;
@@ -234,32 +255,47 @@ export class MailboxApi {
     return failed({ ...failure, detail: what + failure.detail });
   }
 
-  async #send<Kind extends RequestKind>(call: Call<Kind>): Promise<Exchange<Known<AnswerTo<Kind>>>> {
+  /** Sends it, once. */
+  #exchange<Kind extends RequestKind>(call: Call<Kind>): Promise<Exchange<Known<AnswerTo<Kind>>>> {
     const redactor = this.#redactor();
+    const { baseUrl, deadlines } = this.#options;
+    const { method, path, body, mayLeave, believed = null } = call;
     const ask: Ask = {
-      method: call.method,
-      baseUrl: this.#options.baseUrl,
-      path: call.path,
+      method,
+      baseUrl,
+      path,
       headers: this.#headersOf(call),
-      body: call.body ? JSON.stringify(call.body) : null,
+      body: body ? JSON.stringify(body) : null,
       // A poll ends at once when the daemon stops; a POST is given its time, for its answer matters.
-      signal: call.method === 'GET' ? this.#stopped : null,
+      signal: method === 'GET' ? this.#stopped : null,
       redactor,
-      ...(call.mayLeave && { mayLeave: call.mayLeave }),
-      ...(this.#options.deadlines && { deadlines: this.#options.deadlines }),
+      deadlines,
+      mayLeave,
     };
-    const startedAt = call.route === 'health' ? null : this.#world.clock.monotonic();
+    const bodies = this.#bodies;
+    const read = (success: Success) => bodies.read(success, believed, () => this.#read(call, success, redactor));
+    return this.#world.clock.busy(() => exchange(this.#agent, ask, this.#now, read));
+  }
+
+  async #read<Kind extends RequestKind>(
+    call: Call<Kind>,
+    success: Success,
+    redactor: Redactor,
+  ): Promise<Result<AnswerTo<Kind>>> {
+    const { route, mailboxId = null, keptAs } = call;
+    const doubt = (field: string, sentence: string) => this.#doubt(route, field, sentence);
+    const result = await readAnswer({ about: route, mailboxId }, success, redactor, doubt);
+    return result.ok && keptAs ? { ...result, value: await keptAs(result.value) } : result;
+  }
+
+  /** A request that met a kept connection gone is sent once more, in the next slot of the budget (H19). */
+  async #nextSlot(): Promise<void> {
+    const { clock } = this.#world;
+    this.budget.ended(clock.monotonic());
     this.budget.sent();
-    const exchanged = await this.#exchange(call, ask);
-    this.budget.ended(this.#world.clock.monotonic());
-    this.#noteLimits(exchanged.headers, startedAt);
-    this.onReceived(call.route, exchanged.wireBytes);
-    const { believed = null, etag = null } = call;
-    if (exchanged.status === 304 && etag !== null && believed !== null) {
-      return { ...exchanged, result: { ok: true, value: believed } };
-    }
-    if (exchanged.result.ok) call.remember?.(exchanged.result.value, exchanged.headers);
-    return exchanged;
+    const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
+    this.budget.started(slot);
+    await clock.sleep(slot - clock.monotonic(), this.#stopped);
   }
 
   #headersOf({ route, body, etag }: Call<RequestKind>): Ask['headers'] {
@@ -270,29 +306,6 @@ export class MailboxApi {
       ...(body && { 'content-type': 'application/json' }),
       ...(etag && { 'if-none-match': etag }),
     };
-  }
-
-  /** Sends it. A GET that met a kept connection gone is sent once more, in the next slot of the budget (H19). */
-  async #exchange<Kind extends RequestKind>(call: Call<Kind>, ask: Ask): Promise<Exchange<Known<AnswerTo<Kind>>>> {
-    const { clock } = this.#world;
-    const expected = { about: call.route, mailboxId: call.mailboxId ?? null };
-    const doubt = (field: string, sentence: string) => this.#doubt(call.route, field, sentence);
-    const { believed = null } = call;
-    const bodies = this.#bodies;
-    const read = (success: Success) =>
-      bodies.read(success, believed, async () => {
-        const result = await readAnswer(expected, success, ask.redactor, doubt);
-        return result.ok && call.keptAs ? { ...result, value: await call.keptAs(result.value) } : result;
-      });
-    const send = () => clock.busy(() => exchange(this.#agent, ask, () => clock.now(), read));
-    const first = await send();
-    if (ask.method !== 'GET' || !first.lostKept) return first;
-    this.budget.ended(clock.monotonic());
-    this.budget.sent();
-    const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
-    this.budget.started(slot);
-    await clock.sleep(slot - clock.monotonic(), this.#stopped);
-    return send();
   }
 
   /** Made again when the world learns of other secrets. */
@@ -328,28 +341,32 @@ export class MailboxApi {
     this.#world.log.warn({ account: this.#options.account, route, field }, sentence);
   }
 
-  #noteOutcome(result: Result<unknown>): void {
-    const { clock, random } = this.#world;
+  #noteOutcome(result: Result<unknown>, now: number): void {
+    const { random } = this.#world;
     if (result.ok || !['throttled', 'unavailable'].includes(result.failure.kind)) this.budget.answered();
     else if (result.failure.kind === 'throttled') {
-      this.budget.throttled(result.failure.retryAfterMs, clock.monotonic(), random);
+      this.budget.throttled(result.failure.retryAfterMs, now, random);
       this.onThrottled();
-    } else if (!this.#stopping.signal.aborted) this.budget.failed(clock.monotonic(), random);
+    } else if (!this.#stopping.signal.aborted) this.budget.failed(now, random);
   }
 
-  #noteLimits(headers: AnswerHeaders, startedAt: number | null): void {
-    const read = (name: string) => {
-      const value = headers[name];
-      return typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : null;
+  #noteLimits(headers: AnswerHeaders, { startedAt, now }: { readonly startedAt: number | null; readonly now: number }) {
+    const limits = {
+      limit: wholeNumber(headers['x-ratelimit-limit']),
+      remaining: wholeNumber(headers['x-ratelimit-remaining']),
+      startedAt,
     };
-    const limits = { limit: read('x-ratelimit-limit'), remaining: read('x-ratelimit-remaining'), startedAt };
-    this.budget.noteLimits(limits, this.#world.clock.monotonic());
+    this.budget.noteLimits(limits, now);
     const { account, requestsPerMinute: configured } = this.#options;
     if (limits.limit === null || limits.limit >= configured || limits.limit === this.#saidLimit) return;
     this.#saidLimit = limits.limit;
     const said = `the API allows ${limits.limit} ${limits.limit === 1 ? 'request' : 'requests'} a minute, the configuration says ${configured}: Warmwarden uses the smaller number`;
     this.#world.log.warn({ account, limit: limits.limit, configured }, said);
   }
+}
+
+function wholeNumber(value: AnswerHeaders[string]): number | null {
+  return typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : null;
 }
 
 function knownAs(entry: MailboxEntry, known: KnownEntry): MailboxEntry {

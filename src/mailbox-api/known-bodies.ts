@@ -44,16 +44,22 @@ export class KnownBodies {
   }
 
   /** The answer that a body holds: that of `known` where it was read from the same bytes, otherwise what `read` makes of them. */
-  async read<Answer>(
+  read<Answer>(
     { body, headers }: Pick<Success, 'body' | 'headers'>,
     known: Known<Answer> | null,
     read: () => Promise<Result<Answer>>,
-  ): Promise<Result<Known<Answer>>> {
+  ): Result<Known<Answer>> | Promise<Result<Known<Answer>>> {
     const isCompared = known !== null && body.length <= maxHashedBytes;
     // A Link header says whether a list is whole.
     const hashed = isCompared ? hash('sha1', body, 'base64') + (headers['link'] ?? '') + this.#mark : null;
-    if (hashed !== null && known?.body === hashed) return { ok: true, value: known };
-    const result = await read();
-    return result.ok ? { ok: true, value: { answer: result.value, body: hashed } } : result;
+    return hashed !== null && known?.body === hashed ? { ok: true, value: known } : readAnew(hashed, read);
   }
+}
+
+async function readAnew<Answer>(
+  hashed: string | null,
+  read: () => Promise<Result<Answer>>,
+): Promise<Result<Known<Answer>>> {
+  const result = await read();
+  return result.ok ? { ok: true, value: { answer: result.value, body: hashed } } : result;
 }

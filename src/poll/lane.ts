@@ -107,16 +107,15 @@ export class Lane {
     const next = queue.take(clock.monotonic(), mayAsk() === 'account');
     if (!next) return false;
     budget.started(clock.monotonic());
-    const fails = (error: unknown) => {
-      this.#broken ??= { error };
+    const over = () => {
+      this.#inFlight.delete(done);
+      queue.done(next);
+      this.#bell.ring();
     };
-    const done = poll(next)
-      .catch(fails)
-      .finally(() => {
-        this.#inFlight.delete(done);
-        queue.done(next);
-        this.#bell.ring();
-      });
+    const done = poll(next).then(over, (error: unknown) => {
+      this.#broken ??= { error };
+      over();
+    });
     this.#inFlight.set(done, clock.monotonic());
     return true;
   }

@@ -2,10 +2,9 @@
 import type { Actor } from '../act/actor.ts';
 import type { Failure, Result } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
-import type { Observed } from '../model/answers.ts';
+import type { Observed, Route } from '../model/answers.ts';
 import type { Lane } from '../poll/lane.ts';
-import type { Poll } from '../poll/poll.ts';
-import type { AskedAt } from '../record/answer-order.ts';
+import type { MailboxRoute, Poll } from '../poll/poll.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import type { Observation } from '../record/observe.ts';
 import type { Recorder } from '../record/recorder.ts';
@@ -84,69 +83,58 @@ export class Poller {
 
   /** Makes the request and takes the answer in; the failure if there was one. */
   async #ask(poll: Poll): Promise<Failure | null> {
+    const { route, mailboxId } = poll;
+    if (route === 'health' || route === 'mailboxes' || mailboxId === null) return this.#askAccount(route);
+    const { agenda, actor, lane, recorder, signal } = this.#parts;
+    const askedAt = recorder.asking();
+    const said: Result<Observed<unknown>> = await this.#answerTo(poll, route, mailboxId);
+    if (!said.ok) return said.failure;
+    const mailbox = await recorder.observed(mailboxId, { route, observed: said.value } as Observation, askedAt);
+    if (mailbox === null) return null;
+    if (mailbox === 'outdated') agenda.ask(mailboxId, [route]);
+    else {
+      actor.attend(mailboxId, signal);
+      agenda.answered(mailbox, route);
+    }
+    lane.wake();
+    return null;
+  }
+
+  async #askAccount(route: Route): Promise<Failure | null> {
     const { api, world } = this.#rooms;
     const { health, recorder } = this.#parts;
-    const id = poll.mailboxId ?? '';
-    const asked = { id, at: recorder.asking() };
-    const believed = this.#rooms.group.mailbox(this.#parts.account, id);
-    switch (poll.route) {
-      case 'health': {
-        const said = await api.health();
-        if (!said.ok) return said.failure;
-        health.healthSaid(said.value);
-        return null;
-      }
-      case 'mailboxes': {
-        const list = await api.mailboxes((one) => this.#rooms.group.mailbox(this.#parts.account, one)?.entry.answer);
-        if (!list.ok) return list.failure;
-        const changes = await recorder.listed(list.value);
-        if (changes) await world.clock.busy(() => this.#follow(changes));
-        return null;
-      }
-      case 'stats': {
-        const said = await api.stats(id, believed?.stats);
-        return this.#take(asked, said, (observed) => ({ route: 'stats', observed }));
-      }
-      case 'warmup': {
-        const said = await api.warmup(id, believed?.warmup);
-        return this.#take(asked, said, (observed) => ({ route: 'warmup', observed }));
-      }
-      case 'mailbox': {
-        const said = await api.mailbox(id, believed?.detail);
-        return this.#take(asked, said, (observed) => ({ route: 'mailbox', observed }));
-      }
-      case 'dns': {
-        const said = await api.dns(id, this.#isFresh(poll), believed?.dns);
-        return this.#take(asked, said, (observed) => ({ route: 'dns', observed }));
-      }
-      case 'blacklist': {
-        const said = await api.blacklist(id, this.#isFresh(poll), believed?.blacklist);
-        return this.#take(asked, said, (observed) => ({ route: 'blacklist', observed }));
-      }
+    if (route === 'health') {
+      const said = await api.health();
+      if (!said.ok) return said.failure;
+      health.healthSaid(said.value);
+      return null;
+    }
+    const list = await api.mailboxes((one) => this.#rooms.group.mailbox(this.#parts.account, one)?.entry.answer);
+    if (!list.ok) return list.failure;
+    const changes = await recorder.listed(list.value);
+    if (changes) await world.clock.busy(() => this.#follow(changes));
+    return null;
+  }
+
+  #answerTo(poll: Poll, route: MailboxRoute, id: string) {
+    const { api, group } = this.#rooms;
+    const believed = group.mailbox(this.#parts.account, id);
+    switch (route) {
+      case 'stats':
+        return api.stats(id, believed?.stats);
+      case 'warmup':
+        return api.warmup(id, believed?.warmup);
+      case 'mailbox':
+        return api.mailbox(id, believed?.detail);
+      case 'dns':
+        return api.dns(id, this.#isFresh(poll), believed?.dns);
+      case 'blacklist':
+        return api.blacklist(id, this.#isFresh(poll), believed?.blacklist);
     }
   }
 
   #isFresh(poll: Poll): boolean {
     return this.#parts.fresh.take(poll, this.#rooms.world.clock.monotonic());
-  }
-
-  async #take<Answer>(
-    asked: { readonly id: string; readonly at: AskedAt },
-    result: Result<Observed<Answer>>,
-    observation: (observed: Observed<Answer>) => Observation,
-  ): Promise<Failure | null> {
-    if (!result.ok) return result.failure;
-    const { agenda, actor, lane, recorder, signal } = this.#parts;
-    const taken = observation(result.value);
-    const mailbox = await recorder.observed(asked.id, taken, asked.at);
-    if (mailbox === null) return null;
-    if (mailbox === 'outdated') agenda.ask(asked.id, [taken.route]);
-    else {
-      actor.attend(asked.id, signal);
-      agenda.answered(mailbox, taken.route);
-    }
-    lane.wake();
-    return null;
   }
 
   /** What a list that was taken in gives to do. */

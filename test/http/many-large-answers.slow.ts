@@ -13,21 +13,20 @@ const longestHold = 30;
 /** The most bytes of answers that were held while `work` went on. */
 async function mostHeld<Value>(work: () => Promise<Value>): Promise<{ value: Value; bytes: number }> {
   let bytes = 0;
-  const add = vi.spyOn(heldAnswers, 'begin').mockImplementation(() => {
+  const begin = vi.spyOn(heldAnswers, 'begin').mockImplementation(() => {
     const held = HeldAnswers.prototype.begin.call(heldAnswers);
-    return {
-      ...held,
-      add: (more) => {
-        const fits = held.add(more);
-        bytes = Math.max(bytes, heldAnswers.bytes);
-        return fits;
-      },
+    const add = held.add.bind(held);
+    held.add = (more) => {
+      const fits = add(more);
+      bytes = Math.max(bytes, heldAnswers.bytes);
+      return fits;
     };
+    return held;
   });
   try {
     return { value: await work(), bytes };
   } finally {
-    add.mockRestore();
+    begin.mockRestore();
   }
 }
 
