@@ -2,15 +2,8 @@
 // all of them when it restarts: so what fires is announced again every minute, and what resolved for a quarter of an hour.
 import type { Alert, Transition } from '../model/alert.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
-import type { Clock } from '../world.ts';
-import {
-  annotationsOf,
-  endsAtOf,
-  fingerprintOfLabels,
-  generatorUrlOf,
-  labelsOf,
-  startsAtOf,
-} from './alertmanager-alert.ts';
+import { type Clock, inTurns } from '../world.ts';
+import { annotationsOf, endsAtOf, generatorUrlOf, labelsOf, startsAtOf } from './alertmanager-alert.ts';
 import type { Channel, SendResult } from './channel.ts';
 import { messageTitle } from './message-title.ts';
 import { postJson, resultOf } from './post.ts';
@@ -41,9 +34,9 @@ interface Frozen {
 
 export function alertmanagerChannel(settings: AlertmanagerSettings, clock: Clock): Channel {
   const url = `${settings.url.replace(/\/+$/, '')}/api/v2/alerts`;
-  /** By fingerprint; until then on the monotonic scale. */
+  /** By their labels; until then on the monotonic scale. */
   const resolvedLately = new Map<string, { readonly alert: Frozen; readonly until: number }>();
-  /** By fingerprint: what the last upkeep reported as firing. */
+  /** By their labels: what the last upkeep reported as firing. */
   let keptFiring = new Map<string, Frozen>();
 
   const post = async (alerts: readonly Frozen[], signal: AbortSignal): Promise<SendResult> => {
@@ -59,7 +52,7 @@ export function alertmanagerChannel(settings: AlertmanagerSettings, clock: Clock
   };
   const remember = (alerts: readonly Frozen[]) => {
     for (const alert of alerts) {
-      const key = fingerprintOfLabels(alert.labels);
+      const key = keyOf(alert);
       if (alert.endsAt === undefined) resolvedLately.delete(key);
       else resolvedLately.set(key, { alert, until: clock.monotonic() + resolvedKeptMs });
     }
@@ -84,8 +77,13 @@ export function alertmanagerChannel(settings: AlertmanagerSettings, clock: Clock
     upkeep: {
       everyMs: upkeepEveryMs,
       send: async (firing, signal) => {
-        const sent = firing.map((alert) => frozen(asFiring(alert)));
-        const now = new Map(sent.map((alert) => [fingerprintOfLabels(alert.labels), alert]));
+        // In a storm there are as many as mailboxes, and this comes every minute.
+        const now = new Map<string, Frozen>();
+        const add = (piece: readonly Alert[]) => {
+          for (const one of piece.map((alert) => frozen(asFiring(alert)))) now.set(keyOf(one), one);
+        };
+        await inTurns(firing, add, { urgency: 'patient' });
+        const sent = [...now.values()];
         // Alertmanager groups by itself: what ended since need not wait for our own group's interval.
         const ended = [...keptFiring].filter(([key]) => !now.has(key) && !resolvedLately.has(key));
         remember([...sent, ...ended.map(([, alert]) => endedAt(alert, clock.now()))]);
@@ -96,6 +94,11 @@ export function alertmanagerChannel(settings: AlertmanagerSettings, clock: Clock
       },
     },
   };
+}
+
+/** What Alertmanager tells alerts apart by. All labels are made in one order. */
+function keyOf({ labels }: Frozen): string {
+  return JSON.stringify(labels);
 }
 
 function asFiring(alert: Alert): Transition {
