@@ -30,10 +30,9 @@ export class Turns {
 
   /** As `take`, but `work` knows what waits to be committed, and goes by it. */
   takeBelieving<Value>(work: () => Promise<Value>): Promise<Value> {
-    const result = this.#last.then(async () => {
-      if (this.#pacer.due()) await this.#clock.busy(() => this.#pacer.turn());
-      return work();
-    });
+    const result = this.#last.then(() =>
+      this.#pacer.due() ? this.#clock.busy(() => this.#pacer.turn()).then(work) : work(),
+    );
     this.#last = result.catch(() => {});
     return result;
   }
