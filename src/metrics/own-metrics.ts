@@ -3,7 +3,6 @@ import {
   Counter,
   collectDefaultMetrics,
   Gauge,
-  Histogram,
   type MetricObjectWithValues,
   type MetricValue,
   Registry,
@@ -18,9 +17,8 @@ import type { Pacer } from '../world.ts';
 import { DecisionCounts } from './decision-counts.ts';
 import type { Family, Sample } from './family.ts';
 import { prefix } from './prefix.ts';
+import { RequestCounts } from './request-counts.ts';
 
-/** Request durations, seconds: from a quick answer to the client's time-out. */
-const durationBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const sendOutcomes = ['sent', 'failed', 'undelivered'] as const;
 /** Between two looks at the event loop's lag. Each wakes the process: prom-client's usual 10 ms cost a quiet daemon a sixth of its CPU time. */
 const lagEveryMs = 200;
@@ -52,6 +50,7 @@ export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: ()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagEveryMs });
   countLines(registry, linesDropped);
   const decisions = new DecisionCounts();
+  const requests = new RequestCounts();
   const counters = createCounters(registry, decisions);
   const gauges = createGauges(registry);
   /** Accounts and channels whose counters are there already. */
@@ -61,10 +60,7 @@ export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: ()
     tally: {
       decision: (account, action, reason) => decisions.add(account, action, reason),
       action: (account, action, outcome) => counters.actions.inc({ account, action, outcome }),
-      request: ({ account, route, code }, seconds) => {
-        counters.requests.inc({ account, route, code });
-        counters.durations.observe({ account, route, code }, seconds);
-      },
+      request: (request, seconds) => requests.add(request, seconds),
       notification: (channel, outcome) => counters.notifications.inc({ channel, outcome }),
     },
     configTaken(at) {
@@ -73,8 +69,8 @@ export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: ()
     },
     configRefused: () => gauges.reloadSuccessful.set(0),
     async families(pacer) {
-      await startAtZero(fleet, counters, { started, pacer });
-      return familiesOf(registry, fleet, pacer);
+      await startAtZero(fleet, { ...counters, requests }, { started, pacer });
+      return [...(await familiesOf(registry, fleet, pacer)), ...(await requests.families(fleet, pacer))];
     },
   };
 }
@@ -82,7 +78,12 @@ export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: ()
 /** A counter that first appears at 1 hides its first increase from rate(): these exist from the beginning. */
 async function startAtZero(
   fleet: Fleet,
-  { actions, decisions, requests, notifications }: ReturnType<typeof createCounters>,
+  {
+    actions,
+    decisions,
+    requests,
+    notifications,
+  }: ReturnType<typeof createCounters> & { readonly requests: RequestCounts },
   { started, pacer }: { readonly started: Set<string>; readonly pacer: Pacer },
 ): Promise<void> {
   const isNew = (kind: string, name: string) => !started.has(`${kind} ${name}`) && started.add(`${kind} ${name}`);
@@ -91,7 +92,7 @@ async function startAtZero(
     if (!isNew('account', account)) continue;
     for (const action of guardActionKinds) for (const outcome of outcomes) actions.inc({ account, action, outcome }, 0);
     for (const [action, reason] of notableVerdicts) decisions.inc({ account, action, reason }, 0);
-    for (const route of [...routes, 'warmup_write']) requests.inc({ account, route, code: '200' }, 0);
+    for (const route of [...routes, 'warmup_write'] as const) requests.start({ account, route, code: '200' });
   }
   for (const { name: channel } of fleet.channels())
     if (isNew('channel', channel)) for (const outcome of sendOutcomes) notifications.inc({ channel, outcome }, 0);
@@ -148,19 +149,6 @@ function createCounters(registry: Registry, decisions: DecisionCounts) {
       name: `${prefix}guard_actions_total`,
       help: 'Actions that were settled, by outcome: confirmed (read back), refused, unconfirmed.',
       labelNames: ['account', 'action', 'outcome'],
-      registers,
-    }),
-    requests: new Counter({
-      name: `${prefix}api_requests_total`,
-      help: 'Requests to the mailbox API; code is the HTTP status, or the kind of failure when there was none.',
-      labelNames: ['account', 'route', 'code'],
-      registers,
-    }),
-    durations: new Histogram({
-      name: `${prefix}api_request_duration_seconds`,
-      help: 'How long requests to the mailbox API took, seconds.',
-      labelNames: ['account', 'route', 'code'],
-      buckets: durationBuckets,
       registers,
     }),
     notifications: new Counter({
