@@ -7,7 +7,7 @@ import { type EpochMs, minuteMs } from '../model/time.ts';
 import { classify, errorWordOf, type Failure, failed, malformed, quote, type Result } from './failure.ts';
 import { HeldAnswers } from './held.ts';
 
-import { type AnswerHeaders, type Caps, type Deadlines, HeldBack, type Received, receive } from './receive.ts';
+import { type AnswerHeaders, type Caps, type Deadlines, HeldBack, joined, type Received, receive } from './receive.ts';
 import type { Redactor } from './redactor.ts';
 
 const connectDeadlineMs = 5_000;
@@ -153,9 +153,9 @@ export async function exchange<Value>(
     const answer = { status, headers, wireBytes, errorWord: null, reached: true, lostKept: false };
     if (status >= 300) return { ...answer, ...refusalOf(received, now(), ask.redactor) };
     if (trouble !== null) return { ...answer, result: malformed(status, trouble) };
-    const room = received.body.length > smallBytes ? ownTurn() : roomForSmallWork();
+    const room = received.length > smallBytes ? ownTurn() : roomForSmallWork();
     if (room) await room;
-    const reading = read(received);
+    const reading = read({ status, headers, body: joined(received.pieces) });
     const result = reading instanceof Promise ? await reading : reading;
     return { ...answer, result };
   } finally {
@@ -180,8 +180,8 @@ function capsOf(status: number): Caps {
 }
 
 /** What an answer says whose status is not 2xx. */
-function refusalOf({ status, headers, body }: Received, now: EpochMs, redactor: Redactor) {
-  const text = body.toString('utf8');
+function refusalOf({ status, headers, pieces }: Received, now: EpochMs, redactor: Redactor) {
+  const text = joined(pieces).toString('utf8');
   const location = typeof headers['location'] === 'string' ? headers['location'] : null;
   const retryAfterMs = readRetryAfter(headers, now, longestStopMs) ?? retryAfterInBody(text, longestStopMs);
   const failure = classify({ status, text, location }, retryAfterMs, redactor);

@@ -33,8 +33,13 @@ export interface Caps {
 export interface Received {
   readonly status: number;
   readonly headers: AnswerHeaders;
-  /** Decoded; empty where there is trouble. */
-  readonly body: Buffer;
+  /**
+   * The decoded body as it came; none where there is trouble. Not in one piece: hundreds of answers may arrive in one turn of the event
+   * loop, and while V8 collects garbage, each large buffer that is made may take it some milliseconds.
+   */
+  readonly pieces: readonly Buffer[];
+  /** Of the decoded body, bytes. */
+  readonly length: number;
   /** Of the body, as they came over the wire. */
   readonly wireBytes: number;
   readonly trouble: string | null;
@@ -56,7 +61,7 @@ export interface Dispatched {
 
 const tooLarge = 'the answer is larger than Warmwarden accepts';
 const noRoom = 'too many answers are in progress to accept one this large';
-const nothing = Buffer.alloc(0);
+const nothing: readonly Buffer[] = [];
 /** Most answers are smaller, and are decoded in one go. */
 const smallBytes = 1024 * 1024;
 
@@ -168,9 +173,8 @@ class Receiving implements Dispatcher.DispatchHandler {
   /** Until it is decoded, it may still have to make room. */
   #whole({ status, headers }: { readonly status: number; readonly headers: AnswerHeaders }) {
     const { capsOf, held } = this.#wanted;
-    const bytes = bodyOf(this.#chunks);
-    const answer = { status, headers, wireBytes: bytes.length };
-    const body = decode(bytes, headers, capsOf(status).decodedBytes, held);
+    const answer = { status, headers, wireBytes: this.#bytes };
+    const body = decode(this.#chunks, headers, capsOf(status).decodedBytes, held);
     if (body instanceof Promise) {
       return body.then((decoded) => receivedOf(answer, decoded)).finally(() => held.endedBy(null));
     }
@@ -182,17 +186,24 @@ class Receiving implements Dispatcher.DispatchHandler {
 /** `body`: a text says why there is none. */
 function receivedOf(
   { status, headers, wireBytes }: Pick<Received, 'status' | 'headers' | 'wireBytes'>,
-  body: Buffer | string,
+  body: Decoded,
 ): Received {
-  if (typeof body === 'string') return { status, headers, wireBytes, body: nothing, trouble: body };
-  return { status, headers, wireBytes, body, trouble: null };
+  if (typeof body === 'string') return { status, headers, wireBytes, pieces: nothing, length: 0, trouble: body };
+  return { status, headers, wireBytes, pieces: body, length: lengthOf(body), trouble: null };
 }
 
 /** Most bodies come in one piece. */
-function bodyOf(chunks: readonly Buffer[]): Buffer {
-  const [only = nothing] = chunks;
-  return chunks.length > 1 ? Buffer.concat(chunks) : only;
+export function joined(pieces: readonly Buffer[]): Buffer {
+  const [only] = pieces;
+  return only && pieces.length === 1 ? only : Buffer.concat(pieces);
 }
+
+function lengthOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** The pieces of a body, or why there are none. */
+type Decoded = readonly Buffer[] | string;
 
 const brokeOff = 'it ended before it was complete';
 
@@ -221,25 +232,25 @@ function troubleOf(error: Error): string | null {
 
 /** The decoded bytes, or why they can't be had. Only gzip is asked for, so only gzip is understood (docs/faults.md H16). */
 function decode(
-  bytes: Buffer,
+  pieces: readonly Buffer[],
   headers: AnswerHeaders,
   maxBytes: number,
   held: HeldAnswer,
-): Buffer | string | Promise<Buffer | string> {
+): Decoded | Promise<Decoded> {
   const encoding = String(headers['content-encoding'] ?? '')
     .trim()
     .toLowerCase();
-  if (encoding === '' || encoding === 'identity') return bytes;
+  if (encoding === '' || encoding === 'identity') return pieces;
   if (encoding !== 'gzip' && encoding !== 'x-gzip') {
     return `it is encoded as ${quote(encoding)}, which Warmwarden did not request`;
   }
-  return decompress(bytes, maxBytes, held);
+  return decompress(joined(pieces), maxBytes, held);
 }
 
-async function decompress(bytes: Buffer, maxBytes: number, held: HeldAnswer): Promise<Buffer | string> {
+async function decompress(bytes: Buffer, maxBytes: number, held: HeldAnswer): Promise<Decoded> {
   try {
     const decoded = await unzip(bytes, { maxOutputLength: Math.min(maxBytes, smallBytes) });
-    return held.add(decoded.length) ? decoded : noRoom;
+    return held.add(decoded.length) ? [decoded] : noRoom;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code !== 'ERR_BUFFER_TOO_LARGE')
@@ -249,7 +260,7 @@ async function decompress(bytes: Buffer, maxBytes: number, held: HeldAnswer): Pr
 }
 
 /** Piece by piece, each counted as it comes: what a small gzip unfolds to is known only then. */
-function unzipLarge(bytes: Buffer, maxBytes: number, held: HeldAnswer): Promise<Buffer | string> {
+function unzipLarge(bytes: Buffer, maxBytes: number, held: HeldAnswer): Promise<Decoded> {
   return new Promise((resolve) => {
     const unzipping = createGunzip({ chunkSize: 256 * 1024 });
     const pieces: Buffer[] = [];
@@ -265,7 +276,7 @@ function unzipLarge(bytes: Buffer, maxBytes: number, held: HeldAnswer): Promise<
       else if (held.add(piece.length)) pieces.push(piece);
     });
     unzipping.on('error', () => end(brokeOff));
-    unzipping.on('end', () => resolve(Buffer.concat(pieces)));
+    unzipping.on('end', () => resolve(pieces));
     unzipping.end(bytes);
   });
 }
