@@ -51,13 +51,15 @@ async function status(options: StatusOptions): Promise<void> {
 }
 
 /**
- * Whether what is configured is guarded at this moment. An account that can't be read is not, whoever is to blame, nor one whose
- * key may not write.
+ * Whether what is configured is guarded at this moment. An account that can't be read is not, or has not been read
+ * yet, whoever is to blame, nor one whose key may not write.
  */
-function guardsAll({ guarded, accounts, alert_groups: alerts, store_failure: storeFailure }: StatusAnswer): boolean {
+function guardsAll(answer: StatusAnswer): boolean {
+  const { guarded, accounts, alert_groups: alerts, not_guarded: notGuarded, store_failure: storeFailure } = answer;
   if (!guarded || storeFailure !== null) return false;
-  const canAct = accounts.every(({ failing_since: since, writable }) => since === null && writable !== false);
-  return canAct && !alerts.some(({ rule }) => rule === 'account_unguarded');
+  const isRead = accounts.every(({ listed, failing_since: since }) => listed && since === null);
+  const isPolled = notGuarded.length === 0 && !alerts.some(({ rule }) => rule === 'account_unguarded');
+  return isRead && isPolled && accounts.every(({ writable }) => writable !== false);
 }
 
 function screenFor({ all, watch }: StatusOptions): Screen {

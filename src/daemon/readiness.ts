@@ -15,6 +15,7 @@ export const causes = {
   account: ({ fleet }) =>
     fleet.guarding().flatMap(({ account, unguarded }) => {
       if (unguarded === null) return [];
+      if (unguarded.isStarting) return [`account ${account} is starting: ${unguarded.why}`];
       return [`account ${account} has not been guarded since ${momentText(unguarded.since)}: ${unguarded.why}`];
     }),
   task: ({ loops }) => loops.failing().map(({ task, since }) => `${task} has failed since ${momentText(since)}`),

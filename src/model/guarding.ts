@@ -8,10 +8,12 @@ export const unguardedAfterMs = minuteMs;
 
 /** What is wrong with an account that is not guarded. */
 export interface Unguarded {
-  /** When its loops turned last. */
+  /** When its loops turned last; while it starts, since when they should. */
   readonly since: EpochMs;
   /** A part of a sentence: `its request loop is stuck`. */
   readonly why: string;
+  /** It was never guarded since this process is to guard it, or began to look: so far that is normal. */
+  readonly isStarting: boolean;
 }
 
 /** A configured account. */

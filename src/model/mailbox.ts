@@ -156,6 +156,11 @@ export interface AccountState {
   readonly forecast: Forecast | null;
 }
 
+/** What is known of its mailboxes may no longer be so: its API fails, or nothing was read since its polling began. */
+export function isUnread({ failingSince, listed }: Pick<AccountState, 'failingSince' | 'listed'>): boolean {
+  return failingSince !== null || !listed;
+}
+
 /** Requests by route and outcome; code is the HTTP status, or the failure's kind when there was none. */
 export interface RequestCount {
   readonly account: string;

@@ -3,7 +3,7 @@
 import type { Action } from '../model/action.ts';
 import type { Guarding } from '../model/guarding.ts';
 import type { Incident } from '../model/incident.ts';
-import { type AccountState, mailboxKey } from '../model/mailbox.ts';
+import { type AccountState, isUnread, mailboxKey } from '../model/mailbox.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
@@ -70,7 +70,7 @@ export function leadsOf(facts: LeadFacts): readonly Pick<Headline, 'sentence' | 
 
 /** An account that Warmwarden itself does not poll: what is shown of it is old, and nothing is done. */
 function unguardedHeadline({ guarding, now }: Pick<HeadlineFacts, 'guarding' | 'now'>): Headline | null {
-  const unguarded = guarding.filter((one) => one.unguarded !== null);
+  const unguarded = guarding.filter((one) => one.unguarded !== null && !one.unguarded.isStarting);
   if (unguarded.length === 0) return null;
   const since = Math.min(...unguarded.map((one) => one.unguarded?.since ?? now));
   const one = unguarded.length === 1;
@@ -123,6 +123,20 @@ function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'now'>): Headli
         ? `The API rejects the key of ${namesOf(rejected)}. ${replaceKey}`
         : `The data shown is the last that could be read.${cause ? ` The last failure: ${cause}` : ''}`,
   };
+}
+
+/** What their mailboxes are in now is not known yet: nothing that is shown of them is fine. */
+function startingOf({ accounts, guarding }: Pick<HeadlineFacts, 'accounts' | 'guarding'>): readonly string[] {
+  const unlisted = namesIn(accounts, (account) => isUnread(account) && account.failingSince === null);
+  const unpolled = guarding.flatMap(({ account, unguarded }) => (unguarded?.isStarting ? [account] : []));
+  return [...new Set([...unlisted, ...unpolled])];
+}
+
+function startingSentence(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  const [who, their] =
+    names.length === 1 ? [`Account ${names[0]} is`, 'its'] : [`${counted(names.length, 'account')} are`, 'their'];
+  return [`${who} starting: ${their} mailbox list has not been read yet.`];
 }
 
 function failingOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly AccountState[] {
@@ -213,11 +227,14 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   }
   const critical = firing.count('critical');
   const isDown = failingOf(facts).length > 0;
-  const states = counts.ok === total ? allFine(total, critical, isDown) : stateSentence(facts);
+  const starting = startingOf(facts);
+  const isOld = isDown || starting.length > 0;
+  const states = counts.ok === total ? allFine(total, critical, isOld) : stateSentence(facts);
   const known = counts.not_judged < total ? [states] : [];
   const sweep = sweepSentence(facts);
   const parts = [
     ...(isDown ? [outageSentence(facts)] : []),
+    ...startingSentence(starting),
     ...incidentSentence(facts),
     ...(critical === 0 ? [] : [`${counted(critical, 'critical alert')}.`]),
     ...(sweep === null ? [states] : [sweep, ...known]),
@@ -236,10 +253,10 @@ function incidentSentence({ incidents }: HeadlineFacts): readonly string[] {
 }
 
 /** OK is what no critical alert is about, and what can be read: else only the bounces that were read are said to be fine. */
-function allFine(total: number, critical: number, isDown: boolean): string {
+function allFine(total: number, critical: number, isOld: boolean): string {
   const all = total === 1 ? 'The one mailbox' : `All ${mailboxes(total)}`;
   const [is, its] = total === 1 ? ['is', 'its bounce limit'] : ['are', 'their bounce limits'];
-  if (isDown) return `${all} ${total === 1 ? 'was' : 'were'} below ${its} when last read.`;
+  if (isOld) return `${all} ${total === 1 ? 'was' : 'were'} below ${its} when last read.`;
   return critical > 0 ? `${all} ${is} below ${its}.` : `${all} ${is} OK.`;
 }
 
@@ -248,7 +265,8 @@ function toneOf(facts: HeadlineFacts, critical: number): Tone {
   const failed = stuckActions(facts).length > 0;
   if (critical > 0 || counts.held > 0 || failed || accounts.some(({ keyWrites }) => keyWrites === false))
     return 'alarm';
-  if (counts.not_judged > 0 || failingOf(facts).length > 0 || accounts.some(isEmpty)) return 'unknown';
+  const isOld = failingOf(facts).length + startingOf(facts).length > 0;
+  if (counts.not_judged > 0 || isOld || accounts.some(isEmpty)) return 'unknown';
   return counts.paused_by_guard + counts.recovering > 0 ? 'acted' : 'calm';
 }
 
@@ -291,6 +309,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
       : `Warmwarden has acted and keeps watching.${warnings}`;
   if (judgingOf(sweeps).length > 0 && counts.not_judged > 0)
     return `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${warnings}`;
+  if (startingOf(facts).length > 0) return `Wait a moment.${warnings}`;
   if (warnings !== '') return `Nothing is urgent.${warnings}`;
   return firing.count() > 0 ? 'Nothing is urgent. The alerts below can wait for the morning.' : 'Nothing to do.';
 }

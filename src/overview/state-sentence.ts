@@ -1,5 +1,5 @@
 // How many mailboxes are in which state, as the headline says it.
-import type { AccountState, GuardState } from '../model/mailbox.ts';
+import { type AccountState, type GuardState, isUnread } from '../model/mailbox.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import type { StateCounts } from './fleet-view.ts';
 
@@ -22,7 +22,7 @@ interface Facts extends States {
 /** "1 mailbox paused by Warmwarden, 2 recovering, 9 OK": the first part names what is counted. Nothing that cannot be read is OK. */
 export function stateSentence(facts: Facts): string {
   const { counts, accounts, okIn } = facts;
-  const unread = sumIn(okIn, accounts, ({ failingSince }) => failingSince !== null);
+  const unread = sumIn(okIn, accounts, isUnread);
   const others = stateParts.map(
     ([state, what]) => [counts[state], state === 'held' ? heldText(what, facts) : what] as const,
   );

@@ -3,7 +3,7 @@ import { step } from '../alert/engine.ts';
 import { accountsUnguarded, type SupervisedAccount } from '../alert/rules/unguarded-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import type { LiveConfig } from '../config/live.ts';
-import { turnEveryMs, unguardedAfterMs } from '../model/guarding.ts';
+import { turnEveryMs, type Unguarded, unguardedAfterMs } from '../model/guarding.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import { recordAlerts } from '../notify/recorded-alerts.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
@@ -43,6 +43,8 @@ export class Supervisor {
   readonly #turning = new Map<string, Turning>();
   /** Since when, as `#awakeMs`, and as wall time, said once: a clock that is put right must not move it. */
   readonly #unguardedSince = new Map<string, { readonly awakeMs: number; readonly at: EpochMs }>();
+  /** Accounts that were seen guarded: here, since they are this process's, or elsewhere. */
+  readonly #guardedOnce = new Set<string>();
   /** Accounts that no replica has, and since when, as `#awakeMs`. */
   readonly #nobodysSince = new Map<string, number>();
   readonly #restarts = new Map<string, Restart>();
@@ -141,16 +143,23 @@ export class Supervisor {
   #lookAtForeign(account: string, elsewhere: string | null): SupervisedAccount {
     if (elsewhere !== null) {
       this.#forget(account);
+      this.#guardedOnce.add(account);
       return { account, unguarded: null, elsewhere, turned: false };
     }
     for (const known of [this.#turning, this.#restarts, this.#notStarted]) known.delete(account);
     const since = this.#nobodysSince.get(account) ?? this.#awakeMs;
     this.#nobodysSince.set(account, since);
     const idleMs = this.#awakeMs - since;
-    if (idleMs >= unguardedAfterMs) this.#noteUnguarded(account, idleMs);
-    const begun = this.#unguardedSince.get(account)?.at;
-    const unguarded = begun === undefined ? null : { since: begun, why: 'no replica of Warmwarden guards it' };
+    if (idleMs >= unguardedAfterMs || !this.#guardedOnce.has(account)) this.#noteUnguarded(account, idleMs);
+    const unguarded = this.#unguardedFor(account, 'no replica of Warmwarden guards it');
     return { account, unguarded, elsewhere, turned: false };
+  }
+
+  #unguardedFor(account: string, why: string): Unguarded | null {
+    const since = this.#unguardedSince.get(account);
+    if (!since) return null;
+    const isNew = !this.#guardedOnce.has(account) && !this.#notStarted.has(account);
+    return { since: since.at, why, isStarting: isNew && this.#isFresh(account) };
   }
 
   /** Unless it is known to be so for longer, the account has not been guarded for `idleMs`. */
@@ -182,22 +191,30 @@ export class Supervisor {
     const { duties } = this.#parts;
     const now = this.#awakeMs;
     this.#nobodysSince.delete(account);
-    const turning = lookAt(duties.watchOf(account)?.pulse ?? null, this.#turning.get(account) ?? null, now);
+    const before = this.#turning.get(account) ?? null;
+    // Another process may have guarded it so far: whether this one does is still to be seen.
+    if (before === null) this.#guardedOnce.delete(account);
+    const pulse = duties.watchOf(account)?.pulse ?? null;
+    if (pulse !== null && pulse !== before?.pulse) void pulse.begun.then(() => this.ring());
+    const turning = lookAt(pulse, before, now);
     this.#turning.set(account, turning);
     const ailment = ailmentOf(turning, now);
     if (ailment === null) this.#notStarted.delete(account);
     else this.#restart(account, ailment);
+    const turned = turns(turning);
+    if (turned) this.#guardedOnce.add(account);
+    const why = ailment ?? (this.#guardedOnce.has(account) ? null : 'its polling has not started yet');
     const idleMs = now - turning.turnedAt;
-    if (ailment === null) this.#unguardedSince.delete(account);
-    else if (idleMs >= unguardedAfterMs || this.#notStarted.has(account)) this.#noteUnguarded(account, idleMs);
-    const since = this.#unguardedSince.get(account)?.at;
-    const unguarded = ailment === null || since === undefined ? null : { since, why: ailment };
-    return { account, unguarded, elsewhere: null, turned: turns(turning) };
+    if (why === null) this.#unguardedSince.delete(account);
+    else if (idleMs >= unguardedAfterMs || this.#notStarted.has(account) || !this.#guardedOnce.has(account))
+      this.#noteUnguarded(account, idleMs);
+    const unguarded = why === null ? null : this.#unguardedFor(account, why);
+    return { account, unguarded, elsewhere: null, turned };
   }
 
   #forget(account: string): void {
-    for (const known of [this.#turning, this.#restarts, this.#notStarted, this.#unguardedSince, this.#nobodysSince])
-      known.delete(account);
+    const times = [this.#turning, this.#restarts, this.#unguardedSince, this.#nobodysSince];
+    for (const known of [...times, this.#notStarted, this.#guardedOnce]) known.delete(account);
   }
 
   /** Begins the account again, unless that is being done, or was done just now. */

@@ -9,6 +9,7 @@ export class Pulse {
   readonly #account: string;
   readonly #log: Log;
   readonly #turns: Record<LoopName, number> = { request: 0, schedule: 0, time: 0 };
+  readonly #begun = Promise.withResolvers<void>();
   #broken: LoopName | null = null;
 
   constructor(account: string, log: Log) {
@@ -19,6 +20,11 @@ export class Pulse {
   /** How often a loop has turned. */
   turnsOf(loop: LoopName): number {
     return this.#turns[loop];
+  }
+
+  /** Resolves when every loop has turned. */
+  get begun(): Promise<void> {
+    return this.#begun.promise;
   }
 
   /** The loop that broke first: it turns no more. */
@@ -34,6 +40,7 @@ export class Pulse {
     try {
       await run(() => {
         this.#turns[loop] += 1;
+        if (this.#turns[loop] === 1 && loopNames.every((one) => this.#turns[one] > 0)) this.#begun.resolve();
       });
       if (!signal.aborted) throw new Error('it ended unexpectedly');
     } catch (error) {

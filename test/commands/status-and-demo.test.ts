@@ -68,6 +68,7 @@ test('1 says that an account cannot be read or written, that polling stopped or 
     return (await commandLine(['status', '--url', server.url])).code;
   };
   const failure = { said: 'the disk is full', remedy: 'Make room.', lasting: false };
+  const starting = { since: now, why: 'its polling did not start', isStarting: true };
   const codes = [
     await codeOf((fleet) =>
       fleet.putAlerts({ ...noAlerts, changed: [alert({ rule: 'dns_failing', severity: 'critical' })] }),
@@ -76,12 +77,14 @@ test('1 says that an account cannot be read or written, that polling stopped or 
     await codeOf((fleet) => fleet.putAccount(account('acme', { keyWrites: false }))),
     await codeOf((fleet) => fleet.putAlerts({ ...noAlerts, changed: [alert({ rule: 'account_unguarded' })] })),
     await codeOf((fleet) => fleet.putStoreFailure(failure)),
+    await codeOf((fleet) => fleet.putAccount(account('acme', { listed: false, lastSuccessAt: null }))),
+    await codeOf((fleet) => fleet.putGuarding([{ account: 'acme', unguarded: starting, elsewhere: null }])),
     await codeOf((fleet) => {
       const graver = firing.map((one) => ({ ...one, severity: 'critical' as const }));
       fleet.putAlerts({ ...noAlerts, changed: [...graver, alert({ rule: 'account_unguarded', severity: 'warning' })] });
     }),
   ];
-  expect(codes).toEqual([0, 1, 1, 1, 1, 1]);
+  expect(codes).toEqual([0, 1, 1, 1, 1, 1, 1, 1]);
 });
 
 test('what is piped is never cut, and no mailbox is left out; many alerts of one rule are one line, and one entry of the JSON', async () => {

@@ -107,7 +107,7 @@ test('stops while an account is not guarded, and goes on when it is', async () =
   await minutes(rig, 5);
   const beats = switchOf.received.length;
   rig.fleet.putGuarding([
-    { account: 'acme', unguarded: { since: start, why: 'its time loop is stuck' }, elsewhere: null },
+    { account: 'acme', unguarded: { since: start, why: 'its time loop is stuck', isStarting: false }, elsewhere: null },
   ]);
   await minutes(rig, 5);
   expect(switchOf.received).toHaveLength(beats);

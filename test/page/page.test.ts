@@ -117,6 +117,25 @@ describe('the headline', () => {
     expect(await states()).toContain('1 mailbox near the limit, 3 OK when last read.');
   });
 
+  test('counts no mailbox of an account that is starting as OK', async () => {
+    const fleet = calmFleet();
+    fleet.putMailbox(mailbox('m8', 'm8@northwind.example', { account: 'northwind' }));
+    fleet.putAccount(account('northwind', { listed: false, lastSuccessAt: null }));
+    const body = await read(fleet);
+    expect(headline(body)).toBe(
+      'Account northwind is starting: its mailbox list has not been read yet. All 4 mailboxes were below their bounce limits when last read.',
+    );
+    expect(body).toContain('class="headline unknown"');
+    expect(body).toContain('Wait a moment.');
+    fleet.putAccount(account('northwind'));
+    expect(headline(await read(fleet))).toBe('All 4 mailboxes are OK.');
+    const unguarded = { since: now - 5_000, why: 'its polling did not start', isStarting: true };
+    fleet.putGuarding([{ account: 'oliver', unguarded, elsewhere: null }]);
+    expect(headline(await read(fleet))).toContain(
+      'Account oliver is starting: its mailbox list has not been read yet.',
+    );
+  });
+
   test('says which held mailboxes wait for the circuit breaker, and which for a key that may write', async () => {
     const fleet = calmFleet();
     const holds = (id: string, name: string, answer: Parameters<typeof verdict>[0]) =>

@@ -197,6 +197,41 @@ test('it is not ready from the failed start of an account that it took until the
   expect(stage.notified('account_unguarded')).toEqual(['firing', 'resolved']);
 });
 
+test('an account whose first start hangs is not guarded from the first moment, and notified after a minute', async () => {
+  await using scene = await begin();
+  const { stage, membership } = scene;
+  membership.others = [replica('host-b', ['account:second', 'clock'])];
+  await membership.give('notify', 'free');
+  const works = Promise.withResolvers<void>();
+  const { ledgers } = Store.prototype;
+  const reading = vi.spyOn(Store.prototype, 'ledgers').mockImplementation(async function (this: Store) {
+    await works.promise;
+    return ledgers.call(this);
+  });
+  const release = () => {
+    reading.mockRestore();
+    works.resolve();
+  };
+  using _released = { [Symbol.dispose]: release };
+  const given = membership.give('account:agency', 'inherited');
+  await stage.run(20 * secondMs);
+  const starting = '503 not ready: account agency is starting: its polling did not start\n';
+  expect(await scene.probe('/readyz')).toBe(starting);
+  expect(await scene.probe('/metrics')).toContain('warmwarden_account_guarded{account="agency"} 0');
+  expect(await scene.probe('/')).toContain('Starting: Warmwarden has not read a mailbox list yet.');
+  expect(JSON.parse((await scene.probe('/api/fleet')).slice(4)).not_guarded).toEqual(['agency']);
+  await stage.run(30 * secondMs);
+  expect(await scene.probe('/readyz')).toBe(starting);
+  expect(stage.notified('account_unguarded')).toEqual([]);
+  await stage.run(minuteMs);
+  expect(await scene.probe('/readyz')).toMatch(/^503 not ready: account agency has not been guarded since/);
+  expect(stage.notified('account_unguarded')).toEqual(['firing']);
+  release();
+  await given;
+  await stage.run(2 * minuteMs);
+  expect(await scene.probe('/readyz')).toBe('200 ready\n');
+});
+
 test('what the breaker holds of an account that only another replica has stays held; of one that nobody has it is withdrawn', async () => {
   const entryOf = (account: string): BreakerEntry => ({
     ...{ key: `${account}/m1`, account, email: `m1@${account}.example`, domain: `${account}.example` },

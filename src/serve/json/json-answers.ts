@@ -62,6 +62,7 @@ export function fleetJson(parts: {
     alerts: gravest.map(briefly),
     alerts_firing: firing.count(),
     alert_groups: firing.groups.map(({ first, count }) => ({ ...briefly(first), count })),
+    not_guarded: fleet.guarding().flatMap(({ account, unguarded }) => (unguarded ? [account] : [])),
     accounts: accounts.map((account) => accountJson(account, sweepOf.get(account.name), now)),
     channels: [...fleet.channels()].map((channel) => ({
       name: channel.name,

@@ -157,6 +157,7 @@ const fleet = {
   alerts: [briefAlert],
   alerts_firing: 1,
   alert_groups: [{ ...briefAlert, count: 1 }],
+  not_guarded: [],
   accounts: [
     {
       name: account,

@@ -56,6 +56,9 @@ export const fleetAnswer = z.strictObject({
   alert_groups: listOf(
     briefAlert.extend({ count: count.describe('With more than one, the other fields are those of the first.') }),
   ).describe('All that are firing, the most severe first; more than five of one rule and severity are one entry.'),
+  not_guarded: listOf(text).describe(
+    'Configured accounts that Warmwarden itself does not poll: `/readyz` says why. At a start, those that it does not poll yet.',
+  ),
   accounts: listOf(account),
   channels: listOf(channel),
   replicas: listOf(replicaInShort).describe('Empty when only one process uses the store.'),
