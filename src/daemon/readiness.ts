@@ -2,6 +2,7 @@
 // fails does not count: api_down and key_rejected say so.
 import { titleOf } from '../model/store-failure.ts';
 import type { Readiness } from '../serve/route-parts.ts';
+import { sentence } from '../wording/explain.ts';
 import { momentText } from '../wording/phrases.ts';
 import type { Opened } from './open.ts';
 import type { Startup } from './startup.ts';
@@ -11,14 +12,26 @@ interface Sources extends Pick<Opened, 'fleet' | 'loops'>, Pick<Startup, 'comman
 /** All that can keep it from being ready. docs/operating.md says for each who notices it, and test/scenario/not-ready.test.ts shows it. */
 export const causes = {
   start: ({ commands }) => (commands ? [] : ['the first sweep has not started']),
-  store: ({ fleet }) => (fleet.storeFailure ? [titleOf(fleet.storeFailure)] : []),
+  store: ({ fleet: { storeFailure, storeFailingSince } }) => {
+    if (!storeFailure) return [];
+    const since = storeFailingSince === null ? '' : ` (since ${momentText(storeFailingSince)})`;
+    return [`${titleOf(storeFailure)}${since}: ${sentence(storeFailure.said)} ${storeFailure.remedy}`];
+  },
   account: ({ fleet }) =>
     fleet.guarding().flatMap(({ account, unguarded }) => {
       if (unguarded === null) return [];
-      if (unguarded.isStarting) return [`account ${account} is starting: ${unguarded.why}`];
-      return [`account ${account} has not been guarded since ${momentText(unguarded.since)}: ${unguarded.why}`];
+      if (unguarded.isStarting)
+        return [`account ${account} is starting (since ${momentText(unguarded.since)}): ${unguarded.why}`];
+      const about = `account ${account} has not been guarded since ${momentText(unguarded.since)}: ${unguarded.why}`;
+      return [`${about}. Warmwarden keeps trying; the log says what happened.`];
     }),
-  task: ({ loops }) => loops.failing().map(({ task, since }) => `${task} has failed since ${momentText(since)}`),
+  task: ({ loops }) =>
+    loops
+      .failing()
+      .map(
+        ({ task, since }) =>
+          `${task} has failed since ${momentText(since)}: the log has the error, at "${task} failed"`,
+      ),
 } satisfies Record<string, (sources: Sources) => readonly string[]>;
 
 export function readinessOf(

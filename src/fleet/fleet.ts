@@ -63,6 +63,7 @@ export class Fleet {
   #recentActions: readonly Action[] = [];
   #incidents: readonly Incident[] = [];
   #storeFailure: StoreFailure | null = null;
+  #storeFailingSince: EpochMs | null = null;
   #guarding: readonly Guarding[] = [];
   #elsewhere: ReadonlySet<string> = new Set();
   #replicas: readonly ReplicaState[] = [];
@@ -358,9 +359,14 @@ export class Fleet {
   get storeFailure(): StoreFailure | null {
     return this.#storeFailure;
   }
-  putStoreFailure(failure: StoreFailure | null): void {
+  /** Since when it is so; null: it is not, or nobody knows. */
+  get storeFailingSince(): EpochMs | null {
+    return this.#storeFailingSince;
+  }
+  putStoreFailure(failure: StoreFailure | null, since: EpochMs | null = null): void {
     this.#revision += 1;
     this.#storeFailure = failure;
+    this.#storeFailingSince = failure && since;
   }
 
   /** First sweeps that go on, of accounts with mailboxes that nobody remembers. */

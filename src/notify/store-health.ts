@@ -55,7 +55,7 @@ export class StoreHealth {
       world.log.error({ failure: shown.said, remedy: shown.remedy }, sentence(titleOf(shown)));
     }
     if (!shown && fleet.storeFailure) world.log.info('The store works again.');
-    fleet.putStoreFailure(shown);
+    fleet.putStoreFailure(shown, fleet.storeFailingSince ?? world.clock.now());
     if (shown) return shown;
     if (newest && sinceMs < this.#soundAfterMs) return { ...newest, isOver: true };
     store.forgetTrouble();

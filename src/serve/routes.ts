@@ -75,7 +75,9 @@ function addProbes(app: Hono, { metrics, ready }: RouteParts): void {
   app.get('/healthz', (c) => c.text('ok\n'));
   app.get('/readyz', (c) => {
     const state = ready();
-    return state.ready ? c.text('ready\n') : c.text(`not ready: ${state.reasons.join('; ')}\n`, 503);
+    return state.ready
+      ? c.text('ready\n')
+      : c.text(state.reasons.map((reason) => `not ready: ${reason}\n`).join(''), 503);
   });
   addMetrics(app, metrics, () => ready().ready);
 }

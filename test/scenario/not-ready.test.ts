@@ -31,7 +31,7 @@ interface Case {
 
 const store = {
   cause: 'store',
-  reason: /the store is failing/,
+  reason: /^not ready: the store is failing \(since 10 March 08:3\d UTC\): .+\. .+\n/,
   rule: 'store_failing',
   documented: 'The store is failing',
 } as const;
