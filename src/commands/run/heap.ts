@@ -19,12 +19,6 @@ const calmBelow = 0.35;
 const youngBytes = { calm: 8 * megabyte, busy: 32 * megabyte } as const;
 /** By how much the heap may grow before old objects are collected, in percent of the live objects. */
 const growingPercent = { calm: 30, busy: 100 } as const;
-/**
- * By itself, V8 clears only pages that are nearly empty. Most values of a fleet are replaced one by one, which leaves gaps in all pages: so
- * often a collection clears those with gaps. Its pause is longer. It comes instead of another one, which V8 would soon begin.
- */
-const clearedEveryMs = 2 * 60_000;
-const clearedWhenGrownBy = 1.2;
 /** A busy daemon takes at most this in addition to its live objects, unless a calm one would take more. */
 const busyGrowthBytes = 128 * megabyte;
 
@@ -45,22 +39,14 @@ export function growingPercentOf(isBusy: boolean, usedBytes: number): number {
   return isBusy ? Math.max(calm, Math.min(busy, Math.floor((busyGrowthBytes / usedBytes) * 100))) : calm;
 }
 
-function oldObjectBytes(): number {
-  return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? 0;
-}
-
 /** Settings of V8 for the whole process, which it reads at each collection. */
 export class HeapRoom {
   /** The values that were set last. */
   readonly #flags = new Map<string, number>();
   #isBusy = false;
-  /** Until the collection that was asked for is over. */
-  #isCollecting = false;
   /** Lately, as `adapt` gets it. */
   #onCore = 0;
-  /** The fewest bytes of old objects since pages were cleared: at most one look's garbage is among them. */
-  #fewest = Number.POSITIVE_INFINITY;
-  readonly #collected = new FinalizationRegistry(() => this.#collectedOnce());
+  readonly #collected = new FinalizationRegistry(() => this.#setFlag('incremental-marking-hard-trigger', 0));
 
   /** While the daemon starts, the heap grows from nothing to its live objects: it may double. */
   constructor() {
@@ -73,20 +59,11 @@ export class HeapRoom {
   async follow(clock: Clock): Promise<never> {
     this.adapt(0);
     this.#collect();
-    for (let clearedAt = clock.monotonic(); ; ) {
+    for (;;) {
       const [begun, before] = [clock.monotonic(), process.threadCpuUsage()];
       await clock.sleep(lookEveryMs);
       const { user, system } = process.threadCpuUsage(before);
-      const now = clock.monotonic();
-      this.adapt((user + system) / 1_000 / (now - begun));
-      const old = oldObjectBytes();
-      this.#fewest = Math.min(this.#fewest, old);
-      const isDue = now - clearedAt >= clearedEveryMs && old >= clearedWhenGrownBy * this.#fewest;
-      if (!isDue || this.#isBusy || this.#isCollecting) continue;
-      clearedAt = now;
-      // A collection that begins while V8 saves memory clears pages.
-      setFlagsFromString('--memory-saver-mode');
-      this.#collect();
+      this.adapt((user + system) / 1_000 / (clock.monotonic() - begun));
     }
   }
 
@@ -104,18 +81,10 @@ export class HeapRoom {
    * read is still there: V8 and glibc keep most of that memory for as long as the process runs.
    */
   #collect(): void {
-    this.#isCollecting = true;
     // In percent of the way to where V8 would begin.
     this.#setFlag('incremental-marking-hard-trigger', 1);
     // Garbage, like that of the start.
     this.#collected.register({}, null);
-  }
-
-  #collectedOnce(): void {
-    this.#isCollecting = false;
-    this.#setFlag('incremental-marking-hard-trigger', 0);
-    setFlagsFromString('--no-memory-saver-mode');
-    this.#fewest = oldObjectBytes();
   }
 
   /**

@@ -110,34 +110,6 @@ test('after a start, old objects are collected, although the heap has hardly gro
   expect(collectionsAfterStart()).toBe(1);
 });
 
-/** Whether a collection that saves memory, as V8's trace names it, is among four of a program that has run for so long. */
-function savesMemoryAfter(ms: number): boolean {
-  const program = `
-    import { constants, PerformanceObserver } from 'node:perf_hooks';
-    import { HeapRoom } from ${JSON.stringify(source)};
-    const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-    let [collections, ahead] = [0, 0];
-    const count = ({ detail }) => { if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections += 1; };
-    const kept = Array.from({ length: 300_000 }, (_, n) => ({ n, list: [n] }));
-    void new HeapRoom().follow({ monotonic: () => performance.now() + ahead, sleep: () => sleep(20) });
-    ahead = ${ms};
-    new PerformanceObserver((list) => list.getEntries().forEach(count)).observe({ entryTypes: ['gc'] });
-    for (let at = 0; collections < 4; ) {
-      for (let n = 0; n < 2_000; n += 1, at += 1) kept[at % kept.length] = { n, list: [n] };
-      await sleep(2);
-    }
-    process.exit();`;
-  const flags = ['--max-semi-space-size=16', '--trace-gc', '--no-memory-reducer'];
-  return execFileSync(node, [...flags, '--input-type=module', '--eval', program], { encoding: 'utf8' }).includes(
-    '(reduce)',
-  );
-}
-
-test('after two minutes, one collection of old objects clears pages that have gaps', () => {
-  expect(savesMemoryAfter(110_000)).toBe(false);
-  expect(savesMemoryAfter(130_000)).toBe(true);
-});
-
 test('loading the program does not make the space for young objects grow', () => {
   const tell = `
     import { getHeapSpaceStatistics } from 'node:v8';
