@@ -83,6 +83,11 @@ function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs):
       ({ keyWrites }) => (keyWrites === null ? null : Number(keyWrites)),
     ),
     one(
+      'account_key_accepted',
+      '1 when the API accepts the key, 0 while it rejects it; absent before the first answer that tells.',
+      ({ keyRejected, lastSuccessAt }) => (keyRejected ? 0 : lastSuccessAt === null ? null : 1),
+    ),
+    one(
       'api_up',
       '1 while requests to the API succeed, 0 while none does: the API fails, or rejects the key; absent before the first.',
       (account) => {

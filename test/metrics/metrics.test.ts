@@ -180,8 +180,12 @@ describe('the series of the daemon', () => {
     fleet.putAccount(account('acme', { failingSince: now - 60_000, keyWrites: false }));
     fleet.putAccount(account('unasked', { lastSuccessAt: null, listed: false }));
     fleet.putAlert(alert({ rule: 'stale_data', status: 'pending' }));
+    fleet.putAccount(account('rejected', { lastSuccessAt: null, failingSince: now, keyRejected: true }));
     const series = await scrape(fleet, { enforcing: (name) => name === 'acme' });
     expect(sampleOf(series, 'api_up', { account: 'acme' })).toBe(0);
+    expect(sampleOf(series, 'account_key_accepted', { account: 'acme' })).toBe(1);
+    expect(sampleOf(series, 'account_key_accepted', { account: 'rejected' })).toBe(0);
+    expect(sampleOf(series, 'account_key_accepted', { account: 'unasked' })).toBeUndefined();
     expect(sampleOf(series, 'api_up', { account: 'northwind' })).toBe(1);
     expect(sampleOf(series, 'api_up', { account: 'unasked' })).toBeUndefined();
     expect(sampleOf(series, 'mailboxes', { account: 'unasked', state: 'ok' })).toBeUndefined();

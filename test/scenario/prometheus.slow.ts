@@ -88,6 +88,7 @@ const atAnotherTime = [
 /** Nothing of this happens here; promtool's unit tests show these alerts with data. */
 const never = [
   'alerts.yaml: WarmwardenGuardedTwice',
+  'alerts.yaml: WarmwardenKeyRejected',
   'alerts.yaml: WarmwardenNotReady',
   'alerts.yaml: WarmwardenReplicaDown',
   'alerts.yaml: WarmwardenUnguarded',
