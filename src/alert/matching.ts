@@ -25,7 +25,8 @@ export function matches(alert: Alert, match: AlertMatch, accounts: 'every' | 'on
     (match.account === undefined || fitsAccounts(match.account, alert, accounts)) &&
     (match.rule === undefined || anyGlob(match.rule, alert.rule)) &&
     (match.domain === undefined || isOfDomain(match.domain, alert)) &&
-    (match.mailbox === undefined || namesMailbox(match.mailbox, alert))
+    (match.mailbox === undefined || namesMailbox(match.mailbox, alert)) &&
+    (match.object === undefined || (alert.object !== null && anyGlob(match.object, alert.object)))
   );
 }
 

@@ -2,8 +2,8 @@
 import type { GroupMessage } from '../alert/grouping.ts';
 import { isPause } from '../alert/pauses.ts';
 import { isDisarming } from '../alert/rules/disarmed-rule.ts';
-import { type Alert, noAccount, type Transition } from '../model/alert.ts';
-import { alertSilencePath, resumePath, silencePath } from '../model/page-links.ts';
+import type { Alert, Transition } from '../model/alert.ts';
+import { alertSilencePath, groupSilencePath, resumePath } from '../model/page-links.ts';
 
 /** Where the links of messages lead. */
 export interface PageAddresses {
@@ -30,12 +30,12 @@ export function linksOf(message: GroupMessage, page: PageAddresses): readonly Me
   const [only, ...others] = message.transitions;
   if (only && others.length === 0) return linksOfOne(only, page);
   const { rule, account } = message;
-  const goesOn = message.transitions.some(canBeSilenced);
-  const match = rule === null || account === null ? null : { rule: [rule], ...accountMatch(account) };
-  return [
-    ...linkToPage(page.pageUrl),
-    ...(match && goesOn ? preparedLink('silence_url', 'Silence 4 h', silencePath(match, silenceFor), page) : []),
-  ];
+  const [first, ...more] = message.transitions.filter(canBeSilenced).map(({ alert }) => alert);
+  const silence =
+    rule === null || account === null || first === undefined
+      ? []
+      : preparedLink('silence_url', 'Silence 4 h', groupSilencePath([first, ...more], silenceFor), page);
+  return [...linkToPage(page.pageUrl), ...silence];
 }
 
 function linksOfOne(transition: Transition, page: PageAddresses): readonly MessageLink[] {
@@ -68,10 +68,6 @@ export function placeOf({ facts }: Alert): string | null {
 
 function canBeSilenced({ kind, alert }: Transition): boolean {
   return !isDisarming(alert) && kind !== 'event' && kind !== 'resolved';
-}
-
-function accountMatch(account: string) {
-  return account === noAccount ? {} : { account: [account] };
 }
 
 function preparedLink(name: MessageLink['name'], label: string, path: string, { publicUrl }: PageAddresses) {

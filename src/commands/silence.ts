@@ -23,6 +23,7 @@ interface AddOptions extends ChangeOptions {
   readonly account?: string[];
   readonly mailbox?: string[];
   readonly domain?: string[];
+  readonly object?: string[];
   readonly severity?: Severity[];
 }
 
@@ -46,12 +47,19 @@ function addCommand(): Command {
     .option('--account <glob...>', 'accounts')
     .option('--mailbox <glob...>', 'addresses, or exact ids')
     .option('--domain <glob...>', 'sending domains')
+    .option(
+      '--object <glob...>',
+      'what else an alert is about: an IP address, a channel, the address of an API; for alerts about a whole domain, the domain',
+    )
     .addOption(new Option('--severity <word...>', 'severities').choices([...severities]))
     .requiredOption('--for <duration>', 'how long, for example 2h', duration)
     .requiredOption('--reason <text>', 'why, for your colleagues and the audit log')
     .action((options: AddOptions) => {
-      const { rule, account, mailbox, domain, severity } = options;
-      const wanted = { match: { rule, account, mailbox, domain, severity }, for_seconds: options.for / secondMs };
+      const { rule, account, mailbox, domain, object, severity } = options;
+      const wanted = {
+        match: { rule, account, mailbox, domain, object, severity },
+        for_seconds: options.for / secondMs,
+      };
       return change(options, (daemon, carried) => askDaemon(daemon, 'silence-add', { ...carried, ...wanted }));
     });
 }

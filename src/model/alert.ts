@@ -131,6 +131,8 @@ export interface AlertMatch {
   readonly domain?: readonly string[] | undefined;
   /** Globs on the address, or exact ids. An alert without a mailbox does not fit. */
   readonly mailbox?: readonly string[] | undefined;
+  /** What else the alert is about: a domain, an IP address, a channel, the address of an API. One without does not fit. */
+  readonly object?: readonly string[] | undefined;
 }
 
 /** A person's mute, until it expires or is ended. It mutes messages, never monitoring, never the end of what was announced. */

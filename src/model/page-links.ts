@@ -19,14 +19,31 @@ export function silencePath(match: Omit<AlertMatch, 'severity'>, lasts: string):
   return `/silences?${new URLSearchParams([...wanted, ['for', lasts], ['do', 'add']])}`;
 }
 
-/** The silences with one of this very alert prepared, as far as a silence can name it. */
-export function alertSilencePath(
-  { rule, account, email, mailboxId }: Pick<Alert, 'rule' | 'account' | 'email' | 'mailboxId'>,
-  lasts: string,
-): string {
+type Silenced = Pick<Alert, 'rule' | 'account' | 'email' | 'mailboxId' | 'object'>;
+
+/** The silences with one of this very alert prepared: of its mailbox, or of the domain, IP address or channel that it is about. */
+export function alertSilencePath(alert: Silenced, lasts: string): string {
+  const { rule, account, email, mailboxId } = alert;
   const mailbox = email ?? mailboxId;
-  const place = account === noAccount ? {} : { account: [account] };
-  return silencePath({ rule: [rule], ...place, ...(mailbox === null ? {} : { mailbox: [mailbox] }) }, lasts);
+  const named = mailbox === null ? objectsMatch([alert]) : { mailbox: [mailbox] };
+  return silencePath({ rule: [rule], ...accountMatch(account), ...named }, lasts);
+}
+
+/** The silences with one prepared of what alerts of one rule and account are about; of mailboxes: all that the account has. */
+export function groupSilencePath(alerts: readonly [Silenced, ...Silenced[]], lasts: string): string {
+  const [{ rule, account }] = alerts;
+  const isOfMailboxes = alerts.some(({ mailboxId }) => mailboxId !== null);
+  return silencePath({ rule: [rule], ...accountMatch(account), ...(isOfMailboxes ? {} : objectsMatch(alerts)) }, lasts);
+}
+
+function accountMatch(account: string): AlertMatch {
+  return account === noAccount ? {} : { account: [account] };
+}
+
+/** The form of the page separates globs by spaces and commas: inside of one, ? takes their place. */
+function objectsMatch(alerts: readonly Silenced[]): AlertMatch {
+  const objects = alerts.flatMap(({ object }) => object ?? []);
+  return objects.length < alerts.length ? {} : { object: objects.map((object) => object.replace(/[\s,]/g, '?')) };
 }
 
 /** A mailbox with a command prepared; `given` are what the command takes, such as `mode`. */

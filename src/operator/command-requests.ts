@@ -19,6 +19,7 @@ const match = z.strictObject({
   rule: globs,
   mailbox: globs,
   domain: globs,
+  object: globs,
 });
 const requester = {
   by: text.default('unknown').describe('Over HTTP the name of the token takes its place.'),

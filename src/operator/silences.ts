@@ -64,7 +64,7 @@ export function silenceCommands(
 /** What is wrong with a match, in a sentence. */
 function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | null {
   if (Object.values(match).every((words) => words === undefined || words.length === 0))
-    return 'A silence needs at least one of: a rule, an account, a mailbox, a domain or a severity.';
+    return 'A silence needs at least one of: a rule, an account, a mailbox, a domain, an object or a severity.';
   const unknown = (globs: readonly string[] | undefined, names: readonly string[]) =>
     globs?.find((glob) => !names.some((name) => fitsGlob(glob, name)));
   const rule = unknown(match.rule, alertRules);

@@ -134,7 +134,8 @@ export function coversEverything(match: AlertMatch, accounts: readonly string[])
   const everyAccount =
     all(match.account) || accounts.every((name) => match.account?.some((glob) => fitsGlob(glob, name)));
   const everySeverity = severities.every((severity) => match.severity?.includes(severity) ?? true);
-  return everyAccount && everySeverity && all(match.rule) && all(match.domain) && all(match.mailbox);
+  const everyObject = all(match.domain) && all(match.mailbox) && all(match.object);
+  return everyAccount && everySeverity && all(match.rule) && everyObject;
 }
 
 const silenceMark = 'silence ';

@@ -164,7 +164,7 @@ function plain([word, operation]: readonly [string, OperationName], text: Comman
 const durationHint = 'A number and a unit, such as 30m, 4h or 2d.';
 
 function silenceAdd(asked: URLSearchParams): Prepared {
-  const matchers = ['rule', 'account', 'mailbox', 'domain', 'severity'] as const;
+  const matchers = ['rule', 'account', 'mailbox', 'domain', 'object', 'severity'] as const;
   const words = (name: string) => asked.getAll(name).flatMap((one) => one.split(/[\s,]+/).filter(Boolean));
   const match = Object.fromEntries(
     matchers.map((name) => [name, words(name)] as const).filter(([, found]) => found.length > 0),
@@ -173,6 +173,7 @@ function silenceAdd(asked: URLSearchParams): Prepared {
   const forMs = durationMs(lasts);
   const hints: Readonly<Record<string, string>> = {
     rule: 'Such as dns_failing, or dns_* for all that begin with dns_.',
+    object: 'What else an alert is about: a domain as a whole, an IP address, a channel, the address of an API.',
     severity: 'critical, warning or info.',
   };
   return {

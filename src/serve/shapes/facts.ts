@@ -123,6 +123,7 @@ export const silence = z
       rule: globs,
       domain: globs,
       mailbox: globs,
+      object: globs,
     }),
     by: text,
     reason: text,

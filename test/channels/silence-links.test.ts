@@ -1,0 +1,67 @@
+// The link that silences an alert: it mutes this very alert, and none that is about something else.
+import { expect, test } from 'vitest';
+import { mutes } from '../../src/alert/matching.ts';
+import { isDisarming } from '../../src/alert/rules/disarmed-rule.ts';
+import { linksOf } from '../../src/channels/links.ts';
+import type { Alert, AlertMatch } from '../../src/model/alert.ts';
+import { alertRules } from '../../src/model/alert.ts';
+import { alertSilencePath } from '../../src/model/page-links.ts';
+import { preparedAt } from '../../src/serve/commands/prepared.ts';
+import { firing, sampleAlert } from '../alert/samples.ts';
+
+const nowhere = { account: '', mailboxId: null, email: null };
+const wide = { mailboxId: null, email: null };
+
+/** Alerts about different things, of which each has a neighbour that differs in one word only. */
+const subjects: readonly Partial<Alert>[] = [
+  { object: null },
+  { object: null, mailboxId: 'm2', email: 'bob2@acme.example' },
+  { object: null, account: 'beta' },
+  { object: null, email: null, mailboxId: 'only-an-id' },
+  { ...wide, object: 'acme.example' },
+  { ...wide, object: 'mail.acme.example' },
+  { ...wide, object: 'acme.example', account: 'beta' },
+  { ...wide, object: '203.0.113.7', facts: { title: '', sentences: [], numbers: { seen_with: 'bob@acme.example' } } },
+  { ...wide, object: '203.0.113.70' },
+  { ...wide, object: 'mailbox list' },
+  { ...nowhere, object: 'https://api.example/v1' },
+  { ...nowhere, object: 'https://api.example/v1?a=b,c' },
+  { ...nowhere, object: 'ops-slack' },
+  { ...wide, email: 'gone@acme.example', object: 'gone@acme.example' },
+];
+
+/** What the form that the link opens asks for. */
+function matchAt(address: string): AlertMatch {
+  const { searchParams } = new URL(address, 'http://page.example');
+  const prepared = preparedAt({ pattern: '/silences', names: {}, asked: searchParams, mailbox: () => undefined });
+  if (prepared === null || 'unknown' in prepared) throw new Error(`${address} prepares nothing`);
+  return prepared.requests[0]?.body['match'] as AlertMatch;
+}
+
+test.each(alertRules.filter((rule) => !isDisarming({ rule })))('a silence of one alert %s mutes no other', (rule) => {
+  const alerts = subjects.map((subject) => sampleAlert(1, { rule, ...subject }));
+  for (const alert of alerts) {
+    const match = matchAt(alertSilencePath(alert, '4h'));
+    expect(alerts.filter((one) => mutes(match, one)).map(({ fingerprint }) => fingerprint)).toEqual([
+      alert.fingerprint,
+    ]);
+    expect(mutes(match, sampleAlert(1, { ...alert, rule: 'store_failing' }))).toBe(rule === 'store_failing');
+  }
+});
+
+test('a silence of what a message names does not mute a domain that it does not name', () => {
+  const of = (domain: string) => sampleAlert(1, { rule: 'domain_over_limit', ...wide, object: domain });
+  const named = [of('one.example'), of('two.example')] as const;
+  const transitions = named.map((alert) => firing(alert));
+  const message = {
+    group: '',
+    account: 'acme',
+    rule: 'domain_over_limit',
+    kind: 'firing',
+    severity: 'warning',
+  } as const;
+  const page = { pageUrl: 'https://page.example', publicUrl: 'https://page.example' };
+  const links = linksOf({ ...message, at: 0, transitions, incident: null }, page);
+  const match = matchAt(links.find(({ name }) => name === 'silence_url')?.url ?? '');
+  expect([...named, of('three.example')].map((alert) => mutes(match, alert))).toEqual([true, true, false]);
+});
