@@ -73,11 +73,16 @@ export interface RankedMailbox {
   readonly closeness: number;
 }
 
-/** The row of one mailbox, with the alerts of its domain and its ip that are about it, too. */
+/** The row of one mailbox, with the alerts of its domain and its ip that are about it, too, and of the circuit breaker that holds it. */
 export function rowOf(fleet: Fleet, mailbox: MailboxState, nearLimitPpmOf: NearLimitPpmOf): MailboxRow {
-  const shared = [...fleet.wideAlerts()].filter((alert) => concerns(alert, mailbox));
+  const shared = [...fleet.wideAlerts()].filter((alert) => concerns(alert, mailbox) || isHolding(alert, mailbox));
   const firing = [...fleet.alertsAbout(mailbox), ...shared].filter(isFiring);
   return makeRow(fleet, { mailbox, state: guardStateOf(mailbox, nearLimitPpmOf(mailbox)), alerts: firing });
+}
+
+function isHolding({ rule, facts }: Alert, { account, verdict }: MailboxState): boolean {
+  const held = rule === 'guard_held' && verdict?.answer.reason === 'circuit_breaker';
+  return held && (facts.accounts ?? []).includes(account);
 }
 
 /** A mailbox that is fine for the guard may still have a critical alert (DNS, disconnected): that comes first. */

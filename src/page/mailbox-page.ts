@@ -8,7 +8,7 @@ import type { Change } from '../model/change.ts';
 import { dailyRows } from '../model/daily-counts.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import { mailboxKey } from '../model/mailbox.ts';
-import { mailboxPath } from '../model/page-links.ts';
+import { breakerReleasePath, mailboxCommandPath, mailboxPath } from '../model/page-links.ts';
 import type { Ppm } from '../model/policy.ts';
 import { dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -21,6 +21,7 @@ import { counted, numberText } from '../wording/phrases.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
 import { actionItem } from './parts/action-item.ts';
 import { alertItem } from './parts/alert-item.ts';
+import { doLink } from './parts/command-links.ts';
 import { dayChart } from './parts/day-chart.ts';
 import { age, ago, breakable, lasting, type Markup, prose, stateBadge, text } from './parts/elements.ts';
 import { rateCell, selectionPath } from './parts/fleet-table.ts';
@@ -84,12 +85,19 @@ function summary(parts: MailboxPageParts): Markup {
 <p class="line">${stateBadge(row.state, isHeldEmergency(row.state, row.verdict))} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
 <h1 class="address">${breakable(row.label)}</h1>
 <p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(whyOf(parts, verdict))}</p>
-<p class="advice">${mailboxAdvice(row)}</p>
+<p class="advice">${prose(mailboxAdvice(row, parts.command))}</p>
+${row.state === 'held' ? heldCommands(row) : ''}
 ${accountNote(parts)}
 ${stopOver(parts)}
 ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
 <p class="line"><a href="/alerts?${about}">Its alerts</a> <a href="/activity?${about}">Its activity</a></p>
 </section>`;
+}
+
+/** What a person may do instead of waiting. */
+function heldCommands({ mailbox, alerts }: MailboxRow): Markup {
+  const isHeld = alerts.some(({ rule }) => rule === 'guard_held');
+  return html`<p class="line">${isHeld ? doLink(breakerReleasePath, 'Release') : ''} ${doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause')}</p>`;
 }
 
 /** What keeps Warmwarden from reading the mailbox, or from acting on it, and is about its whole account. */

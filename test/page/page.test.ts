@@ -296,6 +296,32 @@ describe('the headline', () => {
     );
   });
 
+  test('of a mailbox that the circuit breaker holds, it says who holds it, until when, and what ends that', async () => {
+    const fleet = exampleFleet();
+    const answer = verdict({ action: 'hold', wanted: 'pause', reason: 'circuit_breaker', sent: 162, bounced: 11 });
+    fleet.putMailbox(mailbox('m1', 'box1@acme.example', { verdict: { at: now, answer } }));
+    const hold = (accounts: string[], numbers: Record<string, string>) =>
+      alert({
+        ...{ rule: 'guard_held', severity: 'critical', account: noAccount, mailboxId: null },
+        facts: { title: 'held', sentences: [], numbers, accounts },
+      });
+    fleet.putAlert(hold(['beta'], {}));
+    expect(await read(fleet, '/mailboxes/acme/m1')).not.toContain('alert-guard_held');
+    fleet.putAlert(hold(['acme', 'beta'], { acts_from: '2026-03-10T15:04:00.000Z' }));
+    const page = await read(fleet, '/mailboxes/acme/m1');
+    expect(page).toContain(
+      '<p class="advice">Warmwarden has not acted, because the circuit breaker is holding its actions. Without a release, Warmwarden acts on its own from 10 March 15:04 UTC if fresh data still shows the breach.',
+    );
+    expect(page).toContain('<code>warmwarden pause acme/box1@acme.example</code>');
+    expect(page).toContain(
+      '<a class="do" href="/breaker?do=release">Release</a> <a class="do" href="/mailboxes/acme/m1?do=pause">Pause</a>',
+    );
+    expect(page).toContain('id="alert-guard_held');
+    expect(await read(fleet, '/mailboxes/acme/m2')).not.toContain('alert-guard_held');
+    fleet.putAlert(hold(['acme'], {}));
+    expect(await read(fleet, '/mailboxes/acme/m1')).toContain('Warmwarden acts only after a release.');
+  });
+
   test('a held emergency is marked, and stands before what is held and has graver alerts', async () => {
     const fleet = calmFleet();
     const held = { action: 'hold', wanted: 'pause', reason: 'circuit_breaker', sent: 162, bounced: 11 } as const;
