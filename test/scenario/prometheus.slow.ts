@@ -96,6 +96,7 @@ const never = [
   'mailbox-alerts.yaml: WarmwardenBreakerOpen',
   'mailbox-alerts.yaml: WarmwardenInboxRateLow',
   'mailbox-alerts.yaml: WarmwardenKeyReadOnly',
+  'mailbox-alerts.yaml: WarmwardenMailboxNotActedOn',
   'mailbox-alerts.yaml: WarmwardenMailboxNotJudged',
   'mailbox-alerts.yaml: WarmwardenMailboxStale',
   'mailbox-alerts.yaml: WarmwardenMailboxUnlisted',
