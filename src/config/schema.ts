@@ -132,7 +132,11 @@ const alerts = section({
     {},
     'How often an alert that is still firing is repeated: a duration, or never.',
   ),
-  time_zone: keyed(timeZone(), 'UTC', 'The zone in which messages give times: an IANA name, such as Europe/Berlin.'),
+  time_zone: keyed(
+    timeZone(),
+    'UTC',
+    'The zone in which messages and the sentences of the page give times: an IANA name, such as Europe/Berlin.',
+  ),
   digest: optional(digest, undefined, 'A daily summary: actions, risks, what is unknown, and undelivered messages.'),
   heartbeat: optional(heartbeat, undefined, "A dead man's switch: Warmwarden pings it while it is guarding."),
   rules: keyed(rulesSchema, {}, 'Each alert rule: on or off, its severity, its delay and its thresholds.'),

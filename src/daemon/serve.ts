@@ -45,6 +45,7 @@ export async function serve(
     world,
     ready,
     explain: explainVerdict,
+    timeZone: () => live.config.alerts.rules.timeZone,
     ranking: new Ranking(
       fleet,
       (mailbox) => live.policyOf(mailbox),

@@ -34,6 +34,8 @@ export interface HeadlineFacts extends States {
   readonly now: EpochMs;
   /** The words that start this program, for the commands in the advice. */
   readonly command: string;
+  /** For the times: an IANA name. */
+  readonly zone: string;
 }
 
 /** calm: nothing to see. acted: the guard did something, all is contained. alarm: somebody should look. unknown: nothing can be said. */
@@ -182,12 +184,12 @@ const stopsNamed = 3;
  * usual.
  */
 function writesOffHeadline(facts: HeadlineFacts): Headline | null {
-  const { writesOff, accounts, command } = facts;
+  const { writesOff, accounts } = facts;
   if (writesOff.length === 0) return null;
   const scopes = writesOff.map(({ scope }) => scope);
   const named = writesOff.slice(0, stopsNamed);
   const sentence = stopSentence(writesOff);
-  const advice = `${notActing} ${named.map((off) => stopText(off, command)).join(' ')}`;
+  const advice = `${notActing} ${named.map((off) => stopText(off, facts)).join(' ')}`;
   const isStopped = ({ name }: AccountState) => scopes.some((one) => one.kind === 'account' && one.account === name);
   const everywhere = scopes.some(({ kind }) => kind === 'everything') || accounts.every(isStopped);
   if (everywhere) return { tone: 'alarm', sentence, advice };
@@ -210,8 +212,8 @@ function stopSentence(writesOff: readonly WritesOff[]): string {
 }
 
 /** `By bob: a look first. On again at 22 November 10:02 UTC, or now with ...`. */
-function stopText({ scope, by, reason, until }: WritesOff, command: string): string {
-  const end = until === null ? 'To allow writes' : `Until ${momentText(until)}; to allow writes now`;
+function stopText({ scope, by, reason, until }: WritesOff, { command, zone }: HeadlineFacts): string {
+  const end = until === null ? 'To allow writes' : `Until ${momentText(until, zone)}; to allow writes now`;
   return `${sentenceOf(`By ${by}: ${reason}`)} ${end}: \`${writesOnCommand(scope, command)}\`.`;
 }
 
@@ -295,7 +297,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (stuck > 0)
     return `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${facts.command} history --guard\` show why.`;
   const alertsSay = `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
-  if (counts.held > 0 && firing.hasOf('guard_held')) return heldAdvice(facts);
+  if (counts.held > 0 && firing.hasOf('guard_held')) return heldAdvice(firing, facts);
   if (counts.held > 0 && critical > 0)
     return `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${alertsSay}`;
   if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';

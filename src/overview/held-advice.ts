@@ -5,24 +5,30 @@ import type { EpochMs } from '../model/time.ts';
 import { momentText } from '../wording/phrases.ts';
 import type { FiringAlerts } from './firing-alerts.ts';
 
-/** `command`: the words that start this program. */
-export function heldAdvice({ firing, command }: { readonly firing: FiringAlerts; readonly command: string }): string {
+export interface AdviceWords {
+  /** The words that start this program. */
+  readonly command: string;
+  /** For the times: an IANA name. */
+  readonly zone: string;
+}
+
+export function heldAdvice(firing: FiringAlerts, { command, zone }: AdviceWords): string {
   const holds = firing.groups.filter(({ first }) => first.rule === 'guard_held');
   const [from] = holds.flatMap(({ first }) => actsFrom(first) ?? []).sort((a, b) => a - b);
   const otherwise =
     from === undefined
       ? 'If not, do nothing: Warmwarden waits for the release.'
-      : `Otherwise prevent them, as the alert below says: from ${momentText(from)}, Warmwarden acts on its own if fresh data still shows the breach.`;
+      : `Otherwise prevent them, as the alert below says: from ${momentText(from, zone)}, Warmwarden acts on its own if fresh data still shows the breach.`;
   return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${command} breaker release\`. ${otherwise}`;
 }
 
 /** The same for one of the mailboxes that it holds. `hold`: the circuit breaker's alert. */
-export function heldMailboxAdvice(hold: Alert, mailbox: MailboxState, command: string): string {
+export function heldMailboxAdvice(hold: Alert, mailbox: MailboxState, { command, zone }: AdviceWords): string {
   const from = actsFrom(hold);
   const next =
     from === null
       ? 'Warmwarden acts only after a release.'
-      : `Without a release, Warmwarden acts on its own from ${momentText(from)} if fresh data still shows the breach.`;
+      : `Without a release, Warmwarden acts on its own from ${momentText(from, zone)} if fresh data still shows the breach.`;
   return `Warmwarden has not acted, because the circuit breaker is holding its actions. ${next} If the bounces are real, carry out all held actions: \`${command} breaker release\`. To pause only this mailbox now: \`${command} pause ${typedName(mailbox)}\`.`;
 }
 

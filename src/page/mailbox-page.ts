@@ -54,10 +54,12 @@ export interface MailboxPageParts {
   readonly explain: (verdict: Verdict) => string;
   readonly now: EpochMs;
   readonly command: string;
+  /** For the times in sentences: an IANA name. */
+  readonly zone: string;
 }
 
 export function mailboxPage(parts: MailboxPageParts): View {
-  const { row, now } = parts;
+  const { row } = parts;
   const { mailbox } = row;
   const regions = new Regions();
   const body = html`
@@ -72,7 +74,7 @@ ${regions.piece('changes', changesPanel(parts))}
 <section class="panel" aria-labelledby="decisions"><div class="bar"><h2 id="decisions">Decisions</h2>${dayForm(parts)}</div>
 ${regions.piece('decisions', decisionsPanel(parts))}</section>
 </div>
-${regions.piece('facts', factsPanel(row, now))}
+${regions.piece('facts', factsPanel(parts))}
 </div>`;
   return { title: `${row.label} · Warmwarden`, body, regions };
 }
@@ -85,7 +87,7 @@ function summary(parts: MailboxPageParts): Markup {
 <p class="line">${stateBadge(row.state, isHeldEmergency(row.state, row.verdict))} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
 <h1 class="address">${breakable(row.label)}</h1>
 <p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(whyOf(parts, verdict))}</p>
-<p class="advice">${prose(mailboxAdvice(row, parts.command))}</p>
+<p class="advice">${prose(mailboxAdvice(row, parts))}</p>
 ${row.state === 'held' ? heldCommands(row) : ''}
 ${accountNote(parts)}
 ${stopOver(parts)}
@@ -122,7 +124,7 @@ function stopOver({ fleet, row: { mailbox }, now, command }: MailboxPageParts): 
 function whyOf(parts: MailboxPageParts, verdict: Verdict): string {
   if (verdict.reason !== 'already_paused') return parts.explain(verdict);
   const claim = parts.row.mailbox.memory?.claim ?? null;
-  return pausedText({ claim, actions: actionsOf(parts), changes: changesOf(parts) });
+  return pausedText({ claim, actions: actionsOf(parts), changes: changesOf(parts) }, parts.zone);
 }
 
 function daysPanel(parts: MailboxPageParts): Markup {
@@ -155,7 +157,7 @@ function alertList({ fleet, row, now }: MailboxPageParts): Markup | string {
 ${row.alerts.map((alert) => alertItem({ alert, now, silence: silenceOf(alert, silences) }))}</ol></section>`;
 }
 
-function factsPanel(row: MailboxRow, now: EpochMs): Markup {
+function factsPanel({ row, now, zone }: MailboxPageParts): Markup {
   const { mailbox } = row;
   const { warmup, detail, entry } = mailbox;
   const known = (value: number | string | null | undefined) =>
@@ -176,7 +178,7 @@ ${fact('Mailbox status', known(mailboxStatusOf(mailbox)), entry.at)}
 ${fact('Connection', connectionOf(row), detail?.at ?? null)}
 ${dnsFacts(row, fact)}
 ${fact('Blacklists', listingsOf(row), mailbox.blacklist?.at ?? null)}
-${recentFact(row, fact)}
+${recentFact(row, zone, fact)}
 </dl></section>`;
 }
 
@@ -201,8 +203,8 @@ function dnsFacts({ mailbox: { dns } }: MailboxRow, fact: Fact): readonly Markup
 }
 
 /** What the recent emails show, when there is something to see. */
-function recentFact({ mailbox: { warmup } }: MailboxRow, fact: Fact): Markup | string {
-  const sentences = recentEmailSentences(warmup);
+function recentFact({ mailbox: { warmup } }: MailboxRow, zone: string, fact: Fact): Markup | string {
+  const sentences = recentEmailSentences(warmup, zone);
   return sentences.length === 0 ? '' : fact('Recent emails', html`${text(sentences.join(' '))}`, warmup?.at);
 }
 

@@ -2,9 +2,9 @@
 import { headlineOf } from '../overview/headline.ts';
 import type { RouteParts } from './route-parts.ts';
 
-export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'ranking' | 'explain'>;
+export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'ranking' | 'explain' | 'timeZone'>;
 
-export async function pictureOf({ fleet, world, ready, ranking }: PictureParts) {
+export async function pictureOf({ fleet, world, ready, ranking, timeZone }: PictureParts) {
   const known = await ranking.read();
   const { counts, heldByBreaker, heldUnenforced, awaitingIn, okIn, firing } = known;
   const now = world.clock.now();
@@ -33,6 +33,7 @@ export async function pictureOf({ fleet, world, ready, ranking }: PictureParts) 
     sweeps,
     now,
     command,
+    zone: timeZone(),
   };
   return { known, counts, now, firing, accounts, sweeps, command, headline: headlineOf(facts) };
 }

@@ -36,6 +36,8 @@ export interface RouteParts extends AccessParts, ReloadRouteParts, OperationsRou
   readonly deliveries: (limit: number, before?: DeliveryPlace) => Promise<readonly ListedDelivery[]>;
   readonly explain: (verdict: Verdict) => string;
   readonly nearLimitPpmOf: NearLimitPpmOf;
+  /** In which sentences give times, as those of the alerts do: an IANA name. */
+  readonly timeZone: () => string;
   readonly ranking: Pick<Ranking, 'read'>;
   /** Of the configuration in force, without secrets. */
   readonly settings: () => readonly ShownSetting[];

@@ -219,7 +219,7 @@ async function silencesView({ fleet, world }: ViewParts): Promise<View> {
 }
 
 async function mailboxView(parts: ViewParts, { names, query }: Asked): Promise<View | Refused> {
-  const { fleet, world, explain, nearLimitPpmOf } = parts;
+  const { fleet, world, explain, nearLimitPpmOf, timeZone } = parts;
   const { account = '', id = '' } = names;
   const mailbox = fleet.mailbox(account, id);
   if (!mailbox) return { refused: 'unknown_mailbox', message: noSuchMailbox };
@@ -236,7 +236,7 @@ async function mailboxView(parts: ViewParts, { names, query }: Asked): Promise<V
     more: shown.decisions.length > decisionsShown,
   };
   const row = rowOf(fleet, fleet.mailbox(account, id) ?? mailbox, nearLimitPpmOf);
-  return mailboxPage({ fleet, row, entries, decided, explain, now, command: world.command });
+  return mailboxPage({ fleet, row, entries, decided, explain, now, command: world.command, zone: timeZone() });
 }
 
 export const places: readonly Place[] = [

@@ -322,6 +322,24 @@ describe('the headline', () => {
     expect(await read(fleet, '/mailboxes/acme/m1')).toContain('Warmwarden acts only after a release.');
   });
 
+  test('sentences give times in the configured zone, as the alerts beside them do', async () => {
+    const fleet = exampleFleet();
+    const held = verdict({ action: 'hold', wanted: 'pause', reason: 'circuit_breaker', sent: 162, bounced: 11 });
+    fleet.putMailbox(mailbox('m1', 'box1@acme.example', { verdict: { at: now, answer: held } }));
+    const numbers = { acts_from: '2026-03-10T15:04:00.000Z' };
+    const facts = { title: 'held', sentences: [], numbers, accounts: ['acme'] };
+    fleet.putAlert(alert({ rule: 'guard_held', severity: 'critical', account: noAccount, mailboxId: null, facts }));
+    const timeZone = () => 'Europe/Berlin';
+    for (const path of ['/', '/mailboxes/acme/m1']) {
+      const shown = await read(fleet, path, { timeZone });
+      expect(shown).toContain('from 10 March 16:04 Europe/Berlin');
+      expect(shown).not.toContain('10 March 15:04');
+    }
+    const scope = { kind: 'everything' } as const;
+    fleet.putWritesOff({ scope, since: now, until: Date.parse('2026-03-13T18:00:00Z'), by: 'ann', reason: 'look' });
+    expect(await read(fleet, '/', { timeZone })).toContain('Until 13 March 19:00 Europe/Berlin; to allow writes now');
+  });
+
   test('a held emergency is marked, and stands before what is held and has graver alerts', async () => {
     const fleet = calmFleet();
     const held = { action: 'hold', wanted: 'pause', reason: 'circuit_breaker', sent: 162, bounced: 11 } as const;

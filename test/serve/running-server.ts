@@ -80,6 +80,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     deliveries: async () => [],
     explain,
     nearLimitPpmOf,
+    timeZone: () => 'UTC',
     ranking: new Ranking(
       fleet,
       () => defaultPolicy,

@@ -33,7 +33,7 @@ export async function lastKnown(address: DaemonAddress, all: boolean): Promise<F
       () => defaultPolicy,
       () => defaultPolicy,
     );
-    const parts = { fleet, world, ready, ranking, explain: explainVerdict };
+    const parts = { fleet, world, ready, ranking, explain: explainVerdict, timeZone: () => 'UTC' };
     const page = async (asked: Readonly<Record<string, string>>) => {
       const answer = await fleetAnswer(parts, new URLSearchParams(asked));
       if (answer.status === 400) throw new Error(answer.body.message);

@@ -3,7 +3,7 @@ import { isDisconnected } from '../../model/connection.ts';
 import { type GuardState, typedName } from '../../model/mailbox.ts';
 import type { MailboxRow } from '../../overview/fleet-view.ts';
 import type { Tone } from '../../overview/headline.ts';
-import { heldMailboxAdvice } from '../../overview/held-advice.ts';
+import { type AdviceWords, heldMailboxAdvice } from '../../overview/held-advice.ts';
 import { counted } from '../../wording/phrases.ts';
 
 /** How a state colours the top of the mailbox's page. */
@@ -23,20 +23,19 @@ export function stateTone(state: GuardState): Tone {
   }
 }
 
-/** `command`: the words that start this program. */
-export function mailboxAdvice({ state, mailbox, verdict, alerts }: MailboxRow, command: string): string {
+export function mailboxAdvice({ state, mailbox, verdict, alerts }: MailboxRow, words: AdviceWords): string {
   const needing = alerts.filter(({ severity }) => severity !== 'info').length;
   const nothing = needing === 0 ? 'Nothing to do' : `Read the ${needing === 1 ? 'alert' : 'alerts'} below`;
   const sent = mailbox.action?.state;
   if (state === 'held' && (sent === 'refused' || sent === 'unconfirmed'))
     return 'The last action has not taken effect. Look at the mailbox in the mailbox app and make the change below yourself.';
   const hold = alerts.find(({ rule }) => rule === 'guard_held');
-  if (state === 'held' && hold) return heldMailboxAdvice(hold, mailbox, command);
+  if (state === 'held' && hold) return heldMailboxAdvice(hold, mailbox, words);
   switch (state) {
     case 'held':
       return verdict?.reason === 'first_sight'
         ? `${needing === 0 ? 'Nothing to do yet' : nothing}. A mailbox seen for the first time is judged on its last ${counted(verdict.windowDays, 'day')}, and Warmwarden acts when a second answer shows the breach again.`
-        : `Warmwarden has decided to act, but has not acted yet. To pause the warm-up now: \`${command} pause ${typedName(mailbox)}\`.`;
+        : `Warmwarden has decided to act, but has not acted yet. To pause the warm-up now: \`${words.command} pause ${typedName(mailbox)}\`.`;
     case 'not_judged':
       return 'The guard cannot judge it, so Warmwarden does nothing. The sentence above says what is missing.';
     case 'paused_by_guard':
