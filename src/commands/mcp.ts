@@ -16,7 +16,7 @@ import { CommandError } from '../terminal/command-error.ts';
 import { version } from '../version.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { configOption } from './options.ts';
-import { daemonListens } from './sources/daemon-client.ts';
+import { daemonListens } from './sources/daemon-socket.ts';
 import { findPlaces } from './sources/loading.ts';
 import { openOfflineRecipes } from './sources/offline-recipes.ts';
 

@@ -4,7 +4,8 @@ import { pathOf } from '../model/store-place.ts';
 import { secondMs } from '../model/time.ts';
 import { duration } from '../terminal/duration.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
-import { askDaemon, daemonListens, isHttp } from './sources/daemon-client.ts';
+import { askDaemon, isHttp } from './sources/daemon-client.ts';
+import { daemonListens } from './sources/daemon-socket.ts';
 import { switchInStore } from './writes/in-store.ts';
 
 interface WritesOptions extends ChangeOptions {

@@ -179,7 +179,7 @@ describe('status', () => {
     rmSync(join(dirname(stage.config), 'data/warmwarden.db.sock'));
     globalAgent.destroy();
     const starting = await ask();
-    expect(starting.text).toMatch(/^Warmwarden has this store open, but does not answer yet \(process \d+ on .*\)\./);
+    expect(starting.text).toMatch(/^A daemon \(process \d+ on .*\) has this store but does not answer\./);
     expect([starting.text.includes('NOTHING IS GUARDED'), starting.code]).toEqual([false, 1]);
     await stage.daemon.killNow();
     const dead = await ask();

@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { askDaemon, askFor, daemonListens } from '../../src/commands/sources/daemon-client.ts';
+import { askDaemon, askFor } from '../../src/commands/sources/daemon-client.ts';
+import { daemonListens } from '../../src/commands/sources/daemon-socket.ts';
 import { minuteMs } from '../../src/model/time.ts';
 import { Workplace } from '../support/process.ts';
 

@@ -3,7 +3,8 @@ import type { Alert, Silence } from '../../model/alert.ts';
 import type { Incident } from '../../model/incident.ts';
 import { type AlertsAnswer, alertsAnswer, maxAlerts } from '../../serve/json/alerts-answer.ts';
 import { systemClock } from '../../world.ts';
-import { askFor, type DaemonAddress, NoDaemonError } from '../sources/daemon-client.ts';
+import { askFor, type DaemonAddress } from '../sources/daemon-client.ts';
+import { NoDaemonError } from '../sources/daemon-socket.ts';
 
 type Query = Readonly<Record<string, string>>;
 

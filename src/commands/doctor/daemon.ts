@@ -8,6 +8,7 @@ import { asItsUser, presenceOf } from '../../store/file/place.ts';
 import { version } from '../../version.ts';
 import { systemClock } from '../../world.ts';
 import { askFor } from '../sources/daemon-client.ts';
+import { silenceAdvice } from '../sources/daemon-socket.ts';
 import { type Examined, reporter } from './examined.ts';
 
 const daemon = reporter('daemon');
@@ -66,10 +67,7 @@ function absent(storePath: string): Examined {
     );
   const holder = livingHolder(storePath);
   if (holder !== null)
-    return daemon(
-      'warning',
-      `Warmwarden has this store open, but does not answer yet (${holder}). It is probably starting. Try again in a few seconds.`,
-    );
+    return daemon('warning', `A daemon (${holder}) has this store but does not answer. ${silenceAdvice(holder)}`);
   return daemon(
     'warning',
     `No daemon runs on this store: nothing is guarded. Start it: \`${commandName} run --config FILE\`.`,

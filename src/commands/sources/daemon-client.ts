@@ -1,6 +1,4 @@
 // The running daemon, asked from outside: over the socket beside its store, or over HTTP with a token.
-import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { commandName } from '../../command-name.ts';
 import type { CommandOutcome } from '../../model/operator-command.ts';
 import { pathOf, type StorePlace } from '../../model/store-place.ts';
@@ -8,13 +6,7 @@ import type { OperationBody, OperationName } from '../../operator/command-reques
 import { socketPathOf } from '../../operator/socket-path.ts';
 import { asItsUser } from '../../store/file/place.ts';
 import { CommandError } from '../../terminal/command-error.ts';
-
-// An import of it would load a WebSocket, too: a tenth of the start of a command.
-const { request } = process.getBuiltinModule('node:http');
-
-/** A usual start takes less. */
-const startsWithinMs = 5_000;
-const lookAgainMs = 100;
+import { askOver, NoDaemonError, SilentDaemonError } from './daemon-socket.ts';
 
 const startIt = `Start it with \`${commandName} run --config FILE\`, or pass the configuration of the running daemon with --config.`;
 
@@ -34,39 +26,9 @@ export function isHttp(address: DaemonAddress): address is HttpAddress {
   return typeof address === 'object' && 'url' in address;
 }
 
-/** No daemon answers there. */
-export class NoDaemonError extends Error {
-  override readonly name = 'NoDaemonError';
-}
-
 /** A daemon answers, and does not accept the token. */
 class UnauthorizedError extends Error {
   override readonly name = 'UnauthorizedError';
-}
-
-/** Whether a daemon listens there, now or as soon as it has started: one that has just begun to start is waited for. */
-export async function daemonListens(storePath: string): Promise<boolean> {
-  if (await listensNow(storePath)) return true;
-  const { starterOf } = await import('../../store/file/lock.ts');
-  const { systemClock } = await import('../../world.ts');
-  const clock = systemClock();
-  const until = clock.monotonic() + startsWithinMs;
-  while (clock.monotonic() < until && starterOf(storePath, clock.now()) !== null) {
-    await clock.sleep(lookAgainMs);
-    if (await listensNow(storePath)) return true;
-  }
-  return false;
-}
-
-function listensNow(storePath: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(socketPathOf(storePath));
-    const over = (listens: boolean) => {
-      socket.destroy();
-      resolve(listens);
-    };
-    socket.once('connect', () => over(true)).once('error', () => over(false));
-  });
 }
 
 /** Asks a daemon to carry an operation out. Rejects with a sentence when none answers there, or not as a daemon does. */
@@ -94,20 +56,10 @@ interface Answer {
 }
 
 async function askSocket(storePath: string, name: string, body: unknown): Promise<Answer> {
-  // Before anything is sent: a command is never repeated.
-  await daemonListens(storePath);
-  const headers = { 'content-type': 'application/json' };
-  const socketPath = socketPathOf(storePath);
-  return new Promise((resolve, reject) => {
-    const asking = request({ socketPath, method: 'POST', path: `/${name}`, headers }, (answer) => {
-      const read = (said: string) => resolve({ at: socketPath, status: answer.statusCode ?? 0, answer: jsonOf(said) });
-      text(answer).then(read, reject);
-    });
-    asking.once('error', (error) =>
-      silenceAt(storePath, error).then((said) => reject(new NoDaemonError(said)), reject),
-    );
-    asking.end(JSON.stringify(body));
+  const { status, said } = await askOver(storePath, { path: `/${name}`, body }).catch(async (error) => {
+    throw error instanceof SilentDaemonError ? error : new NoDaemonError(await silenceAt(storePath, error));
   });
+  return { at: socketPathOf(storePath), status, answer: jsonOf(said) };
 }
 
 async function silenceAt(storePath: string, error: Error): Promise<string> {
@@ -207,15 +159,8 @@ async function getUrl({ url, token }: HttpAddress, path: string): Promise<Answer
   return answer && { at, status: answer.status, answer: jsonOf(await answer.text().catch(() => '')) };
 }
 
+/** null also when a daemon has the store and is silent: the store says who it is. */
 async function getSocket(storePath: string, path: string): Promise<Answer | null> {
-  await daemonListens(storePath);
-  const socketPath = socketPathOf(storePath);
-  return new Promise((resolve, reject) => {
-    const asking = request({ socketPath, path: `/${path}` }, (answer) => {
-      const read = (said: string) => resolve({ at: socketPath, status: answer.statusCode ?? 0, answer: jsonOf(said) });
-      text(answer).then(read, reject);
-    });
-    asking.once('error', () => resolve(null));
-    asking.end();
-  });
+  const answer = await askOver(storePath, { path: `/${path}` }).catch(() => null);
+  return answer && { at: socketPathOf(storePath), status: answer.status, answer: jsonOf(answer.said) };
 }

@@ -1,7 +1,8 @@
 // The store of a daemon that does not answer, for commands that read: what was known last.
 import { commandName } from '../../command-name.ts';
 import type { Guardian, Ledger } from '../../store/ledger.ts';
-import { type DaemonAddress, isHttp, NoDaemonError } from './daemon-client.ts';
+import { type DaemonAddress, isHttp } from './daemon-client.ts';
+import { NoDaemonError, silenceAdvice } from './daemon-socket.ts';
 
 /** Rejects with a sentence when there is no store at the address, or only a URL. Loads the store: beside a daemon nobody needs it. */
 export async function ledgerBeside(address: DaemonAddress): Promise<Ledger> {
@@ -18,8 +19,8 @@ export function unanswered(guardian: Guardian | null, known: string) {
     };
   if (guardian.kind === 'process')
     return {
-      headline: `Warmwarden has this store open, but does not answer yet (${guardian.name}). ${known}`,
-      advice: 'It is probably starting. Try again in a few seconds.',
+      headline: `A daemon (${guardian.name}) has this store but does not answer. ${known}`,
+      advice: silenceAdvice(guardian.name),
     };
   return {
     headline: `No daemon answers here, but the replica ${guardian.name} uses this store. ${known}`,

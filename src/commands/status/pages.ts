@@ -1,6 +1,6 @@
 // The pages of a fleet as one answer.
 import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
-import { NoDaemonError } from '../sources/daemon-client.ts';
+import { NoDaemonError } from '../sources/daemon-socket.ts';
 
 type NextPage = (cursor: string) => FleetAnswer | null | Promise<FleetAnswer | null>;
 

@@ -1,0 +1,121 @@
+// The socket beside a store: whether a daemon lives behind it, and one request to it, which ends when the daemon falls silent.
+import { text } from 'node:stream/consumers';
+import { commandName } from '../../command-name.ts';
+import { socketPathOf } from '../../operator/socket-path.ts';
+
+// An import of it would load a WebSocket, too: a tenth of the start of a command.
+const { request } = process.getBuiltinModule('node:http');
+
+/** A usual start takes less. */
+const startsWithinMs = 5_000;
+const lookAgainMs = 100;
+/** A daemon that is busy says its version sooner, however long a command takes that it carries out. */
+const signOfLifeWithinMs = 10_000;
+
+/** No daemon answers there. */
+export class NoDaemonError extends Error {
+  override readonly name = 'NoDaemonError';
+}
+
+/** A daemon listens there and says nothing: it was stopped, or hangs. */
+export class SilentDaemonError extends NoDaemonError {}
+
+/**
+ * Whether a daemon listens there, now or as soon as it has started: one that has just begun to start is waited for. Rejects with
+ * a SilentDaemonError when one listens and does not answer.
+ */
+export async function daemonListens(storePath: string): Promise<boolean> {
+  if (await answersNow(storePath)) return true;
+  const { starterOf } = await import('../../store/file/lock.ts');
+  const { systemClock } = await import('../../world.ts');
+  const clock = systemClock();
+  const until = clock.monotonic() + startsWithinMs;
+  while (clock.monotonic() < until && starterOf(storePath, clock.now()) !== null) {
+    await clock.sleep(lookAgainMs);
+    if (await answersNow(storePath)) return true;
+  }
+  return false;
+}
+
+/** Any answer is a sign of life. */
+async function answersNow(storePath: string): Promise<boolean> {
+  const late = AbortSignal.timeout(signOfLifeWithinMs);
+  const answers = await new Promise<boolean>((resolve) => {
+    request({ socketPath: socketPathOf(storePath), path: '/version', agent: false, signal: late }, (answer) => {
+      answer.destroy();
+      resolve(true);
+    })
+      .on('error', () => resolve(false))
+      .end();
+  });
+  if (!answers && late.aborted) throw await silence(storePath, 'does not answer. Nothing was changed.');
+  return answers;
+}
+
+async function silence(storePath: string, said: string): Promise<SilentDaemonError> {
+  const { livingHolder } = await import('../../store/file/lock.ts');
+  const holder = livingHolder(storePath);
+  const named = holder === null ? '' : ` (${holder})`;
+  return new SilentDaemonError(`A daemon${named} has this store but ${said} ${silenceAdvice(holder)}`);
+}
+
+/** What it means, and what to do. `holder`: as the store names it; null: not known. */
+export function silenceAdvice(holder: string | null): string {
+  const pid = /^process (\d+) /.exec(holder ?? '')?.[1];
+  const end = pid === undefined ? 'end it' : `end it with \`kill -KILL ${pid}\``;
+  return `Its mailboxes may not be guarded. If it is starting, try again in a minute. If it still does not answer, ${end} and start it again.`;
+}
+
+interface SocketRequest {
+  readonly path: string;
+  /** Sent as JSON with a POST; a GET without one. */
+  readonly body?: unknown;
+}
+
+interface SocketAnswer {
+  readonly status: number;
+  readonly said: string;
+}
+
+/**
+ * What the daemon answers. Rejects with a SilentDaemonError when it shows no sign of life, before or while it is asked, and
+ * otherwise as the connection fails.
+ */
+export async function askOver(storePath: string, asked: SocketRequest): Promise<SocketAnswer> {
+  // Before anything is sent: a command is never repeated.
+  await daemonListens(storePath);
+  const over = new AbortController();
+  try {
+    return await Promise.race([exchange(storePath, asked, over.signal), untilSilent(storePath, over.signal)]);
+  } finally {
+    over.abort();
+  }
+}
+
+function exchange(storePath: string, { path, body }: SocketRequest, signal: AbortSignal): Promise<SocketAnswer> {
+  const socketPath = socketPathOf(storePath);
+  const headers = { 'content-type': 'application/json' };
+  const method = body === undefined ? 'GET' : 'POST';
+  return new Promise((resolve, reject) => {
+    const asking = request({ socketPath, path, method, headers, signal }, (answer) => {
+      text(answer).then((said) => resolve({ status: answer.statusCode ?? 0, said }), reject);
+    });
+    asking.once('error', reject);
+    asking.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+/** Rejects once the daemon shows no sign of life. A command may take long, so its answer is not waited for only so long. */
+async function untilSilent(storePath: string, over: AbortSignal): Promise<never> {
+  const { systemClock } = await import('../../world.ts');
+  const clock = systemClock();
+  while (!over.aborted) {
+    await clock.sleep(signOfLifeWithinMs, over);
+    if (over.aborted) break;
+    await answersNow(storePath).catch(async () => {
+      const asked = `Whether it did what it was asked is not known: \`${commandName} history\` shows it.`;
+      throw await silence(storePath, `stopped answering. ${asked}`);
+    });
+  }
+  throw new Error('the answer is here');
+}

@@ -1,0 +1,82 @@
+// Every command hung without a word beside a daemon that was frozen, as by SIGSTOP: its socket accepts and never answers.
+import { expect, test } from 'vitest';
+import { Stage } from '../support/guarded.ts';
+import { Running } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+const box = 'box@fleet.example';
+const why = ['--reason', 'a test', '--yes'];
+/** Whatever would change something. */
+const changing = [
+  ['pause', box, ...why],
+  ['resume', box, ...why],
+  ['mode', box, 'slow', ...why],
+  ['limit', box, '3', ...why],
+  ['undo', '--since', '1h', ...why],
+  ['writes', 'off', ...why],
+  ['writes', 'on', ...why],
+  ['silence', 'add', '--rule', 'stale_data', '--for', '1h', ...why],
+  ['silence', 'expire', 'some', ...why],
+  ['breaker', 'release', ...why],
+  ['contest', 'release', box, ...why],
+  ['channels', 'resend', 'ops', ...why],
+  ['reload'],
+  ['recipes', 'run', 'breaches'],
+  ['recipes', 'list'],
+];
+/** Whatever is read from the store where no daemon runs. */
+const reading = [
+  ['status'],
+  ['alerts', 'list'],
+  ['history'],
+  ['explain', box],
+  ['silence', 'list'],
+  ['doctor'],
+  ['check', '--online'],
+  ['__alive'],
+];
+
+test('beside a frozen daemon every command ends with a sentence, and nothing is changed', async () => {
+  await using stage = await Stage.open();
+  const mailbox = stage.api.add(box);
+  const daemon = stage.start();
+  await daemon.onDuty();
+  await until('the mailbox to be known', () => stage.api.reads('/v1/stats', mailbox).length >= 2);
+  daemon.kill('SIGSTOP');
+  const run = async (argv: readonly string[]) => {
+    await using command = new Running([...argv, '--config', stage.config]);
+    const { code } = await command.ended;
+    return { argv, code, said: command.output };
+  };
+  const held = `A daemon \\(process ${daemon.pid} on [^)]*\\) has this store but does not answer\\.`;
+  for (const { argv, code, said } of await Promise.all(changing.map(run))) {
+    expect([argv.join(' '), code, said]).toEqual([argv.join(' '), 1, expect.stringMatching(held)]);
+    expect(said).toContain('Nothing was changed. Its mailboxes may not be guarded.');
+    expect(said).toContain(`kill -KILL ${daemon.pid}`);
+  }
+  const seen = await Promise.all(reading.map(run));
+  const [status, alerts, history, explain, silences, doctor, , alive] = seen;
+  for (const one of [status, alerts, doctor]) expect(one?.said.replace(/\s+/g, ' ')).toMatch(new RegExp(held));
+  expect(status?.said).toContain(box);
+  expect(explain?.said).toContain(box);
+  expect([status?.code, alerts?.code, history?.code, explain?.code, silences?.code]).toEqual([1, 1, 0, 0, 0]);
+  expect(alive?.code).toBe(1);
+  daemon.kill('SIGCONT');
+  const { code } = await run(['status']);
+  expect(code).toBe(0);
+  expect(stage.api.posts(mailbox)).toEqual([]);
+});
+
+test('a daemon that freezes while it carries a command out is said to have stopped, and the outcome to be unknown', async () => {
+  await using stage = await Stage.open();
+  const mailbox = stage.api.add(box);
+  const daemon = stage.start();
+  await daemon.onDuty();
+  await until('the mailbox to be known', () => stage.api.reads('/v1/stats', mailbox).length >= 2);
+  stage.api.applied = () => daemon.kill('SIGSTOP');
+  await using command = new Running(['pause', box, ...why, '--config', stage.config]);
+  expect((await command.ended).code).toBe(1);
+  expect(command.output).toContain('stopped answering');
+  expect(command.output).toContain('history` shows it');
+  expect(command.output).not.toContain('Nothing was changed');
+});
