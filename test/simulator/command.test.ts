@@ -65,7 +65,10 @@ test('several keys: each with its own plan, permission and mailboxes, in the ban
     'sk_live_a   (plan enterprise: 500 requests a minute; read-only; mailboxes *@northbeam.example)',
   );
   expect(started.out()).toContain(`{name: simulated, base_url: "${url}", api_key: "sk_live_a", plan: enterprise}`);
-  expect(started.out()).toContain(`{name: simulated-2, base_url: "${url}", api_key: "sk_live_b", plan: pro}`);
+  const rest = 'mailboxes: {exclude: ["*@northbeam.example"]}';
+  expect(started.out()).toContain(
+    `  - {name: simulated-2, base_url: "${url}", api_key: "sk_live_b", plan: pro, ${rest}}`,
+  );
   const asked = async (key: string, body?: string) => {
     const path = body === undefined ? 'mailboxes' : 'warmup';
     const headers = { authorization: `Bearer ${key}` };
@@ -81,6 +84,20 @@ test('several keys: each with its own plan, permission and mailboxes, in the ban
   expect([a.limit, b.limit, b.body.mailboxes.length]).toEqual(['500', '100', 12]);
   expect(a.body.mailboxes.map(({ email }: Json) => email.split('@')[1])).toEqual(Array(2).fill('northbeam.example'));
   expect((await asked('sk_live_b', '{}')).status).toBe(403);
+});
+
+test('several keys with the same mailboxes: the configuration guards each mailbox once', async () => {
+  const keys = ['sk_live_a', 'sk_live_b', 'sk_live_c,*@northbeam.example'].flatMap((key) => ['--key', key]);
+  await using started = run('--port', '0', ...keys);
+  await address(started);
+  const accounts = started
+    .out()
+    .split('\n')
+    .filter((line) => line.startsWith('  - {name: simulated'));
+  expect(accounts).toEqual([expect.stringContaining('sk_live_a')]);
+  expect(started.out()).toContain(
+    '# Left out, because the accounts above guard the same mailboxes: sk_live_b, sk_live_c\n',
+  );
 });
 
 test.each([

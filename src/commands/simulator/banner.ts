@@ -1,6 +1,7 @@
 // What `warmwarden simulator` says at its start: where it is, how to guard it, and how to let something go wrong.
 import { commandName } from '../../command-name.ts';
 import type { SimulatedKey } from '../../simulator/keys.ts';
+import { matchesAddress } from '../../simulator/pattern.ts';
 import { counted } from '../../wording/phrases.ts';
 
 export interface Running {
@@ -72,20 +73,55 @@ function keyText({ key, plan, permissions, mailboxes = [] }: SimulatedKey): stri
   return `${key}   (${[planTexts[plan], ...rights, ...whose].join('; ')})`;
 }
 
-/** The free plan has no access, and Warmwarden no word for it. */
-function accountText({ key, plan }: SimulatedKey, index: number, url: string): string {
-  const name = index === 0 ? 'simulated' : `simulated-${index + 1}`;
-  const guarded = plan === 'free' ? 'pro' : plan;
-  return `  - {name: ${name}, base_url: "${url}", api_key: "${key}", plan: ${guarded}}`;
+/** Guards each mailbox once: of the keys that have it, with the first one. */
+function accountsText({ url, keys, mailboxes }: Running): string {
+  const leftOut: string[] = [];
+  const lines = keys.flatMap((key, index) => {
+    const own = mailboxes.filter((address) => owns(key, address));
+    const before = keys.slice(0, index).filter(({ plan }) => plan !== 'free');
+    const isGuarded = (address: string) => before.some((one) => owns(one, address));
+    if (own.length > 0 && own.every(isGuarded)) {
+      leftOut.push(key.key);
+      return [];
+    }
+    const elsewhere = before.flatMap((one) => one.mailboxes ?? []).filter((glob) => own.some(matchesGlob(glob)));
+    return [accountText(key, { index, url, elsewhere })];
+  });
+  if (leftOut.length > 0)
+    lines.push(`  # Left out, because the accounts above guard the same mailboxes: ${leftOut.join(', ')}`);
+  return lines.join('\n');
 }
 
-function configuration({ url, keys, mailboxes }: Running): string {
+const matchesGlob = (glob: string) => (address: string) => matchesAddress(glob, address);
+
+function owns({ mailboxes = [] }: SimulatedKey, address: string): boolean {
+  return mailboxes.some((glob) => matchesAddress(glob, address));
+}
+
+interface Place {
+  readonly index: number;
+  readonly url: string;
+  /** Globs on the addresses that other accounts guard. */
+  readonly elsewhere: readonly string[];
+}
+
+/** The free plan has no access, and Warmwarden no word for it. */
+function accountText({ key, plan }: SimulatedKey, { index, url, elsewhere }: Place): string {
+  const name = index === 0 ? 'simulated' : `simulated-${index + 1}`;
+  const guarded = plan === 'free' ? 'pro' : plan;
+  const globs = elsewhere.map((glob) => `"${glob}"`).join(', ');
+  const exclude = elsewhere.length === 0 ? '' : `, mailboxes: {exclude: [${globs}]}`;
+  return `  - {name: ${name}, base_url: "${url}", api_key: "${key}", plan: ${guarded}${exclude}}`;
+}
+
+function configuration(running: Running): string {
+  const { url, mailboxes } = running;
   const fast =
     mailboxes.length <= smallFleet
       ? 'poll: {stats_interval_min: 15s, dns: "* * * * *"}   # read often, so that you see changes soon\n'
       : '';
   return `accounts:
-${keys.map((key, index) => accountText(key, index, url)).join('\n')}
+${accountsText(running)}
 ${fast}log: {format: pretty}
 alerts:
   group_wait: 5s
