@@ -211,10 +211,10 @@ function stopSentence(writesOff: readonly WritesOff[]): string {
   return `Writes are OFF for ${named.join(', ')}${more}.`;
 }
 
-/** `By bob: a look first. On again at 22 November 10:02 UTC, or now with ...`. */
+/** `Writes were switched off by bob: a look first. To allow them: ...`. */
 function stopText({ scope, by, reason, until }: WritesOff, { command, zone }: HeadlineFacts): string {
-  const end = until === null ? 'To allow writes' : `Until ${momentText(until, zone)}; to allow writes now`;
-  return `${sentenceOf(`By ${by}: ${reason}`)} ${end}: \`${writesOnCommand(scope, command)}\`.`;
+  const end = until === null ? 'To allow them' : `They stay off until ${momentText(until, zone)}. To allow them now`;
+  return `${sentenceOf(`Writes were switched off by ${by}: ${reason}`)} ${end}: \`${writesOnCommand(scope, command)}\`.`;
 }
 
 function fleetHeadline(facts: HeadlineFacts): Headline {

@@ -16,6 +16,7 @@ import { writesAreOff } from '../model/write-scope.ts';
 import { isHeldEmergency, type MailboxRow } from '../overview/fleet-view.ts';
 import { actionWord } from '../wording/decision-words.ts';
 import { sentence } from '../wording/explain.ts';
+import { duration } from '../wording/one-line.ts';
 import { pausedText } from '../wording/paused.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
@@ -253,6 +254,7 @@ function decidedWhen(
   now: EpochMs,
 ): Markup {
   if (count === 1) return ago(until, now);
+  if (duration(now - since) === duration(now - until)) return html`${numberText(count)} answers, ${ago(until, now)}`;
   return html`${numberText(count)} answers, the first ${ago(since, now)}, the last ${ago(until, now)}`;
 }
 

@@ -337,7 +337,9 @@ describe('the headline', () => {
     }
     const scope = { kind: 'everything' } as const;
     fleet.putWritesOff({ scope, since: now, until: Date.parse('2026-03-13T18:00:00Z'), by: 'ann', reason: 'look' });
-    expect(await read(fleet, '/', { timeZone })).toContain('Until 13 March 19:00 Europe/Berlin; to allow writes now');
+    expect(await read(fleet, '/', { timeZone })).toContain(
+      'They stay off until 13 March 19:00 Europe/Berlin. To allow them now: <code>',
+    );
   });
 
   test('a held emergency is marked, and stands before what is held and has graver alerts', async () => {
@@ -501,7 +503,7 @@ describe('the headline', () => {
     expect(headline(narrow)).toBe(
       'Writes are OFF for mailbox box1@acme.example (account acme). All 3 mailboxes are OK.',
     );
-    expect(narrow).toContain('By bob: a look first.');
+    expect(narrow).toContain('Writes were switched off by bob: a look first.');
     expect(narrow).toContain('<code>warmwarden writes on --mailbox acme/box1@acme.example</code>');
     expect(narrow).toContain('class="headline acted"');
     fleet.putWritesOff({ ...off, scope: everything });
@@ -779,6 +781,10 @@ describe('the page of a mailbox', () => {
     expect(body.replace(/<\/?time[^>]*>/g, '')).toContain(
       '4 answers, the first 60\u00a0min ago, the last 1\u00a0min ago',
     );
+    const twice = { since: now - 13 * minuteMs - 2_000, until: now - 13 * minuteMs, count: 2, verdict: verdict({}) };
+    const together = { entriesOf: async () => ({ decisions: [{ ...first, ...twice }], actions: [], changes: [] }) };
+    const brief = await read(exampleFleet(), '/mailboxes/acme/m1', { entries: together });
+    expect(brief.replace(/<\/?time[^>]*>/g, '')).toContain('2 answers, 13\u00a0min ago');
     expect(body).toContain('role="img"');
     expect(body).toContain(new Date(now - minuteMs).toISOString());
   });

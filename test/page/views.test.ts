@@ -207,6 +207,17 @@ test('what the store does not tell is said to be unknown, and not to be nothing'
   expect(body).not.toMatch(/no record of a message|no messages yet/);
 });
 
+test('of a new alert without a message, it says that a first message waits; of an older one, that none is known', async () => {
+  const shown = async (age: number) => {
+    const fleet = exampleFleet();
+    fleet.putAlert({ ...disconnected, firingAt: now - age });
+    return textOf(await read(`/alerts?rule=${disconnected.rule}`, fleet, { deliveries: async () => [] }));
+  };
+  expect(await shown(minuteMs)).toContain('No message about it yet: a first message waits');
+  expect(await shown(minuteMs)).not.toContain('no record of a message');
+  expect(await shown(hourMs)).toContain('Warmwarden has no record of a message about it.');
+});
+
 test('of equally severe alerts the most urgent kind comes first: the circuit breaker before what it holds', async () => {
   const fleet = exampleFleet();
   const severity = 'critical';

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { Alert, Silence } from '../../model/alert.ts';
 import { type ListedDelivery, publicState } from '../../model/delivery.ts';
 import { mailboxPath } from '../../model/page-links.ts';
-import type { EpochMs } from '../../model/time.ts';
+import { type EpochMs, minuteMs } from '../../model/time.ts';
 import type { AlertGroup } from '../../overview/firing-alerts.ts';
 import { counted } from '../../wording/phrases.ts';
 import { ruleNames } from '../../wording/rule-names.ts';
@@ -11,6 +11,9 @@ import { alertCommands, ruleCommands } from './command-links.ts';
 import { deliveryWords } from './delivery-item.ts';
 import { ago, breakable, lasting, type Markup, moment, prose, severityBadge, text } from './elements.ts';
 import { selectionPath } from './fleet-table.ts';
+
+/** Until then, a message that waits for others, or for an incident that may begin, is as usual. */
+const firstMessageWithinMs = 10 * minuteMs;
 
 export interface AlertItemParts {
   readonly alert: Alert;
@@ -26,7 +29,7 @@ export function alertItem({ alert, now, sent, silence }: AlertItemParts): Markup
 <p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span> ${silence ? html`<span class="badge none">silenced</span> <span class="muted">until ${moment(silence.until)} by ${text(silence.by)}</span>` : ''} ${runbookLink(alert)}</p>
 ${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
 ${silence ? html`<p class="muted">Silenced because: ${text(silence.reason)}</p>` : ''}
-${sent ? sentList(sent, now) : ''}
+${sent ? sentOf(alert, sent, now) : ''}
 ${alert.status === 'firing' ? alertCommands(alert, silence) : ''}</li>`;
 }
 
@@ -51,6 +54,12 @@ export function alertTitle(alert: Alert): Markup {
 
 export function runbookLink({ rule }: Pick<Alert, 'rule'>): Markup {
   return html`<a class="runbook" href="/runbooks#${rule}" aria-label="Runbook of ${rule}">${rule}</a>`;
+}
+
+/** The messages about an alert that fires; while it is new, why there may be none yet. */
+function sentOf({ firingAt }: Alert, sent: readonly ListedDelivery[], now: EpochMs): Markup {
+  if (sent.length > 0 || firingAt === null || now - firingAt >= firstMessageWithinMs) return sentList(sent, now);
+  return html`<p class="muted">No message about it yet: a first message waits, so that alerts that belong together are one message. Where no route or channel takes the alert, none is sent.</p>`;
 }
 
 /** Where each message about it went, and whether it arrived. */
