@@ -1,6 +1,7 @@
 // Why the warm-up of a mailbox is paused, since when, and who paused it, in sentences.
 import type { Action, Person } from '../model/action.ts';
 import type { Change } from '../model/change.ts';
+import type { MailboxState } from '../model/mailbox.ts';
 import type { Claim } from '../model/verdict.ts';
 import { rateText, sentence } from './explain.ts';
 import { momentText } from './phrases.ts';
@@ -28,6 +29,11 @@ export function pausedText({ claim, actions, changes }: PausedFacts, zone = 'UTC
   const { name, reason } = done.by;
   const since = `${name} paused the warm-up through Warmwarden on ${momentText(done.openedAt ?? done.plannedAt, zone)}`;
   return reason === '' ? `${since}.` : `${since}: ${sentence(reason)}`;
+}
+
+/** As far as the picture of the fleet has them. */
+export function factsOf({ action, changes }: Pick<MailboxState, 'action' | 'changes'>) {
+  return { actions: action ? [action] : [], changes: changes.toReversed() };
 }
 
 /** Who paused the warm-up through Warmwarden, as far as these facts show; of a mailbox that is paused, and not by the guard. */

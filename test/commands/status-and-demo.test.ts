@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Fleet } from '../../src/fleet/fleet.ts';
 import { Store } from '../../src/store/store.ts';
-import { account, alert, exampleFleet } from '../serve/example-fleet.ts';
+import { account, action, alert, exampleFleet, mailbox, verdict } from '../serve/example-fleet.ts';
 import { serve } from '../serve/running-server.ts';
 import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -85,6 +85,21 @@ test('1 says that an account cannot be read or written, that polling stopped or 
     }),
   ];
   expect(codes).toEqual([0, 1, 1, 1, 1, 1, 1, 1]);
+});
+
+test('a mailbox that a person paused through Warmwarden names the person', async () => {
+  const fleet = exampleFleet();
+  const paused = verdict({ reason: 'already_paused', run: 'paused' });
+  const m9 = mailbox('m9', 'box9@acme.example', { verdict: { at: now, answer: paused } });
+  const by = { name: 'root', reason: 'a campaign' };
+  fleet.putMailbox({ ...m9, action: action('a9', m9, { kind: 'pause', state: 'confirmed', by }) });
+  await using server = await serve(fleet);
+  const { stdout } = await commandLine(['status', '--url', server.url]);
+  expect(stdout).toContain('Paused by root ');
+  expect(stdout).not.toContain('Paused by others');
+  const json = JSON.parse((await commandLine(['status', '--json', '--url', server.url])).stdout);
+  const names = json.mailboxes.flatMap(({ paused_by: name }: { paused_by: string | null }) => name ?? []);
+  expect(names).toEqual(['root']);
 });
 
 test('what is piped is never cut, and no mailbox is left out; many alerts of one rule are one line, and one entry of the JSON', async () => {

@@ -22,6 +22,8 @@ type Mailbox = FleetAnswer['mailboxes'][number];
 type Verdict = NonNullable<Mailbox['verdict']>;
 
 interface Row extends Pick<Mailbox, 'account' | 'email' | 'state' | 'mode' | 'stats_at'> {
+  /** Absent: an earlier daemon answered. */
+  readonly paused_by?: string | null;
   readonly alerts: readonly string[];
   readonly verdict: Pick<Verdict, 'sent' | 'bounced' | 'rate_percent' | 'limit_percent' | 'emergency'> | null;
 }
@@ -62,6 +64,8 @@ const tones: Readonly<Record<FleetAnswer['tone'], Style>> = {
 const alertsNamed = 5;
 /** The advice above sends people to what the alerts say. */
 const whatTheySay = '`alerts list --details` shows what each alert says';
+/** The longest of the states' words: another name is cut there. */
+const stateWidth = stateWords.paused_by_guard.length;
 /** Narrower than this a column of names tells nothing. */
 const minNameWidth = 12;
 
@@ -180,7 +184,7 @@ function fleetLines(rows: readonly Row[], { at, accounts }: StatusView, { column
   const several = new Set(rows.map(({ account }) => account)).size > 1;
   const alerts = rows.some((row) => row.alerts.length > 0);
   const lines = rows.map((row) => [
-    [stateWords[row.state], emergencyIn(row), troubleIn(row)].filter((word) => word !== null).join(', '),
+    [stateOf(row), emergencyIn(row), troubleIn(row)].filter((word) => word !== null).join(', '),
     several ? `${row.account}/${row.email}` : row.email,
     row.mode ?? '?',
     row.verdict ? `${row.verdict.bounced} of ${row.verdict.sent}` : '?',
@@ -194,6 +198,11 @@ function fleetLines(rows: readonly Row[], { at, accounts }: StatusView, { column
     lineOf([style(rows[index] ? styleOf(rows[index], troubleIn(rows[index])) : 'green', state), ...rest]),
   );
   return [style('bold', lineOf(title)), ...written];
+}
+
+/** Who paused it, where a person did so through Warmwarden. */
+function stateOf({ state, paused_by: by }: Row): string {
+  return by ? shortened(visibleText(`Paused by ${by}`), stateWidth) : stateWords[state];
 }
 
 /** `several` accounts; `alerts` on any mailbox: an empty column takes room from the names. */

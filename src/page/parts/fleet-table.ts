@@ -14,7 +14,7 @@ import {
   wholeFleet,
 } from '../../overview/fleet-view.ts';
 import { share } from '../../wording/one-line.ts';
-import { pausedBy } from '../../wording/paused.ts';
+import { factsOf, pausedBy } from '../../wording/paused.ts';
 import { counted, numberText } from '../../wording/phrases.ts';
 import { accountTrouble, stateWords } from '../../wording/states.ts';
 import { selectBox } from './command-links.ts';
@@ -152,10 +152,7 @@ function tableRow(row: MailboxRow, trouble: string | null, now: EpochMs): Markup
   const cell = (heading: string, content: Markup | string, className = '') =>
     html`<td role="cell" class="${className}" data-heading="${heading}">${content}</td>`;
   const unknown = html`<span class="muted">–</span>`;
-  const by =
-    state === 'paused_by_others'
-      ? pausedBy({ actions: mailbox.action ? [mailbox.action] : [], changes: mailbox.changes.toReversed() })
-      : null;
+  const by = state === 'paused_by_others' ? pausedBy(factsOf(mailbox)) : null;
   const troubles = row.alerts.filter((alert) => alert.severity !== 'info').length;
   return html`<tr role="row" id="${rowId(row)}" class="${state}">
 ${cell('State', stateBadge(state, isHeldEmergency(state, verdict)), 'state')}

@@ -17,6 +17,7 @@ import type { FiringAlerts } from '../../overview/firing-alerts.ts';
 import type { MailboxRow, StateCounts } from '../../overview/fleet-view.ts';
 import type { Headline } from '../../overview/headline.ts';
 import { changeSentence } from '../../wording/causes.ts';
+import { factsOf, pausedBy } from '../../wording/paused.ts';
 import { replicaTroubles } from '../../wording/replicas.ts';
 import { sweepText } from '../../wording/sweep.ts';
 import type { RowsAfter } from '../select-page.ts';
@@ -163,6 +164,7 @@ export function rowJson(row: MailboxRow, explain: Explain) {
     listings: row.listings,
     stats_at: iso(row.statsAt),
     claim: mailbox.memory?.claim ? { kind: mailbox.memory.claim.kind, since: iso(mailbox.memory.claim.since) } : null,
+    paused_by: row.state === 'paused_by_others' ? (pausedBy(factsOf(mailbox))?.name ?? null) : null,
     alerts: row.alerts.map((alert) => alert.rule),
     verdict: verdict && mailbox.verdict ? { at: iso(mailbox.verdict.at), ...verdictJson(verdict, explain) } : null,
   };

@@ -70,6 +70,7 @@ const mailbox = {
   listings: 0,
   stats_at: '2026-03-10T17:30:00.248Z',
   claim,
+  paused_by: null,
   alerts: [],
   verdict: { at: '2026-03-10T17:30:00.619Z', ...pausedVerdict },
 };

@@ -149,6 +149,9 @@ export const mailboxFields = {
     .strictObject({ kind: text, since: moment })
     .nullable()
     .describe('The change by Warmwarden that is in force.'),
+  paused_by: text
+    .nullable()
+    .describe('Who paused its warm-up through Warmwarden, if a person did and it is still paused.'),
   alerts: texts.describe('Rules that fire for it.'),
   verdict: datedVerdict.nullable().describe('The newest [verdict](#verdict), with `at`.'),
 };
