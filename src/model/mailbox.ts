@@ -13,6 +13,7 @@ import type {
 import type { Change } from './change.ts';
 import type { Forecast } from './forecast.ts';
 import type { GuardMemory } from './guard-memory.ts';
+import { suggestion } from './nearest.ts';
 import type { EpochMs } from './time.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -62,8 +63,15 @@ export function namedMailbox(
   name: string,
   mailboxes: Iterable<MailboxState>,
 ): { readonly mailbox: MailboxState } | { readonly wrong: string } {
-  const [mailbox, ...others] = [...mailboxes].filter((one) => isCalled(name, one));
-  if (!mailbox) return { wrong: `No guarded mailbox is called ${name}.` };
+  const all = [...mailboxes];
+  const [mailbox, ...others] = all.filter((one) => isCalled(name, one));
+  if (!mailbox)
+    return {
+      wrong: `No guarded mailbox is called ${name}.${suggestion(
+        name.slice(name.indexOf('/') + 1),
+        all.map(({ email }) => email),
+      )}`,
+    };
   if (others.length === 0) return { mailbox };
   const names = [mailbox, ...others].map(({ account, email }) => `${account}/${email}`);
   return { wrong: `${name} is ambiguous: name one of ${names.join(', ')}.` };

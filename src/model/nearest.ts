@@ -6,14 +6,38 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return near === null ? '' : ` (did you mean ${near}?)`;
 }
 
+/** So many names are suggested. */
+const mostSuggested = 3;
+/** So many are compared letter by letter: of a large fleet, not each. */
+const mostCompared = 2_000;
+/** A name that differs in more letters is another one: addresses of a domain are alike. */
+const mostMistyped = 2;
+/** An address that begins otherwise is not compared: people look up what they wrote. */
+const sameLetters = 2;
+
+/**
+ * ` Did you mean X, Y or Z?` for those of `known` that hold the word; without one, for the nearest that begins with the same
+ * letters; or an empty string.
+ */
+export function suggestion(word: string, known: readonly string[]): string {
+  const wanted = word.toLowerCase();
+  const holding = wanted === '' ? [] : known.filter((name) => name.toLowerCase().includes(wanted));
+  const begun = wanted.slice(0, sameLetters);
+  const alike = () => known.filter((name) => name.toLowerCase().startsWith(begun)).slice(0, mostCompared);
+  const meant = holding.length > 0 ? holding : [nearest(word, alike(), mostMistyped)].filter((name) => name !== null);
+  const [last, ...others] = [...new Set(meant)].slice(0, mostSuggested).reverse();
+  if (last === undefined) return '';
+  return ` Did you mean ${others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`}?`;
+}
+
 /** The known word with the fewest edits, when those are at most a third of its letters (or one, in short words). */
-function nearest(word: string, known: readonly string[]): string | null {
+function nearest(word: string, known: readonly string[], mostEdits = Number.POSITIVE_INFINITY): string | null {
   let best: string | null = null;
   let fewest = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
     const count = edits(word.toLowerCase(), candidate.toLowerCase());
     const most = Math.min(Math.max(1, Math.floor(candidate.length / 3)), candidate.length - 1);
-    if (count < fewest && count <= most) {
+    if (count < fewest && count <= Math.min(most, mostEdits)) {
       best = candidate;
       fewest = count;
     }

@@ -4,6 +4,7 @@ import { isDisarming } from '../alert/rules/disarmed-rule.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { type AlertMatch, alertRules, matchText, type Silence } from '../model/alert.ts';
 import { fitsGlob, namesMailbox } from '../model/glob.ts';
+import { suggestion } from '../model/nearest.ts';
 import type { OperatorCommands } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted, momentText } from '../wording/phrases.ts';
@@ -68,12 +69,13 @@ function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | nul
   const unknown = (globs: readonly string[] | undefined, names: readonly string[]) =>
     globs?.find((glob) => !names.some((name) => fitsGlob(glob, name)));
   const rule = unknown(match.rule, alertRules);
-  if (rule !== undefined) return `No alert rule is called ${rule}. The rules are: ${alertRules.join(', ')}.`;
+  if (rule !== undefined)
+    return `No alert rule is called ${rule}.${suggestion(rule, alertRules)} The rules are: ${alertRules.join(', ')}.`;
   const rules = alertRules.filter((name) => match.rule?.some((glob) => fitsGlob(glob, name)));
   if (rules.length > 0 && rules.every((name) => isDisarming({ rule: name })))
     return `No silence mutes ${rules.join(' or ')}: people are always notified when protection is off.`;
   const account = unknown(match.account, accounts);
-  return account === undefined ? null : `No account is called ${account}.`;
+  return account === undefined ? null : `No account is called ${account}.${suggestion(account, accounts)}`;
 }
 
 function effectOf(name: string, { match, until }: Silence, fleet: Fleet): readonly string[] {

@@ -78,12 +78,12 @@ test('a silence that fits nothing, or everything, is refused with what there is'
   const ask = (match: object) => askDaemon(path, 'silence-add', { match, for_seconds: 3_600, ...asker });
   expect(await ask({})).toEqual({
     result: 'invalid',
-    messages: ['A silence needs at least one of: a rule, an account, a mailbox, a domain or a severity.'],
+    messages: ['A silence needs at least one of: a rule, an account, a mailbox, a domain, an object or a severity.'],
   });
   expect((await ask({ rule: ['dns_fialing'] })).messages[0]).toMatch(
-    /^No alert rule is called dns_fialing\. The rules are: api_down/,
+    /^No alert rule is called dns_fialing\. Did you mean dns_failing\? The rules are: api_down/,
   );
-  expect((await ask({ account: ['acne'] })).messages).toEqual(['No account is called acne.']);
+  expect((await ask({ account: ['acne'] })).messages).toEqual(['No account is called acne. Did you mean acme?']);
   expect(await ask({ rule: ['writes_*', 'disarmed'] })).toEqual({
     result: 'invalid',
     messages: ['No silence mutes writes_off or disarmed: people are always notified when protection is off.'],
