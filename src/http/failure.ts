@@ -53,7 +53,7 @@ const searchedCharacters = 4_096;
 /** At most 200 characters of a foreign text on one line, without control characters. */
 export function quote(text: string): string {
   const isLong = text.length > searchedCharacters;
-  const beginning = isLong ? text.slice(0, searchedCharacters).toWellFormed() : text;
+  const beginning = text.slice(0, searchedCharacters).toWellFormed();
   const line = beginning.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   const characters = [...line];
   if (characters.length <= quotedCharacters) return isLong ? `${line}...` : line;

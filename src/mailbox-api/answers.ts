@@ -44,7 +44,12 @@ const maxListNames = 1_000;
 const maxRecordLetters = 4_096;
 
 function readText(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value.slice(0, maxTextLetters) : null;
+  return typeof value === 'string' && value !== '' ? cut(value, maxTextLetters) : null;
+}
+
+/** JSON may hold half a letter, and so may what is cut: such a text can't be part of an address. */
+function cut(text: string, letters: number): string {
+  return text.slice(0, letters).toWellFormed();
 }
 
 function readFlag(value: unknown): boolean | null {
@@ -78,7 +83,7 @@ function readEntry(raw: unknown): MailboxEntry | null {
   if (id === null || !isName(email)) return null;
   return {
     id,
-    email,
+    email: email.toWellFormed(),
     provider: readText(fields['provider']),
     status: readText(fields['status']),
     healthScore: readDecimal(fields['health_score']),
@@ -87,10 +92,10 @@ function readEntry(raw: unknown): MailboxEntry | null {
   };
 }
 
-/** What names a mailbox: a text or a number; null: neither. */
+/** What names a mailbox: a text or a number; null: neither, or what can be neither asked for nor stored. */
 function readId({ id }: Fields): string | null {
   const known = typeof id === 'number' && Number.isFinite(id) ? String(id) : id;
-  return isName(known) ? known : null;
+  return isName(known) && known.isWellFormed() && !known.includes('\0') ? known : null;
 }
 
 function isName(value: unknown): value is string {
@@ -237,8 +242,8 @@ const failingWords = ['fail', 'failed', 'failing', 'softfail', 'missing', 'none'
 /** A record's status as word or object (T6); temperror, pending and unknown words are inconclusive (S6). */
 function readRecord(value: unknown): DnsRecord {
   const raw = typeof value === 'object' && value !== null ? value : { status: value };
-  const status = 'status' in raw && typeof raw.status === 'string' ? raw.status.slice(0, maxTextLetters) : null;
-  const record = 'record' in raw && typeof raw.record === 'string' ? raw.record.slice(0, maxRecordLetters) : null;
+  const status = 'status' in raw && typeof raw.status === 'string' ? cut(raw.status, maxTextLetters) : null;
+  const record = 'record' in raw && typeof raw.record === 'string' ? cut(raw.record, maxRecordLetters) : null;
   const word = status?.trim().toLowerCase() ?? '';
   const pass = passingWords.includes(word) ? true : failingWords.includes(word) ? false : null;
   return { status, pass, record };

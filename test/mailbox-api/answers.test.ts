@@ -85,6 +85,30 @@ test('an unreadable entry hides nobody: the list counts as truncated', () => {
   expect([list?.mailboxes.map(({ id }) => id), list?.truncated]).toEqual([['a'], true]);
 });
 
+test.each(['a\ud800', '\udc00', 'a\0b'])(
+  'a mailbox with the id %j can be neither asked for nor stored: the list is truncated',
+  (id) => {
+    const list = readMailboxes({
+      mailboxes: [
+        { id, email: 'a@x.test' },
+        { id: 'm2', email: 'b@x.test' },
+      ],
+    });
+    expect(list?.mailboxes.map((one) => one.id)).toEqual(['m2']);
+    expect(list?.truncated).toBe(true);
+  },
+);
+
+test('half a letter in a text, or where a text is cut, is replaced: nobody can put it into an address', () => {
+  const broken = `${'x'.repeat(999)}\u{1f600}`;
+  const entry = readMailboxes({ mailboxes: [{ id: 'm1', email: 'a@\ud800.test', provider: broken }] })?.mailboxes[0];
+  expect(entry).toMatchObject({ email: 'a@\ufffd.test', provider: `${'x'.repeat(999)}\ufffd` });
+  const dns = readDns({ domain: '\udc00', spf: { status: 'pass', record: `${'x'.repeat(4_095)}\u{1f600}` } });
+  expect(dns?.domain).toBe('\ufffd');
+  expect(dns?.records.spf.record?.isWellFormed()).toBe(true);
+  expect(readBlacklist({ blacklists_found: ['\ud800'] })?.lists).toEqual(['\ufffd']);
+});
+
 test('of two entries with one id the later counts; two ids with one address are both kept (S8, S13)', () => {
   const list = readMailboxes({
     mailboxes: [
