@@ -56,9 +56,14 @@ export function commandPage(parts: CommandPageParts): Markup {
 <section class="panel command" aria-labelledby="command"><h1 id="command">${text(parts.text.title)}</h1>
 ${problem === null ? '' : html`<p class="bad" role="alert">${prose(problem)}</p>`}
 ${fields.length === 0 ? '' : choiceForm(parts)}
-${effects.length === 0 ? '' : html`<h2>${plan === null ? 'Nothing to do' : 'What will happen'}</h2>${effectList(effects)}`}
+${effects.length === 0 ? '' : html`<h2>${headingOf(parts)}</h2>${effectList(effects)}`}
 ${plan === null ? '' : confirmForm(parts, plan)}
 </section>`;
+}
+
+function headingOf({ effects, plan }: CommandPageParts): string {
+  if (plan !== null) return 'What will happen';
+  return effects.some(({ outcome }) => outcome.result === 'invalid') ? 'Not possible like this' : 'Nothing to do';
 }
 
 /** A GET: it only shows what would happen. */

@@ -198,7 +198,10 @@ describe('a command on the page', () => {
       match: { rule: ['dns_failing'], account: ['agency'], mailbox: [oliver] },
     });
     expect(await carryOut(stage, browser, `/silences?do=expire&id=${id}`)).toContain(`Silence ${id} has expired.`);
-    expect((await browser.get('/silences?do=add')).text).toContain('A silence needs at least one of');
+    const empty = shownText((await browser.get('/silences?do=add')).text);
+    expect(empty).toContain('A silence needs at least one of');
+    expect(empty).toContain('Not possible like this');
+    expect(empty).not.toContain('Nothing to do');
   });
 
   it('undoes what Warmwarden did, and shows first what that is', async () => {
