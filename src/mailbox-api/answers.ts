@@ -1,6 +1,7 @@
 // Reads the API's answers: strict in dates and counts, tolerant elsewhere. Source: api/mailbox-api.md section 2; docs/faults.md T, S.
 // By hand: a fleet reads a thousand answers a second, and a schema costs up to ten times as much.
 import { jsonText, quote } from '../http/failure.ts';
+import { saysMore } from '../http/says-more.ts';
 import {
   type BlacklistAnswer,
   type DnsAnswer,
@@ -102,11 +103,6 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= maxTextLetters;
 }
 
-/** Signs that the list goes on elsewhere (S8): nobody may be taken for gone then. */
-function saysMore(body: Fields): boolean {
-  return ['next', 'next_page', 'next_cursor', 'cursor'].some((key) => Boolean(body[key])) || body['has_more'] === true;
-}
-
 export const readMailboxes: Reader<MailboxList> = reader((body) => {
   const { mailboxes } = body;
   if (!Array.isArray(mailboxes)) return null;
@@ -117,7 +113,7 @@ export const readMailboxes: Reader<MailboxList> = reader((body) => {
     if (entry) byId.set(entry.id, entry);
     else unreadable = true;
   }
-  return { mailboxes: [...byId.values()], truncated: unreadable || saysMore(body) };
+  return { mailboxes: [...byId.values()], truncated: unreadable || saysMore(body, mailboxes.length) };
 });
 
 function readConnection(body: Fields): Pick<MailboxDetail, 'connection' | 'connectionError'> {

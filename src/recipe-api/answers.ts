@@ -15,6 +15,8 @@ export interface RecipeEntry {
 
 export interface RecipePage {
   readonly recipes: readonly RecipeEntry[];
+  /** In the answer, with those that are there twice or can't be read. */
+  readonly entries: number;
   /** Entries without an id, which nobody could trigger. */
   readonly unreadable: number;
   /** What the service itself says is wrong with recipes that it does not list, quoted. */
@@ -105,7 +107,7 @@ export function readRecipes(body: unknown): RecipePage | null {
     if (entry) byId.set(entry.id, entry);
     else unreadable += 1;
   }
-  return { recipes: [...byId.values()], unreadable, problems: problemsIn(body) };
+  return { recipes: [...byId.values()], entries: list.length, unreadable, problems: problemsIn(body) };
 }
 
 /** As our own service lists them: `{broken: [{file, problems: [...]}]}`. */

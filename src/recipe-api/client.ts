@@ -5,6 +5,7 @@ import { jsonOf, textOf } from '../http/body.ts';
 import { type AnswerHeaders, createAgent, type Exchange, exchange, isLarge, type Success } from '../http/exchange.ts';
 import { type Failure, failed, malformed, type Result } from '../http/failure.ts';
 import { Redactor } from '../http/redactor.ts';
+import { saysMore } from '../http/says-more.ts';
 import type { World } from '../world.ts';
 import {
   objectOf,
@@ -103,7 +104,8 @@ export class RecipeApi {
         return this.#failed('GET', path, malformed(got.value.status, 'it does not hold a list of recipes').failure);
       pages.push(page);
       path = this.#nextOf(got.value);
-      truncated = path === null ? saysMore(got.value.body) : pages.length >= maxPages;
+      const held = pages.reduce((sum, { entries }) => sum + entries, 0);
+      truncated = path === null ? saysMore(objectOf(got.value.body), held) : pages.length >= maxPages;
     }
     const byId = new Map(pages.flatMap(({ recipes }) => recipes.map((entry) => [entry.id, entry])));
     const unreadable = pages.reduce((sum, page) => sum + page.unreadable, 0);
@@ -245,13 +247,6 @@ interface Read {
 function bodyOf({ parameters, apply }: TriggerRequest): string | null {
   if (Object.keys(parameters).length === 0 && !apply) return null;
   return JSON.stringify({ parameters, ...(apply ? { apply } : {}) });
-}
-
-/** Signs that a list goes on elsewhere (docs/faults.md S8). */
-function saysMore(body: unknown): boolean {
-  const fields = objectOf(body);
-  const names = ['next', 'next_page', 'next_cursor', 'cursor'];
-  return names.some((name) => Boolean(fields[name])) || fields['has_more'] === true;
 }
 
 /** A run that only the Location of an answer names. */

@@ -141,6 +141,7 @@ const shapes = {
   'connection-error-object': edited({ set: { connection_error: { code: 'AUTH', detail: 'bad login' } } }),
   'connection-error-empty': edited({ set: { connection_error: '' } }),
   paged: edited({ set: { next_cursor: 'abc', has_more: true }, keep: { mailboxes: 1 } }),
+  'paged-total': edited({ set: { total: 40, page: 1, pages: 40 }, keep: { mailboxes: 1 } }),
   'short-list': edited({ keep: { mailboxes: 1 } }),
   'empty-list': edited({ keep: { mailboxes: 0 } }),
   'entry-twice': edited({ repeat: ['mailboxes'] }),

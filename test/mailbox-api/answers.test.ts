@@ -72,12 +72,33 @@ test.each([
   [{ cursor: 'abc' }],
   [{ next_page: 2 }],
   [{ has_more: true }],
+  [{ total: 40, page: 1, pages: 2 }],
+  [{ total: 40 }],
+  [{ total_count: '40' }],
+  [{ count: 1 }],
+  [{ page: 1, total_pages: 2 }],
+  [{ current_page: 1, last_page: 2 }],
+  [{ page: 0, pages: 2 }],
+  [{ pages: 2 }],
+  [{ meta: { total: 40 } }],
+  [{ pagination: { page: 1, pages: 2 } }],
+  [{ links: { next: '/v1/mailboxes?page=2' } }],
 ])('a list that goes on is truncated: %j (S8)', (more) => {
   expect(readMailboxes({ mailboxes: [], ...more })?.truncated).toBe(true);
 });
 
 test('the last page of a paged list is not truncated (S8)', () => {
   expect(readMailboxes({ mailboxes: [], next: null, next_cursor: '', has_more: false })?.truncated).toBe(false);
+});
+
+test.each([
+  [{ total: 2, page: 1, pages: 1 }],
+  [{ total: 1, count: 2 }],
+  [{ total: '2', page: 0, total_pages: 1 }],
+  [{ total: null, count: {}, pages: 'many', meta: [3], links: null }],
+])('a list that holds as many as it counts is not truncated, also with an id twice: %j (S8)', (counts) => {
+  const mailboxes = [1, 2].map(() => ({ id: 'a', email: 'ann@one.example' }));
+  expect(readMailboxes({ mailboxes, ...counts })?.truncated).toBe(false);
 });
 
 test('an unreadable entry hides nobody: the list counts as truncated', () => {

@@ -202,6 +202,7 @@ const cases: readonly [name: string, fault: string, route: Route, outcome: objec
   ],
   ['S7: an empty connection error is unclear', 'connection-error-empty', 'mailbox', answer({ connection: 'unclear' })],
   ['S8: a paged list is truncated', 'paged', 'mailboxes', answer({ truncated: true })],
+  ['S8: a list that counts more than it holds is truncated', 'paged-total', 'mailboxes', answer({ truncated: true })],
   [
     'S8: of an id twice the later entry counts',
     'entry-twice',

@@ -60,6 +60,20 @@ describe('the list of recipes', () => {
     expect(paths).toEqual(['/v1/recipes', '/v1/recipes?page=2', '/v1/recipes?page=3']);
   });
 
+  it.each([
+    [2, false],
+    [3, true],
+  ])('is whole when all pages together hold its total: of %i', async (total, truncated) => {
+    await using service = await started((host) => {
+      host.list = RecipeHost.inTurn(
+        { status: 200, body: { recipes: [{ id: 'a' }], total, next: `${host.baseUrl}/recipes?page=2` } },
+        { status: 200, body: { recipes: [{ id: 'a' }], total } },
+      );
+    });
+    const list = await service.api.recipes();
+    expect(list.ok && [list.value.recipes.length, list.value.truncated]).toEqual([1, truncated]);
+  });
+
   it('that is null or absent is malformed, not empty', async () => {
     for (const body of [{ recipes: null }, {}, 'a page', { recipes: {} }]) {
       await using service = await started((host) => {
