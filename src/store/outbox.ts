@@ -2,7 +2,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import { ownTurn } from '../event-loop.ts';
 import type { Transition } from '../model/alert.ts';
-import type { About } from '../model/alert-marks.ts';
 import {
   type Delivery,
   type DeliveryPlace,
@@ -31,6 +30,7 @@ import { inPieces, rowsAPiece } from './pieces.ts';
 import { setMeta } from './schema/migrations.ts';
 import { parsed } from './schema/parsed.ts';
 import { storedAction } from './schema/stored.ts';
+import { aboutText, storedAbout } from './schema/stored-about.ts';
 import type { Tables } from './schema/tables.ts';
 import { Settling } from './settling.ts';
 
@@ -241,7 +241,7 @@ async function insertDelivery(trx: Db, delivery: NewDelivery, now: EpochMs): Pro
       title: made.title,
       created_at: made.createdAt,
       detail: made.detail,
-      alerts: textOf(made),
+      alerts: aboutText(made),
       ...progressOf(made),
     })
     .execute();
@@ -339,24 +339,6 @@ function storedDelivery({ payload, ...row }: DeliveryRow): Delivery {
   return { ...listedDelivery(row), payload };
 }
 
-/** Behind the names, what the marks are stored as, in base64. No fingerprint begins with it. */
-const marksPrefix = 'marks|';
-
-function textOf({ alerts, marks }: About): string {
-  if (!marks) return JSON.stringify(alerts);
-  const bytes = Buffer.from(marks.buffer, marks.byteOffset, marks.byteLength);
-  return JSON.stringify([...alerts, `${marksPrefix}${bytes.toString('base64')}`]);
-}
-
-function aboutOf(json: string, id: string): About {
-  const names = parsed<readonly string[]>(json, 'deliveries', { id });
-  const last = names.at(-1);
-  if (!last?.startsWith(marksPrefix)) return { alerts: names };
-  // A copy of its own: numbers of eight bytes begin at a multiple of eight.
-  const bytes = Uint8Array.from(Buffer.from(last.slice(marksPrefix.length), 'base64'));
-  return { alerts: names.slice(0, -1), marks: new Float64Array(bytes.buffer) };
-}
-
 function listedDelivery(row: Omit<DeliveryRow, 'payload'>) {
   const { begun_at: begunAt, receipt } = row;
   const message = {
@@ -369,7 +351,7 @@ function listedDelivery(row: Omit<DeliveryRow, 'payload'>) {
     createdAt: row.created_at,
     nextAttemptAt: row.next_attempt_at,
     detail: row.detail,
-    ...aboutOf(row.alerts, row.id),
+    ...storedAbout(row.alerts, row.id),
   };
   if (row.state === 'sent' || row.state === 'dead' || row.state === 'replaced') {
     return {
