@@ -339,7 +339,7 @@ function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string |
   return sentences.length === 0 ? null : sentences.join(' ');
 }
 
-/** Read, and nothing there is selected: the configuration may be wrong, and no alert says so. */
+/** Read, and nothing there is selected: the configuration may be wrong. */
 export function isEmpty({ listed, forecast }: AccountState): boolean {
   return listed && forecast?.mailboxes === 0;
 }

@@ -148,8 +148,11 @@ export function compareRoster({ account, known, list, selects, expects, absentSi
   const [absent, gone] = [missing.filter((mailbox) => !isGone(mailbox)), missing.filter(isGone)];
   const missed = gone.filter(({ id }) => !replaced.has(id));
   const lacking = absent.filter(({ id }) => !replaced.has(id));
-  const shortage = doubtful && lacking.length > 0 ? { listed, missing: lacking, truncated: false } : null;
   const unlisted = unlistedNames(expects, expects.length === 0 ? [] : [...list.answer.mailboxes, ...absent]);
+  // Names that are not there are reported one by one.
+  const isNobody = arrived.length + changed.length + repeated.length + absent.length + unlisted.length === 0;
+  const isLoss = doubtful && lacking.length > 0;
+  const shortage = isLoss || isNobody ? { listed, missing: lacking, truncated: false } : null;
   const left = [...excluded, ...gone];
   return { arrived, changed, repeated, absent, left, gone, missed, unlisted, shortage, stirred };
 }

@@ -145,9 +145,10 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'If somebody removed it, do nothing, or remove it from the include list. Otherwise look for it in the mailbox app. If it never was in the list, check the spelling in the include list, and whether the key can see the mailbox.',
   },
   mailbox_list_short: {
-    means: 'The mailbox list lost over a fifth of the mailboxes of its account, or says that it is incomplete.',
+    means:
+      'The mailbox list lost over a fifth of the mailboxes of its account, or says that it is incomplete. Or no mailbox of the account is guarded, because two lists in a row were empty or the configuration selects none: then the alert is a warning.',
     done: 'Warmwarden keeps watching the known mailboxes. It treats none as removed until the list has been short for an hour.',
-    todo: 'Check in the mailbox app whether the mailboxes are there and whether the key can still see them.',
+    todo: 'Check in the mailbox app whether the mailboxes are there and whether the key can still see them. If the message says that the configuration selects none, check mailboxes.include and mailboxes.exclude of the account. Remove an account from the configuration that is to have no mailbox.',
   },
   dns_failing: {
     means: 'SPF, DKIM or DMARC of a sending domain failed in two checks. Inconclusive checks do not count.',

@@ -158,6 +158,21 @@ test('S8: a list with more pages is reported as incomplete, and no mailbox count
   expect(await duty.notified()).toEqual(['firing mailbox_list_short', 'resolved mailbox_list_short']);
 });
 
+test('S8: a list that is empty from the start fires an alert in its second reading, which ends with the first mailbox', async () => {
+  await using duty = await goOnDuty({ scenario: { ...calm, fleet: [] } });
+  await duty.until(() => duty.alert('mailbox_list_short')?.status === 'firing', 3 * hourMs);
+  expect(duty.alert('mailbox_list_short')).toMatchObject({
+    severity: 'warning',
+    facts: { title: 'agency: no mailbox is guarded' },
+  });
+  for (const spec of calm.fleet) duty.simulator.fleet.add(spec);
+  await duty.until(() => duty.alert('mailbox_list_short') === undefined, 3 * hourMs);
+  expect([duty.fleet().mailboxCount('agency'), await duty.notified()]).toEqual([
+    5,
+    ['firing mailbox_list_short', 'resolved mailbox_list_short'],
+  ]);
+});
+
 test('H23: a mailbox that is missing from two lists fires an alert, which ends when it is back', async () => {
   await using duty = await goOnDuty({ scenario: calm });
   await duty.run(10 * minuteMs);

@@ -176,6 +176,20 @@ test('names of the configuration that no entry has are unlisted; of a truncated 
   expect(list(now + 2 * minuteMs, entriesOf(fleet)).unlisted).toEqual(['Box-1@ACME.example', 'other@acme.example']);
 });
 
+test('a list of which the configuration selects nobody falls short, unless names say so one by one', () => {
+  const of = (expects: readonly string[], isOurs: boolean) =>
+    compareRoster({
+      ...{
+        account: 'acme',
+        known: [],
+        list: { at: now, answer: { mailboxes: entriesOf(fleetOf(2)), truncated: false } },
+      },
+      ...{ selects: () => isOurs, expects, absentSince: new Map() },
+    }).shortage;
+  expect(of([], false)).toEqual({ listed: 2, missing: [], truncated: false });
+  expect([of(['other@acme.example'], false), of([], true)]).toEqual([null, null]);
+});
+
 test('in whatever order a list names them, each mailbox is compared with what was known of it', () => {
   const fleet = fleetOf(5);
   const entries = entriesOf(fleet).map((entry) => (entry.id === 'm1' ? { ...entry, status: 'paused' } : entry));

@@ -133,7 +133,7 @@ function keyShared(
   };
 }
 
-/** How a mailbox list falls short of what is known. */
+/** How a mailbox list falls short of what is known. Neither truncated nor missing any: nobody is guarded. */
 export interface ListShortage {
   readonly listed: number;
   /** Known ones that it lacks, and that are not believed to be gone yet. */
@@ -142,19 +142,20 @@ export interface ListShortage {
   readonly truncated: boolean;
 }
 
-/** mailbox_list_short: seen in two lists in a row; `shortage` null: the list is whole, or its loss is believed. */
+/**
+ * mailbox_list_short: seen in two lists in a row; `shortage` null: the list is whole, or its loss is believed. Where
+ * nobody is guarded it is a warning: the account may be new.
+ */
 export function mailboxListShort(account: string, shortage: ListShortage | null): Condition {
   return {
     subject: accountSubject('mailbox_list_short', account),
-    severity: 'critical',
+    severity: shortage && guardsNobody(shortage) ? 'warning' : 'critical',
     active: shortage !== null,
     forMs: 0,
     observations: 2,
     clearObservations: 1,
     facts: {
-      title: shortage
-        ? `${account}: the mailbox list is ${shortage.truncated ? 'incomplete' : 'suddenly short'}`
-        : `${account}: the mailbox list is complete again`,
+      title: `${account}: ${shortage ? shortageTitle(shortage) : 'the mailbox list is complete again'}`,
       sentences: shortage
         ? shortageSentences(account, shortage)
         : [`Warmwarden watches all mailboxes in the list of ${account}.`],
@@ -163,7 +164,18 @@ export function mailboxListShort(account: string, shortage: ListShortage | null)
   };
 }
 
-function shortageSentences(account: string, { listed, missing, truncated }: ListShortage): readonly string[] {
+function guardsNobody({ missing, truncated }: ListShortage): boolean {
+  return !truncated && missing.length === 0;
+}
+
+function shortageTitle(shortage: ListShortage): string {
+  if (guardsNobody(shortage)) return 'no mailbox is guarded';
+  return `the mailbox list is ${shortage.truncated ? 'incomplete' : 'suddenly short'}`;
+}
+
+function shortageSentences(account: string, shortage: ListShortage): readonly string[] {
+  const { listed, missing, truncated } = shortage;
+  if (guardsNobody(shortage)) return emptySentences(account, listed);
   if (truncated) {
     return [
       `The mailbox list of account ${account} has ${counted(listed, 'readable mailbox', 'readable mailboxes')}. It says that there are more, or has entries that can't be read.`,
@@ -176,6 +188,19 @@ function shortageSentences(account: string, { listed, missing, truncated }: List
     `The mailbox list of account ${account} lacks ${counted(missing.length, 'mailbox', 'mailboxes')} that ${missing.length === 1 ? 'was' : 'were'} in it before: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
     'Warmwarden keeps watching the missing mailboxes. If the list stays short for an hour, it treats them as removed.',
     'Check in the mailbox app whether the mailboxes are there and whether the key can still see them.',
+  ];
+}
+
+function emptySentences(account: string, listed: number): readonly string[] {
+  if (listed === 0) {
+    return [
+      `The mailbox list of account ${account} is empty, so Warmwarden guards no mailbox there.`,
+      'Check in the mailbox app whether the account has mailboxes and whether the key can see them.',
+    ];
+  }
+  return [
+    `The mailbox list of account ${account} has ${counted(listed, 'mailbox', 'mailboxes')}, but the configuration selects none, so Warmwarden guards no mailbox there.`,
+    'Check mailboxes.include and mailboxes.exclude of the account.',
   ];
 }
 
