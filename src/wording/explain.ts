@@ -26,7 +26,7 @@ function reasonText(verdict: Verdict): string {
     case 'not_running':
       return 'The warm-up is not running, so there is nothing to decide.';
     case 'no_data':
-      return 'The API has no daily statistics yet, so the bounce rate is unknown.';
+      return 'The API shows no daily statistics of this mailbox, so the bounce rate is unknown.';
     case 'bad_payload':
       return 'Warmwarden cannot read the statistics that the API sent, so it decides nothing until a readable answer arrives.';
     case 'stale_data':

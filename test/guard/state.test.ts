@@ -76,3 +76,13 @@ test('a mailbox that is disconnected is never ok: it sends nothing; worse words 
   const over = judged([...times(6, 33), [1, 1]]);
   expect(guardStateOf({ ...connected, detail: lost, ...over }, defaultPolicy.nearLimitPpm)).toBe('over_limit');
 });
+
+test('a mailbox whose statistics are gone after it was judged on some is not judged; one that has none yet is ok', () => {
+  const answer = judge(defaultPolicy, situation({ mode: 'slow', rows: [] }));
+  const after = (answersJudged: number) => {
+    const memory = { claim: null, answersJudged } as never;
+    return guardStateOf({ ...connected, verdict: { at: now, answer }, memory }, defaultPolicy.nearLimitPpm);
+  };
+  expect(answer.reason).toBe('no_data');
+  expect([after(0), after(1)]).toEqual(['ok', 'not_judged']);
+});
