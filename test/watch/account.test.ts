@@ -1,5 +1,7 @@
 // The account's own troubles: an API that is down, a key that is refused, mailboxes that come and go, old data.
 import { expect, test } from 'vitest';
+import { guardStateOf } from '../../src/guard/state.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { momentText } from '../../src/wording/phrases.ts';
 import { amelia, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from './duty.ts';
@@ -152,6 +154,23 @@ test('statistics that stay away are stale, and fresh ones end that', async () =>
   duty.between.meddle = () => 'pass';
   await duty.until(() => duty.alert('stale_data') === undefined, hourMs);
   expect(await duty.notified()).toEqual(['firing stale_data', 'resolved stale_data']);
+});
+
+test('a mailbox whose statistics disappear is not judged until they are back', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(oliver) });
+  await duty.run(10 * minuteMs);
+  const state = () => {
+    const mailbox = duty.mailbox(oliver);
+    return mailbox && guardStateOf(mailbox, defaultPolicy.nearLimitPpm);
+  };
+  expect(state()).toBe('ok');
+  const stats = { mailbox_id: duty.mailbox(oliver)?.id, period: '30d', stats: [] };
+  duty.between.meddle = ({ path }) => (path.startsWith('/v1/stats') ? { status: 200, body: stats } : 'pass');
+  await duty.until(() => duty.reason(oliver) === 'no_data', 2 * hourMs);
+  expect(state()).toBe('not_judged');
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.reason(oliver) === 'ok', 2 * hourMs);
+  expect(state()).toBe('ok');
 });
 
 test('frozen statistics hold the verdict and fire stale_data', async () => {
