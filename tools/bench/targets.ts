@@ -15,7 +15,8 @@ const kilobyte = 1_000;
 export const targets = {
   saturatedCpu: { wanted: 2, is: 'at most', of: 'ratio', enforced: false },
   pacedCpu: { wanted: 1.8, is: 'at most', of: 'ratio', enforced: false },
-  pollsASecond: { wanted: 4_000, is: 'at least', of: 'ours', enforced: true },
+  // Not enforced: another machine may be half as fast, and a busy one is.
+  pollsASecond: { wanted: 4_000, is: 'at least', of: 'ours', enforced: false },
   diskBytesAPoll: { wanted: 2 * kilobyte, is: 'at most', of: 'ours', enforced: true },
   // The lists of the cadence count, too: in a short run they are most of it, so that only a full run says something.
   listBytes: { wanted: 1, is: 'at most', of: 'ratio', enforced: true },
