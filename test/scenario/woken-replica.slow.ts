@@ -12,7 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => postgres[Symbol.asyncDispose]());
 
-test('a replica that was frozen in a query pages no one once it runs again, and guards again', async () => {
+// Whether one of its queries is in progress at that moment is chance: the test fails where none was, and is repeated.
+test('a replica that was frozen in a query pages no one once it runs again, and guards again', {
+  retry: 2,
+}, async () => {
   await using crew = await ReplicaCrew.start(postgres, 2, ['a', 'b']);
   const notifier = (await crew.owners()).get('notify');
   if (!notifier) throw new Error('a notifier');
