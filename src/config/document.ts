@@ -1,6 +1,21 @@
 // YAML text -> a plain tree, and the line and column of every path in it.
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  type Pair,
+  Parser,
+  type YAMLMap,
+} from 'yaml';
 import type { Finding, Path, Problem } from './problem.ts';
+import { atOnce, type Steps } from './steps.ts';
 
 export interface SourceDocument {
   /** Objects, arrays and scalars; a key without a value is left out, as if it were not written. */
@@ -15,15 +30,28 @@ const maxDepth = 20;
 /** Aliases of aliases can grow a small file without bound. */
 const maxNodes = 200_000;
 
+/** Words of the file in one step: a file of hundreds of accounts has thousands. */
+const lexemesAStep = 1_000;
+
 /** Reads the text. With syntax errors there is no tree, only problems. */
 export function readDocument(text: string): SourceDocument | readonly Problem[] {
+  return atOnce(readingDocument(text));
+}
+
+/** The same, step by step. */
+export function* readingDocument(text: string): Steps<SourceDocument | readonly Problem[]> {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  const [document, another] = yield* parsing(text, lines);
+  yield;
   const place = (offset: number) => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const mistakes = [...document.errors, ...document.warnings];
+  const mistakes = [
+    ...document.errors,
+    ...document.warnings,
+    ...(another ? [{ pos: [another.range[0]] as const, message: anotherBegins }] : []),
+  ];
   if (mistakes.length > 0) {
     return mistakes.map((mistake) => ({ ...place(mistake.pos[0]), path: '', message: sentence(mistake.message) }));
   }
@@ -58,6 +86,26 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
     placeOf: (path, at) => place(offsetOf(document.contents, path, at, target)),
   };
 }
+
+/** What `parseDocument` of yaml does: the document, and the one behind it where there is one. */
+function* parsing(text: string, lines: LineCounter) {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  const tokens: CST.Token[] = [];
+  let lexemes = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme));
+    lexemes += 1;
+    if (lexemes % lexemesAStep === 0) yield;
+  }
+  tokens.push(...parser.end());
+  yield;
+  const composer = new Composer({ lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  const [first, ...others] = composer.compose(tokens, true, text.length);
+  return [first as Document.Parsed, others[0]] as const;
+}
+
+const anotherBegins = 'Another document begins here: the file must have one only';
 
 /** The parser's own words, without the end of a line of source that it may quote: that could be a secret. */
 function sentence(message: string): string {

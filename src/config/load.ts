@@ -4,13 +4,14 @@ import { createPacer } from '../world.ts';
 import { buildConfig } from './build.ts';
 import type { Config } from './config.ts';
 import { doubts, inconsistencies } from './consistency.ts';
-import { readDocument, type SourceDocument } from './document.ts';
+import { readingDocument, type SourceDocument } from './document.ts';
 import { checkAgainst } from './findings.ts';
 import { hideSecrets, secretsIn } from './hiding.ts';
 import { byPlace, type Finding, formatPath, type Path, type Problem } from './problem.ts';
 import { type CheckedFile, configSchema } from './schema.ts';
 import { type Origin, type Setting, settingsOf } from './settings.ts';
 import { readSmallFile } from './small-file.ts';
+import { atOnce, type Steps } from './steps.ts';
 import { type Environment, type Substitution, substitute } from './substitute.ts';
 
 export interface ValidConfig {
@@ -35,10 +36,7 @@ export function loadConfig(
   environment: Environment,
   sections: readonly (keyof CheckedFile)[] | null = null,
 ): LoadedConfig {
-  const steps = loading(path, environment, sections);
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  return step.value;
+  return atOnce(loading(path, environment, sections));
 }
 
 /** The same, with a turn of the event loop between its steps: a file of many accounts takes a while. */
@@ -55,8 +53,8 @@ function* loading(
   path: string,
   environment: Environment,
   sections: readonly (keyof CheckedFile)[] | null,
-): Generator<undefined, LoadedConfig> {
-  const source = readSource(path);
+): Steps<LoadedConfig> {
+  const source = yield* readingSource(path);
   if (!('tree' in source)) return refusal(source);
   yield;
 
@@ -91,10 +89,16 @@ function* loading(
 }
 
 /** The file as a mapping of keys, or every reason why it is none. */
-export function readSource(path: string): (SourceDocument & { readonly tree: object }) | readonly Problem[] {
+export function readSource(path: string): Source {
+  return atOnce(readingSource(path));
+}
+
+type Source = (SourceDocument & { readonly tree: object }) | readonly Problem[];
+
+function* readingSource(path: string): Steps<Source> {
   const read = readSmallFile(path);
   if ('failure' in read) return [atTop(`the file can't be read: ${read.failure}`)];
-  const source = readDocument(read.text);
+  const source = yield* readingDocument(read.text);
   if (!('tree' in source)) return source.map((problem) => hideSecrets(problem, []));
   const { tree } = source;
   if (tree === null || tree === undefined) return [atTop('the file is empty')];
