@@ -33,6 +33,16 @@ function has(marks: Marks, wanted: number): boolean {
   return marks[from] === wanted;
 }
 
+/** Whether some mark is in both. Each is walked through once: of storms that wait for a receiver, every two are compared. */
+function haveCommon(marks: Marks, others: Marks): boolean {
+  let at = 0;
+  for (const mark of marks) {
+    while ((others[at] ?? Number.POSITIVE_INFINITY) < mark) at += 1;
+    if (others[at] === mark) return true;
+  }
+  return false;
+}
+
 /** What several messages are about. */
 export class CoveredAlerts {
   readonly #names = new Set<string>();
@@ -48,7 +58,7 @@ export class CoveredAlerts {
     if (alerts.some((name) => this.#names.has(name))) return true;
     if (this.#marks.some((known) => alerts.some((name) => has(known, markOf(name))))) return true;
     if (marks === undefined) return false;
-    if (this.#marks.some((known) => known.some((mark) => has(marks, mark)))) return true;
+    if (this.#marks.some((known) => haveCommon(known, marks))) return true;
     return [...this.#names].some((name) => has(marks, markOf(name)));
   }
 }
