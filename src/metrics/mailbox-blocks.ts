@@ -47,14 +47,14 @@ export class MailboxBlocks {
     this.#cache = this.#newCache();
   }
 
-  /** Counts the states, and brings the series up to date. One call at a time. */
-  async pieces(): Promise<readonly Piece[]> {
+  /** Counts the states, and brings the series up to date. `overwrites`: nobody needs the pieces from before any more. One call at a time. */
+  async pieces(overwrites: boolean): Promise<readonly Piece[]> {
     // Rows of a day that lies too far ahead do not count, so that each day reads the same answer again.
     const today = utcDate(this.#clock.now());
     if (today !== this.#day) this.#cache = this.#newCache();
     this.#day = today;
     await this.#count();
-    return this.#cache.pieces();
+    return this.#cache.pieces(overwrites);
   }
 
   /** How many mailboxes of an account were in a state when they were counted last. */

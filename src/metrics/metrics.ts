@@ -40,7 +40,10 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
   const own = createOwnMetrics(fleet, version, () => droppedLines(log));
   const mailboxes = new MailboxBlocks(fleet, clock, settings);
   own.configTaken(clock.now());
-  const scrapes = takingTurns(() => mailboxes.pieces());
+  /** Those that are being made, or may still be read. */
+  let answers = 0;
+  // One alone is the one that is about to be made.
+  const scrapes = takingTurns(() => mailboxes.pieces(answers === 1));
   let saidOmitted = 0;
   const sayOmitted = (omitted: number) => {
     const limit = inForce.seriesLimit;
@@ -54,15 +57,22 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
   };
   return {
     tally: own.tally,
-    async expose({ accept, acceptEncoding, ready }) {
+    async expose({ accept, acceptEncoding, ready, over }) {
       const format = formatFor(accept);
-      const blocks = await scrapes();
-      sayOmitted(mailboxes.omitted());
-      const pacer = createPacer(sliceMs, 'patient');
-      const ofFleet = await fleetFamilies(fleet, mailboxes, { settings: inForce, now: clock.now(), ready }, pacer);
-      const families = [...ofFleet, ...(await own.families(pacer))];
-      const pieces = [...blocks, ...(await piecesOf(families, format, pacer))];
-      return answerOf(pieces, format, { acceptEncoding, pacer });
+      answers += 1;
+      try {
+        const blocks = await scrapes();
+        sayOmitted(mailboxes.omitted());
+        const pacer = createPacer(sliceMs, 'patient');
+        const ofFleet = await fleetFamilies(fleet, mailboxes, { settings: inForce, now: clock.now(), ready }, pacer);
+        const families = [...ofFleet, ...(await own.families(pacer))];
+        const pieces = [...blocks, ...(await piecesOf(families, format, pacer))];
+        return await answerOf(pieces, format, { acceptEncoding, pacer });
+      } finally {
+        void over?.then(() => {
+          answers -= 1;
+        });
+      }
     },
     configured(changed) {
       inForce = changed;

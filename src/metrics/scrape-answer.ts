@@ -9,6 +9,8 @@ export interface ScrapeRequest {
   readonly acceptEncoding: string | undefined;
   /** Whether /readyz answers 200 at that moment. */
   readonly ready: boolean;
+  /** Resolves when nobody reads the answer any more; absent: nobody says so. */
+  readonly over?: Promise<void>;
 }
 
 export interface Answer {

@@ -107,12 +107,14 @@ describe('the block cache', () => {
         const things = new Map<string, Thing>();
         const kept = parts.map((part) => ({ ...part, kept: true }) as const);
         const caches = [cacheOf(things), cacheOf(things, kept), cacheOf(things, [both])];
+        const overwritten = cacheOf(things);
         for (const { put, leave } of all) {
           // A label is part of the name: one thing of a key keeps it.
           for (const one of put) things.set(one.key, { ...one, label: things.get(one.key)?.label ?? one.label });
           for (const key of leave) things.delete(key);
           const wanted = lines(await byPromClient(things.values()));
           for (const cache of caches) expect(lines(textOf(await cache.pieces()))).toEqual(wanted);
+          expect(lines(textOf(await overwritten.pieces(true)))).toEqual(wanted);
         }
       }),
       { numRuns: 150 },
@@ -251,10 +253,30 @@ describe('a fleet of many blocks', () => {
 });
 
 describe('pieces', () => {
+  test('take the memory of those from before only when nobody needs them any more', async () => {
+    const things = new Map<string, Thing>();
+    const put = (size: number) => {
+      for (let n = 0; n < 300; n += 1) things.set(`${n}`, { key: `${n}`, label: `l${n}`, size: size + n, state: 'a' });
+    };
+    const cache = cacheOf(things);
+    put(1_000);
+    const first = await cache.pieces();
+    const text = textOf(first);
+    put(2_000);
+    const second = await cache.pieces();
+    expect([textOf(first) === text, textOf(second) === text]).toEqual([true, false]);
+    put(3_000);
+    const third = await cache.pieces(true);
+    expect(lines(textOf(third))).toEqual(lines(await byPromClient(things.values())));
+    const memoryOf = (pieces: readonly Piece[]) => new Set(pieces.map(({ deflated }) => deflated.buffer));
+    expect(memoryOf(third)).toEqual(memoryOf(second));
+    expect(third.some((piece) => second.includes(piece) === false)).toBe(true);
+  });
+
   test('put one behind the other are one gzip file of their texts', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit, maxLength: 3_000 })), (texts) => {
-        const pieces = texts.map(pieceOf);
+        const pieces = texts.map((text) => pieceOf(text));
         const bytes = pieces.reduce((sum, piece) => sum + piece.bytes, 0);
         const tail = gzipTail(crcWith(0, pieces), bytes);
         const file = Buffer.concat([gzipHead, joined(pieces), tail]);

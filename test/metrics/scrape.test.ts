@@ -10,6 +10,7 @@ import { Fleet } from '../../src/fleet/fleet.ts';
 import { mailboxParts, mailboxSamples, maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
 import type { Metrics } from '../../src/metrics/metrics.ts';
 import { addMetrics, type ScrapeLimits } from '../../src/metrics/metrics-route.ts';
+import type { Answer } from '../../src/metrics/scrape-answer.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { createLog, movedClock, systemClock } from '../../src/world.ts';
 import { exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
@@ -62,6 +63,36 @@ describe('many scrapers', () => {
       const text = (headers['content-encoding'] ? gunzipSync(body) : body).toString();
       expect(mailboxesIn(text)).toBe(2_000);
     }
+  });
+
+  test.each([
+    ['is read', 'gzip'],
+    ['is made', 'gzip'],
+    ['is read', undefined],
+  ])('change nothing in an answer that still %s', async (state, acceptEncoding) => {
+    const fleet = fleetOf(600);
+    const metrics = metricsOf(fleet, stillWorld());
+    const request = { accept: undefined, acceptEncoding, ready: true };
+    const over = Promise.resolve();
+    const whole = async (answer: Promise<Answer>) => {
+      const bytes = Buffer.from(await new Response((await answer).body()).arrayBuffer());
+      return lasting((acceptEncoding ? gunzipSync(bytes) : bytes).toString());
+    };
+    const change = () => {
+      for (let n = 0; n < 600; n += 2) fleet.putMailbox(mailbox(`m${n}`, `box${n}@acme.example`, { stats: null }));
+    };
+    await whole(metrics.expose({ ...request, over }));
+    const slow = metrics.expose(request);
+    if (state === 'is read') await slow;
+    const expected = state === 'is read' ? await whole(metrics.expose({ ...request, over })) : null;
+    change();
+    // Neither a reader that is gone before its answer is made, nor one that reads nothing, makes room.
+    await metrics.expose({ ...request, over });
+    change();
+    await whole(metrics.expose({ ...request, over }));
+    const read = await whole(slow);
+    if (expected) expect(read).toEqual(expected);
+    expect(mailboxesIn(read.join('\n'))).toBe(600);
   });
 
   test('who ask after a mailbox left do not get it from a scrape that was under way', async () => {

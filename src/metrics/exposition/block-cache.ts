@@ -84,6 +84,12 @@ interface Laid<Item, Name extends string> {
   readonly keptFrom: number | null;
 }
 
+/** How blocks are rendered. */
+interface Rendering {
+  readonly overwrites: boolean;
+  readonly pacer: Pacer;
+}
+
 export class BlockCache<Item, Name extends string> {
   readonly #source: Source<Item, Name>;
   readonly #parts: readonly Laid<Item, Name>[];
@@ -124,8 +130,11 @@ export class BlockCache<Item, Name extends string> {
     this.#heads = new Map(names.map((name) => [name, headOf(name)]));
   }
 
-  /** The pieces of all gauges as the source has them now. Yields the event loop; not to be called while it runs. */
-  async pieces(): Promise<readonly Piece[]> {
+  /**
+   * The pieces of all gauges as the source has them now. `overwrites`: nobody needs the ones from before any more. Yields the event
+   * loop; not to be called while it runs.
+   */
+  async pieces(overwrites = false): Promise<readonly Piece[]> {
     const pacer = createPacer(sliceMs, 'patient');
     this.#changes = 0;
     if (!(await this.#takeChanges(pacer))) await this.#regroup(pacer);
@@ -133,7 +142,7 @@ export class BlockCache<Item, Name extends string> {
     for (const block of this.#blocks) {
       for (const laid of this.#parts) {
         if (!laid.columns.some((column) => block.stale.has(column))) continue;
-        await this.#render(block, laid, pacer);
+        await this.#render(block, laid, { overwrites, pacer });
       }
     }
     const headed = new Set<Name>();
@@ -272,7 +281,7 @@ export class BlockCache<Item, Name extends string> {
   }
 
   /** Renders the stale columns of a part. */
-  async #render(block: Block<Item, Name>, laid: Laid<Item, Name>, pacer: Pacer): Promise<void> {
+  async #render(block: Block<Item, Name>, laid: Laid<Item, Name>, { overwrites, pacer }: Rendering): Promise<void> {
     const stale = laid.columns.filter((column) => block.stale.has(column));
     const texts = stale.map(() => '');
     for (const slot of block.slots) {
@@ -286,7 +295,7 @@ export class BlockCache<Item, Name extends string> {
     for (const [index, column] of stale.entries()) {
       const text = texts[index] ?? '';
       if (text === '') block.pieces.delete(column);
-      else block.pieces.set(column, pieceOf(text));
+      else block.pieces.set(column, pieceOf(text, overwrites ? block.pieces.get(column) : undefined));
       block.stale.delete(column);
       // Compressing is most of the work, and each buffer may make V8 collect garbage for some milliseconds.
       if (pacer.due()) await pacer.turn();

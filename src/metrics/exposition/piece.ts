@@ -32,14 +32,21 @@ function plainOf(text: string): Buffer {
   return scratch.subarray(0, scratch.write(text));
 }
 
-export function pieceOf(text: string): Piece {
+/** `before`: a piece that nobody needs any more. Its memory is written anew where the text fits: each scrape would leave megabytes behind. */
+export function pieceOf(text: string, before?: Piece): Piece {
   const plain = plainOf(text);
   const chunkSize = Math.max(constants.Z_MIN_CHUNK, Math.ceil(plain.length * usualShare));
   const chunk = deflateRawSync(plain, { ...settings, chunkSize, finishFlush: constants.Z_FULL_FLUSH });
   // What zlib hands out is the beginning of its chunk, too much to be kept.
-  const deflated = Buffer.allocUnsafeSlow(chunk.length);
+  const deflated = roomFor(chunk.length, before);
   chunk.copy(deflated);
   return { deflated, crc: crc32(plain), bytes: plain.length };
+}
+
+function roomFor(bytes: number, before: Piece | undefined): Buffer {
+  const room = before?.deflated.buffer;
+  const fits = room !== undefined && bytes <= room.byteLength && room.byteLength <= 2 * bytes;
+  return fits ? Buffer.from(room, 0, bytes) : Buffer.allocUnsafeSlow(bytes);
 }
 
 /** The deflated pieces, one behind the other. */
