@@ -1,21 +1,19 @@
 // The mailboxes of a domain, or all of an account: how many of them count, and their counts by day.
-import type { LimitedDays } from './limited-days.ts';
+import type { DaysSource } from './limited-days.ts';
 import type { MovedDays } from './moved-days.ts';
 import type { RecentCounts } from './recent-counts.ts';
 
-/**
- * counted: its days are in the sums. unknown: nothing that is current is known of it. pending: not asked yet. A mailbox
- * that is known not to run has no part at all; a paused one counts.
- */
+/** counted: its days are in the sums. unknown: nothing that is current is known of it. pending: not asked yet. A paused mailbox counts. */
 export type Standing = 'counted' | 'unknown' | 'pending';
 
 /** What a mailbox brings into the pools. */
 export interface Part {
   /** In lower case. */
   readonly domain: string;
-  readonly standing: Standing;
-  /** Asked only where it is counted, and again when the part goes: always the same days. */
-  readonly days: () => LimitedDays | null;
+  /** null: it is known not to run, and is in no pool. */
+  readonly standing: Standing | null;
+  /** What its days are made of each time when they are needed: kept, they would take more room than all else of a mailbox. */
+  readonly source: DaysSource;
 }
 
 /** Counts that follow the days of mailboxes. */
@@ -23,11 +21,16 @@ interface Counts {
   readonly move: (moved: MovedDays) => void;
 }
 
+/** How a mailbox was in a pool, and how it is; null: not at all. */
+export interface Move {
+  readonly before: Part | null;
+  readonly after: Part | null;
+  readonly days: MovedDays;
+}
+
 export class Pool<Of extends Counts = Counts> {
   counts: Of;
   readonly #standings: Record<Standing, number> = { counted: 0, unknown: 0, pending: 0 };
-  /** By id. */
-  readonly ids = new Set<string>();
 
   constructor(counts: Of) {
     this.counts = counts;
@@ -37,13 +40,25 @@ export class Pool<Of extends Counts = Counts> {
     return this.#standings[standing];
   }
 
-  move(id: string, before: Part | null, after: Part | null, days: MovedDays): void {
-    if (before) this.#standings[before.standing] -= 1;
-    if (after) this.#standings[after.standing] += 1;
-    if (after) this.ids.add(id);
-    else this.ids.delete(id);
+  move({ before, after, days }: Move): void {
+    if (before?.standing) this.#standings[before.standing] -= 1;
+    if (after?.standing) this.#standings[after.standing] += 1;
     this.counts.move(days);
   }
 }
 
-export type DomainPool = Pool<RecentCounts>;
+export class DomainPool extends Pool<RecentCounts> {
+  /** An array of just that size: most domains have a few mailboxes, and a Set takes the room of fifteen. */
+  #ids: readonly string[] = [];
+
+  /** Of its mailboxes. */
+  get ids(): readonly string[] {
+    return this.#ids;
+  }
+
+  moveOne(id: string, move: Move): void {
+    this.move(move);
+    if (!move.before) this.#ids = this.#ids.concat(id);
+    if (!move.after) this.#ids = this.#ids.filter((one) => one !== id);
+  }
+}

@@ -1,27 +1,32 @@
 // The mailboxes of one account, pooled by domain and as a whole. One mailbox's answer changes the sums by its difference.
 import type { EpochMs, IsoDate } from '../model/time.ts';
-import type { LimitedDays } from './limited-days.ts';
-import { type MovedDate, type MovedDays, movedDays } from './moved-days.ts';
-import { type DomainPool, type Part, Pool } from './pool.ts';
+import { type LimitedDays, limitedDays } from './limited-days.ts';
+import { type MovedDate, movedDays } from './moved-days.ts';
+import { DomainPool, type Move, type Part, Pool } from './pool.ts';
 import { PooledCounts } from './pooled-counts.ts';
 import { RecentCounts } from './recent-counts.ts';
 
-export class PooledAccount {
-  readonly #parts = new Map<string, Part>();
+export class PooledAccount<Of extends Part = Part> {
+  readonly #parts = new Map<string, Of>();
   readonly #domains = new Map<string, DomainPool>();
   readonly whole = new Pool(new PooledCounts());
   /** How many domains had their newest bounce on which day. */
   readonly #bouncingDomains = new Map<IsoDate, number>();
 
-  /** undefined when none of its mailboxes has a part. */
+  /** undefined when none of its mailboxes is in a pool. */
   domain(name: string, now: EpochMs): DomainPool | undefined {
     const pool = this.#domains.get(name);
     if (pool && !pool.counts.reaches(now)) this.#recount(pool);
     return pool;
   }
 
-  part(id: string): Part | null {
+  part(id: string): Of | null {
     return this.#parts.get(id) ?? null;
+  }
+
+  /** Of all mailboxes, also of those that are in no pool. */
+  parts(): Iterable<Of> {
+    return this.#parts.values();
   }
 
   /** Domains with bounces on this day or later. */
@@ -32,29 +37,29 @@ export class PooledAccount {
   }
 
   /** Gives a mailbox its part; null takes it away. */
-  put(id: string, after: Part | null): void {
-    const before = this.part(id);
-    if (before === after) return;
+  put(id: string, part: Of | null): void {
+    const [before, after] = [pooled(this.part(id)), pooled(part)];
+    if (part) this.#parts.set(id, part);
+    else this.#parts.delete(id);
+    if (isSame(before, after)) return;
     // Those that it has from now on first: they were made a moment ago, to be looked at.
     const [is, was] = [daysOf(after), daysOf(before)];
     const days = movedDays(was, is);
-    this.whole.move(id, before, after, days);
+    this.whole.move({ before, after, days });
     if (before?.domain === after?.domain) this.#moveIn(before?.domain, id, { before, after, days });
     else {
       this.#moveIn(before?.domain, id, { before, after: null, days: movedDays(was, null) });
       this.#moveIn(after?.domain, id, { before: null, after, days: movedDays(null, is) });
     }
-    if (after) this.#parts.set(id, after);
-    else this.#parts.delete(id);
   }
 
-  #moveIn(name: string | undefined, id: string, { before, after, days }: Moved): void {
+  #moveIn(name: string | undefined, id: string, move: Move): void {
     if (name === undefined) return;
-    const pool = this.#domains.get(name) ?? new Pool(new RecentCounts());
+    const pool = this.#domains.get(name) ?? new DomainPool(new RecentCounts());
     const bouncedOn = pool.counts.bouncedOn();
-    pool.move(id, before, after, days);
+    pool.moveOne(id, move);
     this.#bounced({ before: bouncedOn, after: pool.counts.bouncedOn() });
-    if (pool.ids.size > 0) this.#domains.set(name, pool);
+    if (pool.ids.length > 0) this.#domains.set(name, pool);
     else this.#domains.delete(name);
   }
 
@@ -79,12 +84,16 @@ export class PooledAccount {
   }
 }
 
-interface Moved {
-  readonly before: Part | null;
-  readonly after: Part | null;
-  readonly days: MovedDays;
+/** The part of a mailbox that is in pools. */
+function pooled(part: Part | null): Part | null {
+  return part?.standing ? part : null;
+}
+
+/** Whether one in the place of the other moves nothing. */
+function isSame(one: Part | null, other: Part | null): boolean {
+  return one?.source === other?.source && one?.standing === other?.standing && one?.domain === other?.domain;
 }
 
 function daysOf(part: Part | null): LimitedDays | null {
-  return part?.standing === 'counted' ? part.days() : null;
+  return part?.standing === 'counted' ? limitedDays(part.source) : null;
 }

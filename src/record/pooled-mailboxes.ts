@@ -1,7 +1,7 @@
 // The running counts of an account's mailboxes beyond one of them: what each answer changes in them, and what they say then.
 import type { DomainFinding, DomainShare, PoolKnowledge, ShiftFinding } from '../alert/rules/pooled-rules.ts';
 import { type DaysSource, limitedDays } from '../guard/limited-days.ts';
-import type { Part, Pool, Standing } from '../guard/pool.ts';
+import type { DomainPool, Part, Pool, Standing } from '../guard/pool.ts';
 import { PooledAccount } from '../guard/pooled-account.ts';
 import { accountShift, domainExcess, domainWeek } from '../guard/pooled-rules.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
@@ -20,12 +20,9 @@ export interface PooledLook {
   readonly staleBefore: EpochMs;
 }
 
-/** A mailbox in the counts: its days are made again when they are needed, so that they take no room. */
-interface Member {
+/** A mailbox in the counts. */
+interface Member extends Part {
   readonly email: string;
-  /** null: it is known not to run. */
-  readonly part: Part | null;
-  readonly source: DaysSource;
   readonly statsAt: EpochMs | null;
   /** Whether this process has judged it: what an earlier one read counts for nothing. */
   readonly judged: boolean;
@@ -37,8 +34,7 @@ interface Member {
 
 export class PooledMailboxes {
   readonly #name: string;
-  readonly #account = new PooledAccount();
-  readonly #members = new Map<string, Member>();
+  readonly #account = new PooledAccount<Member>();
 
   constructor(name: string) {
     this.#name = name;
@@ -56,14 +52,12 @@ export class PooledMailboxes {
 
   /** What is remembered of a mailbox, to be put back with `restore` when what comes next is not committed. */
   kept(id: string): Member | null {
-    return this.#members.get(id) ?? null;
+    return this.#account.part(id);
   }
 
   /** null: the mailbox has left. */
   restore(id: string, member: Member | null): void {
-    this.#account.put(id, member?.part ?? null);
-    if (member) this.#members.set(id, member);
-    else this.#members.delete(id);
+    this.#account.put(id, member);
   }
 
   /** Whether mailboxes are waited for. */
@@ -81,54 +75,62 @@ export class PooledMailboxes {
       domain: name,
       excess,
       week: () => domainWeek(pool, now),
-      worst: () => (excess ? this.#worst(pool, excess) : []),
-      ...this.#knowledge(pool),
+      worst: () => (excess ? worstOf(this.#membersOf(pool), excess) : []),
+      ...knowledge(pool, () => this.#membersOf(pool)),
     };
   }
 
   shift(now: EpochMs): ShiftFinding {
-    return { account: this.#name, shift: accountShift(this.#account, now), ...this.#knowledge(this.#account.whole) };
-  }
-
-  #knowledge(pool: Pool): PoolKnowledge {
+    const { whole } = this.#account;
     return {
-      counted: pool.of('counted'),
-      unknown: pool.of('unknown'),
-      pending: pool.of('pending'),
-      oldestAt: () => this.#oldestIn(pool),
+      account: this.#name,
+      shift: accountShift(this.#account, now),
+      ...knowledge(whole, () => this.#account.parts()),
     };
   }
 
-  #oldestIn(pool: Pool): EpochMs | null {
-    let oldest: EpochMs | null = null;
-    for (const id of pool.ids) {
-      const { part = null, statsAt = null } = this.kept(id) ?? {};
-      if (part?.standing !== 'counted' || statsAt === null) continue;
-      if (oldest === null || statsAt < oldest) oldest = statsAt;
-    }
-    return oldest;
+  #membersOf({ ids }: DomainPool): readonly Member[] {
+    return ids.flatMap((id) => this.kept(id) ?? []);
   }
+}
 
-  #worst(pool: Pool, { from, to }: PooledWindow): readonly DomainShare[] {
-    const lately = [...pool.ids].flatMap((id) => this.kept(id) ?? []).filter(({ bouncedLately }) => bouncedLately > 0);
-    const worst = lately.sort((a, b) => b.bouncedLately - a.bouncedLately).slice(0, 2 * namedMailboxes);
-    const shares = worst.flatMap(({ email, part }) => {
-      if (part?.standing !== 'counted') return [];
-      const within = part.days()?.days.filter(({ date }) => date >= from && date <= to) ?? [];
-      const sum = (field: 'sent' | 'bounced') => within.reduce((total, day) => total + day[field], 0);
-      return [{ email, sent: sum('sent'), bounced: sum('bounced') }];
-    });
-    return shares
-      .filter(({ bounced }) => bounced > 0)
-      .sort((a, b) => b.bounced - a.bounced || (a.email < b.email ? -1 : 1))
-      .slice(0, namedMailboxes);
+function knowledge(pool: Pool, members: () => Iterable<Member>): PoolKnowledge {
+  return {
+    counted: pool.of('counted'),
+    unknown: pool.of('unknown'),
+    pending: pool.of('pending'),
+    oldestAt: () => oldestOf(members()),
+  };
+}
+
+function oldestOf(members: Iterable<Member>): EpochMs | null {
+  let oldest: EpochMs | null = null;
+  for (const { standing, statsAt } of members) {
+    if (standing !== 'counted' || statsAt === null) continue;
+    if (oldest === null || statsAt < oldest) oldest = statsAt;
   }
+  return oldest;
+}
+
+function worstOf(members: readonly Member[], { from, to }: PooledWindow): readonly DomainShare[] {
+  const lately = members.filter(({ bouncedLately }) => bouncedLately > 0);
+  const worst = lately.sort((a, b) => b.bouncedLately - a.bouncedLately).slice(0, 2 * namedMailboxes);
+  const shares = worst.flatMap(({ email, standing, source }) => {
+    if (standing !== 'counted') return [];
+    const within = limitedDays(source)?.days.filter(({ date }) => date >= from && date <= to) ?? [];
+    const sum = (field: 'sent' | 'bounced') => within.reduce((total, day) => total + day[field], 0);
+    return [{ email, sent: sum('sent'), bounced: sum('bounced') }];
+  });
+  return shares
+    .filter(({ bounced }) => bounced > 0)
+    .sort((a, b) => b.bounced - a.bounced || (a.email < b.email ? -1 : 1))
+    .slice(0, namedMailboxes);
 }
 
 /** So many newest days say who bounces most. */
 const lateDays = 7;
 
-/** The mailbox as it counts; `before` itself, or the same part, where the answer changes nothing of it. */
+/** The mailbox as it counts; `before` itself where the answer changes nothing of it. */
 function memberOf(
   mailbox: MailboxState,
   look: PooledLook,
@@ -140,11 +142,10 @@ function memberOf(
   const { isSound, bouncedLately } = same ?? (judged ? summaryOf(source) : noSummary);
   const standing = judged ? standingOf(mailbox, isSound, look) : unjudgedStanding(mailbox, look);
   const statsAt = mailbox.stats?.at ?? null;
-  const isInPlace = same?.email === email && (same.part?.standing ?? null) === standing;
-  if (isInPlace && same.statsAt === statsAt) return same;
-  const days = () => limitedDays(source);
-  const part = isInPlace ? same.part : standing && { domain: domainOf(email), standing, days };
-  return { email, part, source, statsAt, judged, isSound, bouncedLately };
+  const isInPlace = same?.email === email;
+  if (isInPlace && same.standing === standing && same.statsAt === statsAt) return same;
+  const domain = isInPlace ? same.domain : domainOf(email);
+  return { domain, standing, source, email, statsAt, judged, isSound, bouncedLately };
 }
 
 function sourceOf({ stats, warmup, memory }: MailboxState, { policy, now }: PooledLook): DaysSource {

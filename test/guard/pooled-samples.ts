@@ -1,5 +1,4 @@
 // Accounts whose mailboxes are pooled, as the tests of the rules beyond one mailbox write them down.
-import { limitedDays } from '../../src/guard/limited-days.ts';
 import type { Standing } from '../../src/guard/pool.ts';
 import { PooledAccount } from '../../src/guard/pooled-account.ts';
 import { defaultPolicy, type WarmupMode } from '../../src/model/policy.ts';
@@ -27,7 +26,7 @@ export function accountOf(samples: readonly PooledSample[]): PooledAccount {
   ] of samples.entries()) {
     const rows = daysUpTo(until, ...days);
     const source = { stats: { rows }, now, mode, earlierModes, limitsPpm: defaultPolicy.limitsPpm };
-    account.put(`m${index}`, { domain, standing, days: () => limitedDays(source) });
+    account.put(`m${index}`, { domain, standing, source });
   }
   return account;
 }

@@ -1,5 +1,5 @@
 // A simulated fleet for the alerts beyond one mailbox: what its pooled counts say, poll by poll.
-import type { CountedDay, LimitedDays } from '../../../src/guard/limited-days.ts';
+import type { CountedDay, DaysSource } from '../../../src/guard/limited-days.ts';
 import { PooledAccount } from '../../../src/guard/pooled-account.ts';
 import { accountShift, domainExcess, domainWeek } from '../../../src/guard/pooled-rules.ts';
 import type { StatsRow } from '../../../src/model/answers.ts';
@@ -23,18 +23,18 @@ function momentOf(poll: number): number {
 /** The days of one history, or of several together, that a poll shows: the last `count`, today as far as it got. */
 class DaysSoFar {
   readonly #histories: readonly History[];
-  readonly #limitOn: LimitedDays['limitOn'];
+  readonly #mode: WarmupMode;
   readonly #count: number;
   #days: readonly CountedDay[] = [];
   #next = 0;
 
   constructor(histories: readonly History[], mode: WarmupMode, count: number) {
     this.#histories = histories;
-    this.#limitOn = () => defaultPolicy.limitsPpm[mode];
+    this.#mode = mode;
     this.#count = count;
   }
 
-  upTo(poll: number): LimitedDays {
+  upTo(poll: number): DaysSource {
     for (; this.#next <= poll; this.#next += 1) {
       const date = dates[Math.floor(this.#next / pollsPerDay)] ?? firstDay;
       const today = this.#days.at(-1);
@@ -44,7 +44,9 @@ class DaysSoFar {
       const rest = today?.date === date ? this.#days.slice(0, -1) : this.#days.slice(1 - this.#count);
       this.#days = [...rest, { ...before, sent: sum('sent'), bounced: sum('bounced') }];
     }
-    return { days: this.#days, limitOn: this.#limitOn };
+    const rows = this.#days.map(({ date, sent, bounced }) => ({ ...rowOf(0, sent, bounced), date }));
+    const { limitsPpm } = defaultPolicy;
+    return { stats: { rows }, now: momentOf(poll), mode: this.#mode, earlierModes: [], limitsPpm };
   }
 }
 
@@ -63,10 +65,8 @@ export function domainAlerts(histories: readonly History[], mode: WarmupMode, as
   let isFiring = false;
   for (let poll = 0; poll < polls; poll += 1) {
     if (!askAll && !isFiring && !histories.some(({ bounced }) => bounced[poll])) continue;
-    for (const [index, one] of days.entries()) {
-      const shown = one.upTo(poll);
-      account.put(`m${index}`, { domain: 'd', standing: 'counted', days: () => shown });
-    }
+    for (const [index, one] of days.entries())
+      account.put(`m${index}`, { domain: 'd', standing: 'counted', source: one.upTo(poll) });
     const now = momentOf(poll);
     const domain = account.domain('d', now);
     if (!domain) continue;
@@ -85,10 +85,8 @@ export function shiftAlerts(domains: readonly (readonly History[])[], mode: Warm
   const fired: number[] = [];
   let isFiring = false;
   for (let poll = 0; poll < polls; poll += 1) {
-    for (const [index, one] of days.entries()) {
-      const shown = one.upTo(poll);
-      account.put(`d${index}`, { domain: `d${index}`, standing: 'counted', days: () => shown });
-    }
+    for (const [index, one] of days.entries())
+      account.put(`d${index}`, { domain: `d${index}`, standing: 'counted', source: one.upTo(poll) });
     const shift = accountShift(account, momentOf(poll));
     if (!shift) continue;
     if (shift.isShifted && !isFiring) fired.push(poll);
