@@ -8,10 +8,11 @@ import type { EpochMs } from '../model/time.ts';
 /** Hashing takes about a millisecond a megabyte, in one turn of the event loop: what is larger is read each time. */
 const maxHashedBytes = 4 * 1024 * 1024;
 
-/** An answer, and what tells the body that it was read from; null: nothing does. */
+/** An answer, and what tells the body that it was read from, to those who read it; null: nothing does. */
 export interface Known<Answer> {
   readonly answer: Answer;
   readonly body: string | null;
+  readonly by: KnownBodies | null;
 }
 
 /** An answer that was read. What tells its body goes with it, for as long as it is believed, and nobody else sees it. */
@@ -19,30 +20,24 @@ export class Seen<Answer> implements Observed<Answer> {
   readonly at: EpochMs;
   readonly answer: Answer;
   readonly #body: string | null;
+  readonly #by: KnownBodies | null;
 
-  constructor(at: EpochMs, { answer, body }: Known<Answer>) {
+  constructor(at: EpochMs, { answer, body, by }: Known<Answer>) {
     this.at = at;
     this.answer = answer;
     this.#body = body;
+    this.#by = by;
   }
 
   /** Of an answer that comes from the store nobody knows the body. */
   static known<Answer>(observed: Observed<Answer>): Known<Answer> {
-    return { answer: observed.answer, body: #body in observed ? observed.#body : null };
+    const { answer } = observed;
+    return #body in observed ? { answer, body: observed.#body, by: observed.#by } : { answer, body: null, by: null };
   }
 }
 
-let made = 0;
-
 /** What others read, with another key or fewer secrets, is read again. */
 export class KnownBodies {
-  readonly #mark: string;
-
-  constructor() {
-    made += 1;
-    this.#mark = ` ${made}`;
-  }
-
   /** The answer that a body holds: that of `known` where it was read from the same bytes, otherwise what `read` makes of them. */
   read<Answer>(
     { body, headers }: Pick<Success, 'body' | 'headers'>,
@@ -50,16 +45,14 @@ export class KnownBodies {
     read: () => Promise<Result<Answer>>,
   ): Result<Known<Answer>> | Promise<Result<Known<Answer>>> {
     const isCompared = known !== null && body.length <= maxHashedBytes;
-    // A Link header says whether a list is whole.
-    const hashed = isCompared ? hash('sha1', body, 'base64') + (headers['link'] ?? '') + this.#mark : null;
-    return hashed !== null && known?.body === hashed ? { ok: true, value: known } : readAnew(hashed, read);
+    // Twenty letters in one piece, for each answer that is believed. A Link header says whether a list is whole.
+    const hashed = isCompared ? hash('sha1', body, 'binary') + (headers['link'] ?? '') : null;
+    const isSame = hashed !== null && known?.body === hashed && known.by === this;
+    return isSame ? { ok: true, value: known } : this.#readAnew(hashed, read);
   }
-}
 
-async function readAnew<Answer>(
-  hashed: string | null,
-  read: () => Promise<Result<Answer>>,
-): Promise<Result<Known<Answer>>> {
-  const result = await read();
-  return result.ok ? { ok: true, value: { answer: result.value, body: hashed } } : result;
+  async #readAnew<Answer>(hashed: string | null, read: () => Promise<Result<Answer>>): Promise<Result<Known<Answer>>> {
+    const result = await read();
+    return result.ok ? { ok: true, value: { answer: result.value, body: hashed, by: this } } : result;
+  }
 }

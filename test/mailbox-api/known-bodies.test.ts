@@ -9,7 +9,7 @@ interface Text {
 
 const failure = { kind: 'malformed', status: 200, detail: 'no JSON', retryAfterMs: null } as const;
 /** As the store has it: nobody knows the bytes that it was read from. */
-const stored: Known<Text> = { answer: { text: 'of the store' }, body: null };
+const stored: Known<Text> = { answer: { text: 'of the store' }, body: null, by: null };
 
 function reading() {
   const bodies = new KnownBodies();
@@ -69,11 +69,12 @@ test('a body that can’t be read is never known', async () => {
 });
 
 test('what tells the body stands in an answer that was read, and neither in its JSON nor in what it is compared with', () => {
-  const seen = new Seen(7, { answer: 1, body: 'hash' });
-  expect(Seen.known(seen)).toEqual({ answer: 1, body: 'hash' });
+  const by = new KnownBodies();
+  const seen = new Seen(7, { answer: 1, body: 'hash', by });
+  expect(Seen.known(seen)).toEqual({ answer: 1, body: 'hash', by });
   expect([JSON.parse(JSON.stringify(seen)), Seen.known({ at: 7, answer: 1 })]).toEqual([
     { at: 7, answer: 1 },
-    { answer: 1, body: null },
+    { answer: 1, body: null, by: null },
   ]);
   expect({ ...seen }).toEqual({ at: 7, answer: 1 });
 });
