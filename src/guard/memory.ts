@@ -2,6 +2,7 @@
 import type { ActionKind, GuardActionKind } from '../model/action.ts';
 import type { StatsRow } from '../model/answers.ts';
 import type { GuardMemory } from '../model/guard-memory.ts';
+import { none } from '../model/none.ts';
 import { isWarmupMode, type Policy } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { Claim, EarlierMode, EvidenceStart, Reason, RunState } from '../model/verdict.ts';
@@ -73,10 +74,10 @@ export function firstSight(policy: Policy, sight: Sight): GuardMemory {
     run: sight.run,
     ...firstEvidence(policy, sight),
     emergencyEvidence: null,
-    interventions: [],
+    interventions: none,
     claim: null,
     pauseWord: null,
-    reversals: [],
+    reversals: none,
   };
 }
 

@@ -1,5 +1,6 @@
 // The days of a stats answer, put in order: the oldest first, doubles settled, the future left out.
 import type { StatsRow } from '../model/answers.ts';
+import { orNone } from '../model/none.ts';
 import { addDays, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../model/time.ts';
 import type { EvidenceStart } from '../model/verdict.ts';
 
@@ -76,7 +77,7 @@ function daysUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
     const warning = rateWarning(row);
     if (warning) warnings.push(warning);
   }
-  return { ...withEnds(rows), areReadable: true, undated: false, warnings };
+  return { ...withEnds(rows), areReadable: true, undated: false, warnings: orNone(warnings) };
 }
 
 /**

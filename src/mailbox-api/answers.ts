@@ -17,6 +17,7 @@ import {
   type StatsRow,
   type WarmupAnswer,
 } from '../model/answers.ts';
+import { orNone } from '../model/none.ts';
 import { isoDateOf } from '../model/time.ts';
 import { isPlainDecimal } from './plain-decimal.ts';
 
@@ -146,7 +147,7 @@ function bouncesOf(mails: readonly Fields[]): readonly RecentBounce[] {
     const [type, category] = [readText(mail['bounce_type']), readText(mail['bounce_category'])];
     if (type || category) bounces.push({ type: clipped(type), category: clipped(category) });
   }
-  return bounces;
+  return orNone(bounces);
 }
 
 /** The document shows `inbox` and `sent` alone: these are the usual words beside them. */
@@ -256,7 +257,7 @@ function readLists(value: unknown): { readonly lists: readonly string[]; readonl
   if (typeof value === 'number') return { lists: [], found: Number.isInteger(value) && value >= 0 ? value : null };
   if (typeof value !== 'object' || value === null) return { lists: [], found: null };
   const items: readonly unknown[] = Array.isArray(value) ? value : Object.keys(value);
-  return { lists: items.slice(0, maxListNames).map((item) => quote(listName(item))), found: items.length };
+  return { lists: orNone(items.slice(0, maxListNames).map((item) => quote(listName(item)))), found: items.length };
 }
 
 function listName(item: unknown): string {

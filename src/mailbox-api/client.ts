@@ -371,5 +371,9 @@ function wholeNumber(value: AnswerHeaders[string]): number | null {
 
 function knownAs(entry: MailboxEntry, known: KnownEntry): MailboxEntry {
   const before = known(entry.id);
-  return before && isSameEntry(before, entry) ? before : entry;
+  if (!before) return entry;
+  if (isSameEntry(before, entry)) return before;
+  // The same names, not another text that reads the same.
+  const { id, email } = before;
+  return { ...entry, id, email: entry.email === email ? email : entry.email };
 }

@@ -34,7 +34,7 @@ export function limitsAfter(before: RecentLimits, { entry, warmup }: Looks, now:
   const last = before.at(-1);
   if (last?.day !== day) return [...before, { day, ...seen }].slice(-daysKept);
   const [daily, mode] = [higher(last.daily, seen.daily), higher(last.mode, seen.mode)];
-  return daily === last.daily && mode === last.mode ? before : [...before.slice(0, -1), { day, daily, mode }];
+  return daily === last.daily && mode === last.mode ? before : before.with(-1, { day, daily, mode });
 }
 
 /**

@@ -15,6 +15,7 @@ import type {
 import { limitsAfter } from '../model/day-limits.ts';
 import type { GuardMemory } from '../model/guard-memory.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import { none } from '../model/none.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { RunState, Verdict } from '../model/verdict.ts';
@@ -44,7 +45,7 @@ export function newMailbox(account: string, entry: Observed<MailboxEntry>): Mail
     memory: null,
     verdict: null,
     action: null,
-    changes: [],
+    changes: none,
   };
 }
 

@@ -5,6 +5,7 @@ import type { Observed } from '../model/answers.ts';
 import { type Change, changesShown } from '../model/change.ts';
 import { isSameSpan } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import { none } from '../model/none.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { MailboxKeys } from './database.ts';
 import { inPieces } from './pieces.ts';
@@ -119,10 +120,11 @@ async function pieceInFull(db: Db, some: Some, rows: readonly Row[]): Promise<re
     const id = row.mailbox_id;
     const newest = observations.get(id);
     if (!newest?.mailboxes) return [];
+    const named = newest.mailboxes.answer;
     return {
       account,
-      id,
-      email: row.email,
+      id: asIn(named.id, id),
+      email: asIn(named.email, row.email),
       firstSeenAt: row.first_seen_at,
       missingLists: row.missing_lists,
       entry: newest.mailboxes,
@@ -134,10 +136,13 @@ async function pieceInFull(db: Db, some: Some, rows: readonly Row[]): Promise<re
       memory: row.memory ? storedMemory(row.memory, { account, mailbox_id: id }) : null,
       verdict: later(verdicts.get(id), besideStats.get(id)),
       action: actions.get(id) ?? null,
-      changes: changes.get(id) ?? [],
+      changes: changes.get(id) ?? none,
     } satisfies MailboxState;
   });
 }
+
+/** The text; where another row has the same one, that one, so that one of them can be collected. */
+const asIn = (other: string, text: string) => (other === text ? other : text);
 
 /** The decision's own row, or the verdict of the same span that was stored with the statistics since. */
 function later(decided?: Observed<Verdict>, besideStats?: Observed<Verdict>): Observed<Verdict> | null {

@@ -1,6 +1,7 @@
 // What earlier versions stored, as this one reads it: fields that they did not know are filled in where it is loaded.
 import type { Action } from '../../model/action.ts';
 import type { GuardMemory } from '../../model/guard-memory.ts';
+import { none, orNone } from '../../model/none.ts';
 import type { Claim, Verdict } from '../../model/verdict.ts';
 import { everything, type WriteScope, type WritesOff } from '../../model/write-scope.ts';
 import type { RowKey } from '../failure.ts';
@@ -29,7 +30,9 @@ export function storedMemory(json: string, key: RowKey): GuardMemory {
   const stored = parsed<StoredMemory>(json, 'mailboxes', key);
   const { claim } = stored;
   const proven = claim?.kind === 'pause' ? (claim.word ?? null) : null;
-  return { ...stored, claim: claim && storedClaim(claim), pauseWord: stored.pauseWord ?? proven };
+  const [interventions, reversals] = [orNone(stored.interventions ?? none), orNone(stored.reversals ?? none)];
+  const pauseWord = stored.pauseWord ?? proven;
+  return { ...stored, interventions, claim: claim && storedClaim(claim), pauseWord, reversals };
 }
 
 function storedClaim({ kind, actionId, since, previousMode, under }: StoredClaim): Claim {
