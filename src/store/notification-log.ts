@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Announcement } from '../model/alert.ts';
 import type { NotificationLog, NotificationLogChanges } from '../model/outbox.ts';
 import type { EpochMs } from '../model/time.ts';
-import { inPieces } from './pieces.ts';
+import { inPieces, lastOfEach } from './pieces.ts';
 import { parsed } from './schema/parsed.ts';
 import type { Tables } from './schema/tables.ts';
 
@@ -27,7 +27,8 @@ export async function writeNotificationLog(
   now: EpochMs,
 ): Promise<void> {
   await inPieces(ended, (some) => trx.deleteFrom('announcements').where('fingerprint', 'in', some).execute());
-  await inPieces(announced, (some) =>
+  const newest = lastOfEach(announced, ({ fingerprint }) => fingerprint);
+  await inPieces(newest, (some) =>
     trx
       .insertInto('announcements')
       .values(some.map((one) => ({ fingerprint: one.fingerprint, announcement: JSON.stringify(one) })))
@@ -36,7 +37,7 @@ export async function writeNotificationLog(
       )
       .execute(),
   );
-  await inPieces(groups, (some) =>
+  await inPieces([...new Set(groups)], (some) =>
     trx
       .insertInto('notified_groups')
       .values(some.map((group) => ({ group_name: group, notified_at: now })))

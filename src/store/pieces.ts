@@ -4,6 +4,11 @@ import { ownTurn } from '../event-loop.ts';
 /** So many rows or ids go into one statement; SQLite takes 32,766 parameters, and a row has up to ten. */
 export const rowsAPiece = 100;
 
+/** Of rows with one key the last: PostgreSQL refuses a statement that writes a row twice. */
+export function lastOfEach<Row>(rows: readonly Row[], keyOf: (row: Row) => string): readonly Row[] {
+  return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
+}
+
 /** Works through rows piece by piece; nothing for none. */
 export async function inPieces<Row>(
   rows: readonly Row[],

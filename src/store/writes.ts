@@ -8,7 +8,7 @@ import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { loadSharedAlerts } from './picture.ts';
-import { inPieces } from './pieces.ts';
+import { inPieces, lastOfEach } from './pieces.ts';
 import type { BreakerMove, BreakerRecord, DecisionRecord, EndedSpan, TickRecord } from './records.ts';
 import { revise } from './revisions.ts';
 import { parsed } from './schema/parsed.ts';
@@ -235,8 +235,7 @@ export async function writeBreaker(db: Db, { api, state }: BreakerRecord): Promi
 export async function writeAlerts(db: Db, { changed, dropped, transitions }: AlertChanges): Promise<void> {
   const touched = [...changed.map(({ fingerprint }) => fingerprint), ...dropped];
   if (touched.some(isShared)) await revise(db, 'alerts');
-  // Of an alert that changed twice the later state counts.
-  const newest = [...new Map(changed.map((alert) => [alert.fingerprint, alert])).values()];
+  const newest = lastOfEach(changed, ({ fingerprint }) => fingerprint);
   const [over, standing] = [newest.filter(isOver), newest.filter((alert) => !isOver(alert))];
   await inPieces(standing, (some) =>
     db
