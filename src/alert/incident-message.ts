@@ -51,7 +51,7 @@ export function messageIncident(
   look: IncidentLook,
 ): MessageIncident {
   const { id, cause, kind, beganAt, endedAt, alerts } = incident;
-  const shared = look.firing.filter(({ fingerprint }) => alerts.includes(fingerprint));
+  const shared = look.firing.filter(({ mailboxId, fingerprint }) => mailboxId === null && alerts.includes(fingerprint));
   return {
     id,
     step,

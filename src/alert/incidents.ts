@@ -46,18 +46,24 @@ export function incidentsAfter(facts: IncidentFacts): readonly Incident[] {
   const taken = new Set(refreshed.flatMap(({ members }) => members.map(keyOf)));
   const free = [...affected.values()].filter(({ key }) => !taken.has(key));
   const { open, rest } = joined(refreshed, free, now);
-  const recent = rest.filter(({ mailbox }) => mailbox.since > now - togetherMs);
-  const widened = widenedBy(open, recent, facts);
-  const left = widened.rest.filter((one) => !isIn(widened.begun, one));
-  const ofDomain = [...rest.filter((one) => !recent.includes(one)), ...left].filter(
+  const isRecent = ({ mailbox }: Affected) => mailbox.since > now - togetherMs;
+  const widened = widenedBy(open, rest.filter(isRecent), facts);
+  const left = without(membersOf(widened.begun), widened.rest);
+  const ofDomain = [...rest.filter((one) => !isRecent(one)), ...left].filter(
     ({ mailbox }) => mailbox.since > now - togetherOnDomainMs,
   );
   const begun = [...widened.begun, ...sharedCauses(ofDomain, { attributes: ['domain'], sharing })];
   return [...widened.open.map((one) => endedIfQuiet(one, facts)), ...begun.map((one) => begunWith(one, facts))];
 }
 
-function isIn(shared: readonly Shared[], one: Affected): boolean {
-  return shared.some(({ members }) => members.includes(one));
+function membersOf(shared: readonly Shared[]): readonly Affected[] {
+  return shared.flatMap(({ members }) => members);
+}
+
+function without(some: readonly Affected[], all: readonly Affected[]): readonly Affected[] {
+  const left = new Set(all);
+  for (const one of some) left.delete(one);
+  return [...left];
 }
 
 /** Its mailboxes as they are now. One that is affected no more stays as it was, and nothing of it goes on. */
@@ -75,16 +81,10 @@ function refreshedBy(incident: Incident, affected: IncidentFacts['affected'], no
 
 /** Who has the kind of bounce of an incident and what its mailboxes share joins it; of two incidents the narrower one. */
 function joined(incidents: readonly Incident[], free: readonly Affected[], now: EpochMs) {
-  const joining = new Map<string, Affected[]>();
-  const rest: Affected[] = [];
-  const narrowestFirst = [...incidents].sort((a, b) => breadth(a.cause.attribute) - breadth(b.cause.attribute));
-  for (const one of free) {
-    const into = narrowestFirst.find((incident) => mayJoin(one, incident, now));
-    if (into) joining.set(into.id, [...(joining.get(into.id) ?? []), one]);
-    else rest.push(one);
-  }
-  const open = incidents.map((incident) => withMembers(incident, joining.get(incident.id) ?? [], now));
-  return { open, rest };
+  const narrowestFirst = incidents.toSorted((a, b) => breadth(a.cause.attribute) - breadth(b.cause.attribute));
+  const joining = Map.groupBy(free, (one) => narrowestFirst.find((incident) => mayJoin(one, incident, now)) ?? null);
+  const open = incidents.map((incident) => withMembers(incident, joining.get(incident) ?? [], now));
+  return { open, rest: joining.get(null) ?? [] };
 }
 
 function mayJoin({ mailbox, kinds, traits }: Affected, incident: Incident, now: EpochMs): boolean {
@@ -126,13 +126,14 @@ function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], 
       const incident = id === undefined ? undefined : open.get(id);
       if (!incident || others.length > 0 || fresh.length === 0) continue;
       const isWider = breadth(shared.cause.attribute) > breadth(incident.cause.attribute);
-      const isWhole = incident.members.every((member) => shared.members.some(({ key }) => key === keyOf(member)));
-      if (!isWider || !isWhole || shared.kind !== incident.kind) continue;
+      if (!isWider || shared.kind !== incident.kind) continue;
+      const keys = new Set(shared.members.map(({ key }) => key));
+      if (!incident.members.every((member) => keys.has(keyOf(member)))) continue;
       open.set(incident.id, { ...withMembers(incident, fresh, facts.now), cause: shared.cause });
-      rest = rest.filter((one) => !fresh.includes(one));
+      rest = without(fresh, rest);
     }
   }
-  const alone = rest.filter((one) => !isIn(begun, one));
+  const alone = without(membersOf(begun), rest);
   return { open: [...open.values()], rest, begun: [...begun, ...sharedCauses(alone, facts)] };
 }
 
@@ -143,7 +144,7 @@ function mayWiden({ beganAt, announced }: Incident, now: EpochMs): boolean {
 
 function begunWith({ cause, kind, members }: Shared, { now, idOf }: IncidentFacts): Incident {
   const mailboxes = members.map(({ mailbox }) => mailbox).sort((a, b) => a.since - b.since);
-  const beganAt = Math.min(now, ...mailboxes.map(({ since }) => since));
+  const beganAt = Math.min(now, mailboxes[0]?.since ?? now);
   const incident = {
     cause,
     kind,
@@ -176,22 +177,43 @@ const memberRules: readonly AlertRule[] = [
   'inbox_rate_low',
 ];
 
-/** Whom a transition is looked up with. */
-export interface Belonging {
-  readonly open: readonly Incident[];
+/** What decides to which incident an alert belongs, besides the incidents. */
+interface Grounds {
   /** Under which mailboxes a breaker holds something, by API. */
   readonly heldKeys: (api: string) => readonly string[];
   /** Whether a mailbox of the domain shares the cause of the incident and has its kind of bounce. */
   readonly shows: (account: string, domain: string, incident: Incident) => boolean;
 }
 
+/** What transitions are looked up with. Made once for many: of a storm there are as many alerts as mailboxes. */
+export interface Belonging extends Grounds {
+  readonly open: readonly Incident[];
+  /** By the fingerprint of an alert that is about no single mailbox. */
+  readonly byAlert: ReadonlyMap<string, Incident>;
+  /** By the key of a mailbox. */
+  readonly byMember: ReadonlyMap<string, readonly Incident[]>;
+}
+
+export function belongingTo(open: readonly Incident[], grounds: Grounds): Belonging {
+  const byAlert = new Map<string, Incident>();
+  const byMember = new Map<string, Incident[]>();
+  for (const incident of open) {
+    for (const fingerprint of incident.alerts) if (!byAlert.has(fingerprint)) byAlert.set(fingerprint, incident);
+    for (const member of incident.members) {
+      const key = keyOf(member);
+      const known = byMember.get(key);
+      if (known) known.push(incident);
+      else byMember.set(key, [incident]);
+    }
+  }
+  return { ...grounds, open, byAlert, byMember };
+}
+
 /** The incident that a transition belongs to; null for none, and where two could be meant. */
 export function incidentOf({ alert, found }: Transition, belonging: Belonging): Incident | null {
-  const { open } = belonging;
-  const known = open.find(({ alerts }) => alerts.includes(alert.fingerprint));
+  const known = belonging.byAlert.get(alert.fingerprint);
   if (known) return holdsOthers(alert, known, belonging) ? null : known;
-  const candidates = found ? [] : open.filter((incident) => concerns(incident, alert, belonging));
-  const [incident, ...others] = candidates;
+  const [incident, ...others] = found ? [] : concerned(alert, belonging);
   return incident && others.length === 0 && !isGraver(alert, incident.announced) ? incident : null;
 }
 
@@ -211,12 +233,17 @@ function isGraver(alert: Alert, announced: IncidentAnnouncement | null): boolean
   return announced?.updated === true && severer(alert.severity, announced.severity);
 }
 
+/** The incidents that an alert is about. */
+function concerned(alert: Alert, belonging: Belonging): readonly Incident[] {
+  const { rule, account, mailboxId } = alert;
+  if (mailboxId !== null && memberRules.includes(rule))
+    return belonging.byMember.get(mailboxKey(account, mailboxId)) ?? [];
+  return belonging.open.filter((incident) => concerns(incident, alert, belonging));
+}
+
 function concerns(incident: Incident, alert: Alert, belonging: Belonging): boolean {
-  const { rule, account, mailboxId, object } = alert;
+  const { rule, account, object } = alert;
   const { members, cause, announced } = incident;
-  if (mailboxId !== null && memberRules.includes(rule)) {
-    return members.some((member) => member.account === account && member.mailboxId === mailboxId);
-  }
   // Nobody would be notified of it before the end: symptoms call for nothing before that.
   if (announced?.updated && !symptoms.includes(rule)) return false;
   switch (rule) {
@@ -234,11 +261,9 @@ function concerns(incident: Incident, alert: Alert, belonging: Belonging): boole
   }
 }
 
-/** Alerts that are about no single mailbox and belong to an incident from now on. */
-export function adopted(incident: Incident, alerts: readonly Alert[], belonging: Belonging): Incident {
-  const own = alerts.filter(
-    ({ mailboxId, fingerprint }) => mailboxId === null && !incident.alerts.includes(fingerprint),
-  );
+/** With those of the alerts, which are about no single mailbox, that belong to it from now on. */
+export function adopted(incident: Incident, wide: readonly Alert[], belonging: Belonging): Incident {
+  const own = wide.filter(({ fingerprint }) => !incident.alerts.includes(fingerprint));
   const fresh = own.filter((alert) => incidentOf({ kind: 'firing', at: 0, alert }, belonging)?.id === incident.id);
   if (fresh.length === 0) return incident;
   return { ...incident, alerts: [...incident.alerts, ...fresh.map(({ fingerprint }) => fingerprint)] };

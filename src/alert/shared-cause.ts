@@ -51,23 +51,21 @@ export function sharedCauses(
   affected: readonly Affected[],
   { attributes = sharedAttributes, sharing }: Pick<Search, 'sharing'> & Partial<Search>,
 ): readonly Shared[] {
-  const byKind = new Map<string | null, Affected[]>();
-  for (const [one, kind] of withKinds(affected)) byKind.set(kind, [...(byKind.get(kind) ?? []), one]);
-  const kinds = [...byKind].sort(([a], [b]) => compare(a ?? '', b ?? ''));
+  const kinds = [...byMainKind(affected)].sort(([a], [b]) => compare(a ?? '', b ?? ''));
   return kinds.flatMap(([kind, pool]) =>
     explained(
-      [...pool].sort((a, b) => compare(a.key, b.key)),
+      pool.toSorted((a, b) => compare(a.key, b.key)),
       { attributes, sharing },
     ).map((one) => ({ ...one, kind })),
   );
 }
 
 /** Of the kinds that a mailbox has equally many of, the one that most others have. */
-function withKinds(affected: readonly Affected[]): readonly (readonly [Affected, string | null])[] {
+function byMainKind(affected: readonly Affected[]): ReadonlyMap<string | null, readonly Affected[]> {
   const counts = new Map<string, number>();
   for (const { kinds } of affected) for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   const byCount = (a: string, b: string) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0) || compare(a, b);
-  return affected.map((one) => [one, [...one.kinds].sort(byCount)[0] ?? null]);
+  return Map.groupBy(affected, ({ kinds }) => kinds.toSorted(byCount)[0] ?? null);
 }
 
 type Candidate = Omit<Shared, 'kind'>;
@@ -78,7 +76,8 @@ function explained(pool: readonly Affected[], search: Search): readonly Candidat
     const chosen = choose(rest, search);
     if (!chosen) return found;
     found.push(chosen);
-    rest = rest.filter((one) => !chosen.members.includes(one));
+    const taken = new Set(chosen.members);
+    rest = rest.filter((one) => !taken.has(one));
   }
 }
 
@@ -98,13 +97,8 @@ function choose(pool: readonly Affected[], { attributes, sharing }: Search): Can
 
 /** Those of one attribute that are enough, the largest first. */
 function candidatesOf(attribute: SharedAttribute, pool: readonly Affected[]): readonly Candidate[] {
-  const byValue = new Map<string, Affected[]>();
-  for (const one of pool) {
-    const value = one.traits[attribute];
-    if (value !== null) byValue.set(value, [...(byValue.get(value) ?? []), one]);
-  }
-  return [...byValue]
-    .map(([value, members]) => ({ cause: { attribute, value }, members }))
+  return [...Map.groupBy(pool, ({ traits }) => traits[attribute])]
+    .flatMap(([value, members]) => (value === null ? [] : [{ cause: { attribute, value }, members }]))
     .filter((one) => isEnough(one))
     .sort(byCount);
 }
@@ -113,7 +107,8 @@ function isEnough({ cause: { attribute }, members }: Candidate): boolean {
   if (members.length < leastMembers[attribute]) return false;
   if (attribute === 'domain') return true;
   const domains = domainCounts(members);
-  return domains.length >= leastDomains && isSpread(Math.max(...domains), members.length);
+  const largest = domains.reduce((most, count) => Math.max(most, count), 0);
+  return domains.length >= leastDomains && isSpread(largest, members.length);
 }
 
 /** A domain is small, and its mailboxes have a day: it needs no more however many they are. */
@@ -135,6 +130,8 @@ function domainCounts(members: readonly Affected[]): readonly number[] {
 function pairOf(candidates: readonly Candidate[], all: number): Candidate | null {
   const sorted = [...candidates].sort(byCount);
   for (const [index, one] of sorted.entries()) {
+    const next = sorted[index + 1];
+    if (!next || !explains(one.members.length + next.members.length, all)) return null;
     const own = new Set(one.members);
     const other = sorted.slice(index + 1).find(({ members }) => members.every((member) => !own.has(member)));
     if (other && explains(one.members.length + other.members.length, all)) return one;

@@ -1,6 +1,6 @@
 // The breaker over everything under one base_url: admits actions until too much of the fleet would be acted upon at
 // once. Pure. docs/guard.md, "When it does nothing, on purpose".
-import { type BreakerEntry, type BreakerState, closedBreaker, heldEntries } from '../model/breaker.ts';
+import { type BreakerEntry, type BreakerState, closedBreaker } from '../model/breaker.ts';
 import { accountOfKey } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
@@ -124,9 +124,11 @@ export function withdraw(state: BreakerState, key: string): BreakerState {
 
 /** Accounts have left the API: their mailboxes are held for nobody any more. */
 export function withdrawOthers(state: BreakerState, accounts: ReadonlySet<string>): BreakerState {
-  const leaves = (key: string) => !accounts.has(accountOfKey(key));
-  const leaving = [...heldEntries(state).map(({ key }) => key), ...state.released].filter(leaves);
-  return leaving.reduce(withdraw, closedWhenFree(state));
+  const stays = (key: string) => accounts.has(accountOfKey(key));
+  const entries = state.entries.filter(({ key, held }) => !held || stays(key));
+  const released = state.released.filter(stays);
+  const isSame = entries.length === state.entries.length && released.length === state.released.length;
+  return closedWhenFree(isSame ? state : { ...state, entries, released });
 }
 
 /** A person says that the held actions are right: they go ahead, and what follows is admitted as before. */

@@ -6,6 +6,7 @@ import { firingOf, type IncidentLook, messageIncident } from '../alert/incident-
 import {
   adopted,
   type Belonging,
+  belongingTo,
   dueStep,
   graveAlerts,
   incidentOf,
@@ -68,19 +69,21 @@ export async function lookAtIncidents(
   const lasting = new Set(firing.filter(({ rule }) => lastingRules.includes(rule)).map((one) => one.fingerprint));
   const stepped = incidentsAfter({ now, open: known, affected, lasting, idOf, sharing: sharingIn(fleet, apiOf) });
   const shows = showingIn(fleet, apiOf);
-  const belonging: Belonging = { open: stepped, heldKeys, shows };
+  const before = belongingTo(stepped, { heldKeys, shows });
+  const wide = firing.filter(({ mailboxId }) => mailboxId === null);
   const all = stepped.map((one) => {
     if (one.endedAt !== null) return one;
-    const incident = adopted(one, firing, belonging);
+    const incident = adopted(one, wide, before);
     return withSeverity(
       incident,
-      firing.filter(({ fingerprint }) => incident.alerts.includes(fingerprint)),
+      wide.filter(({ fingerprint }) => incident.alerts.includes(fingerprint)),
     );
   });
   const byId = new Map(all.map((one) => [one.id, one]));
+  const belonging = belongingTo(all, { heldKeys, shows });
   return {
     all,
-    of: (transition) => incidentOf(transition, { open: all, heldKeys, shows })?.id ?? null,
+    of: (transition) => incidentOf(transition, belonging)?.id ?? null,
     isDue: (id) => dueStep(byId.get(id) ?? never(id), now) !== null,
     changed: all.filter((one) => !known.includes(one)),
   };

@@ -77,18 +77,18 @@ async function releaseAll(
   { plan }: OperatorRequest,
 ): Promise<CommandOutcome> {
   const { fleet, rules, pageUrl, judgeAgain } = rooms;
-  const released: string[] = [];
+  const released = new Set<string>();
   const changed: string[] = [];
   for (const [api, holds] of held) {
     // Nothing is held after it, so no window is named.
     const settings = { api, pageUrl, rules: rules(), windowMs: 0 };
     // What was agreed to is released, and nothing that came to it since.
     const keys = await releaseBreaker(rooms, settings, plan ? holds : null);
-    if (keys) released.push(...keys);
+    if (keys) for (const key of keys) released.add(key);
     else changed.push(`Not released: the circuit breaker of ${api} now holds other actions. Run the command again.`);
   }
-  await judgeAgain([...fleet.mailboxes()].filter(({ account, id }) => released.includes(mailboxKey(account, id))));
-  const done = released.length > 0 || changed.length === 0 ? releasedTexts(rooms, released) : [];
+  await judgeAgain([...fleet.mailboxes()].filter(({ account, id }) => released.has(mailboxKey(account, id))));
+  const done = released.size > 0 || changed.length === 0 ? releasedTexts(rooms, [...released]) : [];
   return { result: changed.length > 0 ? 'failed' : 'done', messages: [...done, ...changed] };
 }
 

@@ -63,5 +63,6 @@ export function releaseContest(rooms: RecorderRooms, mailbox: MailboxState): Pro
 }
 
 function sameKeys(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((key) => other.includes(key));
+  const wanted = new Set(other);
+  return one.length === other.length && one.every((key) => wanted.has(key));
 }
