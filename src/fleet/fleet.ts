@@ -262,6 +262,7 @@ export class Fleet {
     return this.#incidents;
   }
   putIncident(incident: Incident): void {
+    this.#revision += 1;
     const all = [incident, ...this.#incidents.filter(({ id }) => id !== incident.id)];
     const open = all.filter(({ endedAt }) => endedAt === null).sort((a, b) => b.beganAt - a.beganAt);
     const ended = all.filter(({ endedAt }) => endedAt !== null).sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
@@ -349,10 +350,10 @@ export class Fleet {
   }
 
   putReplicas(replicas: readonly ReplicaState[], missing: readonly MissingReplica[]): void {
-    this.#missingReplicas = missing;
-    if (JSON.stringify(replicas) === JSON.stringify(this.#replicas)) return;
+    if (JSON.stringify([replicas, missing]) === JSON.stringify([this.#replicas, this.#missingReplicas])) return;
     this.#revision += 1;
     this.#replicas = replicas;
+    this.#missingReplicas = missing;
   }
 
   /** What is wrong with the store; null while it does what it is asked. */

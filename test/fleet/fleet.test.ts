@@ -1,6 +1,7 @@
 // The picture of the fleet: what is put is read, what has ended is forgotten.
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { sampleIncident } from '../alert/incident-samples.ts';
 import { actionOf, alertOf, arrivedMailbox, now } from '../store/records.ts';
 
 test('a mailbox is found by account and id, replaced by putting it again, and gone when removed', () => {
@@ -85,4 +86,22 @@ test('the newest hundred actions are kept, each once, the newest first', () => {
   const kept = fleet.recentActions();
   expect([kept.length, kept[0]?.id, kept.at(-1)?.id]).toEqual([100, 'a119', 'a20']);
   expect(kept.filter(({ id }) => id === 'a50').map(({ state }) => state)).toEqual(['confirmed']);
+});
+
+test('whoever shows the picture sees by its revision that an incident began, or that a replica is missing', () => {
+  const fleet = new Fleet();
+  const changes = [
+    () => fleet.putIncident(sampleIncident(3)),
+    () => fleet.putReplicas([], [{ name: 'a:1', beatAt: now }]),
+    () => fleet.putReplicas([], []),
+  ];
+  const grew = changes.map((change) => {
+    const before = fleet.revision;
+    change();
+    return fleet.revision > before;
+  });
+  expect(grew).toEqual([true, true, true]);
+  const before = fleet.revision;
+  fleet.putReplicas([], []);
+  expect(fleet.revision).toBe(before);
 });
