@@ -213,28 +213,28 @@ export class PollQueue {
   /** When there will be something more to take, as far as it is known; null when nothing is foreseen. */
   nextDueAt(now: number): number | null {
     const times = accountRoutes.map((route) => (this.#isUnderWay(route) ? null : this.#account[route].dueAt));
-    times.push(this.#later.nextAt());
-    times.push(this.#listEarlyAt(), this.#risks.nextRestedAt());
+    times.push(this.#later.nextAt(), this.#listEarlyAt(), this.#risks.nextRestedAt());
     const known = times.filter((time) => time !== null && time > now);
     return known.length === 0 ? null : Math.min(...known.map((time) => time ?? now));
   }
 
   /** Polls that are due, and since when the oldest is. Looks at every mailbox. */
   backlog(now: number): { readonly length: number; readonly oldestDueAt: number | null } {
-    const dues = accountRoutes.map((route) => this.#account[route].dueAt).filter((at) => at !== null && at <= now);
-    const waiting = Object.values(this.#waiting).flatMap((ofOne) => [...ofOne.values()]);
-    for (const { dueAt } of waiting) dues.push(dueAt);
-    let length = dues.length + this.#sweep.polls;
-    if (this.#sweep.since !== null) dues.push(this.#sweep.since);
+    let [length, oldestDueAt] = [0, Number.POSITIVE_INFINITY];
+    const add = (polls: number, dueAt: number | null) => {
+      if (polls === 0 || dueAt === null || dueAt > now) return;
+      length += polls;
+      oldestDueAt = Math.min(oldestDueAt, dueAt);
+    };
+    for (const route of accountRoutes) add(1, this.#account[route].dueAt);
+    for (const waiting of Object.values(this.#waiting)) for (const { dueAt } of waiting.values()) add(1, dueAt);
+    add(this.#sweep.polls, this.#sweep.since);
     for (const route of mailboxRoutes) {
       const [turns, runs] = [this.#turns[route], this.#runs[route]];
-      const overdue = turns.countBelow(runs.at(-1) ?? 0);
-      if (overdue === 0) continue;
-      length += overdue;
       const oldest = turns.keyOf(turns.first() ?? 0) ?? now;
-      dues.push(runs.find((run) => run > oldest) ?? now);
+      add(turns.countBelow(runs.at(-1) ?? 0), runs.find((run) => run > oldest) ?? now);
     }
-    return { length, oldestDueAt: dues.length === 0 ? null : Math.min(...dues.map((at) => at ?? now)) };
+    return { length, oldestDueAt: length === 0 ? null : oldestDueAt };
   }
 
   #ripen(now: number): void {

@@ -190,6 +190,18 @@ test('the backlog counts what is due, and says since when the oldest is', () => 
   expect(queue.backlog(300)).toEqual({ length: 0, oldestDueAt: null });
 });
 
+test('the backlog counts the polls of a whole large fleet that were asked for at once', () => {
+  const queue = sweptQueue([]);
+  const mailboxes = 100_000;
+  for (let index = 0; index < mailboxes; index += 1) {
+    queue.join(`m${index}`, { ...read, stats: 0, warmup: 0 }, 0);
+    for (const route of ['mailbox', 'dns'] as const) queue.add({ route, mailboxId: `m${index}` }, 5, 'soon');
+  }
+  const before = queue.backlog(4).length;
+  expect(queue.take(5)).toBeDefined();
+  expect(queue.backlog(5)).toEqual({ length: before + 2 * mailboxes - 1, oldestDueAt: 0 });
+});
+
 test('when the cadence does not fit, every kind keeps its share: nothing starves', () => {
   const ids = Array.from({ length: 600 }, (_, index) => `m${index}`);
   const queue = sweptQueue(ids);
