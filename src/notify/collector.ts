@@ -2,16 +2,9 @@
 import { groupOf, MessageParts } from '../alert/grouping.ts';
 import { hasCause, isExplained } from '../alert/inhibition.ts';
 import { mutes } from '../alert/matching.ts';
-import {
-  announcementOf,
-  type Notification,
-  notificationsOf,
-  type Routed,
-  withRunbook,
-} from '../alert/notifications.ts';
-import { isPause, pauseAnnouncement, pauseEnd } from '../alert/pauses.ts';
+import { type Notification, notificationsOf, type Routed, withRunbook } from '../alert/notifications.ts';
+import { pauseEnd } from '../alert/pauses.ts';
 import { eachInPieces, mapInPieces } from '../alert/pieces.ts';
-import { namedAtTheEnd } from '../alert/quiet-ends.ts';
 import { type AlertRoute, channelsFor, joinedChannels } from '../alert/routing.ts';
 import { isDisarming } from '../alert/rules/disarmed-rule.ts';
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
@@ -27,6 +20,7 @@ import {
   lookAtIncidents,
   newsOfIncident,
 } from './incidents.ts';
+import { notificationLogAfter, type RoutedGroup } from './notification-log.ts';
 import type { RecordingParts } from './parts.ts';
 
 /** How messages are grouped and where they go. */
@@ -46,11 +40,6 @@ export interface CollectorParts extends RecordingParts {
   readonly apiOf: (account: string) => string | null;
   /** Base of the links to the page; null when there is no page. */
   readonly pageUrl: string | null;
-}
-
-interface RoutedGroup {
-  readonly group: string;
-  readonly news: readonly Routed[];
 }
 
 /** What one look led to. */
@@ -222,19 +211,6 @@ export class Collector {
     return ends.map((end) => ({ group: groupOf(end.alert), ids: [], news: [end], late: [] }));
   }
 
-  /** That the channels which follow pauses were notified of some. */
-  async #followed(groups: readonly RoutedGroup[], at: EpochMs, pause: Outcome['pause']): Promise<Announcement[]> {
-    const followers = this.#parts.channels().filter(({ followsPauses }) => followsPauses === true);
-    const announcementOf = ({ transition, to }: Routed) => {
-      const channels = followers.map(({ name }) => name).filter((name) => to.includes(name));
-      return channels.length > 0 && isPause(transition) ? pauseAnnouncement(transition, { channels, at }) : null;
-    };
-    const all: Announcement[] = [];
-    for (const { news } of followers.length > 0 ? groups : [])
-      all.push(...(await mapInPieces(news, pause, announcementOf)));
-    return all;
-  }
-
   async #record(
     { notifications, incidents, firing, pause }: Outcome,
     announced: Map<string, Announcement>,
@@ -242,7 +218,11 @@ export class Collector {
   ) {
     const routed: RoutedGroup[] = [];
     for (const { group, news } of notifications)
-      routed.push({ group, news: await mapInPieces(news, pause, (one) => this.#route(one, announced)) });
+      routed.push({
+        group,
+        news: await mapInPieces(news, pause, (one) => this.#route(one, announced)),
+        inIncident: incidents.all.some(({ id }) => id === group),
+      });
     const late = notifications
       .flatMap((one) => one.late)
       .map((one) => ({ ...this.#route(one, announced), to: this.#joined(one.alert, announced) }));
@@ -252,8 +232,7 @@ export class Collector {
       return newsOfIncident(incident, news, readers) ?? [];
     });
     await pause();
-    const isOfIncident = new Set(incidents.all.map(({ id }) => id));
-    const plain = routed.filter(({ group }) => !isOfIncident.has(group));
+    const plain = routed.filter(({ inIncident }) => !inIncident);
     const deliveries = [
       ...(await this.#deliveriesOfIncidents(ofIncidents, pause)),
       ...(await this.#deliveriesOf(plain, now, pause)),
@@ -268,31 +247,12 @@ export class Collector {
       .filter((one) => announcedIncidents.has(one.id) || incidents.changed.includes(one))
       .map((one) => announcedIncidents.get(one.id) ?? one);
     if (notifications.length === 0 && changed.length === 0) return;
-    const all = routed.flatMap(({ news }) => news);
-    const tellings: (readonly Announcement[])[] = [];
-    for (const { group, news } of routed) {
-      const telling = { announced, at: now, inIncident: isOfIncident.has(group) };
-      tellings.push(await mapInPieces(news, pause, (one) => announcementOf(one, telling)));
-    }
-    const told = tellings.flat();
     await pause();
-    const toldNow = new Map(ofIncidents.length > 0 ? told.map((one) => [one.fingerprint, one]) : []);
-    const notificationLog = {
-      announced: [
-        ...told,
-        ...outlasting(ofIncidents, (fingerprint) => toldNow.get(fingerprint) ?? announced.get(fingerprint)),
-        ...(await this.#followed(plain, now, pause)),
-        // The next reminder comes when it is due for those who knew it first.
-        ...late.flatMap((one) => {
-          const at = announced.get(one.transition.alert.fingerprint)?.at ?? now;
-          return announcementOf(one, { announced, at, inIncident: false }) ?? [];
-        }),
-      ],
-      ended: await mapInPieces(all, pause, ({ transition: { kind, alert } }) =>
-        kind === 'resolved' ? alert.fingerprint : null,
-      ),
-      groups: plain.flatMap(({ group, news }) => (news.some(({ to }) => to.length > 0) ? [group] : [])),
-    };
+    const followers = this.#parts.channels().filter(({ followsPauses }) => followsPauses === true);
+    const notificationLog = await notificationLogAfter(
+      { groups: routed, late, incidents: ofIncidents },
+      { before: announced, now, followers: followers.map(({ name }) => name), pause },
+    );
     const transitionIds = notifications.flatMap(({ ids }) => ids);
     const record = { transitionIds, deliveries, notificationLog, incidents: changed, now };
     await this.#parts.store.outbox.recordDeliveries(record);
@@ -335,7 +295,7 @@ export class Collector {
 
   /** One message a group and channel; of a storm one message a channel. */
   async #deliveriesOf(
-    groups: readonly RoutedGroup[],
+    groups: readonly Pick<RoutedGroup, 'group' | 'news'>[],
     now: EpochMs,
     pause: () => Promise<void>,
   ): Promise<readonly NewDelivery[]> {
@@ -360,15 +320,4 @@ export class Collector {
     }
     return deliveries;
   }
-}
-
-/** What ended incidents leave behind ends without a message to those who read that. */
-function outlasting(
-  incidents: readonly IncidentNews[],
-  announced: (fingerprint: string) => Announcement | undefined,
-): readonly Announcement[] {
-  return incidents.flatMap(({ outlasting: alerts, messages }) => {
-    const readers = messages.filter(({ message }) => message.incident !== null).map(({ channel }) => channel);
-    return alerts.flatMap((alert) => namedAtTheEnd(alert, announced(alert.fingerprint), readers) ?? []);
-  });
 }
