@@ -22,11 +22,28 @@ test('a relay of a signal that has ended says so', () => {
   expect([relay.aborted, relay.reason]).toEqual([true, 'before']);
 });
 
+/** Counts who has joined and not left. */
+class CountedRelay extends Relay {
+  joined = 0;
+
+  override addEventListener(type: 'abort', end: () => void): void {
+    this.joined += 1;
+    super.addEventListener(type, end);
+  }
+
+  override removeEventListener(type: 'abort', end: () => void): void {
+    this.joined -= 1;
+    super.removeEventListener(type, end);
+  }
+}
+
 test('a sleep ends with the signal behind a relay, and leaves nothing with it when it ends by itself', async () => {
   const stop = new AbortController();
-  const relay = new Relay(stop.signal);
+  const relay = new CountedRelay(stop.signal);
   await systemClock().sleep(1, relay);
+  expect(relay.joined).toBe(0);
   const sleeping = systemClock().sleep(60_000, relay);
+  expect(relay.joined).toBe(1);
   stop.abort();
   await sleeping;
 });

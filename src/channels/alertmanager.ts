@@ -80,7 +80,10 @@ export function alertmanagerChannel(settings: AlertmanagerSettings, clock: Clock
         // In a storm there are as many as mailboxes, and this comes every minute.
         const now = new Map<string, Frozen>();
         const add = (piece: readonly Alert[]) => {
-          for (const one of piece.map((alert) => frozen(asFiring(alert)))) now.set(keyOf(one), one);
+          for (const alert of piece) {
+            const one = frozen(asFiring(alert));
+            now.set(keyOf(one), one);
+          }
         };
         await inTurns(firing, add, { urgency: 'patient' });
         const sent = [...now.values()];

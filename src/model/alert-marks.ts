@@ -55,9 +55,17 @@ export class CoveredAlerts {
 
   /** Whether this message is about some of that, too. */
   hasAnyOf({ alerts, marks }: About): boolean {
-    if (alerts.some((name) => this.#names.has(name))) return true;
-    if (this.#marks.some((known) => alerts.some((name) => has(known, markOf(name))))) return true;
-    if (marks === undefined) return false;
+    return alerts.some((name) => this.#hasName(name)) || (marks !== undefined && this.#hasSomeOf(marks));
+  }
+
+  #hasName(name: string): boolean {
+    if (this.#names.has(name)) return true;
+    if (this.#marks.length === 0) return false;
+    const mark = markOf(name);
+    return this.#marks.some((known) => has(known, mark));
+  }
+
+  #hasSomeOf(marks: Marks): boolean {
     if (this.#marks.some((known) => haveCommon(known, marks))) return true;
     return [...this.#names].some((name) => has(marks, markOf(name)));
   }

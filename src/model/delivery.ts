@@ -68,8 +68,9 @@ export interface SettledDelivery extends Message {
 export type Delivery = PendingDelivery | BegunDelivery | AcceptedDelivery | SettledDelivery;
 export type DeliveryState = Delivery['state'];
 
+type Listed<Of extends Message> = Of extends Message ? Omit<Of, 'payload'> : never;
 /** A delivery as lists show it: its text may be half a megabyte. */
-export type ListedDelivery = Omit<Delivery, 'payload'>;
+export type ListedDelivery = Listed<Delivery>;
 
 /** What the list of deliveries is ordered by. */
 export type DeliveryPlace = Pick<Delivery, 'createdAt' | 'sequence' | 'id'>;

@@ -3,7 +3,7 @@
 import type { Action } from '../model/action.ts';
 import type { Guarding } from '../model/guarding.ts';
 import type { Incident } from '../model/incident.ts';
-import { type AccountState, isUnread, mailboxKey } from '../model/mailbox.ts';
+import { type AccountState, mailboxKey } from '../model/mailbox.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
@@ -129,7 +129,7 @@ function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'now'>): Headli
 
 /** What their mailboxes are in now is not known yet: nothing that is shown of them is fine. */
 function startingOf({ accounts, guarding }: Pick<HeadlineFacts, 'accounts' | 'guarding'>): readonly string[] {
-  const unlisted = namesIn(accounts, (account) => isUnread(account) && account.failingSince === null);
+  const unlisted = namesIn(accounts, ({ listed, failingSince }) => !listed && failingSince === null);
   const unpolled = guarding.flatMap(({ account, unguarded }) => (unguarded?.isStarting ? [account] : []));
   return [...new Set([...unlisted, ...unpolled])];
 }

@@ -339,7 +339,7 @@ function storedDelivery({ payload, ...row }: DeliveryRow): Delivery {
   return { ...listedDelivery(row), payload };
 }
 
-function listedDelivery(row: Omit<DeliveryRow, 'payload'>) {
+function listedDelivery(row: Omit<DeliveryRow, 'payload'>): ListedDelivery {
   const { begun_at: begunAt, receipt } = row;
   const message = {
     id: row.id,
@@ -354,16 +354,10 @@ function listedDelivery(row: Omit<DeliveryRow, 'payload'>) {
     ...storedAbout(row.alerts, row.id),
   };
   if (row.state === 'sent' || row.state === 'dead' || row.state === 'replaced') {
-    return {
-      ...message,
-      state: row.state,
-      settledAt: row.settled_at ?? row.created_at,
-      begunAt: null,
-      receipt,
-    } as const;
+    return { ...message, state: row.state, settledAt: row.settled_at ?? row.created_at, begunAt: null, receipt };
   }
   const waiting = { ...message, settledAt: null };
-  if (receipt !== null) return { ...waiting, state: 'accepted', begunAt: null, receipt } as const;
-  if (begunAt !== null) return { ...waiting, state: 'begun', begunAt, receipt } as const;
-  return { ...waiting, state: 'pending', begunAt, receipt } as const;
+  if (receipt !== null) return { ...waiting, state: 'accepted', begunAt: null, receipt };
+  if (begunAt !== null) return { ...waiting, state: 'begun', begunAt, receipt };
+  return { ...waiting, state: 'pending', begunAt, receipt };
 }

@@ -27,7 +27,7 @@ function isNames(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((name) => typeof name === 'string');
 }
 
-/** Null when it is none. */
+/** null: the text is not the base64 of whole numbers. */
 function marksOf(base64: string): Marks | null {
   // A copy of its own: numbers of eight bytes begin at a multiple of eight.
   const bytes = Uint8Array.from(Buffer.from(base64, 'base64'));
