@@ -231,6 +231,8 @@ export class Store {
       await writeMailboxes(trx, record.left, record.leftAt);
       await writeAlerts(trx, record.alerts);
       if (record.breaker) await writeBreaker(trx, record.breaker);
+      // Of hundreds of mailboxes, COMMIT has a turn of its own.
+      await ownTurn();
     });
   }
 

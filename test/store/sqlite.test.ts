@@ -280,3 +280,16 @@ test('the WAL is copied into the file in time, also beside somebody who reads', 
   expect(await store.outbox.unnotifiedTransitions(20_000)).toHaveLength(11_000);
   await store.close();
 });
+
+test('what a large commit leaves in the WAL is copied into the file in a turn after it, not within it', async () => {
+  const path = newFile();
+  const store = await Store.open(path, now);
+  const fileBytes = () => statSync(path).size;
+  const before = fileBytes();
+  const transitions = Array.from({ length: 3_000 }, (_, number) => transitionOf(alertOf(String(number))));
+  await store.recordAlerts({ ...noAlerts, transitions });
+  const committed = fileBytes();
+  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+  expect([committed === before, fileBytes() > before + 1_000_000]).toEqual([true, true]);
+  await store.close();
+});

@@ -19,6 +19,9 @@ const preparedLetters = 256 * 1024;
 /** SQLite writes whole pages, and an answer that changes is one row of less than a kilobyte among thousands. */
 const pageBytes = 1_024;
 
+/** More than the WAL holds of a list that changes 500 mailboxes and their alerts, and of what was committed before. */
+const framesUntilCommitCopies = 4_000;
+
 /** As PostgreSQL has it, so that a store can be copied there. */
 function storable(parameter: unknown): SQLInputValue {
   return (typeof parameter === 'string' ? withoutNul(parameter) : parameter) as SQLInputValue;
@@ -94,8 +97,8 @@ export function connect(path: string, listen: QueryListener = () => {}): Connect
     // Of a new store: what is deleted can be given back to the disk (free-pages.ts).
     database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
-    // The WAL is copied into the file before it is so long (sqlite.ts). Where that is not possible, SQLite does it.
-    database.exec('PRAGMA wal_autocheckpoint = 1500');
+    // The WAL is copied into the file in a turn of its own (sqlite.ts). Where that is not possible, SQLite does it, within COMMIT.
+    database.exec(`PRAGMA wal_autocheckpoint = ${framesUntilCommitCopies}`);
     const dialect = new PatientDialect({ database: shim(database) }, () => database.isTransaction);
     const db = new Kysely<Tables>({ dialect, log: listen });
     return {
