@@ -6,6 +6,7 @@ import { withExamples } from './commands/examples.ts';
 import { showError } from './terminal/command-error.ts';
 import { exitMeanings } from './terminal/exit-codes.ts';
 import { watchOutputs } from './terminal/outputs.ts';
+import { showsRequired } from './terminal/required-options.ts';
 import { helpEntry } from './terminal/wrapped.ts';
 import { version } from './version.ts';
 
@@ -26,6 +27,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     .version(version)
     .option('--debug', 'show the stack trace of an error')
     .showHelpAfterError(`Try \`${commandName} --help\`.`)
+    .configureHelp(showsRequired)
     .addHelpText('after', `\n${exitCodes}`)
     .exitOverride();
   // Where an error is JSON, it is nothing else.

@@ -35,6 +35,14 @@ describe('help', () => {
     expect(names.filter((name) => !examples[name])).toEqual([]);
     expect((await commandLine(['status', '--help'])).stdout).toContain('Examples:\n  warmwarden status\n');
   });
+  test('shows what a command requires, in its usage and beside the option', async () => {
+    const { stdout } = await commandLine(['silence', 'add', '--help']);
+    expect(stdout).toContain('Usage: warmwarden silence add --for <duration> --reason <text> [options]\n');
+    expect(stdout).toMatch(/--for <duration> +how long, for example 2h \(required\)\n/);
+    expect(stdout.match(/\(required\)/g)).toHaveLength(2);
+    expect((await commandLine(['status', '--help'])).stdout).toContain('Usage: warmwarden status [options]\n');
+  });
+
 
   test('is named after a mistake, which ends with 2', async () => {
     expect(await commandLine(['status', '--wach'])).toEqual({

@@ -83,7 +83,9 @@ function partText(command: Command, words: string, heading: string): string {
   });
   const rows = [...command.registeredArguments.map(argumentRow), ...command.options.map(optionRow)];
   const table = rows.length === 0 ? '' : `\n| option | meaning |\n| --- | --- |\n${rows.join('\n')}\n`;
-  const usage = ['warmwarden', words, ...wanted, ...(command.options.length > 0 ? ['[options]'] : [])].join(' ');
+  const required = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags);
+  const more = command.options.length > required.length ? ['[options]'] : [];
+  const usage = ['warmwarden', words, ...wanted, ...required, ...more].join(' ');
   return `${heading} ${words}\n\n${capital(command.description())}.\n\n    ${usage}\n${table}${jsonText(words)}`;
 }
 
