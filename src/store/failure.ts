@@ -80,10 +80,12 @@ export type RowKey = Readonly<Record<string, string | number>>;
 export class DamagedRowError extends StoreError {
   /** SQL that deletes the row; null where its key, which may be a stranger's text, is not safe to paste into a shell. */
   readonly deletion: string | null;
+  readonly table: keyof Tables;
 
   constructor(table: keyof Tables, key: RowKey) {
     const where = Object.entries(key).map(([column, value]) => `${column} = ${literal(value)}`);
     super(`a row of the table ${table} can't be read (${where.join(', ')})`);
+    this.table = table;
     const isSafe = Object.values(key).every((value) => /^[\w .:/@|+-]*$/.test(String(value)));
     this.deletion = isSafe ? `DELETE FROM ${table} WHERE ${where.join(' AND ')}` : null;
   }

@@ -1,7 +1,8 @@
 // What a sound store has, whatever database it is in: JSON that can be read, and rows that fit one another.
 import { type Kysely, sql } from 'kysely';
-import { DamagedRowError, type RowKey } from './failure.ts';
+import { DamagedRowError } from './failure.ts';
 import { rowsAPiece } from './pieces.ts';
+import { storedAbout } from './schema/stored-about.ts';
 import { readStats } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
 
@@ -11,6 +12,7 @@ export const jsonColumns: readonly (readonly [table: keyof Tables, column: strin
   ['observations', 'answer'],
   ['decisions', 'verdict'],
   ['decisions', 'days'],
+  ['decisions', 'first_days'],
   ['actions', 'action'],
   ['changes', 'change'],
   ['writes_off', 'off'],
@@ -24,14 +26,20 @@ export const jsonColumns: readonly (readonly [table: keyof Tables, column: strin
   ['deliveries', 'alerts'],
   ['runs', 'run'],
   ['run_rows', 'rows'],
+  ['ledgers', 'ledger'],
+  ['requests', 'asked'],
+  ['requests', 'outcome'],
 ];
+
+/** Of this table a column holds an object or a list; statistics alone may be a text, or null. */
+export const holdsObjects = (table: string) => table !== 'observations';
 
 /** Of each kind so many are named. */
 export const namedAtMost = 20;
 
 /** `row`: how the database finds it. */
 export function unreadable(table: string, column: string, row: string): string {
-  return `A row of the table ${table} can't be read: its ${column} is not valid JSON (${row}).`;
+  return `A row of the table ${table} can't be read: its column ${column} is damaged (${row}).`;
 }
 
 /** Each selects `what`, for people, where a rule is broken that every transaction keeps. */
@@ -58,36 +66,59 @@ export async function misfits(db: Kysely<Tables>): Promise<readonly string[]> {
     const { rows } = await sql<{ what: string }>`${sql.raw(select)} LIMIT ${sql.lit(namedAtMost)}`.execute(db);
     found.push(...rows.map(({ what }) => sentence(what)));
   }
-  return [...found, ...(await damagedStats(db))];
+  const stats = await refused(everyStats(db), ({ answer, ...key }) => readStats(answer, key));
+  const abouts = await refused(everyAbout(db), ({ answer, id }) => storedAbout(answer, id));
+  return [...found, ...stats, ...abouts];
 }
 
-export function isJson(text: string): boolean {
+/** Whether a column of JSON holds what is read of that table. */
+export function isReadable(table: string, text: string): boolean {
   try {
-    JSON.parse(text);
-    return true;
+    const value: unknown = JSON.parse(text);
+    return !holdsObjects(table) || (typeof value === 'object' && value !== null);
   } catch {
     return false;
   }
 }
 
-/** Statistics that are JSON, but not statistics: what is no JSON was named with the rest. */
-async function damagedStats(db: Kysely<Tables>): Promise<readonly string[]> {
+/** Rows that reading refuses, although they hold JSON: what holds none was named with the rest. */
+async function refused<Row extends { readonly answer: string }>(
+  rows: AsyncIterable<Row>,
+  read: (row: Row) => unknown,
+): Promise<readonly string[]> {
   const found: string[] = [];
-  for await (const { answer, ...key } of everyStats(db)) {
-    const error = failureOfStats(answer, key);
-    if (error) found.push(`${error.message.replace(/^a/, 'A')}.`);
+  for await (const row of rows) {
+    const error = refusalOf(() => read(row));
+    if (error && isReadable(error.table, row.answer)) found.push(`${error.message.replace(/^a/, 'A')}.`);
     if (found.length >= namedAtMost) break;
   }
   return found;
 }
 
-function failureOfStats(answer: string, key: RowKey): DamagedRowError | null {
+function refusalOf(read: () => unknown): DamagedRowError | null {
   try {
-    readStats(answer, key);
+    read();
     return null;
   } catch (error) {
-    if (!(error instanceof DamagedRowError)) throw error;
-    return isJson(answer) ? error : null;
+    if (error instanceof DamagedRowError) return error;
+    throw error;
+  }
+}
+
+/** What each message is about, a page at a time, as `answer`. */
+async function* everyAbout(db: Kysely<Tables>) {
+  const abouts = db
+    .selectFrom('deliveries')
+    .select(['id', 'alerts as answer'])
+    .where('alerts', '<>', '[]')
+    .orderBy('id')
+    .limit(rowsAPiece);
+  let page = await abouts.execute();
+  for (;;) {
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < rowsAPiece) return;
+    page = await abouts.where('id', '>', last.id).execute();
   }
 }
 

@@ -91,10 +91,10 @@ test('check reads all rows, names what is damaged and what does not fit, and exi
     1,
     [
       expect.stringMatching(
-        /^A row of the table observations can't be read: its answer is not valid JSON \(ctid = '\(\d+,\d+\)'\)\.$/,
+        /^A row of the table observations can't be read: its column answer is damaged \(ctid = '\(\d+,\d+\)'\)\.$/,
       ),
       expect.stringMatching(
-        /^A row of the table changes can't be read: its change is not valid JSON \(ctid = '\(\d+,\d+\)'\)\.$/,
+        /^A row of the table changes can't be read: its column change is damaged \(ctid = '\(\d+,\d+\)'\)\.$/,
       ),
       'More than one action is in progress for a mailbox: agency/m1.',
       'The table command_mailboxes names a command that is not there: 77.',

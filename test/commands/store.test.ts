@@ -137,7 +137,7 @@ test('a store that is sound is said to be, and what is damaged is named', async 
   expect(await run('check')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(
-      "A row of the table changes can't be read: its change is not valid JSON (rowid = 7).",
+      "A row of the table changes can't be read: its column change is damaged (rowid = 7).",
     ),
   });
   const stats = database.prepare(
@@ -148,8 +148,8 @@ test('a store that is sound is said to be, and what is damaged is named', async 
   stats.run('m9-half', '{half');
   expect((await run('check')).stderr.split('\n').slice(0, -2)).toEqual([
     `The store ${path} has 3 problems:`,
-    "A row of the table observations can't be read: its answer is not valid JSON (rowid = 252).",
-    "A row of the table changes can't be read: its change is not valid JSON (rowid = 7).",
+    "A row of the table observations can't be read: its column answer is damaged (rowid = 252).",
+    "A row of the table changes can't be read: its column change is damaged (rowid = 7).",
     "A row of the table observations can't be read (account = 'acme', mailbox_id = 'm9-odd', route = 'stats').",
   ]);
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -239,3 +239,26 @@ function pagesOf(path: string) {
   const value = (pragma: string) => database.prepare(`PRAGMA ${pragma}`).get()?.[pragma];
   return { page_size: value('page_size'), journal_mode: value('journal_mode') };
 }
+
+test('a row that the daemon refuses to read although it is JSON is named too, also in a table that it reads seldom', async () => {
+  const { path, run } = place();
+  await (await Store.open(path, Date.now())).close();
+  const database = new DatabaseSync(path);
+  database.exec(`INSERT INTO breakers (api, state) VALUES ('https://api.example', '7');
+    INSERT INTO ledgers (account, ledger) VALUES ('acme', '{half')`);
+  const message = database.prepare(
+    `INSERT INTO deliveries (id, channel, group_name, sequence, payload, title, state, attempts, created_at, next_attempt_at, alerts)
+      VALUES (?, 'ops', 'g', ?, '', '', 'sent', 1, 1, 1, ?)`,
+  );
+  for (const [index, alerts] of ['[]', '["a"]', '[1]', '["marks|%"]', '"a"'].entries())
+    message.run(`d${index}`, index, alerts);
+  expect((await run('check')).stderr.split('\n').slice(0, -2)).toEqual([
+    `The store ${path} has 5 problems:`,
+    "A row of the table breakers can't be read: its column state is damaged (rowid = 1).",
+    "A row of the table deliveries can't be read: its column alerts is damaged (rowid = 5).",
+    "A row of the table ledgers can't be read: its column ledger is damaged (rowid = 1).",
+    "A row of the table deliveries can't be read (id = 'd2').",
+    "A row of the table deliveries can't be read (id = 'd3').",
+  ]);
+  database.close();
+});

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { PostgresPlace } from '../../model/store-place.ts';
 import type { Tables } from '../schema/tables.ts';
-import { isJson, jsonColumns, misfits, namedAtMost, unreadable } from '../soundness.ts';
+import { isReadable, jsonColumns, misfits, namedAtMost, unreadable } from '../soundness.ts';
 import { DamagedDatabaseError } from './failure.ts';
 import { readSnapshot } from './snapshot.ts';
 
@@ -25,7 +25,7 @@ async function unreadableRows(place: PostgresPlace): Promise<readonly string[]> 
     const found = problems.get(`${table} ${column}`) ?? [];
     problems.set(`${table} ${column}`, found);
     for (const [row, json] of rows)
-      if (json !== null && found.length < namedAtMost && !isJson(String(json)))
+      if (json !== null && found.length < namedAtMost && !isReadable(table, String(json)))
         found.push(unreadable(table, column, `ctid = '${row}'`));
   });
   return [...problems.values()].flat();
