@@ -47,7 +47,7 @@ export async function serve(
     explain: explainVerdict,
     timeZone: () => live.config.alerts.rules.timeZone,
     ranking: new Ranking(
-      fleet,
+      { fleet, clock: world.clock },
       (mailbox) => live.policyOf(mailbox),
       () => live.config,
     ),

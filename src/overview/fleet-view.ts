@@ -1,9 +1,10 @@
 // What the page and /api/fleet show of the fleet: one row a mailbox, worst first, filtered and paged.
+import { silenceOf } from '../alert/matching.ts';
 import { concerns } from '../alert/rules/finding-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { healthScoreOf } from '../fleet/newest-value.ts';
 import { guardStateOf } from '../guard/state.ts';
-import { type Alert, type AlertRule, alertRules, type Severity } from '../model/alert.ts';
+import { type Alert, type AlertRule, alertRules, type Severity, type Silence } from '../model/alert.ts';
 import { dnsRecords } from '../model/answers.ts';
 import { domainOf, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
 import type { Policy, Ppm } from '../model/policy.ts';
@@ -85,10 +86,18 @@ function isHolding({ rule, facts }: Alert, { account, verdict }: MailboxState): 
   return held && (facts.accounts ?? []).includes(account);
 }
 
-/** A mailbox that is fine for the guard may still have a critical alert (DNS, disconnected): that comes first. */
-export function rank(mailbox: MailboxState, policy: RankingPolicy, alerts: readonly Alert[]): RankedMailbox {
+/**
+ * A mailbox that is fine for the guard may still have a critical alert (DNS, disconnected): that comes first, unless a person
+ * silenced it.
+ */
+export function rank(
+  mailbox: MailboxState,
+  policy: RankingPolicy,
+  { alerts, silences }: { readonly alerts: readonly Alert[]; readonly silences: readonly Silence[] },
+): RankedMailbox {
   const state = guardStateOf(mailbox, policy.nearLimitPpm);
-  const urgency = isHeldEmergency(state, mailbox.verdict?.answer) ? heldEmergency : urgencyWith(state, alerts);
+  const loud = silences.length === 0 ? alerts : alerts.filter((alert) => silenceOf(alert, silences) === null);
+  const urgency = isHeldEmergency(state, mailbox.verdict?.answer) ? heldEmergency : urgencyWith(state, loud);
   return { mailbox, state, enforced: policy.enforce, alerts, urgency, closeness: closenessOf(mailbox) };
 }
 

@@ -1,11 +1,11 @@
 // The whole fleet as every page begins with it: ranked, counted, named. Made once for all who ask while it is the same, in slices.
 import type { Fleet } from '../fleet/fleet.ts';
-import type { Alert } from '../model/alert.ts';
+import type { Silence } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { FiringAlerts } from '../overview/firing-alerts.ts';
 import { isFiring, type RankedMailbox, type RankingPolicy, rank } from '../overview/fleet-view.ts';
 import { WideAlerts } from '../overview/wide-alerts.ts';
-import { createPacer } from '../world.ts';
+import { type Clock, createPacer } from '../world.ts';
 import { eachAlert } from './each-alert.ts';
 import { FleetSums, type FleetTotals } from './fleet-sums.ts';
 
@@ -23,6 +23,7 @@ interface Known {
   readonly revision: number;
   readonly alertsRevision: number;
   readonly configuration: object;
+  readonly silences: readonly Silence[];
   /** Place by place as `fleet.ranked`: to see that one is the same, nothing of it has to be read. */
   readonly mailboxes: readonly MailboxState[];
   readonly sums: FleetSums;
@@ -33,12 +34,18 @@ export class Ranking {
   readonly #fleet: Fleet;
   readonly #policyOf: (mailbox: MailboxState) => RankingPolicy;
   readonly #configuration: () => object;
+  readonly #clock: Pick<Clock, 'now'>;
   #known: Known | null = null;
   #making: Promise<void> | null = null;
 
   /** `configuration`: what the policies follow from; another object when they may be others. */
-  constructor(fleet: Fleet, policyOf: (mailbox: MailboxState) => RankingPolicy, configuration: () => object) {
+  constructor(
+    { fleet, clock }: { readonly fleet: Fleet; readonly clock: Pick<Clock, 'now'> },
+    policyOf: (mailbox: MailboxState) => RankingPolicy,
+    configuration: () => object,
+  ) {
     this.#fleet = fleet;
+    this.#clock = clock;
     this.#policyOf = policyOf;
     this.#configuration = configuration;
   }
@@ -61,7 +68,9 @@ export class Ranking {
   async #make(): Promise<void> {
     const { revision, alertsRevision } = this.#fleet;
     const configuration = this.#configuration();
-    const known = this.#known?.configuration === configuration ? this.#known : null;
+    const silences = this.#fleet.silences(this.#clock.now());
+    const isAsBefore = this.#known?.configuration === configuration && areSame(this.#known.silences, silences);
+    const known = isAsBefore ? this.#known : null;
     const alerted = this.#fleet.alertsChangedSince(known?.alertsRevision ?? 0);
     const wide = new WideAlerts(this.#fleet.wideAlerts());
     const firing = known?.alertsRevision === alertsRevision ? known.fleet.firing : await this.#firing();
@@ -78,13 +87,13 @@ export class Ranking {
       if (pacer.due()) await pacer.turn();
       if (isSame && mailbox && !alerted.has(mailbox.account)) continue;
       const was = before[place];
-      const one = mailbox && this.#rank(mailbox, wide, isSame ? was : undefined);
+      const one = mailbox && this.#rank(mailbox, { wide, silences }, isSame ? was : undefined);
       if (one === was) continue;
       sums.replace(place, was, one);
       if (one) ranked[place] = one;
     }
     const fleet = { ranked, firing, ...sums.totals() };
-    this.#known = { revision, alertsRevision, configuration, mailboxes, sums, fleet };
+    this.#known = { revision, alertsRevision, configuration, silences, mailboxes, sums, fleet };
   }
 
   async #firing(): Promise<FiringAlerts> {
@@ -96,12 +105,16 @@ export class Ranking {
   }
 
   /** `same`: of the last ranking, when only alerts may have changed. */
-  #rank(mailbox: MailboxState, wide: WideAlerts, same: RankedMailbox | undefined): RankedMailbox {
+  #rank(
+    mailbox: MailboxState,
+    { wide, silences }: { readonly wide: WideAlerts; readonly silences: readonly Silence[] },
+    same: RankedMailbox | undefined,
+  ): RankedMailbox {
     const [own, shared] = [this.#fleet.alertsAbout(mailbox), wide.concerning(mailbox)];
     const alerts = shared.length === 0 && own.every(isFiring) ? own : [...own.filter(isFiring), ...shared];
-    return same && areSame(same.alerts, alerts) ? same : rank(mailbox, this.#policyOf(mailbox), alerts);
+    return same && areSame(same.alerts, alerts) ? same : rank(mailbox, this.#policyOf(mailbox), { alerts, silences });
   }
 }
 
-const areSame = (some: readonly Alert[], others: readonly Alert[]) =>
+const areSame = (some: readonly object[], others: readonly object[]) =>
   some.length === others.length && some.every((one, index) => one === others[index]);

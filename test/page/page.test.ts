@@ -150,7 +150,7 @@ describe('the headline', () => {
     expect(await states()).toBe('1 mailbox over the limit and held, 3 OK.');
     const watched = { ...defaultPolicy, enforce: false };
     const ranking = new Ranking(
-      fleet,
+      { fleet, clock: stillWorld().clock },
       () => watched,
       () => watched,
     );

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { FirstOf } from '../../src/overview/first-of.ts';
+import { worstFirst } from '../../src/overview/fleet-view.ts';
 import { Ranking } from '../../src/serve/ranking.ts';
 import { chanceFrom } from '../soak/chance.ts';
 import { alert, bareMailbox, mailbox, now, verdict } from './example-fleet.ts';
@@ -44,7 +45,17 @@ test('after any change, the next look finds what a ranking made anew finds', asy
     ] as const);
     return alert({ ...about, account, status: chance.pick(['pending', 'firing', 'firing', 'resolved']) });
   };
+  let at = now;
+  const silence = () => {
+    const match = { rule: [chance.pick(['stale_data', 'dns_*', 'key_shared'])] };
+    return { id: `s${below(3)}`, match, by: 'ann', reason: 'known', from: at, until: at + 1 + below(20) };
+  };
   const changes = [
+    () => fleet.putSilence(silence()),
+    () => {
+      at += below(10);
+      fleet.putMailbox(box(below(30)));
+    },
     () => fleet.putMailbox(box(below(30))),
     () => fleet.putMailbox(box(below(30))),
     () => fleet.removeMailbox(`client-${below(4)}`, `m${below(30)}`),
@@ -55,12 +66,13 @@ test('after any change, the next look finds what a ranking made anew finds', asy
       limits = { nearLimitPpm: 500_000 + 100_000 * below(5), enforce: chance.pick([true, false]) };
     },
   ];
-  const ranking = new Ranking(fleet, policyOf, () => limits);
+  const clock = { now: () => at };
+  const ranking = new Ranking({ fleet, clock }, policyOf, () => limits);
   let ranked = 0;
   for (let round = 0; round < rounds; round += 1) {
     for (let more = below(3); more >= 0; more -= 1) chance.pick(changes)();
     const found = await ranking.read();
-    const anew = await new Ranking(fleet, policyOf, () => limits).read();
+    const anew = await new Ranking({ fleet, clock }, policyOf, () => limits).read();
     expect(found).toEqual(anew);
     expect(found.firing.groups).toEqual(anew.firing.groups);
     ranked += found.ranked.filter(({ alerts }) => alerts.length > 0).length;
@@ -79,4 +91,26 @@ test('the first of many are those that sorting all of them would find, with what
     expect(first.total).toBe(all.length);
     expect(first.take(skipped)).toEqual(all.toSorted((a, b) => a - b).slice(skipped, count));
   }
+});
+
+test('an alert that a person silenced does not raise its mailbox, until the silence ends', async () => {
+  const fleet = new Fleet();
+  fleet.putMailbox(mailbox('m1', 'silenced@one.example'));
+  fleet.putMailbox({ ...mailbox('m2', 'held@one.example'), verdict: { at: now, answer: held } });
+  fleet.putAlert(alert({ rule: 'mailbox_disconnected', mailboxId: 'm1', severity: 'critical', status: 'firing' }));
+  let at = now;
+  const limits = { nearLimitPpm: 800_000, enforce: true };
+  const ranking = new Ranking(
+    { fleet, clock: { now: () => at } },
+    () => limits,
+    () => limits,
+  );
+  const order = async () => (await ranking.read()).ranked.toSorted(worstFirst).map((one) => one.mailbox.id);
+  expect(await order()).toEqual(['m1', 'm2']);
+  const match = { rule: ['mailbox_disconnected'] };
+  fleet.putSilence({ id: 's1', match, by: 'ann', reason: 'known', from: now, until: now + 1_000 });
+  expect(await order()).toEqual(['m2', 'm1']);
+  at += 1_000;
+  fleet.putMailbox(mailbox('m3', 'other@one.example'));
+  expect(await order()).toEqual(['m1', 'm2', 'm3']);
 });

@@ -82,7 +82,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     nearLimitPpmOf,
     timeZone: () => 'UTC',
     ranking: new Ranking(
-      fleet,
+      { fleet, clock: world.clock },
       () => defaultPolicy,
       () => metricsSettings,
     ),

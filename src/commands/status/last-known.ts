@@ -29,7 +29,7 @@ export async function lastKnown(address: DaemonAddress, all: boolean): Promise<F
     };
     const ready = () => ({ ready: false, reasons: [] });
     const ranking = new Ranking(
-      fleet,
+      { fleet, clock },
       () => defaultPolicy,
       () => defaultPolicy,
     );
