@@ -20,10 +20,12 @@ import { systemClock, worldOn } from '../world.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 import { isHttp, isNoPage, noPageAt } from './sources/daemon-client.ts';
-import { daemonListens, NoDaemonError } from './sources/daemon-socket.ts';
+import { daemonListens, whileListening } from './sources/daemon-socket.ts';
+import { askUrl, type UrlAnswer } from './sources/daemon-url.ts';
 import { findPlaces, findStore } from './sources/loading.ts';
 import { openOfflineRecipes } from './sources/offline-recipes.ts';
 import { addressOf } from './sources/send-command.ts';
+import { NoDaemonError, SilentDaemonError } from './sources/sign-of-life.ts';
 
 const lookEveryMs = 250;
 /** A column of text on a screen that is too narrow keeps so many letters. */
@@ -85,8 +87,10 @@ async function asking(options: ListOptions, work: (ask: Ask) => Promise<void>): 
   if (await daemonListens(path)) {
     const dispatcher = new Agent({ connect: { socketPath: socketPathOf(path) } });
     try {
-      await work(async (path, init = {}) =>
-        textOf(await fetchOver(`http://daemon/v1${path}`, { ...init, dispatcher })),
+      await work((at, init = {}) =>
+        whileListening(path, async (signal) =>
+          textIn(await readWhole(await fetchOver(`http://daemon/v1${at}`, { ...init, dispatcher, signal }))),
+        ),
       );
     } finally {
       await dispatcher.destroy();
@@ -98,7 +102,7 @@ async function asking(options: ListOptions, work: (ask: Ask) => Promise<void>): 
   const owner = { name: userName(), role: 'operator' as const, plan: null };
   const app = createRecipeRoutes({ service: runner.service, world, callerOf: () => owner }, null);
   try {
-    await work(async (path, init = {}) => textOf(await app.request(`/v1${path}`, init)));
+    await work(async (path, init = {}) => textIn(await readWhole(await app.request(`/v1${path}`, init))));
   } finally {
     await runner.close();
   }
@@ -109,11 +113,14 @@ function askingUrl(options: ListOptions): Ask {
   const base = isHttp(address) ? address.url.replace(/\/+$/, '') : '';
   const key = process.env[keyVariable]?.trim() ?? '';
   if (key === '') throw new CommandError('usage', `--url needs a recipe key in ${keyVariable}.`);
-  return async (path, init = {}) => {
-    const headers = { ...init.headers, authorization: `Bearer ${key}` };
-    const answer = await fetch(`${base}/v1${path}`, { ...init, headers, redirect: 'error' }).catch(() => null);
-    if (!answer) throw new NoDaemonError(`No daemon answers at ${base}. Is it running there?`);
-    return textOf(answer, `${base}/v1${path}`);
+  return async (path, { body, headers } = {}) => {
+    const at = `/v1${path}`;
+    const asked = { path: at, body, headers: { ...headers, authorization: `Bearer ${key}` } };
+    const answer = await askUrl(base, asked).catch((error) => {
+      if (error instanceof SilentDaemonError) throw error;
+      throw new NoDaemonError(`No daemon answers at ${base}. Is it running there?`);
+    });
+    return textIn(answer, `${base}${at}`);
   };
 }
 
@@ -125,15 +132,18 @@ const refusals: Readonly<Record<number, ErrorKind>> = {
   422: 'usage',
 };
 
+async function readWhole(answer: Pick<Response, 'status' | 'text'>): Promise<UrlAnswer> {
+  return { status: answer.status, said: await answer.text() };
+}
+
 /** Throws what the other side says when it refuses. */
-async function textOf(answer: Pick<Response, 'ok' | 'status' | 'text'>, at: string | null = null): Promise<string> {
-  const text = await answer.text();
-  if (answer.ok) return text;
-  const refusal = refusalIn(text);
+function textIn({ status, said }: UrlAnswer, at: string | null = null): string {
+  if (status >= 200 && status < 300) return said;
+  const refusal = refusalIn(said);
   if (at !== null && isNoPage(refusal)) throw noPageAt(at);
   throw new CommandError(
-    refusals[answer.status] ?? 'failed',
-    typeof refusal?.message === 'string' ? refusal.message : `The daemon answered ${answer.status}.`,
+    refusals[status] ?? 'failed',
+    typeof refusal?.message === 'string' ? refusal.message : `The daemon answered ${status}.`,
   );
 }
 

@@ -1,5 +1,7 @@
 // Every command hung without a word beside a daemon that was frozen, as by SIGSTOP: its socket accepts and never answers.
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { spawnRpc } from '../support/bare-rpc.ts';
 import { Stage } from '../support/guarded.ts';
 import { Running } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -67,16 +69,68 @@ test('beside a frozen daemon every command ends with a sentence, and nothing is 
   expect(stage.api.posts(mailbox)).toEqual([]);
 });
 
-test('a daemon that freezes while it carries a command out is said to have stopped, and the outcome to be unknown', async () => {
-  await using stage = await Stage.open();
+const secret = 'ww_of-this-test';
+const withSecret = { name: 'me', sha256: createHash('sha256').update(secret).digest('hex'), role: 'operator' };
+const file = {
+  server: { listen: '127.0.0.1:0', auth: { tokens: [withSecret] } },
+  recipes: { api_keys: [{ ...withSecret, plan: 'pro' }] },
+};
+const env = { WARMWARDEN_TOKEN: secret, WARMWARDEN_API_KEY: secret };
+
+test('over --url too, and it does nothing of it when it continues', async () => {
+  await using stage = await Stage.open({ file });
   const mailbox = stage.api.add(box);
   const daemon = stage.start();
-  await daemon.onDuty();
+  const url = await daemon.onDuty();
   await until('the mailbox to be known', () => stage.api.reads('/v1/stats', mailbox).length >= 2);
-  stage.api.applied = () => daemon.kill('SIGSTOP');
-  await using command = new Running(['pause', box, ...why, '--config', stage.config]);
-  expect((await command.ended).code).toBe(1);
-  expect(command.output).toContain('stopped answering');
-  expect(command.output).toContain('history` shows it');
-  expect(command.output).not.toContain('Nothing was changed');
+  const run = async (argv: readonly string[]) => {
+    await using command = new Running([...argv, '--url', url], env);
+    return { argv, code: (await command.ended).code, said: command.output };
+  };
+  daemon.kill('SIGSTOP');
+  const commands = [['pause', box, ...why], ['recipes', 'run', 'breaches'], ['status'], ['explain', box]];
+  const silent = `The daemon at ${url} has not answered for 10 s.`;
+  for (const { argv, code, said } of await Promise.all(commands.map(run))) {
+    expect([argv, code, said]).toEqual([argv, 1, expect.stringContaining(silent)]);
+    if (argv[0] === 'pause') expect(said).toContain('Nothing was changed.');
+  }
+  daemon.kill('SIGCONT');
+  expect((await run(['status'])).code).toBe(0);
+  expect((await run(['history'])).said).not.toContain('pause');
+  expect(stage.api.posts(mailbox)).toEqual([]);
 });
+
+test('an MCP client gets a sentence for each call beside a frozen daemon, and rows when the daemon continues', async () => {
+  await using stage = await Stage.open();
+  stage.api.add(box);
+  const daemon = stage.start();
+  await daemon.onDuty();
+  await using server = spawnRpc(['mcp', '--config', stage.config]);
+  const { rpc } = server;
+  await rpc.initialize();
+  await rpc.tools();
+  daemon.kill('SIGSTOP');
+  const { isError, content } = await rpc.call('breaches');
+  expect(isError).toBe(true);
+  expect(content[0]?.text).toContain('has this store but does not answer. Nothing was changed.');
+  daemon.kill('SIGCONT');
+  expect((await rpc.call('breaches')).structuredContent.status).toBe('succeeded');
+});
+
+test.each(['the socket', 'a URL'])(
+  'a daemon that freezes while it carries a command out that came over %s is said to have stopped, and the outcome to be unknown',
+  async (way) => {
+    await using stage = await Stage.open({ file });
+    const mailbox = stage.api.add(box);
+    const daemon = stage.start();
+    const url = await daemon.onDuty();
+    await until('the mailbox to be known', () => stage.api.reads('/v1/stats', mailbox).length >= 2);
+    stage.api.applied = () => daemon.kill('SIGSTOP');
+    const where = way === 'a URL' ? ['--url', url] : ['--config', stage.config];
+    await using command = new Running(['pause', box, ...why, ...where], env);
+    expect((await command.ended).code).toBe(1);
+    expect(command.output).toMatch(/stopped answering|has not answered for 10 s/);
+    expect(command.output).toContain('history` shows it');
+    expect(command.output).not.toContain('Nothing was changed');
+  },
+);

@@ -4,7 +4,7 @@ import type { Incident } from '../../model/incident.ts';
 import { type AlertsAnswer, alertsAnswer, maxAlerts } from '../../serve/json/alerts-answer.ts';
 import { systemClock } from '../../world.ts';
 import { askFor, type DaemonAddress } from '../sources/daemon-client.ts';
-import { NoDaemonError } from '../sources/daemon-socket.ts';
+import { NoDaemonError } from '../sources/sign-of-life.ts';
 
 type Query = Readonly<Record<string, string>>;
 

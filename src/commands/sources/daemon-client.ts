@@ -6,7 +6,9 @@ import type { OperationBody, OperationName } from '../../operator/command-reques
 import { socketPathOf } from '../../operator/socket-path.ts';
 import { asItsUser } from '../../store/file/place.ts';
 import { CommandError } from '../../terminal/command-error.ts';
-import { askOver, NoDaemonError, SilentDaemonError } from './daemon-socket.ts';
+import { askOver } from './daemon-socket.ts';
+import { askUrl } from './daemon-url.ts';
+import { NoDaemonError, SilentDaemonError } from './sign-of-life.ts';
 
 const startIt = `Start it with \`${commandName} run --config FILE\`, or pass the configuration of the running daemon with --config.`;
 
@@ -38,7 +40,7 @@ export async function askDaemon<Name extends OperationName>(
   body: OperationBody<Name>,
 ): Promise<CommandOutcome> {
   const { at, status, answer } = isHttp(address)
-    ? await askUrl(address, name, body)
+    ? await postUrl(address, name, body)
     : await askSocket(pathOf(address), name, body);
   if (status === 401) throw unauthorizedAt(at, address, 'operator');
   if (isOutcome(answer)) return answer;
@@ -74,13 +76,29 @@ async function silenceAt(storePath: string, error: Error): Promise<string> {
     : `Warmwarden is starting (${starter}), and accepts no commands yet. Try again in a moment. If that takes minutes, the end of its log says why.`;
 }
 
-async function askUrl({ url, token }: HttpAddress, name: string, body: unknown): Promise<Answer> {
-  const at = `${url.replace(/\/+$/, '')}/api/operations/${name}`;
-  const headers = { 'content-type': 'application/json', ...bearer(token) };
-  const asked = { method: 'POST', headers, body: JSON.stringify(body), redirect: 'error' } as const;
-  const answer = await fetch(at, asked).catch(() => null);
-  if (!answer) throw new NoDaemonError(`No daemon answers at ${at}.`);
-  return { at, status: answer.status, answer: jsonOf(await answer.text().catch(() => '')) };
+async function postUrl(address: HttpAddress, name: string, body: unknown): Promise<Answer> {
+  const asked = { path: `/api/operations/${name}`, body: JSON.stringify(body) };
+  const answer = await overHttp(address, asked);
+  if (!answer) throw new NoDaemonError(`No daemon answers at ${baseOf(address)}${asked.path}.`);
+  return answer;
+}
+
+/** null: no daemon answers. Rejects with a SilentDaemonError when one listens and does not answer. */
+async function overHttp(
+  address: HttpAddress,
+  { path, body }: { readonly path: string; readonly body?: string },
+): Promise<Answer | null> {
+  const base = baseOf(address);
+  const headers = { ...bearer(address.token), ...(body !== undefined && { 'content-type': 'application/json' }) };
+  const answer = await askUrl(base, { path, headers, body }).catch((error) => {
+    if (error instanceof SilentDaemonError) throw error;
+    return null;
+  });
+  return answer && { at: `${base}${path}`, status: answer.status, answer: jsonOf(answer.said) };
+}
+
+function baseOf({ url }: HttpAddress): string {
+  return url.replace(/\/+$/, '');
 }
 
 function bearer(token: string | null): { readonly authorization?: string } {
@@ -111,7 +129,9 @@ export async function askFor(
 ): Promise<unknown> {
   const asks = new URLSearchParams(query);
   const path = asks.size > 0 ? `${name}?${asks}` : name;
-  const asked = isHttp(address) ? await getUrl(address, path) : await getSocket(pathOf(address), path);
+  const asked = isHttp(address)
+    ? await overHttp(address, { path: `/api/${path}` })
+    : await getSocket(pathOf(address), path);
   if (asked === null) return null;
   const { at, status, answer } = asked;
   if (status === 200 && answer !== null) return answer;
@@ -151,12 +171,6 @@ export function noPageAt(at: string): UnknownNameError {
 function messageOf(answer: unknown): string | null {
   const fields = typeof answer === 'object' && answer !== null ? answer : {};
   return 'message' in fields && typeof fields.message === 'string' ? fields.message : null;
-}
-
-async function getUrl({ url, token }: HttpAddress, path: string): Promise<Answer | null> {
-  const at = `${url.replace(/\/+$/, '')}/api/${path}`;
-  const answer = await fetch(at, { headers: bearer(token), redirect: 'error' }).catch(() => null);
-  return answer && { at, status: answer.status, answer: jsonOf(await answer.text().catch(() => '')) };
 }
 
 /** null also when a daemon has the store and is silent: the store says who it is. */

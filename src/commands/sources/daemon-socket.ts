@@ -2,6 +2,7 @@
 import { text } from 'node:stream/consumers';
 import { commandName } from '../../command-name.ts';
 import { socketPathOf } from '../../operator/socket-path.ts';
+import { SilentDaemonError, signOfLifeWithinMs, whileAlive } from './sign-of-life.ts';
 
 // An import of it would load a WebSocket, too: a tenth of the start of a command.
 const { request } = process.getBuiltinModule('node:http');
@@ -9,38 +10,34 @@ const { request } = process.getBuiltinModule('node:http');
 /** A usual start takes less. */
 const startsWithinMs = 5_000;
 const lookAgainMs = 100;
-/** A daemon that is busy says its version sooner, however long a command takes that it carries out. */
-const signOfLifeWithinMs = 10_000;
-
-/** No daemon answers there. */
-export class NoDaemonError extends Error {
-  override readonly name = 'NoDaemonError';
-}
-
-/** A daemon listens there and says nothing: it was stopped, or hangs. */
-export class SilentDaemonError extends NoDaemonError {}
 
 /**
  * Whether a daemon listens there, now or as soon as it has started: one that has just begun to start is waited for. Rejects with
  * a SilentDaemonError when one listens and does not answer.
  */
 export async function daemonListens(storePath: string): Promise<boolean> {
-  if (await answersNow(storePath)) return true;
+  if (await answers(storePath)) return true;
   const { starterOf } = await import('../../store/file/lock.ts');
   const { systemClock } = await import('../../world.ts');
   const clock = systemClock();
   const until = clock.monotonic() + startsWithinMs;
   while (clock.monotonic() < until && starterOf(storePath, clock.now()) !== null) {
     await clock.sleep(lookAgainMs);
-    if (await answersNow(storePath)) return true;
+    if (await answers(storePath)) return true;
   }
   return false;
 }
 
+async function answers(storePath: string): Promise<boolean> {
+  const now = await signNow(storePath);
+  if (now === 'silent') throw await silence(storePath, 'does not answer. Nothing was changed.');
+  return now === 'answers';
+}
+
 /** Any answer is a sign of life. */
-async function answersNow(storePath: string): Promise<boolean> {
+async function signNow(storePath: string): Promise<'answers' | 'silent' | 'absent'> {
   const late = AbortSignal.timeout(signOfLifeWithinMs);
-  const answers = await new Promise<boolean>((resolve) => {
+  const isAlive = await new Promise<boolean>((resolve) => {
     request({ socketPath: socketPathOf(storePath), path: '/version', agent: false, signal: late }, (answer) => {
       answer.destroy();
       resolve(true);
@@ -48,8 +45,8 @@ async function answersNow(storePath: string): Promise<boolean> {
       .on('error', () => resolve(false))
       .end();
   });
-  if (!answers && late.aborted) throw await silence(storePath, 'does not answer. Nothing was changed.');
-  return answers;
+  if (isAlive) return 'answers';
+  return late.aborted ? 'silent' : 'absent';
 }
 
 async function silence(storePath: string, said: string): Promise<SilentDaemonError> {
@@ -84,12 +81,19 @@ interface SocketAnswer {
 export async function askOver(storePath: string, asked: SocketRequest): Promise<SocketAnswer> {
   // Before anything is sent: a command is never repeated.
   await daemonListens(storePath);
-  const over = new AbortController();
-  try {
-    return await Promise.race([exchange(storePath, asked, over.signal), untilSilent(storePath, over.signal)]);
-  } finally {
-    over.abort();
-  }
+  return whileListening(storePath, (signal) => exchange(storePath, asked, signal));
+}
+
+/** What `ask` answers, of the daemon beside the store. Rejects with a SilentDaemonError once that shows no sign of life. */
+export function whileListening<Answer>(
+  storePath: string,
+  ask: (signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const asked = `Whether it did what it was asked is not known: \`${commandName} history\` shows it.`;
+  return whileAlive(ask, {
+    isSilent: async () => (await signNow(storePath)) === 'silent',
+    silence: () => silence(storePath, `stopped answering. ${asked}`),
+  });
 }
 
 function exchange(storePath: string, { path, body }: SocketRequest, signal: AbortSignal): Promise<SocketAnswer> {
@@ -103,19 +107,4 @@ function exchange(storePath: string, { path, body }: SocketRequest, signal: Abor
     asking.once('error', reject);
     asking.end(body === undefined ? undefined : JSON.stringify(body));
   });
-}
-
-/** Rejects once the daemon shows no sign of life. A command may take long, so its answer is not waited for only so long. */
-async function untilSilent(storePath: string, over: AbortSignal): Promise<never> {
-  const { systemClock } = await import('../../world.ts');
-  const clock = systemClock();
-  while (!over.aborted) {
-    await clock.sleep(signOfLifeWithinMs, over);
-    if (over.aborted) break;
-    await answersNow(storePath).catch(async () => {
-      const asked = `Whether it did what it was asked is not known: \`${commandName} history\` shows it.`;
-      throw await silence(storePath, `stopped answering. ${asked}`);
-    });
-  }
-  throw new Error('the answer is here');
 }

@@ -1,6 +1,6 @@
 // The pages of a fleet as one answer.
 import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
-import { NoDaemonError } from '../sources/daemon-socket.ts';
+import { NoDaemonError } from '../sources/sign-of-life.ts';
 
 type NextPage = (cursor: string) => FleetAnswer | null | Promise<FleetAnswer | null>;
 
