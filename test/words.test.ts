@@ -17,6 +17,7 @@ const stopped: readonly Stopped[] = [
   { word: /\banew\b/i, write: 'again; reload the configuration' },
   { word: /\bstand(s|ing)?\b/i, write: 'is, remains, holds, applies' },
   { word: /\bthe other side\b/i, write: 'the receiver, the API' },
+  { word: /\bevidence windows?\b/i, write: 'window; the days that count for the bounce limit' },
   { word: /\bto be done\b/i, write: 'say who does what' },
   { word: /\bit is so already\b/i, write: 'No change needed' },
   { word: /\bmay it act\b/i, write: 'Enforcement' },

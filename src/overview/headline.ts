@@ -348,7 +348,7 @@ function emptyText({ accounts }: HeadlineFacts): string {
   const empty = namesIn(accounts, isEmpty);
   return empty.length === 0
     ? ''
-    : ` No mailbox of ${namesOf(empty)} is guarded, because the configuration selects none there: check \`include\` and \`exclude\`.`;
+    : ` No mailbox of ${namesOf(empty)} is guarded: the mailbox list is empty, or the configuration selects none of it. Check whether the key can see the mailboxes, and check \`include\` and \`exclude\`.`;
 }
 
 /** Those of no mailbox count as well: a missing replica needs a person, too. */

@@ -91,7 +91,7 @@ function limitText(verdict: Verdict): string {
 
 function withinLimitText(verdict: Verdict): string {
   const back = progressText(verdict);
-  if (verdict.sent === 0) return `No emails were sent in the evidence window yet.${back}`;
+  if (verdict.sent === 0) return `No emails were sent yet in the days that count for the bounce limit.${back}`;
   const left = verdict.bouncesUntilBreach;
   return left === null || left === 0
     ? `${rateText(verdict)}${back}`

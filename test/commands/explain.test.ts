@@ -41,7 +41,7 @@ test('tells the breach, the action and what came after, newest first', async () 
   );
   const begun = story.flatMap((line) => /^(\d+) March (\d\d:\d\d) UTC/.exec(line)?.slice(1, 3).join(' ') ?? []);
   expect(begun).toEqual(begun.toSorted().reverse());
-  expect(text.indexOf('evidence window yet')).toBeLessThan(text.indexOf('bounce rate over limit'));
+  expect(text.indexOf('No emails were sent yet')).toBeLessThan(text.indexOf('bounce rate over limit'));
 });
 
 test('gives one time for one event: the claim begins with the request, as its action says', async () => {

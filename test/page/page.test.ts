@@ -70,7 +70,7 @@ describe('the headline', () => {
     expect(body).toContain('connection refused');
   });
 
-  test('names an account of which the configuration selects no mailbox', async () => {
+  test('names an account of which no mailbox is guarded, and both causes that there can be', async () => {
     const fleet = calmFleet();
     const gap = { shortestMs: hourMs, longestMs: hourMs };
     const gaps = { health: gap, mailboxes: gap, stats: gap, warmup: gap, mailbox: gap, dns: gap, blacklist: gap };
@@ -80,7 +80,7 @@ describe('the headline', () => {
     expect(headline(body)).toBe('All 3 mailboxes are OK.');
     expect(body).toContain('class="headline unknown"');
     expect(body).toContain(
-      'Nothing is urgent. No mailbox of northwind is guarded, because the configuration selects none',
+      'Nothing is urgent. No mailbox of northwind is guarded: the mailbox list is empty, or the configuration selects none of it.',
     );
     expect(body).toContain('Guarding 3 mailboxes on 1 account since');
   });
@@ -683,6 +683,9 @@ describe('the fleet', () => {
     expect(none).not.toContain('blacklists up to');
   });
 
+    // Whether what waits is too much.
+    expect(await withForecast({})).toMatch(/the oldest for 12\s+s\. The rate limit is enough for them\.<\/p>/);
+    expect(await withForecast({ fits: false })).not.toContain('enough for them');
   test('has groups with their states and rates, the worst first', async () => {
     const body = await read(exampleFleet(), '/groups?by=tag', { tags });
     const groups = body.split('<tr role="row" id="tag-').slice(1);

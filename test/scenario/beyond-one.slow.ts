@@ -26,7 +26,7 @@ it('a domain over its limits is announced once, through a restart, while none of
   expect(notified()[0]?.sentences[0]).toMatch(
     /^\d+ bounces in \d+ emails of 5 mailboxes since 10 March; their bounce limits allow [\d.]+\.$/,
   );
-  expect(notified()[0]?.sentences[1]).toMatch(/^Most bounces: m\d@acme\.example \(\d of \d+\), .* and /);
+  expect(notified()[0]?.sentences[1]).toMatch(/^Most bounces in that time: m\d@acme\.example \(\d of \d+\), .* and /);
   expect(notified()[0]?.sentences.join(' ')).toContain('None of these counts is older than 15 min.');
 
   await stage.restart();

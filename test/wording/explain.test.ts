@@ -27,7 +27,9 @@ test('verdicts in words', () => {
   expect(explainVerdict(sampleVerdict({ ...one, bouncesUntilBreach: 1 }))).toBe(
     '1 bounce in 140 emails from 14 to 20 March: 0.71 %, over the slow limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `profile: literal`, one bounce is enough.',
   );
-  expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain('No emails were sent in the evidence window yet');
+  expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain(
+    'No emails were sent yet in the days that count for the bounce limit.',
+  );
   expect(explainVerdict(sampleVerdict({ reason: 'unknown_mode', mode: 'turbo', limitPpm: null }))).toContain('"turbo"');
   expect(explainVerdict(sampleVerdict({ warnings: ['2026-03-25: Warmwarden ignores a day in the future'] }))).toContain(
     'Unusual data',

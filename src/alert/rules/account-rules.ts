@@ -155,10 +155,10 @@ export function mailboxListShort(account: string, shortage: ListShortage | null)
     observations: 2,
     clearObservations: 1,
     facts: {
-      title: `${account}: ${shortage ? shortageTitle(shortage) : 'the mailbox list is complete again'}`,
+      title: `${account}: ${shortage ? shortageTitle(shortage) : 'the mailbox list is in order again'}`,
       sentences: shortage
         ? shortageSentences(account, shortage)
-        : [`Warmwarden watches all mailboxes in the list of ${account}.`],
+        : [`Warmwarden guards all mailboxes of account ${account} that the configuration selects.`],
       numbers: { listed: shortage?.listed ?? null, missing: shortage?.missing.length ?? 0 },
     },
   };

@@ -100,10 +100,10 @@ function excessFacts(finding: DomainFinding, excess: DomainExcess, look: Look): 
     title: `${domain}: bounces over the limits of its mailboxes`,
     sentences: [
       `${windowText(excess, since)}; their bounce limits allow ${allowed(excess)}.`,
-      `Most bounces: ${listText(shares)}.`,
+      `Most bounces in that time: ${listText(shares)}.`,
       ...unknownText(finding),
       ...ageText(finding, look.now),
-      'This is an alert only: Warmwarden judges each mailbox on its own, and acts on those that breach their limits.',
+      'This is an alert only: Warmwarden judges each mailbox over its own days, so its other messages may have other counts. It acts on the mailboxes that breach their limits.',
       `Look for a cause that the mailboxes share: the DNS of ${domain}, its blacklists, and the recipient lists.`,
     ],
     numbers: {

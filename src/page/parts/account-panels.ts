@@ -45,9 +45,14 @@ ${account.failingSince === null ? '' : html`<p class="bad">No request has succee
 ${keyNote(account)}
 ${unlistedNote(account)}
 ${sweep ? html`<p>${text(sweepText(sweep, now))}.</p>` : ''}
-<p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${oldestPoll(account, now)}.</p>
+<p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${oldestPoll(account, now)}.${enoughNote(account)}</p>
 ${account.forecast === null ? '' : dataAge(account.forecast)}
 </li>`;
+}
+
+/** Polls always wait for their turn: whether that is well, the numbers alone do not say. */
+function enoughNote({ queueLength, failingSince, forecast }: AccountState): string {
+  return queueLength > 0 && failingSince === null && forecast?.fits ? ' The rate limit is enough for them.' : '';
 }
 
 /** Nothing while no request succeeds: a poll that failed is due since its last scheduled run, which may be before the outage. */

@@ -47,10 +47,10 @@ describe('domain_over_limit', () => {
     });
     expect(facts.sentences).toEqual([
       '9 bounces in 290 emails of 5 mailboxes since 19 March; their bounce limits allow 5.8.',
-      'Most bounces: a@acme.example (4 of 60) and b@acme.example (3 of 58).',
+      'Most bounces in that time: a@acme.example (4 of 60) and b@acme.example (3 of 58).',
       '1 mailbox is not counted, because its data is missing, unreadable or too old.',
       'None of these counts is older than 30 min.',
-      'This is an alert only: Warmwarden judges each mailbox on its own, and acts on those that breach their limits.',
+      'This is an alert only: Warmwarden judges each mailbox over its own days, so its other messages may have other counts. It acts on the mailboxes that breach their limits.',
       'Look for a cause that the mailboxes share: the DNS of acme.example, its blacklists, and the recipient lists.',
     ]);
     expect(facts.numbers).toMatchObject({
