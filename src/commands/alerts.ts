@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { severities } from '../model/alert.ts';
 import type { AlertsAnswer } from '../serve/json/alerts-answer.ts';
 import { exitFailed } from '../terminal/exit-codes.ts';
-import { localMoment } from '../terminal/local-time.ts';
+import { momentIn } from '../terminal/moment.ts';
 import { screenColumns } from '../terminal/screen.ts';
 import { silencedText } from '../terminal/silenced-text.ts';
 import { tableText } from '../terminal/table.ts';
@@ -11,9 +11,8 @@ import { wrapped } from '../terminal/wrapped.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { everyAlertOf, everyKnownAlert } from './alerts/every-alert.ts';
 import { printJson } from './options.ts';
-import type { DaemonAddress } from './sources/daemon-client.ts';
 import { ledgerBeside, unanswered } from './sources/ledger-beside.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions } from './sources/send-command.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions, zoneOf } from './sources/send-command.ts';
 
 interface ListOptions extends DaemonOptions {
   readonly all?: boolean;
@@ -37,22 +36,22 @@ export function alertsCommand(): Command {
 async function listAlerts(options: ListOptions): Promise<void> {
   const { all = false, details = false, severity = severities, json = false } = options;
   const status = all ? {} : { status: 'firing' };
-  const { unguarded, ...answer } = await answerOf(addressOf(options), { severity: severity.join(), ...status });
+  const { unguarded, ...answer } = await answerOf(options, { severity: severity.join(), ...status });
   const { alerts } = answer;
   if (!answer.guarded) process.exitCode = exitFailed;
   const { next_cursor: _, ...whole } = answer;
   if (json) return void printJson('alerts list', whole);
   if (unguarded) process.stderr.write(`${unguarded.headline} ${unguarded.advice}\n`);
   const lines = details ? detailsOf : linesOf;
-  process.stdout.write(`${incidentLines(answer)}${alerts.length === 0 ? noneOf(options) : lines(alerts)}`);
+  process.stdout.write(`${incidentLines(answer)}${alerts.length === 0 ? noneOf(options) : lines(answer)}`);
 }
 
 /** A paragraph for each: its title, where and since when, and all its sentences. */
-function detailsOf(alerts: AlertsAnswer['alerts']): string {
+function detailsOf({ alerts, time_zone: zone }: Pick<AlertsAnswer, 'alerts' | 'time_zone'>): string {
   const paragraphs = alerts.map(({ severity, since, rule, title, status, sentences, silenced }) => {
     const pending = status === 'firing' ? '' : ` (${status})`;
-    const said = [`${rule}${pending}, since ${localMoment(since)}`, ...sentences];
-    if (silenced) said.push(`Silenced ${silencedText(silenced)}.`);
+    const said = [`${rule}${pending}, since ${momentIn(zone)(since)}`, ...sentences];
+    if (silenced) said.push(`Silenced ${silencedText(silenced, zone)}.`);
     const lines = [`${severity}: ${title}`, ...said.map((text) => `  ${text}`)];
     return lines.flatMap((line) => wrapped(visibleText(line), screenColumns()));
   });
@@ -66,13 +65,14 @@ function noneOf({ all = false, severity = [] }: ListOptions): string {
 }
 
 /** With `guarded` false no daemon answers, and the alerts are those that were known last. */
-async function answerOf(address: DaemonAddress, query: Readonly<Record<string, string>>) {
+async function answerOf(options: DaemonOptions, query: Readonly<Record<string, string>>) {
+  const address = addressOf(options);
   const answer = await everyAlertOf(address, query);
   if (answer) return { unguarded: null, guarded: true, ...answer };
   const ledger = await ledgerBeside(address);
   try {
     const unguarded = unanswered(await ledger.guardian(), 'These alerts were known last.');
-    return { unguarded, guarded: false, ...(await everyKnownAlert(await ledger.picture(), query)) };
+    return { unguarded, guarded: false, ...(await everyKnownAlert(await ledger.picture(), zoneOf(options), query)) };
   } finally {
     await ledger.close();
   }
@@ -86,7 +86,7 @@ function incidentLines({ incidents }: AlertsAnswer): string {
   return lines.length === 0 ? '' : `${lines.join('\n')}\n\n`;
 }
 
-function linesOf(alerts: AlertsAnswer['alerts']): string {
+function linesOf({ alerts, time_zone: zone }: Pick<AlertsAnswer, 'alerts' | 'time_zone'>): string {
   const anySilenced = alerts.some(({ silenced }) => silenced !== null);
   const columns = [
     { title: 'SEVERITY' },
@@ -97,10 +97,10 @@ function linesOf(alerts: AlertsAnswer['alerts']): string {
   ];
   const rows = alerts.map(({ severity, since, rule, title, status, silenced }) => [
     severity,
-    localMoment(since),
+    momentIn(zone)(since),
     status === 'firing' ? rule : `${rule} (${status})`,
     title,
-    ...(anySilenced ? [silenced ? silencedText(silenced) : 'no'] : []),
+    ...(anySilenced ? [silenced ? silencedText(silenced, zone) : 'no'] : []),
   ]);
   return tableText(columns, rows, screenColumns());
 }

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { KnownSecrets } from '../config/hiding.ts';
 import { type LoadedConfig, loadConfig, type ValidConfig } from '../config/load.ts';
-import { loadPlaces } from '../config/places.ts';
+import { loadPlaces, type Places } from '../config/places.ts';
 import { formatProblem } from '../config/problem.ts';
-import { pathOf, type StorePlace } from '../model/store-place.ts';
+import { pathOf } from '../model/store-place.ts';
 import { RecipeCatalogue } from '../recipes/catalogue.ts';
 import { oldWordsIn } from '../recipes/old-words.ts';
 import { errorKinds, exitDone } from '../terminal/exit-codes.ts';
@@ -66,7 +66,7 @@ async function examine(file: string, loaded: LoadedConfig): Promise<Examination>
   const place = places.ok ? places.store : null;
   const storePath = place === null ? null : pathOf(place);
   const seen = storePath === null ? null : await seeDaemon(storePath).catch(() => null);
-  const store = places.ok ? await storeOf(places.store, places.accountNames) : notKnown('store');
+  const store = places.ok ? await storeOf(places) : notKnown('store');
   const checks = [
     versions(),
     ...(await configuration(file, loaded)),
@@ -119,13 +119,13 @@ async function outside({ config }: ValidConfig, seen: SeenDaemon | null): Promis
   return [...accounts, ...channels];
 }
 
-async function storeOf(place: StorePlace, accountNames: readonly string[]): Promise<StoreLines & Examination> {
+async function storeOf(places: Extract<Places, { ok: true }>): Promise<StoreLines & Examination> {
   try {
-    return { ...(await examineStore(place, accountNames)), exitCode: exitDone };
+    return { ...(await examineStore(places)), exitCode: exitDone };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const { exitCode } = errorKinds[error.name === 'NewerStoreError' ? 'newer_store' : 'no_store'];
-    const replicas = typeof place === 'string' ? null : unknownReplicas;
+    const replicas = typeof places.store === 'string' ? null : unknownReplicas;
     return { checks: [reporter('store')('problem', error.message)], replicas, exitCode };
   }
 }

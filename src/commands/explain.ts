@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { type ExplainAnswer, type Explanation, explainAnswer, maxEntriesShown } from '../serve/json/explain-answer.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { localMoment } from '../terminal/local-time.ts';
+import { momentIn } from '../terminal/moment.ts';
 import { onScreen } from '../terminal/screen.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 import { decisionWords } from '../wording/decision-words.ts';
@@ -11,9 +11,9 @@ import { counted } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
 import { printJson } from './options.ts';
-import { askFor, type DaemonAddress, isHttp, UnknownNameError } from './sources/daemon-client.ts';
+import { askFor, isHttp, UnknownNameError } from './sources/daemon-client.ts';
 import { ledgerBeside } from './sources/ledger-beside.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions } from './sources/send-command.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions, zoneOf } from './sources/send-command.ts';
 
 interface ExplainOptions extends DaemonOptions {
   readonly limit?: number;
@@ -39,14 +39,15 @@ async function explain(name: string, options: ExplainOptions): Promise<void> {
     throw new CommandError('usage', `--at ${options.at} is not a time: write it as 2026-03-20T10:02Z`);
   const limited = options.limit !== undefined && { limit: `${options.limit}` };
   const query = { mailbox: name, ...(at !== null && { at: new Date(at).toISOString() }), ...limited };
-  const answer = await answerOf(addressOf(options), query);
+  const answer = await answerOf(options, query);
   if ('error' in answer) throw new UnknownNameError(answer.message);
   if (options.json) return void printJson('explain', answer);
   process.stdout.write(`${onScreen(story(answer).map(visibleText)).join('\n')}\n`);
 }
 
 /** Beside a store it is read there, whether or not a daemon runs. */
-async function answerOf(address: DaemonAddress, query: Readonly<Record<string, string>>): Promise<ExplainAnswer> {
+async function answerOf(options: DaemonOptions, query: Readonly<Record<string, string>>): Promise<ExplainAnswer> {
+  const address = addressOf(options);
   if (isHttp(address)) {
     const answer = (await askFor(address, 'explain', query)) as ExplainAnswer | null;
     if (answer) return answer;
@@ -54,21 +55,34 @@ async function answerOf(address: DaemonAddress, query: Readonly<Record<string, s
   const ledger = await ledgerBeside(address);
   try {
     const mailboxes = await ledger.mailboxes();
-    return (await explainAnswer(ledger, { mailboxes, now: systemClock().now() }, new URLSearchParams(query))).body;
+    const telling = { now: systemClock().now(), zone: zoneOf(options) };
+    return (await explainAnswer(ledger, { mailboxes, ...telling }, new URLSearchParams(query))).body;
   } finally {
     await ledger.close();
   }
 }
 
+/** How a moment of the answer is written. */
+type When = (at: string) => string;
+
 /** The newest first, by the time that each line begins with. */
-function story({ mailbox, moment, decisions, actions, changes, more }: Explanation): readonly string[] {
+function story({
+  mailbox,
+  moment,
+  decisions,
+  actions,
+  changes,
+  more,
+  time_zone: zone,
+}: Explanation): readonly string[] {
+  const when = momentIn(zone);
   const entries = [
-    ...decisions.map((decision) => ({ at: decision.since, lines: decisionLines(decision) })),
-    ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action) })),
+    ...decisions.map((decision) => ({ at: decision.since, lines: decisionLines(decision, when) })),
+    ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action, when) })),
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
   const now = [...(mailbox.paused === null ? [] : [mailbox.paused]), ...mailbox.recent_emails];
-  const head = [headOf(mailbox), ...(moment ? [moment.text] : now)];
+  const head = [headOf(mailbox, when), ...(moment ? [moment.text] : now)];
   if (entries.length === 0) return moment ? head : [...head, 'Nothing was decided on it yet.'];
   const { former_ids: former } = mailbox;
   const joined =
@@ -79,30 +93,27 @@ function story({ mailbox, moment, decisions, actions, changes, more }: Explanati
   return [...head, ...joined, ...entries.flatMap(({ lines }) => lines), ...older];
 }
 
-function headOf({ email, account, mode, claim }: Explanation['mailbox']): string {
-  const claimed = claim ? `; ${claim.kind} by Warmwarden since ${localMoment(claim.since)}` : '';
+function headOf({ email, account, mode, claim }: Explanation['mailbox'], when: When): string {
+  const claimed = claim ? `; ${claim.kind} by Warmwarden since ${when(claim.since)}` : '';
   return `${email} on account ${account}, mode ${mode ?? 'unknown'}${claimed}`;
 }
 
 /** `22 November 10:02 UTC: pause by ann, confirmed`, then what may explain it, what came of it, and the person's words. */
-function actionLines(action: Explanation['actions'][number]): readonly string[] {
+function actionLines(action: Explanation['actions'][number], when: When): readonly string[] {
   const { planned_at: at, kind, target_mode: mode, target_limit: limit, by, state, causes, text } = action;
   const what = kind === 'mode' ? `mode ${mode}` : kind === 'limit' ? `limit ${limit}` : kind;
   const why = by && by.reason !== '' ? [sentence(`Reason: ${by.reason}`)] : [];
   const below = [...causes, sentence(text), ...why].map((line) => `  ${line}`);
-  return [`${localMoment(at)}: ${what} by ${by?.name ?? 'Warmwarden'}, ${state}`, ...below];
+  return [`${when(at)}: ${what} by ${by?.name ?? 'Warmwarden'}, ${state}`, ...below];
 }
 
-function decisionLines({
-  since,
-  until,
-  count,
-  first_sent: firstSent,
-  ...verdict
-}: Explanation['decisions'][number]): readonly string[] {
-  const [first, last] = [localMoment(since), localMoment(until)];
+function decisionLines(
+  { since, until, count, first_sent: firstSent, ...verdict }: Explanation['decisions'][number],
+  when: When,
+): readonly string[] {
+  const [first, last] = [when(since), when(until)];
   const span = first === last ? first : `${first} to ${last}`;
-  const when = count === 1 ? first : `${span}, ${count} answers`;
+  const at = count === 1 ? first : `${span}, ${count} answers`;
   const grown = firstSent === verdict.sent ? [] : [`  At first: ${counted(firstSent, 'email')} in the window.`];
-  return [`${when}: ${decisionWords(verdict)}`, `  ${verdict.explanation}`, ...grown];
+  return [`${at}: ${decisionWords(verdict)}`, `  ${verdict.explanation}`, ...grown];
 }

@@ -3,16 +3,16 @@ import { Command } from 'commander';
 import { secondMs } from '../model/time.ts';
 import { type HistoryAnswer, type HistoryEntry, historyAnswer } from '../serve/json/history-answer.ts';
 import { duration } from '../terminal/duration.ts';
-import { localMoment } from '../terminal/local-time.ts';
+import { momentIn } from '../terminal/moment.ts';
 import { onScreen } from '../terminal/screen.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 import { reasonWords } from '../wording/decision-words.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
 import { printJson } from './options.ts';
-import { askFor, type DaemonAddress, UnknownNameError } from './sources/daemon-client.ts';
+import { askFor, UnknownNameError } from './sources/daemon-client.ts';
 import { ledgerBeside } from './sources/ledger-beside.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions } from './sources/send-command.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions, zoneOf } from './sources/send-command.ts';
 
 interface HistoryOptions extends DaemonOptions {
   readonly mailbox?: string;
@@ -41,10 +41,10 @@ export function historyCommand(): Command {
 }
 
 async function history(options: HistoryOptions): Promise<void> {
-  const answer = await answerOf(addressOf(options), queryOf(options));
+  const answer = await answerOf(options, queryOf(options));
   if ('error' in answer) throw new UnknownNameError(answer.message);
-  const { entries, next_cursor: next } = answer;
-  if (options.json) printJson('history', { entries, more: next !== null });
+  const { next_cursor: next, ...rest } = answer;
+  if (options.json) printJson('history', { ...rest, more: next !== null });
   else process.stdout.write(`${onScreen(linesOf(answer, options)).join('\n')}\n`);
 }
 
@@ -62,25 +62,27 @@ function queryOf(options: HistoryOptions): Readonly<Record<string, string>> {
   };
 }
 
-async function answerOf(address: DaemonAddress, query: Readonly<Record<string, string>>): Promise<HistoryAnswer> {
+async function answerOf(options: DaemonOptions, query: Readonly<Record<string, string>>): Promise<HistoryAnswer> {
+  const address = addressOf(options);
   const answer = (await askFor(address, 'history', query)) as HistoryAnswer | null;
   if (answer) return answer;
   const ledger = await ledgerBeside(address);
   try {
     const mailboxes = query['mailbox'] === undefined ? [] : await ledger.mailboxes();
-    return (await historyAnswer(ledger, { mailboxes, now: systemClock().now() }, new URLSearchParams(query))).body;
+    const telling = { now: systemClock().now(), zone: zoneOf(options) };
+    return (await historyAnswer(ledger, { mailboxes, ...telling }, new URLSearchParams(query))).body;
   } finally {
     await ledger.close();
   }
 }
 
 function linesOf(
-  { entries, next_cursor: next }: Exclude<HistoryAnswer, { readonly error: string }>,
+  { entries, next_cursor: next, time_zone: zone }: Exclude<HistoryAnswer, { readonly error: string }>,
   options: HistoryOptions,
 ): readonly string[] {
   if (entries.length === 0) return [noneText(options)];
   const rest = next !== null ? ['There are older entries: --limit shows more of them.'] : [];
-  return [...entries.flatMap(entryLines), ...rest];
+  return [...entries.flatMap((entry) => entryLines(entry, momentIn(zone))), ...rest];
 }
 
 function noneText({ mailbox, by, operation, reason, since, guard = false }: HistoryOptions): string {
@@ -90,9 +92,12 @@ function noneText({ mailbox, by, operation, reason, since, guard = false }: Hist
   return `No operator command${where}. \`--guard\` adds what Warmwarden did by itself.`;
 }
 
-function entryLines({ at, by, command, kind, reason, result, outcome }: HistoryEntry): readonly string[] {
+function entryLines(
+  { at, by, command, kind, reason, result, outcome }: HistoryEntry,
+  when: (at: string) => string,
+): readonly string[] {
   const why = kind === 'guard' ? `Decision: ${reasonWords(reason)}` : reason === '' ? null : `Reason: ${reason}`;
   const came = outcome === '' ? [] : outcome.split('\n').map((line) => `  ${line}`);
-  const head = `${localMoment(at)}  ${by}  ${command}  ${result.replaceAll('_', ' ')}`;
+  const head = `${when(at)}  ${by}  ${command}  ${result.replaceAll('_', ' ')}`;
   return [head, ...(why === null ? [] : [`  ${why}`]), ...came].map(visibleText);
 }

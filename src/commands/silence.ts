@@ -4,15 +4,15 @@ import { matchText, type Severity, severities } from '../model/alert.ts';
 import { secondMs } from '../model/time.ts';
 import { silenceJson } from '../serve/json/json-answers.ts';
 import { duration } from '../terminal/duration.ts';
-import { localMoment } from '../terminal/local-time.ts';
+import { momentIn } from '../terminal/moment.ts';
 import { screenColumns } from '../terminal/screen.ts';
 import { tableText } from '../terminal/table.ts';
 import { systemClock } from '../world.ts';
 import { type ChangeOptions, change, withChangeOptions, withConfirmOptions } from './confirm.ts';
 import { printJson } from './options.ts';
-import { askDaemon, askFor, type DaemonAddress } from './sources/daemon-client.ts';
+import { askDaemon, askFor } from './sources/daemon-client.ts';
 import { ledgerBeside } from './sources/ledger-beside.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions } from './sources/send-command.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions, zoneOf } from './sources/send-command.ts';
 
 /** A column on a screen that is too narrow keeps so many letters. */
 const leastLetters = 8;
@@ -78,17 +78,17 @@ export async function silenceIds(options: DaemonOptions): Promise<readonly strin
 async function silencesOf(options: DaemonOptions): Promise<SilencesAnswer> {
   const address = addressOf(options);
   const answer = await askFor(address, 'silences', { limit: `${mostShown}` });
-  return (answer ?? (await inStore(address))) as SilencesAnswer;
+  return (answer ?? (await inStore(options))) as SilencesAnswer;
 }
 
 async function list(options: DaemonOptions): Promise<void> {
   const answer = await silencesOf(options);
-  if (options.json) printJson('silence list', { silences: answer.silences });
+  if (options.json) printJson('silence list', { time_zone: answer.time_zone, silences: answer.silences });
   else if (answer.silences.length === 0) process.stdout.write('No silence is active.\n');
   else process.stdout.write(tableOf(answer));
 }
 
-function tableOf({ silences }: SilencesAnswer): string {
+function tableOf({ silences, time_zone: zone }: SilencesAnswer): string {
   const columns = [
     { title: 'UNTIL' },
     { title: 'MATCHES', least: leastLetters },
@@ -97,7 +97,7 @@ function tableOf({ silences }: SilencesAnswer): string {
     { title: 'ID' },
   ];
   const rows = silences.map(({ id, match, by, reason, until }) => [
-    localMoment(until),
+    momentIn(zone)(until),
     matchText(match),
     by,
     reason,
@@ -107,14 +107,15 @@ function tableOf({ silences }: SilencesAnswer): string {
 }
 
 interface SilencesAnswer {
+  readonly time_zone: string;
   readonly silences: readonly ReturnType<typeof silenceJson>[];
 }
 
 /** As the store knows them while no daemon runs. */
-async function inStore(address: DaemonAddress): Promise<SilencesAnswer> {
-  const ledger = await ledgerBeside(address);
+async function inStore(options: DaemonOptions): Promise<SilencesAnswer> {
+  const ledger = await ledgerBeside(addressOf(options));
   const silences = await ledger.silences(systemClock().now()).finally(() => ledger.close());
-  return { silences: silences.map(silenceJson) };
+  return { time_zone: zoneOf(options), silences: silences.map(silenceJson) };
 }
 
 function expireCommand(): Command {

@@ -6,7 +6,7 @@ import { exitDone, exitFailed } from '../terminal/exit-codes.ts';
 import { screenColumns, screenRows, showsColours } from '../terminal/screen.ts';
 import { systemClock } from '../world.ts';
 import { printJson } from './options.ts';
-import { askFor, type DaemonAddress } from './sources/daemon-client.ts';
+import { askFor } from './sources/daemon-client.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './sources/send-command.ts';
 import { joined } from './status/pages.ts';
 import { type Screen, statusText } from './status/table.ts';
@@ -36,11 +36,10 @@ export function statusCommand(): Command {
 }
 
 async function status(options: StatusOptions): Promise<void> {
-  const address = addressOf(options);
   const clock = systemClock();
   do {
     const screen = screenFor(options);
-    const answer = await wholeFleet(address, Boolean(options.json) || screen.rows === null);
+    const answer = await wholeFleet(options, Boolean(options.json) || screen.rows === null);
     process.exitCode = guardsAll(answer) ? exitDone : exitFailed;
     if (options.watch && process.stdout.isTTY) process.stdout.write(clearScreen);
     const { next_cursor: _, ...whole } = answer;
@@ -73,14 +72,15 @@ function screenFor({ all, watch }: StatusOptions): Screen {
 }
 
 /** The running daemon's answer, or what the store knows while nothing is guarded. */
-async function wholeFleet(address: DaemonAddress, all: boolean): Promise<StatusAnswer> {
+async function wholeFleet(options: DaemonOptions, all: boolean): Promise<StatusAnswer> {
+  const address = addressOf(options);
   const page = (query: Readonly<Record<string, string>>) =>
     askFor(address, 'fleet', query) as Promise<FleetAnswer | null>;
   const first = await page({});
   if (!first) {
     // Loaded when nobody guards: beside a daemon the store is not needed.
     const { lastKnown } = await import('./status/last-known.ts');
-    return { ...(await lastKnown(address, all)), guarded: false };
+    return { ...(await lastKnown(options, all)), guarded: false };
   }
   if (!all) return { ...first, guarded: true };
   return { ...(await joined(first, (cursor) => page({ cursor }))), guarded: true };

@@ -7,6 +7,7 @@ import { retentionOf } from './build.ts';
 import { checkAgainst } from './findings.ts';
 import { placeFindings, readSource } from './load.ts';
 import type { Problem } from './problem.ts';
+import { timeZone } from './scalars.ts';
 import { configSchema } from './schema.ts';
 import { placeOf } from './store-schema.ts';
 import { type Environment, substitute } from './substitute.ts';
@@ -18,6 +19,8 @@ export type Places =
       readonly recipesFolder: string;
       /** As far as the file names them in words. */
       readonly accountNames: readonly string[];
+      /** Of alerts.time_zone; UTC where the file does not say it, or not rightly. */
+      readonly timeZone: string;
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
@@ -43,6 +46,7 @@ export function loadPlaces(path: string, environment: Environment): Places {
     store: placeOf(checked.store, folder),
     recipesFolder: resolve(folder, checked.recipes.directory),
     accountNames: namesIn(tree),
+    timeZone: zoneIn(tree, environment),
   };
 }
 
@@ -65,6 +69,11 @@ function loadPart<Schema extends z.ZodObject>(
   const all = [...substitution.findings, ...findings];
   if (all.length > 0 || checked === null) return { problems: placeFindings(all, source, substitution) };
   return { checked, tree: source.tree, folder };
+}
+
+function zoneIn({ alerts }: { readonly alerts?: unknown }, environment: Environment): string {
+  const written: { readonly time_zone?: unknown } = typeof alerts === 'object' ? { ...alerts } : {};
+  return timeZone().safeParse(substitute(written.time_zone, environment, '').tree).data ?? 'UTC';
 }
 
 function namesIn(tree: { readonly accounts?: unknown }): readonly string[] {

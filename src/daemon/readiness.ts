@@ -7,37 +7,41 @@ import { momentText } from '../wording/phrases.ts';
 import type { Opened } from './open.ts';
 import type { Startup } from './startup.ts';
 
-interface Sources extends Pick<Opened, 'fleet' | 'loops'>, Pick<Startup, 'commands'> {}
+interface Sources extends Pick<Opened, 'fleet' | 'loops'>, Pick<Startup, 'commands'> {
+  /** In which times are given: an IANA name. */
+  readonly zone: string;
+}
 
 /** All that can keep it from being ready. docs/operating.md says for each who notices it, and test/scenario/not-ready.test.ts shows it. */
 export const causes = {
   start: ({ commands }) => (commands ? [] : ['the first sweep has not started']),
-  store: ({ fleet: { storeFailure, storeFailingSince } }) => {
+  store: ({ fleet: { storeFailure, storeFailingSince }, zone }) => {
     if (!storeFailure) return [];
-    const since = storeFailingSince === null ? '' : ` (since ${momentText(storeFailingSince)})`;
+    const since = storeFailingSince === null ? '' : ` (since ${momentText(storeFailingSince, zone)})`;
     return [`${titleOf(storeFailure)}${since}: ${sentence(storeFailure.said)} ${storeFailure.remedy}`];
   },
-  account: ({ fleet }) =>
+  account: ({ fleet, zone }) =>
     fleet.guarding().flatMap(({ account, unguarded }) => {
       if (unguarded === null) return [];
       if (unguarded.isStarting)
-        return [`account ${account} is starting (since ${momentText(unguarded.since)}): ${unguarded.why}`];
-      const about = `account ${account} has not been guarded since ${momentText(unguarded.since)}: ${unguarded.why}`;
+        return [`account ${account} is starting (since ${momentText(unguarded.since, zone)}): ${unguarded.why}`];
+      const about = `account ${account} has not been guarded since ${momentText(unguarded.since, zone)}: ${unguarded.why}`;
       return [`${about}. Warmwarden keeps trying; the log says what happened.`];
     }),
-  task: ({ loops }) =>
+  task: ({ loops, zone }) =>
     loops
       .failing()
       .map(
         ({ task, since }) =>
-          `${task} has failed since ${momentText(since)}: the log has the error, at "${task} failed"`,
+          `${task} has failed since ${momentText(since, zone)}: the log has the error, at "${task} failed"`,
       ),
 } satisfies Record<string, (sources: Sources) => readonly string[]>;
 
 export function readinessOf(
   { fleet, loops }: Pick<Opened, 'fleet' | 'loops'>,
   { commands }: Pick<Startup, 'commands'>,
+  zone: string,
 ): Readiness {
-  const reasons = Object.values(causes).flatMap((cause) => cause({ fleet, loops, commands }));
+  const reasons = Object.values(causes).flatMap((cause) => cause({ fleet, loops, commands, zone }));
   return { ready: reasons.length === 0, reasons };
 }

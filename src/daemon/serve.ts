@@ -39,13 +39,14 @@ export async function serve(
   teardowns: Teardowns,
 ): Promise<Served> {
   const { world, live, store, fleet, metrics, nearLimitPpmOf, recipes } = opened;
-  const ready = () => readinessOf(opened, startup);
+  const timeZone = () => live.config.alerts.rules.timeZone;
+  const ready = () => readinessOf(opened, startup, timeZone());
   const answers: AnswerParts = {
     fleet,
     world,
     ready,
     explain: explainVerdict,
-    timeZone: () => live.config.alerts.rules.timeZone,
+    timeZone,
     ranking: new Ranking(
       { fleet, clock: world.clock },
       (mailbox) => live.policyOf(mailbox),

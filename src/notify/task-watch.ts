@@ -12,7 +12,8 @@ const everyMs = 30_000;
 /** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
 export async function watchTasks(parts: ChannelWatchParts, loops: Pick<Loops, 'failing'>): Promise<number> {
   const { world, fleet, settings } = parts;
-  const conditions = tune([taskFailing(loops.failing(), fleet.storeFailure !== null)], settings().rules);
+  const { rules } = settings();
+  const conditions = tune([taskFailing(loops.failing(), fleet.storeFailure !== null, rules.timeZone)], rules);
   await recordAlerts(
     parts,
     step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now()),

@@ -17,7 +17,6 @@ import { aboveMaximum, type PersonsChange, refusalOf } from '../record/persons.t
 import type { AccountWatch } from '../watch/account-watch.ts';
 import { actionText, campaignsUntouched } from '../wording/explain.ts';
 import { counted, spanText } from '../wording/phrases.ts';
-import type { World } from '../world.ts';
 import type { Audited } from './audit.ts';
 import type { CommandRooms } from './command-rooms.ts';
 import { failed, invalid, type Plan, stopsAt } from './plan.ts';
@@ -29,12 +28,12 @@ export type WatchOf = (account: string) => AccountWatch | undefined;
 /** Makes a change through to its outcome. */
 export type CarryOut = (mailbox: MailboxState, change: Change, requester: Requester) => Promise<CommandOutcome>;
 
-export function carryingOut(watchOf: WatchOf, { world }: CommandRooms): CarryOut {
+export function carryingOut(watchOf: WatchOf, { world, rules }: CommandRooms): CarryOut {
   return async (mailbox, change, { by, reason }) => {
     const watch = watchOf(mailbox.account);
     if (!watch) return failed(`This daemon does not guard the account ${mailbox.account}.`);
     const action = await watch.carryOut(mailbox, { ...change, by: { name: by, reason } });
-    return typeof action === 'string' ? failed(action) : outcomeOf(action, mailbox, world);
+    return typeof action === 'string' ? failed(action) : outcomeOf(action, mailbox, { world, rules });
   };
 }
 
@@ -136,14 +135,18 @@ function evidenceText(mode: WarmupMode | null): string {
 }
 
 /** `shown`: the mailbox as the person saw it. The outcome says what differed when it was changed. */
-function outcomeOf(action: Action, shown: MailboxState, { clock, command }: World): CommandOutcome {
+function outcomeOf(
+  action: Action,
+  shown: MailboxState,
+  { world: { clock, command }, rules }: Pick<CommandRooms, 'world' | 'rules'>,
+): CommandOutcome {
   const now = clock.now();
   const { email, state } = action;
   if (neededNoChange(action)) return { result: 'no_change', messages: [`${email}: ${alreadySo}.`] };
   const difference = differenceOf(action, shown);
   if (state === 'confirmed')
     return { result: 'done', messages: [doneText(action, now), ...difference, ...backText(action, command)] };
-  return { result: 'failed', messages: [`${email}: ${actionText(action, now)}`, ...difference] };
+  return { result: 'failed', messages: [`${email}: ${actionText(action, now, rules().timeZone)}`, ...difference] };
 }
 
 /** `Warmwarden paused the warm-up of x (account acme). Read back after 1.3 s.` */

@@ -1,7 +1,6 @@
 // The commands that add a silence and expire one before its time. Stored first, then shown in the picture.
 import { mutes } from '../alert/matching.ts';
 import { isDisarming } from '../alert/rules/disarmed-rule.ts';
-import type { Fleet } from '../fleet/fleet.ts';
 import { type AlertMatch, alertRules, matchText, type Silence } from '../model/alert.ts';
 import { fitsGlob, namesMailbox } from '../model/glob.ts';
 import { suggestion } from '../model/nearest.ts';
@@ -14,9 +13,10 @@ import { invalid, stopsAt } from './plan.ts';
 
 /** The two commands of silences. */
 export function silenceCommands(
-  { fleet, store, world }: CommandRooms,
+  rooms: CommandRooms,
   audited: Audited,
 ): Pick<OperatorCommands, 'silenceAdd' | 'silenceExpire'> {
+  const { fleet, store, world, rules } = rooms;
   return {
     async silenceAdd(request) {
       const { match, forMs, by, reason } = request;
@@ -28,13 +28,13 @@ export function silenceCommands(
       if (!(forMs > 0)) return invalid('A silence needs an end: add --for, such as --for 2h.');
       const from = world.clock.now();
       const silence = { id: newId(from, world.random()), match, by, reason, from, until: from + forMs };
-      const stopped = stopsAt({ effect: effectOf('The silence', silence, fleet), about: [match, forMs] }, request);
+      const stopped = stopsAt({ effect: effectOf('The silence', silence, rooms), about: [match, forMs] }, request);
       if (stopped) return stopped;
       const command = `silence add ${silence.id}: ${matchText(match)}`;
       return audited(request, { name: 'silence-add', command, account: null, mailboxes: [] }, async () => {
         await store.silences.record(silence, from);
         fleet.putSilence(silence);
-        return { result: 'done', messages: effectOf(`Silence ${silence.id}`, silence, fleet) };
+        return { result: 'done', messages: effectOf(`Silence ${silence.id}`, silence, rooms) };
       });
     },
 
@@ -43,7 +43,7 @@ export function silenceCommands(
       const now = world.clock.now();
       const silence = fleet.silences(now).find((one) => one.id === id);
       if (!silence) return invalid(`No active silence has the id ${id}. See \`${world.command} silence list\`.`);
-      const effect = `Silence ${id} (${matchText(silence.match)}) will expire now instead of on ${momentText(silence.until)}. Within a minute, Warmwarden notifies you of the alerts that are still firing.`;
+      const effect = `Silence ${id} (${matchText(silence.match)}) will expire now instead of on ${momentText(silence.until, rules().timeZone)}. Within a minute, Warmwarden notifies you of the alerts that are still firing.`;
       const stopped = stopsAt({ effect: [effect], about: [id, silence.until] }, request);
       if (stopped) return stopped;
       const ended = { ...silence, until: now };
@@ -78,13 +78,13 @@ function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | nul
   return account === undefined ? null : `No account is called ${account}.${suggestion(account, accounts)}`;
 }
 
-function effectOf(name: string, { match, until }: Silence, fleet: Fleet): readonly string[] {
+function effectOf(name: string, { match, until }: Silence, { fleet, rules }: CommandRooms): readonly string[] {
   const muted = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && mutes(match, alert)).length;
   const mailboxes = match.mailbox ? [...fleet.mailboxes()] : [];
   const unknown = match.mailbox?.filter((name) => !mailboxes.some((one) => namesMailbox(name, one))) ?? [];
   const mutesActions = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));
   return [
-    `${name} lasts until ${momentText(until)}: ${matchText(match)}. It matches ${counted(muted, 'alert')} that ${muted === 1 ? 'is' : 'are'} firing now.`,
+    `${name} lasts until ${momentText(until, rules().timeZone)}: ${matchText(match)}. It matches ${counted(muted, 'alert')} that ${muted === 1 ? 'is' : 'are'} firing now.`,
     ...(unknown.length === 0 ? [] : [`No guarded mailbox is called ${unknown.join(' or ')}: check the spelling.`]),
     'It mutes messages only: Warmwarden keeps guarding, the page shows everything, and you are still notified when an alert that it announced ends.',
     ...(mutesActions

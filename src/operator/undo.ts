@@ -31,16 +31,19 @@ interface Undoing {
 interface TakingBack {
   readonly fleet: Fleet;
   readonly command: string;
+  /** In which times are given. */
+  readonly zone: string;
   /** Makes a change in that person's name. */
   readonly carryOut: (mailbox: MailboxState, change: Change) => Promise<CommandOutcome>;
 }
 
 export function undoCommand(watchOf: WatchOf, rooms: ReplicaRooms, audited: Audited): OperatorCommands['undo'] {
-  const { fleet, store, world, guards } = rooms;
+  const { fleet, store, world, rules, guards } = rooms;
   const { command } = world;
   const carryOut = carryingOut(watchOf, rooms);
   return async (request: UndoRequest) => {
     const since = world.clock.now() - request.sinceMs;
+    const { timeZone: zone } = rules();
     // What other replicas guard is theirs to undo.
     const confirmed = (await store.confirmedSince(since)).filter(({ account }) => guards(account));
     // What is planned is what is there at this moment: nothing is awaited between here and the first change.
@@ -50,7 +53,7 @@ export function undoCommand(watchOf: WatchOf, rooms: ReplicaRooms, audited: Audi
     const left = othersChanged(confirmed, limits, ours);
     if (ours.length === 0) {
       return noChange(
-        `Nothing to undo: no change that Warmwarden made by itself since ${momentText(since)} is still in force.`,
+        `Nothing to undo: no change that Warmwarden made by itself since ${momentText(since, zone)} is still in force.`,
         ...left,
       );
     }
@@ -68,9 +71,14 @@ export function undoCommand(watchOf: WatchOf, rooms: ReplicaRooms, audited: Audi
     );
     if (stopped) return stopped;
     const named = mailboxes.map(({ account, id, email }) => ({ account, id, email }));
-    const what = { name: 'undo', command: `undo since ${momentText(since)}`, account: null, mailboxes: named };
+    const what = { name: 'undo', command: `undo since ${momentText(since, zone)}`, account: null, mailboxes: named };
     return audited(request, what, async () => {
-      const by = { fleet, command, carryOut: (mailbox: MailboxState, to: Change) => carryOut(mailbox, to, request) };
+      const by = {
+        fleet,
+        command,
+        zone,
+        carryOut: (mailbox: MailboxState, to: Change) => carryOut(mailbox, to, request),
+      };
       const outcomes = await undoAll(ours, by);
       const failures = outcomes.filter((one) => !succeeded(one)).length;
       const outcome = sentence(`${countedOf(ours.length - failures, ours.length, 'mailbox', 'mailboxes')} restored`);
@@ -123,7 +131,7 @@ async function undoAll(ours: readonly Undoing[], by: TakingBack): Promise<readon
  */
 async function undoOne(
   { mailbox: { account, id }, claims, limit }: Undoing,
-  { fleet, command, carryOut }: TakingBack,
+  { fleet, command, zone, carryOut }: TakingBack,
 ): Promise<CommandOutcome> {
   const messages: string[] = [];
   const left = new Set(claims.map(({ actionId }) => actionId));
@@ -131,7 +139,7 @@ async function undoOne(
     const claim = mailbox.memory?.claim;
     if (!claim || left.size === 0) break;
     if (!left.delete(claim.actionId)) {
-      if (!claims.some(({ actionId }) => actionId === claim.actionId)) messages.push(actedSince(mailbox, claim));
+      if (!claims.some(({ actionId }) => actionId === claim.actionId)) messages.push(actedSince(mailbox, claim, zone));
       break;
     }
     const back = changeBack(claim);
@@ -205,6 +213,6 @@ function noWayBack(mailbox: MailboxState, command: string): string {
   return `${mailbox.email}: the earlier mode is unknown. Set a mode: \`${command} mode ${typedName(mailbox)} MODE\`.`;
 }
 
-function actedSince({ email }: MailboxState, { kind, since }: Claim): string {
-  return `${email}: Warmwarden acted on it again on ${momentText(since)} (${kind}). That was not part of this undo, so it stays.`;
+function actedSince({ email }: MailboxState, { kind, since }: Claim, zone: string): string {
+  return `${email}: Warmwarden acted on it again on ${momentText(since, zone)} (${kind}). That was not part of this undo, so it stays.`;
 }

@@ -27,7 +27,7 @@ export interface WritesRooms extends CommandRooms {
 }
 
 export function writesCommand(rooms: WritesRooms, audited: Audited): OperatorCommands['writes'] {
-  const { fleet, world } = rooms;
+  const { fleet, world, rules } = rooms;
   return async (request: WritesRequest): Promise<CommandOutcome> => {
     const scope = scopeOf(request, rooms);
     if ('wrong' in scope) return invalid(scope.wrong);
@@ -38,14 +38,15 @@ export function writesCommand(rooms: WritesRooms, audited: Audited): OperatorCom
     const others = fleet.writesOff(at).filter((one) => one !== current);
     const rest = off ? [] : stillOff(others, world.command);
     if (!off && !current) return noChange(`Writes are already on for ${scopeText(scope)}.`, ...rest);
-    const effect = [...effectOf(scope, off, current), ...rest];
+    const { timeZone: zone } = rules();
+    const effect = [...effectOf(scope, { off, current }, zone), ...rest];
     const stopped = stopsAt({ effect, about: [scopeKey(scope), request.off, forMs, current?.since ?? null] }, request);
     if (stopped) return stopped;
-    return audited(request, nameOf(scope, off), async () => {
+    return audited(request, nameOf(scope, off, zone), async () => {
       await switchTo(rooms, off ?? scope, request);
       // What waits for its POST is judged again at once: it is dropped, or planned.
       await rooms.judgeAgain([...fleet.mailboxes()].filter(({ verdict }) => verdict?.answer.wanted !== 'none'));
-      return { result: 'done', messages: [doneText(scope, off, world.command), ...rest] };
+      return { result: 'done', messages: [doneText(scope, off, { zone, command: world.command }), ...rest] };
     });
   };
 }
@@ -145,8 +146,8 @@ function scopeOf(
   return (!off && gone.length === 1 ? gone[0] : undefined) ?? found;
 }
 
-function nameOf(scope: WriteScope, off: WritesOff | null): CommandName {
-  const until = off?.until ? ` until ${momentText(off.until)}` : '';
+function nameOf(scope: WriteScope, off: WritesOff | null, zone: string): CommandName {
+  const until = off?.until ? ` until ${momentText(off.until, zone)}` : '';
   const mailbox = scope.kind === 'mailbox' ? [{ account: scope.account, id: scope.mailboxId, email: scope.email }] : [];
   return {
     name: 'writes',
@@ -156,25 +157,33 @@ function nameOf(scope: WriteScope, off: WritesOff | null): CommandName {
   };
 }
 
-function effectOf(scope: WriteScope, off: WritesOff | null, current: WritesOff | null): readonly string[] {
+function effectOf(
+  scope: WriteScope,
+  { off, current }: { readonly off: WritesOff | null; readonly current: WritesOff | null },
+  zone: string,
+): readonly string[] {
   if (!off) return [`Warmwarden will change mailboxes again: writes will be on for ${scopeText(scope)}.`];
   const replaced = current
     ? [sentence(`This replaces the emergency stop that ${current.by} set: ${current.reason}`)]
     : [];
   return [
-    `Warmwarden will change nothing: writes will be off for ${scopeText(scope)}${untilText(off)}.`,
+    `Warmwarden will change nothing: writes will be off for ${scopeText(scope)}${untilText(off, zone)}.`,
     'It keeps polling and notifies you of what it would have done.',
     ...replaced,
   ];
 }
 
-function doneText(scope: WriteScope, off: WritesOff | null, command: string): string {
+function doneText(
+  scope: WriteScope,
+  off: WritesOff | null,
+  { zone, command }: { readonly zone: string; readonly command: string },
+): string {
   if (!off) return `Writes are on for ${scopeText(scope)}.`;
-  return `Writes are off for ${scopeText(scope)}${untilText(off)}. To allow them: \`${writesOnCommand(scope, command)}\`.`;
+  return `Writes are off for ${scopeText(scope)}${untilText(off, zone)}. To allow them: \`${writesOnCommand(scope, command)}\`.`;
 }
 
-function untilText({ until }: WritesOff): string {
-  return until === null ? ' until a person switches them on' : ` until ${momentText(until)}`;
+function untilText({ until }: WritesOff, zone: string): string {
+  return until === null ? ' until a person switches them on' : ` until ${momentText(until, zone)}`;
 }
 
 /** What else is off, each with the command that ends it. */

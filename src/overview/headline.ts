@@ -369,9 +369,9 @@ function judgingOf(sweeps: readonly SweepProgress[]): readonly SweepProgress[] {
 }
 
 /** How far the first sweep is; null when none goes on. */
-function sweepSentence({ sweeps, now }: HeadlineFacts): string | null {
+function sweepSentence({ sweeps, now, zone }: HeadlineFacts): string | null {
   const judging = judgingOf(sweeps);
-  return judging.length === 0 ? null : `${sweepsText(judging, now)}.`;
+  return judging.length === 0 ? null : `${sweepsText(judging, { now, zone })}.`;
 }
 
 /** So many accounts are named. */

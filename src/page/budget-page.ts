@@ -73,12 +73,20 @@ export interface BudgetPageParts extends ReturnType<typeof budgetAccounts> {
   /** By the names of the accounts. */
   readonly ages: ReadonlyMap<string, DataAges>;
   readonly now: EpochMs;
+  /** In which sentences give times: an IANA name. */
+  readonly zone: string;
 }
 
-export function budgetPage({ fleet, accounts, page, pages, ages, now }: BudgetPageParts): View {
+export function budgetPage({ fleet, accounts, page, pages, ages, now, zone }: BudgetPageParts): View {
   const regions = new Regions();
   const panels = accounts.map((account) =>
-    accountPanel({ account, sweep: fleet.sweep(account.name), ages: ages.get(account.name) ?? new DataAges(), now }),
+    accountPanel({
+      account,
+      sweep: fleet.sweep(account.name),
+      ages: ages.get(account.name) ?? new DataAges(),
+      now,
+      zone,
+    }),
   );
   const none = html`<p class="muted">No account is configured.</p>`;
   const body = html`<h1>Request budget</h1>
@@ -92,9 +100,10 @@ interface AccountPanelParts {
   readonly sweep: SweepProgress | undefined;
   readonly ages: DataAges;
   readonly now: EpochMs;
+  readonly zone: string;
 }
 
-function accountPanel({ account, sweep, ages, now }: AccountPanelParts): Markup {
+function accountPanel({ account, sweep, ages, now, zone }: AccountPanelParts): Markup {
   const { name, forecast, queueLength, throttledLastHour, requestsPerMinute } = account;
   const fact = (word: string, value: Markup | string) => html`<div><dt>${word}</dt><dd>${value}</dd></div>`;
   const pace =
@@ -102,7 +111,7 @@ function accountPanel({ account, sweep, ages, now }: AccountPanelParts): Markup 
       ? ''
       : fact('The cadence needs', `${counted(Math.max(1, Math.round(forecast.asksPerMinute)), 'request')} a minute`);
   return html`<section class="panel" aria-labelledby="budget-${text(name)}"><h2 id="budget-${text(name)}">${text(name)} ${fitBadge(account)}</h2>
-${sweep ? html`<p>${text(sweepText(sweep, now))}.</p><progress max="${sweep.mailboxes}" value="${sweep.read}" aria-label="First sweep"></progress>` : ''}
+${sweep ? html`<p>${text(sweepText(sweep, { now, zone }))}.</p><progress max="${sweep.mailboxes}" value="${sweep.read}" aria-label="First sweep"></progress>` : ''}
 <div class="columns even"><dl class="facts">
 ${fact('Warmwarden may make', `${counted(requestsPerMinute, 'request')} a minute`)}
 ${pace}

@@ -51,6 +51,8 @@ export interface FleetPageParts {
   readonly now: EpochMs;
   /** The words that start this program, for the commands on the page. */
   readonly command: string;
+  /** In which sentences give times: an IANA name. */
+  readonly zone: string;
 }
 
 /** How many alerts and actions stand open; the rest is folded away. */
@@ -74,7 +76,7 @@ ${regions.piece('actions', actionsPanel(parts))}
 </div>
 <div>
 ${regions.piece('trend', trendPanel(parts.trend))}
-${regions.piece('accounts', accountsPanel(parts.accounts, parts.sweeps, now))}
+${regions.piece('accounts', accountsPanel(parts.accounts, parts.sweeps, parts))}
 ${regions.piece('messages', channelsPanel(fleet, deliveries, now, command))}
 </div>
 </div>

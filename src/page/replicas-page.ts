@@ -11,22 +11,24 @@ export function replicasPage({
   replicas,
   missing,
   now,
+  zone,
 }: {
   readonly replicas: readonly ReplicaState[];
   readonly missing: readonly MissingReplica[];
   readonly now: EpochMs;
+  /** In which sentences give times: an IANA name. */
+  readonly zone: string;
 }): View {
   const regions = new Regions();
   const alone = html`<p class="muted">This is the only process that uses the store. With a PostgreSQL store, several replicas can share the accounts.</p>`;
   const list = html`<ul class="plain">${replicas.map((replica) => item(replica, now))}</ul>`;
   const body = html`<h1>Replicas</h1>
 <section class="panel" aria-label="Replicas">
-${regions.piece('replicas', html`${troublesList(replicas, missing)}${replicas.length === 0 ? alone : list}`)}</section>`;
+${regions.piece('replicas', html`${troublesList(replicaTroubles(replicas, missing, zone))}${replicas.length === 0 ? alone : list}`)}</section>`;
   return { title: 'Replicas · Warmwarden', body, regions };
 }
 
-function troublesList(replicas: readonly ReplicaState[], missing: readonly MissingReplica[]): Markup | string {
-  const troubles = replicaTroubles(replicas, missing);
+function troublesList(troubles: readonly string[]): Markup | string {
   if (troubles.length === 0) return '';
   return html`<ul class="plain bad">${troubles.map((trouble) => html`<li>${text(trouble)}</li>`)}</ul>`;
 }

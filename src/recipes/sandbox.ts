@@ -129,11 +129,15 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
     verdict === null ? null : explainVerdict(verdictOf(verdict)),
   );
   database.function('paused_text', pure, (claim, actions, changes) =>
-    pausedText({
-      claim: claim === null ? null : read<GuardMemory['claim']>(claim),
-      actions: read<readonly Action[]>(actions),
-      changes: read<readonly Change[]>(changes),
-    }),
+    pausedText(
+      {
+        claim: claim === null ? null : read<GuardMemory['claim']>(claim),
+        actions: read<readonly Action[]>(actions),
+        changes: read<readonly Change[]>(changes),
+      },
+      // As the other times of the views.
+      'UTC',
+    ),
   );
   database.function('guard_state', { ...pure, varargs: true }, (account, id, ...known) => {
     const key = mailboxKey(String(account), String(id));

@@ -15,6 +15,7 @@ export async function pictureOf({ fleet, world, ready, ranking, timeZone }: Pict
   const { storeFailure } = fleet;
   const sweeps = [...fleet.sweeps()];
   const { command } = world;
+  const zone = timeZone();
   const incidents = fleet.incidents().filter(({ endedAt }) => endedAt === null);
   const facts = {
     counts,
@@ -33,7 +34,7 @@ export async function pictureOf({ fleet, world, ready, ranking, timeZone }: Pict
     sweeps,
     now,
     command,
-    zone: timeZone(),
+    zone,
   };
-  return { known, counts, now, firing, accounts, sweeps, command, headline: headlineOf(facts) };
+  return { known, counts, now, firing, accounts, sweeps, command, zone, headline: headlineOf(facts) };
 }

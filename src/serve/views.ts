@@ -198,12 +198,12 @@ async function configurationView({ settings }: ViewParts, { query }: Asked): Pro
   return configurationPage({ settings: settings(), selection: { text: q.trim(), changedOnly: changed === 'only' } });
 }
 
-async function budgetView({ fleet, world }: ViewParts, { query }: Asked): Promise<View | Refused> {
+async function budgetView({ fleet, world, timeZone }: ViewParts, { query }: Asked): Promise<View | Refused> {
   const asked = readQuery(budgetParameters, query, lenient);
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
   const shown = budgetAccounts(fleet, asked.read.page ?? 1);
   const ages = await agesOf(fleet, shown.accounts);
-  return budgetPage({ fleet, ...shown, ages, now: world.clock.now() });
+  return budgetPage({ fleet, ...shown, ages, now: world.clock.now(), zone: timeZone() });
 }
 
 async function silencesView({ fleet, world }: ViewParts): Promise<View> {
@@ -249,8 +249,13 @@ export const places: readonly Place[] = [
   {
     path: '/replicas',
     parameters: {},
-    read: async ({ fleet, world }) =>
-      replicasPage({ replicas: fleet.replicas(), missing: fleet.missingReplicas(), now: world.clock.now() }),
+    read: async ({ fleet, world, timeZone }) =>
+      replicasPage({
+        replicas: fleet.replicas(),
+        missing: fleet.missingReplicas(),
+        now: world.clock.now(),
+        zone: timeZone(),
+      }),
   },
   { path: '/recipes', parameters: {}, read: async ({ recipes }) => recipesPage(await recipes.service.list()) },
   { path: '/recipes/:id', parameters: {}, read: recipeView },
@@ -264,7 +269,7 @@ export const places: readonly Place[] = [
 export async function readPlace({ path, read }: Place, parts: ViewParts, asked: Asked): Promise<View | Refused> {
   const view = await read(parts, asked);
   if ('refused' in view) return view;
-  const { fleet, world } = parts;
+  const { fleet, world, timeZone } = parts;
   const now = world.clock.now();
   const replicas = fleet.replicas();
   const facts = {
@@ -275,6 +280,7 @@ export async function readPlace({ path, read }: Place, parts: ViewParts, asked: 
     replicas,
     missing: fleet.missingReplicas(),
     now,
+    zone: timeZone(),
   };
   const banner = view.regions.piece('banner', bannerOf(facts, path === '/'));
   return { ...view, banner, hasReplicas: replicas.length > 0 };

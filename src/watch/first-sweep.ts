@@ -194,8 +194,10 @@ export class FirstSweep {
     const progress = this.#progress();
     const { account, mailboxes, read, doneAt } = progress;
     const numbers = { mailboxes, read, polls_left: this.#unread[this.#part].polls };
+    // As all times of the log.
+    const zone = 'UTC';
     const doneAtText = doneAt === null ? null : new Date(doneAt).toISOString();
-    log.info({ account, ...numbers, done_at: doneAtText }, sweepText(progress, clock.now()));
+    log.info({ account, ...numbers, done_at: doneAtText }, sweepText(progress, { now: clock.now(), zone }));
   }
 }
 

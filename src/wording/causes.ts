@@ -25,7 +25,7 @@ export function causeSentences(
   mailbox: MailboxState,
   verdict: Verdict,
   others: readonly Others[],
-  zone = 'UTC',
+  zone: string,
 ): readonly string[] {
   const from = Date.parse(verdict.windowFrom ?? '') - leadMs;
   const near = mailbox.changes.filter(({ at }) => Number.isNaN(from) || at >= from);
@@ -45,7 +45,7 @@ export function causeSentences(
 }
 
 /** A change in a sentence, with the looks it happened between. */
-export function changeSentence({ what, from, to, since, at }: Change, zone = 'UTC'): string {
+export function changeSentence({ what, from, to, since, at }: Change, zone: string): string {
   const when = `between ${momentText(since, zone)} and ${momentText(at, zone)}`;
   switch (what) {
     case 'mode':

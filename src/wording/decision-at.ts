@@ -1,9 +1,9 @@
 // What had been decided on a mailbox at a moment, in a sentence: with the exact counts, or with the range that is known of them.
 
 import type { RecordedDecision } from '../model/decision.ts';
-import { type EpochMs, utcDate } from '../model/time.ts';
+import type { EpochMs } from '../model/time.ts';
 import { decisionWords } from './decision-words.ts';
-import { counted, momentText, timeText } from './phrases.ts';
+import { betweenText, counted, momentText } from './phrases.ts';
 
 export interface DecisionAt {
   /** false: an answer before that moment and one after it led to the same decision, and only their counts are kept. */
@@ -11,9 +11,9 @@ export interface DecisionAt {
   readonly text: string;
 }
 
-/** `decision`: the newest that had begun by then; undefined when there is none. In UTC. */
-export function decisionAt(decision: RecordedDecision | undefined, at: EpochMs): DecisionAt {
-  const when = momentText(at);
+/** `decision`: the newest that had begun by then; undefined when there is none. */
+export function decisionAt(decision: RecordedDecision | undefined, at: EpochMs, zone: string): DecisionAt {
+  const when = momentText(at, zone);
   if (!decision) return { exact: true, text: `Warmwarden has no decision on this mailbox from ${when} or earlier.` };
   const { since, until, firstSent, verdict } = decision;
   const what = decisionWords(verdict);
@@ -23,14 +23,13 @@ export function decisionAt(decision: RecordedDecision | undefined, at: EpochMs):
     const counts = `${bounces} in ${counted(sent, 'email')}`;
     return {
       exact: true,
-      text: `At ${when}, the newest decision was from ${momentText(judgedAt)}: ${what}, with ${counts}.`,
+      text: `At ${when}, the newest decision was from ${momentText(judgedAt, zone)}: ${what}, with ${counts}.`,
     };
   }
   const sent =
     firstSent === verdict.sent
       ? `${bounces} in ${counted(firstSent, 'email')} at both times`
       : `${bounces} in ${counted(firstSent, 'email')} at first, and in ${counted(verdict.sent, 'email')} at the end`;
-  const end = utcDate(since) === utcDate(until) ? timeText(until) : momentText(until);
-  const span = `It was the same from ${momentText(since)} to ${end}, with ${sent}`;
+  const span = `It was the same from ${betweenText(since, until, zone)}, with ${sent}`;
   return { exact: false, text: `At ${when}, the decision was ${what}. ${span}; the counts in between are not kept.` };
 }

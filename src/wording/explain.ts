@@ -177,7 +177,7 @@ export function verdictNumbers(verdict: Verdict): AlertFacts['numbers'] {
 const maxRateDigits = 4;
 
 /** What an action did, in a sentence: `Warmwarden paused the warm-up at 10:02 UTC, confirmed after 0.4 s.` */
-export function actionText(action: Action, now: EpochMs, zone = 'UTC'): string {
+export function actionText(action: Action, now: EpochMs, zone: string): string {
   const openedAt = action.openedAt ?? action.plannedAt;
   const span = spanText((action.settledAt ?? now) - openedAt);
   const { done, noun } = namesOf(action);

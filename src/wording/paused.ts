@@ -16,7 +16,7 @@ export interface PausedFacts {
 }
 
 /** `Warmwarden paused the warm-up on 22 November 21:56 UTC. 16 bounces in 52 emails since 21 November: 30.77 %.` */
-export function pausedText({ claim, actions, changes }: PausedFacts, zone = 'UTC'): string {
+export function pausedText({ claim, actions, changes }: PausedFacts, zone: string): string {
   if (claim?.kind === 'pause') {
     const action = actions.find(({ id }) => id === claim.actionId);
     const since = `Warmwarden paused the warm-up on ${momentText(action?.openedAt ?? claim.since, zone)}`;

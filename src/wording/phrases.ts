@@ -74,13 +74,19 @@ export function onDatesText(from: IsoDate, to: IsoDate): string {
 }
 
 /** `10:02 UTC`, `11:02 Europe/Berlin`. For a moment that is at most a day from what surrounds it. `zone`: an IANA name. */
-export function timeText(at: EpochMs, zone = 'UTC'): string {
+export function timeText(at: EpochMs, zone: string): string {
   return `${wallClock(at, zone).time} ${zone}`;
 }
 
 /** `20 March 10:02 UTC`, `20 March 11:02 Europe/Berlin`. */
-export function momentText(at: EpochMs, zone = 'UTC'): string {
+export function momentText(at: EpochMs, zone: string): string {
   return `${dayText(wallClock(at, zone).date)} ${timeText(at, zone)}`;
+}
+
+/** `20 March 10:02 UTC to 11:30 UTC`; with both dates where they differ. */
+export function betweenText(from: EpochMs, to: EpochMs, zone: string): string {
+  const isSameDay = wallClock(from, zone).date === wallClock(to, zone).date;
+  return `${momentText(from, zone)} to ${isSameDay ? timeText(to, zone) : momentText(to, zone)}`;
 }
 
 /** What clocks and calendars of a zone show. */

@@ -7,7 +7,7 @@ import { counted, momentText } from './phrases.ts';
 const stillForMs = 2 * hourMs;
 
 /** Empty when there is nothing to see, or nothing known. */
-export function recentEmailSentences(warmup: Observed<WarmupAnswer> | null, zone = 'UTC'): readonly string[] {
+export function recentEmailSentences(warmup: Observed<WarmupAnswer> | null, zone: string): readonly string[] {
   const recent = warmup?.answer.recentEmails;
   if (!warmup || !recent) return [];
   const { placed, inSpam, waitingSince, lastSentAt } = recent;

@@ -28,7 +28,7 @@ function strangers(replicas: readonly ReplicaState[]): readonly [ReplicaState, R
 }
 
 /** Which replicas ended, and when each was last heard of. */
-export function missingText(missing: readonly MissingReplica[], zone = 'UTC'): string {
+export function missingText(missing: readonly MissingReplica[], zone: string): string {
   const names = missing.map(({ name, beatAt }) => `${name} (last heartbeat ${momentText(beatAt, zone)})`);
   const many = missing.length > 1;
   return `${many ? 'Replicas' : 'Replica'} ${listText(names)} ended without a normal stop, and no new replica has joined in ${many ? 'their' : 'its'} place.`;
@@ -37,10 +37,11 @@ export function missingText(missing: readonly MissingReplica[], zone = 'UTC'): s
 export function replicaTroubles(
   replicas: readonly ReplicaState[],
   missing: readonly MissingReplica[],
+  zone: string,
 ): readonly string[] {
   const differing = disagreeing(replicas);
   return [
-    ...(missing.length === 0 ? [] : [missingText(missing)]),
+    ...(missing.length === 0 ? [] : [missingText(missing, zone)]),
     ...replicas
       .filter(({ silent }) => silent)
       .map(({ name }) => `Replica ${name} is silent. If it stays silent, the other replicas take over its accounts.`),

@@ -9,7 +9,6 @@ import { statusText } from '../../src/commands/status/table.ts';
 import { guardStates } from '../../src/model/mailbox.ts';
 import { stateBadge } from '../../src/page/parts/elements.ts';
 import { Store } from '../../src/store/store.ts';
-import { localMoment } from '../../src/terminal/local-time.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Stage } from '../support/guarded.ts';
 import { bin, inherited, node, root, Workplace } from '../support/process.ts';
@@ -35,6 +34,7 @@ describe('help', () => {
     expect(names.filter((name) => !examples[name])).toEqual([]);
     expect((await commandLine(['status', '--help'])).stdout).toContain('Examples:\n  warmwarden status\n');
   });
+
   test('shows what a command requires, in its usage and beside the option', async () => {
     const { stdout } = await commandLine(['silence', 'add', '--help']);
     expect(stdout).toContain('Usage: warmwarden silence add --for <duration> --reason <text> [options]\n');
@@ -42,7 +42,6 @@ describe('help', () => {
     expect(stdout.match(/\(required\)/g)).toHaveLength(2);
     expect((await commandLine(['status', '--help'])).stdout).toContain('Usage: warmwarden status [options]\n');
   });
-
 
   test('is named after a mistake, which ends with 2', async () => {
     expect(await commandLine(['status', '--wach'])).toEqual({
@@ -201,6 +200,7 @@ describe('status', () => {
     const sweep = (name: string, text: string) => ({ ...withoutTrouble, name, first_sweep: { ...sweepFacts, text } });
     const answer = {
       at: '2026-03-10T10:12:00.000Z',
+      time_zone: 'UTC',
       headline:
         'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (10:23 UTC). 4 mailboxes not judged, 3 OK.',
       advice: 'Wait until the first sweep is done.',
@@ -233,6 +233,7 @@ describe('status', () => {
     const unlisted = Array.from({ length: 7 }, (_, number) => `m${number}@a.example`);
     const answer = {
       at: '2026-03-10T10:12:00.000Z',
+      time_zone: 'UTC',
       headline: 'All fine.',
       advice: 'Nothing to do.',
       tone: 'calm',
@@ -255,7 +256,7 @@ describe('status', () => {
     const dns = { rule: 'dns_failing', severity: 'critical', since: '2026-03-10T10:00:00.000Z' } as const;
     const until = '2026-03-10T12:12:00.000Z';
     const answer = {
-      ...{ at: '2026-03-10T10:12:00.000Z', headline: 'Two alerts.', advice: 'Look.' },
+      ...{ at: '2026-03-10T10:12:00.000Z', time_zone: 'Europe/Berlin', headline: 'Two alerts.', advice: 'Look.' },
       tone: 'alarm',
       ...{ accounts: [], channels: [], replicas: [], replica_troubles: [], incidents: [], total: 0, mailboxes: [] },
       alert_groups: [
@@ -270,7 +271,7 @@ describe('status', () => {
         .slice(2),
     ).toEqual([
       'critical  a.example: SPF does not pass',
-      `          silenced until ${localMoment(until)} by anna`,
+      `          silenced until 10 March 13:12 Europe/Berlin by anna`,
       'critical  b.example: SPF does not pass',
       '... and 1 more alert',
       '`alerts list --details` shows what each alert says',
@@ -285,7 +286,13 @@ describe('status', () => {
     const linesOf = (...replicas: readonly (typeof alone)[]) =>
       statusText(
         {
-          ...{ at: '2026-03-10T10:12:00.000Z', headline: 'All fine.', advice: 'Nothing to do.', tone: 'calm' },
+          ...{
+            at: '2026-03-10T10:12:00.000Z',
+            time_zone: 'UTC',
+            headline: 'All fine.',
+            advice: 'Nothing to do.',
+            tone: 'calm',
+          },
           ...{ accounts: [], channels: [], replicas, replica_troubles: [], alert_groups: [], incidents: [] },
           ...{ alerts_firing: 0, total: 0, mailboxes: [] },
         },
@@ -313,6 +320,7 @@ describe('status', () => {
     } as const;
     const answer = {
       at: '2026-03-10T10:12:00.000Z',
+      time_zone: 'UTC',
       headline: 'One mailbox is over its limit, and this sentence is much too long for the screen.',
       advice: 'Look.',
       tone: 'alarm',
@@ -347,7 +355,13 @@ describe('status', () => {
       verdict: null,
     });
     const answer = {
-      ...({ at: '2026-03-10T10:12:00.000Z', headline: 'Look.', advice: 'Look.', tone: 'alarm' } as const),
+      ...({
+        at: '2026-03-10T10:12:00.000Z',
+        time_zone: 'UTC',
+        headline: 'Look.',
+        advice: 'Look.',
+        tone: 'alarm',
+      } as const),
       ...{
         channels: [],
         replicas: [],
@@ -379,7 +393,13 @@ describe('status', () => {
       verdict: { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5, emergency: true },
     }));
     const answer = {
-      ...({ at: '2026-03-10T10:12:00.000Z', headline: 'Look.', advice: 'Look.', tone: 'alarm' } as const),
+      ...({
+        at: '2026-03-10T10:12:00.000Z',
+        time_zone: 'UTC',
+        headline: 'Look.',
+        advice: 'Look.',
+        tone: 'alarm',
+      } as const),
       ...{ accounts: [], channels: [], replicas: [], replica_troubles: [], alert_groups: [], incidents: [] },
       ...{ alerts_firing: 0, total: rows.length, mailboxes: rows },
     };

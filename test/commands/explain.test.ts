@@ -1,5 +1,5 @@
 // `warmwarden explain` reads the ledger of a store that a daemon has written, or is writing.
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -81,6 +81,21 @@ test('says what had been decided at any moment, with the range of the counts whe
   expect(exact).toMatchObject({ exact: true });
   const never = await explain(amelia, '--at', '2020-01-01T00:00Z');
   expect(never.stdout).toMatch(/\nWarmwarden has no decision on this mailbox from 1 January 00:00 UTC or earlier\.\n$/);
+});
+
+test('gives each time in alerts.time_zone, and programs times in UTC', async () => {
+  const inBerlin = `${config}.berlin.yaml`;
+  writeFileSync(inBerlin, `${readFileSync(config, 'utf8')}alerts: {time_zone: Europe/Berlin}\n`);
+  const at = ['--at', new Date(scenarioStart + 30 * 60_000).toISOString()];
+  for (const args of [[], at]) {
+    const { stdout } = await commandLine(['explain', amelia, ...args, '--config', inBerlin]);
+    expect(stdout).toMatch(/10 March \d\d:\d\d Europe\/Berlin/);
+    expect(stdout).not.toMatch(/\d\d:\d\d UTC/);
+  }
+  const { time_zone: zone, decisions } = JSON.parse(
+    (await commandLine(['explain', amelia, '--json', '--config', inBerlin])).stdout,
+  );
+  expect([zone, decisions[0].since]).toEqual(['Europe/Berlin', expect.stringMatching(/Z$/)]);
 });
 
 test('gives programs the same as JSON', async () => {

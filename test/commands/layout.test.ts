@@ -1,7 +1,6 @@
 // How output is laid out: tables that fit the screen, text broken between words, and a demo of 80 columns.
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createStory } from '../../src/commands/demo/story.ts';
-import { localMoment } from '../../src/terminal/local-time.ts';
 import { tableText } from '../../src/terminal/table.ts';
 import { wrapped } from '../../src/terminal/wrapped.ts';
 import { systemClock } from '../../src/world.ts';
@@ -76,25 +75,6 @@ describe('text', () => {
       'limit:',
       "'warmwarden undo --since 1h'.",
     ]);
-  });
-});
-
-describe('a moment', () => {
-  const at = Date.parse('2026-03-28T23:30:00Z');
-
-  test('is in the zone of the reader, with its offset', () => {
-    expect(localMoment(at, 'UTC')).toBe('28 March 23:30 UTC');
-    expect(localMoment(at, 'Europe/Berlin')).toBe('29 March 00:30 UTC+01:00');
-    // Summer time begins in that night.
-    expect(localMoment(at + 2 * 3_600_000, 'Europe/Berlin')).toBe('29 March 03:30 UTC+02:00');
-    expect(localMoment(at, 'Asia/Kolkata')).toBe('29 March 05:00 UTC+05:30');
-  });
-
-  test('follows TZ', () => {
-    vi.stubEnv('TZ', 'America/New_York');
-    expect(localMoment('2026-03-28T23:30:00.000Z')).toBe('28 March 19:30 UTC-04:00');
-    vi.unstubAllEnvs();
-    expect(localMoment('2026-03-28T23:30:00.000Z')).toBe('28 March 23:30 UTC');
   });
 });
 

@@ -13,15 +13,15 @@ test('says since when the store fails, with which error, and what to do', () => 
   const loops = new Loops(worldOn(movedClock(start), { level: 'silent', format: 'json' }));
   const failure = { said: 'the disk is full', remedy: 'Make room on the disk.', lasting: false };
   fleet.putStoreFailure(failure, start);
-  expect(readinessOf({ fleet, loops }, { commands: null }).reasons[1]).toBe(
-    'the store is failing (since 3 November 09:00 UTC): The disk is full. Make room on the disk.',
+  expect(readinessOf({ fleet, loops }, { commands: null }, 'Europe/Berlin').reasons[1]).toBe(
+    'the store is failing (since 3 November 10:00 Europe/Berlin): The disk is full. Make room on the disk.',
   );
 });
 
 test('names a loop that has failed for over three minutes, until it works', async () => {
   const clock = movedClock(start);
   const loops = new Loops(worldOn(clock, { level: 'silent', format: 'json' }));
-  const ready = () => readinessOf({ fleet: new Fleet(), loops }, { commands: null }).reasons;
+  const ready = () => readinessOf({ fleet: new Fleet(), loops }, { commands: null }, 'UTC').reasons;
   let broken = true;
   const reading = loops.every(minuteMs, 'reading what people changed on other replicas', async () => {
     if (broken) throw new Error('no such table: writes_off');

@@ -121,7 +121,11 @@ test('the history is asked by time and by mailbox, also under the ids that the a
   const memory = { formerIds: ['m0'] } as never;
   const mailboxes = [{ ...arrivedMailbox('m1', { account: 'acme', email: bob.email }), memory }];
   const ask = async (query: Readonly<Record<string, string>>) => {
-    const { body } = await historyAnswer(store.audit, { mailboxes, now: clock.now() }, new URLSearchParams(query));
+    const { body } = await historyAnswer(
+      store.audit,
+      { mailboxes, now: clock.now(), zone: 'UTC' },
+      new URLSearchParams(query),
+    );
     return 'error' in body ? body.message : body.entries.map(({ by, command }) => `${by} ${command}`);
   };
   expect(await ask({})).toEqual(['ann pause bob@acme.example', 'zoe reload', 'ann pause bob@acme.example']);
@@ -129,7 +133,11 @@ test('the history is asked by time and by mailbox, also under the ids that the a
   expect(await ask({ mailbox: 'BOB@acme.example' })).toHaveLength(2);
   expect(await ask({ mailbox: 'nobody@x.example' })).toBe('No guarded mailbox is called nobody@x.example.');
   expect(await ask({ since: '1h' })).toMatch(/since/);
-  const { body } = await historyAnswer(store.audit, { mailboxes, now: clock.now() }, new URLSearchParams('limit=1'));
+  const { body } = await historyAnswer(
+    store.audit,
+    { mailboxes, now: clock.now(), zone: 'UTC' },
+    new URLSearchParams('limit=1'),
+  );
   expect(body).toMatchObject({
     next_cursor: expect.any(String),
     entries: [{ kind: 'operator', operation: 'pause', result: 'done' }],

@@ -44,7 +44,10 @@ beforeEach(async () => {
     path,
     { ...createOperatorCommands([], roomsOf(fleet, store, world)), reload: none, channelsResend: none },
     {
-      json: async () => ({ status: 200, body: { silences: fleet.silences(world.clock.now()).map(silenceJson) } }),
+      json: async () => ({
+        status: 200,
+        body: { time_zone: 'UTC', silences: fleet.silences(world.clock.now()).map(silenceJson) },
+      }),
       recipes: () => new Response(null, { status: 404 }),
     },
   );

@@ -56,7 +56,7 @@ async function sweepOf(count: number) {
   };
   const text = () => {
     const progress = fleet.sweep('acme');
-    return progress && sweepText(progress, clock.now());
+    return progress && sweepText(progress, { now: clock.now(), zone: 'UTC' });
   };
   return { sweep, clock, fleet, lines, mailboxes, read, text, overs: () => overs };
 }
@@ -141,7 +141,7 @@ test('when all were read, it says that second looks are waited for', async () =>
     read: 12,
     keptFrom: start,
   };
-  expect(sweepText({ ...progress, doneAt: start + minuteMs }, start)).toBe(
+  expect(sweepText({ ...progress, doneAt: start + minuteMs }, { now: start, zone: 'UTC' })).toBe(
     'First sweep of acme: all 12 mailboxes read, second looks done in about 1 min (10:03 UTC)',
   );
 });

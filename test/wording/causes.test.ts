@@ -8,7 +8,7 @@ import { breach, sampleMailbox, start } from '../alert/samples.ts';
 const seen = { at: start, since: start - hourMs };
 const nobody = { called: 'other mailboxes of acme.example', running: 4, over: 0 };
 const causes = (change: Partial<MailboxState>, over = 0) =>
-  causeSentences(sampleMailbox(change), breach, [{ ...nobody, over }]);
+  causeSentences(sampleMailbox(change), breach, [{ ...nobody, over }], 'UTC');
 
 test('a DNS record that broke, a listing and a failed connection near the bounces are named with their times', () => {
   const [dkim, listing, connection] = causes({

@@ -29,12 +29,12 @@ test.each([
     'At 10 March 11:30 UTC, the newest decision was from 10 March 09:30 UTC: no action (ok), with 1 bounce in 160 emails.',
   ],
 ])('%s', (_when, known, after, exact, text) => {
-  expect(decisionAt(known, now + after)).toEqual({ exact, text });
+  expect(decisionAt(known, now + after, 'UTC')).toEqual({ exact, text });
 });
 
 test('over midnight both ends have their date; equal counts are said once', () => {
   const long = { ...decision, until: now + 20 * hourMs, firstSent: 160 };
-  expect(decisionAt(long, now + hourMs).text).toBe(
+  expect(decisionAt(long, now + hourMs, 'UTC').text).toBe(
     'At 10 March 09:30 UTC, the decision was no action (ok). It was the same from 10 March 08:30 UTC to 11 March 04:30 UTC, with 1 bounce in 160 emails at both times; the counts in between are not kept.',
   );
 });

@@ -74,7 +74,7 @@ test('dates, spans and counts', () => {
 
 test('a time names its zone; without one it is UTC', () => {
   const at = Date.parse('2026-03-28T23:30:00Z');
-  expect([timeText(at), momentText(at)]).toEqual(['23:30 UTC', '28 March 23:30 UTC']);
+  expect([timeText(at, 'UTC'), momentText(at, 'UTC')]).toEqual(['23:30 UTC', '28 March 23:30 UTC']);
   expect(momentText(at, 'Europe/Berlin')).toBe('29 March 00:30 Europe/Berlin');
   expect(timeText(at + 2 * 3_600_000, 'Europe/Berlin')).toBe('03:30 Europe/Berlin');
   expect(momentText(at, 'America/St_Johns')).toBe('28 March 21:00 America/St_Johns');

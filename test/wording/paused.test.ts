@@ -18,17 +18,19 @@ const outside = (at: number) => ({ what: 'warm-up' as const, from: 'active', to:
 
 describe('a paused mailbox', () => {
   test('says when Warmwarden paused it, and the counts that led to it', () => {
-    expect(pausedText({ claim, actions: [pause], changes: [] })).toBe(
+    expect(pausedText({ claim, actions: [pause], changes: [] }, 'UTC')).toBe(
       'Warmwarden paused the warm-up on 11 March 22:12 UTC. 16 bounces in 52 emails since 11 March: 30.77 %.',
     );
-    expect(pausedText({ claim, actions: [], changes: [] })).toBe(
+    expect(pausedText({ claim, actions: [], changes: [] }, 'UTC')).toBe(
       'Warmwarden paused the warm-up on 11 March 22:12 UTC.',
     );
   });
 
   test('names the person who paused it through Warmwarden, and why', () => {
     const facts = { claim: null, actions: [byAnn, pause], changes: [outside(now - dayMs)] };
-    expect(pausedText(facts)).toBe('ann paused the warm-up through Warmwarden on 12 March 02:12 UTC: A bad list.');
+    expect(pausedText(facts, 'UTC')).toBe(
+      'ann paused the warm-up through Warmwarden on 12 March 02:12 UTC: A bad list.',
+    );
   });
 
   test('is said to be paused by a person while nobody else changed it since', () => {
@@ -40,14 +42,14 @@ describe('a paused mailbox', () => {
   test('says between which two looks another tool paused it', () => {
     const said =
       'Somebody else paused the warm-up between 12 March 02:12 UTC and 12 March 03:12 UTC, not through Warmwarden.';
-    expect(pausedText({ claim: null, actions: [byAnn], changes: [outside(now)] })).toBe(said);
+    expect(pausedText({ claim: null, actions: [byAnn], changes: [outside(now)] }, 'UTC')).toBe(said);
   });
 
   test('claims to know nothing that no record shows', () => {
     const resumed = action('a3', box, { kind: 'resume', by: { name: 'ann', reason: '' }, plannedAt: now });
     const refused = action('a4', box, { kind: 'pause', by: { name: 'bob', reason: '' }, state: 'refused' });
     for (const actions of [[], [refused], [resumed], [pause]])
-      expect(pausedText({ claim: null, actions, changes: [] })).toBe(
+      expect(pausedText({ claim: null, actions, changes: [] }, 'UTC')).toBe(
         'Somebody else paused the warm-up. Warmwarden does not know when.',
       );
   });

@@ -21,7 +21,7 @@ const waits = (hours: number, status = 'scheduled') => ({
 
 function said(emails: unknown): readonly string[] {
   const answer = readWarmup({ status: 'active', warmup_mode: 'slow', recent_emails: emails });
-  return recentEmailSentences(answer && { at: now, answer });
+  return recentEmailSentences(answer && { at: now, answer }, 'UTC');
 }
 
 test.each([
@@ -49,5 +49,5 @@ test('an answer that an earlier version stored says nothing', () => {
   const answer = readWarmup({ status: 'active', warmup_mode: 'slow' });
   if (!answer) throw new Error('not read');
   const { recentEmails: _unknown, ...earlier } = answer;
-  expect(recentEmailSentences({ at: now, answer: earlier })).toEqual([]);
+  expect(recentEmailSentences({ at: now, answer: earlier }, 'UTC')).toEqual([]);
 });

@@ -11,7 +11,7 @@ interface FailingTask {
 }
 
 /** `isStoreFailing`: then a failure of a task says nothing about the task. */
-export function taskFailing(tasks: readonly FailingTask[], isStoreFailing: boolean): Condition {
+export function taskFailing(tasks: readonly FailingTask[], isStoreFailing: boolean, zone: string): Condition {
   const [first] = tasks;
   const { severity, forMs } = defaultRuleSettings.of.task_failing;
   return {
@@ -28,7 +28,7 @@ export function taskFailing(tasks: readonly FailingTask[], isStoreFailing: boole
         : 'all tasks of Warmwarden work again',
       sentences: first
         ? [
-            ...tasks.map(({ task, since }) => `The task "${task}" has failed since ${momentText(since)}.`),
+            ...tasks.map(({ task, since }) => `The task "${task}" has failed since ${momentText(since, zone)}.`),
             'Warmwarden retries every few seconds. The log has the error. Restart Warmwarden, and report the error if it comes back.',
           ]
         : [],

@@ -21,13 +21,14 @@ interface Known {
   readonly silences: readonly Silence[];
 }
 
-/** As a store knew them last. */
-export async function everyKnownAlert(known: Known, query: Query): Promise<AlertsAnswer> {
+/** As a store knew them last. `zone`: of the times, an IANA name. */
+export async function everyKnownAlert(known: Known, zone: string, query: Query): Promise<AlertsAnswer> {
   const all = {
     alerts: [...known.alerts],
     incidents: known.incidents,
     silences: known.silences,
     now: systemClock().now(),
+    zone,
   };
   const page = async (cursor: string | null) => {
     const answer = await alertsAnswer(all, new URLSearchParams(pageOf(query, cursor)));

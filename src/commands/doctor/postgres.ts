@@ -84,12 +84,15 @@ export const unknownReplicas: readonly Examined[] = [
 ];
 
 /** Where no daemon answers on this machine. */
-export function replicaLines({ content }: Examination, accountNames: readonly string[]): readonly Examined[] {
+export function replicaLines(
+  { content }: Examination,
+  { accountNames, timeZone }: { readonly accountNames: readonly string[]; readonly timeZone: string },
+): readonly Examined[] {
   if (content === null) return unknownReplicas;
   const { replicas, missing } = content;
   const absent = `Start it: \`${commandName} run --config FILE\`.`;
   const states = replicas.map((one) => ({ ...one, startedAt: 0, silent: false, isSelf: false }));
-  const troubles = replicaTroubles(states, missing).map((trouble) => daemon('warning', trouble));
+  const troubles = replicaTroubles(states, missing, timeZone).map((trouble) => daemon('warning', trouble));
   if (replicas.length === 0)
     return [daemon('warning', `No daemon runs on this store: nothing is guarded. ${absent}`), ...troubles];
   const guarded = replicas.flatMap(({ accounts }) => accounts);

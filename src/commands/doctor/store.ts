@@ -2,7 +2,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { commandName } from '../../command-name.ts';
-import type { StorePlace } from '../../model/store-place.ts';
+import type { Places } from '../../config/places.ts';
 import { sizeOf } from '../../store/file/identity.ts';
 import { presenceOf } from '../../store/file/place.ts';
 import { Ledger } from '../../store/ledger.ts';
@@ -22,12 +22,13 @@ export interface StoreLines {
   readonly replicas: readonly Examined[] | null;
 }
 
-/** Rejects with NewerStoreError for what a newer version wrote. `accountNames`: of the configuration. */
-export async function examineStore(place: StorePlace, accountNames: readonly string[]): Promise<StoreLines> {
+/** Rejects with NewerStoreError for what a newer version wrote. */
+export async function examineStore(places: Extract<Places, { ok: true }>): Promise<StoreLines> {
+  const { store: place, accountNames } = places;
   if (typeof place === 'string') return { checks: await examineFile(place), replicas: null };
   const { examinePostgres } = await import('../../store/postgres/examination.ts');
   const seen = await examinePostgres(place, systemClock());
-  return { checks: serverLines(place, seen, accountNames), replicas: replicaLines(seen, accountNames) };
+  return { checks: serverLines(place, seen, accountNames), replicas: replicaLines(seen, places) };
 }
 
 async function examineFile(path: string): Promise<readonly Examined[]> {

@@ -7,7 +7,7 @@ import { exitDone } from '../../terminal/exit-codes.ts';
 import { onScreen } from '../../terminal/screen.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from '../options.ts';
 import { type DaemonAddress, tokenVariable } from './daemon-client.ts';
-import { findStore } from './loading.ts';
+import { findPlaces, findStore } from './loading.ts';
 
 /** How a command finds the daemon. */
 export interface DaemonOptions extends JsonOptions {
@@ -40,6 +40,11 @@ export function addressOf({ config, url }: Pick<DaemonOptions, 'config' | 'url'>
   const wrong = wrongWith(url);
   if (wrong !== null) throw new CommandError('usage', wrong);
   return { url, token: process.env[tokenVariable] || null };
+}
+
+/** In which people read times, as the configuration says: an IANA name. */
+export function zoneOf({ config }: Pick<DaemonOptions, 'config'>): string {
+  return findPlaces(config).timeZone;
 }
 
 /** A token goes over TLS, or stays on this machine. */

@@ -6,13 +6,13 @@ import { type FleetAnswer, fleetAnswer } from '../../serve/json/fleet-answer.ts'
 import { Ranking } from '../../serve/ranking.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import { createLog, systemClock } from '../../world.ts';
-import type { DaemonAddress } from '../sources/daemon-client.ts';
 import { ledgerBeside, unanswered } from '../sources/ledger-beside.ts';
+import { addressOf, type DaemonOptions, zoneOf } from '../sources/send-command.ts';
 import { joined } from './pages.ts';
 
 /** Rejects when there is no store either. */
-export async function lastKnown(address: DaemonAddress, all: boolean): Promise<FleetAnswer> {
-  const ledger = await ledgerBeside(address);
+export async function lastKnown(options: DaemonOptions, all: boolean): Promise<FleetAnswer> {
+  const ledger = await ledgerBeside(addressOf(options));
   try {
     const picture = await ledger.picture();
     const accounts = new Set(picture.mailboxes.map(({ account }) => account));
@@ -33,7 +33,7 @@ export async function lastKnown(address: DaemonAddress, all: boolean): Promise<F
       () => defaultPolicy,
       () => defaultPolicy,
     );
-    const parts = { fleet, world, ready, ranking, explain: explainVerdict, timeZone: () => 'UTC' };
+    const parts = { fleet, world, ready, ranking, explain: explainVerdict, timeZone: () => zoneOf(options) };
     const page = async (asked: Readonly<Record<string, string>>) => {
       const answer = await fleetAnswer(parts, new URLSearchParams(asked));
       if (answer.status === 400) throw new Error(answer.body.message);

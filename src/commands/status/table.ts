@@ -29,7 +29,7 @@ interface Row extends Pick<Mailbox, 'account' | 'email' | 'state' | 'mode' | 'st
 }
 
 /** What of the fleet's JSON the table shows. */
-export interface StatusView extends Pick<FleetAnswer, 'at' | 'headline' | 'advice' | 'tone' | 'total'> {
+export interface StatusView extends Pick<FleetAnswer, 'at' | 'time_zone' | 'headline' | 'advice' | 'tone' | 'total'> {
   readonly accounts: readonly FleetAnswer['accounts'][number][];
   readonly channels: readonly FleetAnswer['channels'][number][];
   readonly replicas: readonly FleetAnswer['replicas'][number][];
@@ -153,14 +153,14 @@ function sweepLines({ accounts, headline }: StatusView): readonly string[] {
  * more there are.
  */
 function alertLines(
-  { alert_groups: groups, alerts_firing: firing }: StatusView,
+  { alert_groups: groups, alerts_firing: firing, time_zone: zone }: StatusView,
   { columns, rows, style }: Screen,
 ): readonly string[] {
   const named = groups.slice(0, rows === null ? groups.length : alertsNamed);
   const lines = named.flatMap(({ rule, severity, title, silenced, count }) => {
     const what = count === 1 ? visibleText(title) : `${counted(count, 'alert')}: ${ruleNames[rule]}`;
     const line = shortened(`${severity.padEnd(8)}  ${what}`, columns);
-    const muted = silenced && count === 1 ? [`${' '.repeat(10)}silenced ${silencedText(silenced)}`] : [];
+    const muted = silenced && count === 1 ? [`${' '.repeat(10)}silenced ${silencedText(silenced, zone)}`] : [];
     return [
       severity === 'critical' ? style('red', line) : line,
       ...muted.map((one) => style('dim', shortened(one, columns))),

@@ -12,7 +12,7 @@ import { mendText, sumText } from '../../wording/forecast.ts';
 import { duration } from '../../wording/one-line.ts';
 import { counted, numberText, spanText } from '../../wording/phrases.ts';
 import { accountTrouble } from '../../wording/states.ts';
-import { sweepText } from '../../wording/sweep.ts';
+import { type Reading, sweepText } from '../../wording/sweep.ts';
 import { doLink } from './command-links.ts';
 import { deliveryItem } from './delivery-item.ts';
 import { ago, lasting, type Markup, text } from './elements.ts';
@@ -22,14 +22,18 @@ const deliveriesListed = 20;
 /** Of many accounts, those in trouble come first; the others are counted. */
 const accountsListed = 8;
 
-export function accountsPanel(all: readonly AccountState[], sweeps: readonly SweepProgress[], now: EpochMs): Markup {
+export function accountsPanel(
+  all: readonly AccountState[],
+  sweeps: readonly SweepProgress[],
+  reading: Reading,
+): Markup {
   const accounts = all.toSorted((a, b) => Number(isWell(a)) - Number(isWell(b)));
   const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
   const rest = accounts.slice(accountsListed);
   const ill = rest.filter((account) => !isWell(account)).length;
   return html`<section class="panel" aria-labelledby="accounts"><h2 id="accounts">Accounts${rest.length === 0 ? '' : html` <span class="count">${numberText(accounts.length)}</span>`}</h2>
 ${accounts.length === 0 ? html`<p class="muted">None yet.</p>` : ''}
-<ul class="plain">${accounts.slice(0, accountsListed).map((account) => accountItem(account, sweepOf.get(account.name), now))}</ul>
+<ul class="plain">${accounts.slice(0, accountsListed).map((account) => accountItem(account, sweepOf.get(account.name), reading))}</ul>
 ${rest.length === 0 ? '' : html`<p class="${ill === 0 ? 'muted' : 'bad'}">${counted(rest.length, 'more account')}, ${ill === 0 ? 'all of them without a problem' : `${numberText(ill)} of them with problems`}. See <a href="/groups">the fleet by account</a> and <a href="/budget">the budget of each</a>.</p>`}</section>`;
 }
 
@@ -37,14 +41,15 @@ function isWell(account: AccountState): boolean {
   return apiState(account).tone === 'confirmed' && account.unlisted.length === 0 && account.forecast?.fits !== false;
 }
 
-function accountItem(account: AccountState, sweep: SweepProgress | undefined, now: EpochMs): Markup {
+function accountItem(account: AccountState, sweep: SweepProgress | undefined, reading: Reading): Markup {
+  const { now } = reading;
   const { word, tone } = apiState(account);
   return html`<li>
 <p class="line"><strong>${text(account.name)}</strong> <span class="badge ${tone}">${word}</span></p>
 ${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded ${lasting(account.failingSince, now)}. ${account.lastFailure === null ? '' : text(sentence(account.lastFailure))}</p>`}
 ${keyNote(account)}
 ${unlistedNote(account)}
-${sweep ? html`<p>${text(sweepText(sweep, now))}.</p>` : ''}
+${sweep ? html`<p>${text(sweepText(sweep, reading))}.</p>` : ''}
 <p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${oldestPoll(account, now)}.${enoughNote(account)}</p>
 ${account.forecast === null ? '' : dataAge(account.forecast)}
 </li>`;

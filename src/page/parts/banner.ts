@@ -8,12 +8,14 @@ import { type Markup, prose, text } from './elements.ts';
 export interface BannerFacts extends LeadFacts {
   readonly replicas: readonly ReplicaState[];
   readonly missing: readonly MissingReplica[];
+  /** In which sentences give times: an IANA name. */
+  readonly zone: string;
 }
 
 /** `isFleet`: the headline of the fleet's page says the same as the first of these, and more. */
 export function bannerOf(facts: BannerFacts, isFleet: boolean): Markup | string {
   const leads = isFleet ? [] : leadsOf(facts);
-  const troubles = replicaTroubles(facts.replicas, facts.missing);
+  const troubles = replicaTroubles(facts.replicas, facts.missing, facts.zone);
   if (leads.length + troubles.length === 0) return '';
   return html`<div class="banner wrap" role="status">${leads.map(
     ({ sentence, advice }) => html`<p><a href="/">${text(sentence)}</a> ${prose(advice)}</p>`,

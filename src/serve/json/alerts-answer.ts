@@ -2,13 +2,12 @@
 // and the silences in force.
 import { type Alert, accountsOf, type Silence, severities } from '../../model/alert.ts';
 import type { Incident } from '../../model/incident.ts';
-import type { EpochMs } from '../../model/time.ts';
 import { FirstOf } from '../../overview/first-of.ts';
 import { compare, cursorOf, pageOf } from '../cursor.ts';
 import { eachAlert } from '../each-alert.ts';
 import { oneOf, type Query, readQuery, someOf, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
-import { iso, silencedJson, silenceJson } from './json-answers.ts';
+import { iso, silencedJson, silenceJson, type Telling } from './json-answers.ts';
 import { openIncidents } from './open-incidents.ts';
 
 const usualLimit = 100;
@@ -21,11 +20,10 @@ export const alertsParameters = {
   severity: someOf(...severities),
 };
 
-export interface KnownAlerts {
+export interface KnownAlerts extends Telling {
   readonly alerts: Iterable<Alert>;
   readonly incidents: readonly Incident[];
   readonly silences: readonly Silence[];
-  readonly now: EpochMs;
 }
 
 export type AlertsAnswer = Awaited<ReturnType<typeof answerOf>>;
@@ -41,7 +39,10 @@ export async function alertsAnswer(known: KnownAlerts, asked: URLSearchParams) {
 /** What pages are ordered by. */
 const keyOf = ({ severity, since, fingerprint }: Alert) => [severities.indexOf(severity), -since, fingerprint];
 
-async function answerOf({ alerts, incidents, silences, now }: KnownAlerts, query: Query<typeof alertsParameters>) {
+async function answerOf(
+  { alerts, incidents, silences, now, zone }: KnownAlerts,
+  query: Query<typeof alertsParameters>,
+) {
   const { limit = usualLimit, cursor: after, status, severity } = query;
   let total = 0;
   // One more than a page shows whether there is another.
@@ -55,6 +56,7 @@ async function answerOf({ alerts, incidents, silences, now }: KnownAlerts, query
   const inForce = silences.filter(({ from, until }) => from <= now && now < until);
   return {
     at: iso(now),
+    time_zone: zone,
     incidents: openIncidents(incidents),
     total,
     alerts: rows.map((alert) => ({ ...alertJson(alert), silenced: silencedJson(alert, inForce) })),

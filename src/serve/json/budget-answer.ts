@@ -32,28 +32,28 @@ export async function agesOf(fleet: Fleet, accounts: readonly AccountState[]): P
 }
 
 /** `asked`: `limit` and `cursor`. */
-export async function budgetAnswer({ fleet, world }: Pick<RouteParts, 'fleet' | 'world'>, asked: URLSearchParams) {
+export async function budgetAnswer(
+  { fleet, world, timeZone }: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>,
+  asked: URLSearchParams,
+) {
   const query = readQuery(budgetParameters, asked);
   if ('wrong' in query) return refusalJson('bad_request', query.wrong);
   const { limit = usualLimit, cursor: after } = query.read;
   const { rows, next } = pageAfter(fleet.accounts(), inNeedFirst, { after, limit });
   const ages = await agesOf(fleet, rows);
-  const now = world.clock.now();
-  const accounts = rows.map((account) => {
-    const sweep = fleet.sweep(account.name);
-    return {
-      name: account.name,
-      requests_per_minute: account.requestsPerMinute,
-      forecast: account.forecast && forecastJson(account.forecast),
-      queue_length: account.queueLength,
-      oldest_due_at: iso(account.oldestDueAt),
-      throttled_last_hour: account.throttledLastHour,
-      last_success_at: iso(account.lastSuccessAt),
-      first_sweep: sweep ? sweepJson(sweep, now) : null,
-      data: dataJson(ages.get(account.name) ?? new DataAges(), account.forecast),
-    };
-  });
-  return { status: 200, body: { at: iso(now), accounts, next_cursor: next } } as const;
+  const telling = { now: world.clock.now(), zone: timeZone() };
+  const accounts = rows.map((account) => ({
+    name: account.name,
+    requests_per_minute: account.requestsPerMinute,
+    forecast: account.forecast && forecastJson(account.forecast),
+    queue_length: account.queueLength,
+    oldest_due_at: iso(account.oldestDueAt),
+    throttled_last_hour: account.throttledLastHour,
+    last_success_at: iso(account.lastSuccessAt),
+    first_sweep: sweepJson(fleet.sweep(account.name), telling),
+    data: dataJson(ages.get(account.name) ?? new DataAges(), account.forecast),
+  }));
+  return { status: 200, body: { at: iso(telling.now), accounts, next_cursor: next } } as const;
 }
 
 function forecastJson(forecast: Forecast) {

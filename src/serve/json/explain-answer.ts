@@ -11,7 +11,7 @@ import { pausedText } from '../../wording/paused.ts';
 import { recentEmailSentences } from '../../wording/recent-emails.ts';
 import { mailboxName, type Parameter, readQuery, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
-import { actionJson, changeJson, decisionJson, iso } from './json-answers.ts';
+import { actionJson, changeJson, decisionJson, iso, type Telling } from './json-answers.ts';
 
 /** Where it is read: the daemon's store, or a store without its daemon. Each list has the newest first. */
 export interface ExplainSource {
@@ -54,7 +54,7 @@ export const explainParameters = {
 
 export async function explainAnswer(
   source: ExplainSource,
-  { mailboxes, now }: { readonly mailboxes: Iterable<MailboxState>; readonly now: EpochMs },
+  { mailboxes, now, zone }: Telling & { readonly mailboxes: Iterable<MailboxState> },
   asked: URLSearchParams,
 ): Promise<{ readonly status: 200 | 400 | 404; readonly body: ExplainAnswer }> {
   const query = readQuery(explainParameters, asked);
@@ -65,7 +65,7 @@ export async function explainAnswer(
   // Without a time, all of it: a fleet on another clock (a simulation) may be ahead of ours.
   // One more of each shows whether there are older ones.
   const entries = await source.entriesOf(found.mailbox, at ?? Number.MAX_SAFE_INTEGER, limit + 1);
-  const decided = typeof at === 'number' ? { at: iso(at), ...decisionAt(entries.decisions[0], at) } : null;
+  const decided = typeof at === 'number' ? { at: iso(at), ...decisionAt(entries.decisions[0], at, zone) } : null;
   const { decisions, actions, changes } = entries;
   const more = [decisions, actions, changes].some(({ length }) => length > limit);
   const newest = {
@@ -73,10 +73,10 @@ export async function explainAnswer(
     actions: actions.slice(0, limit),
     changes: changes.slice(0, limit),
   };
-  return { status: 200, body: { ...explanationJson(found.mailbox, newest, now), moment: decided, more } };
+  return { status: 200, body: { ...explanationJson(found.mailbox, newest, { now, zone }), moment: decided, more } };
 }
 
-function explanationJson(mailbox: MailboxState, { decisions, actions, changes }: Entries, now: EpochMs) {
+function explanationJson(mailbox: MailboxState, { decisions, actions, changes }: Entries, { now, zone }: Telling) {
   const { account, id, email, warmup, memory, verdict } = mailbox;
   const claim = memory?.claim ?? null;
   const isPaused = verdict?.answer.reason === 'already_paused';
@@ -84,15 +84,16 @@ function explanationJson(mailbox: MailboxState, { decisions, actions, changes }:
   const claimed = claim && (actions.find((one) => one.id === claim.actionId)?.openedAt ?? claim.since);
   return {
     at: iso(now),
+    time_zone: zone,
     mailbox: {
       account,
       id,
       email,
       mode: warmup?.answer.mode ?? null,
       claim: claim && claimed ? { kind: claim.kind, since: iso(claimed) } : null,
-      paused: isPaused ? pausedText({ claim, actions, changes }) : null,
+      paused: isPaused ? pausedText({ claim, actions, changes }, zone) : null,
       former_ids: memory?.formerIds ?? [],
-      recent_emails: recentEmailSentences(warmup),
+      recent_emails: recentEmailSentences(warmup, zone),
     },
     decisions: decisions.map((decision) => decisionJson(decision, explainVerdict)),
     actions: actions.map((action) => ({
@@ -101,8 +102,8 @@ function explanationJson(mailbox: MailboxState, { decisions, actions, changes }:
       target_limit: action.targetLimit ?? null,
       by: action.by,
       causes: action.causes,
-      text: actionText(action, action.plannedAt),
+      text: actionText(action, action.plannedAt, zone),
     })),
-    changes: changes.map(changeJson),
+    changes: changes.map((change) => changeJson(change, zone)),
   };
 }

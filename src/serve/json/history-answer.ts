@@ -10,7 +10,7 @@ import { actionText } from '../../wording/explain.ts';
 import { cursorOf, pageOf } from '../cursor.ts';
 import { mailboxName, oneOf, type Query, readQuery, upTo, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
-import { iso } from './json-answers.ts';
+import { iso, type Telling } from './json-answers.ts';
 
 /** Where the audit log is read: the daemon's store, or a store without its daemon. */
 export interface HistorySource {
@@ -56,7 +56,7 @@ export function asksForActions({ by }: HistoryFilter): boolean {
 export type HistoryEntry = ReturnType<typeof commandJson> | ReturnType<typeof actionJson>;
 
 export type HistoryAnswer =
-  | { readonly entries: readonly HistoryEntry[]; readonly next_cursor: string | null }
+  | { readonly time_zone: string; readonly entries: readonly HistoryEntry[]; readonly next_cursor: string | null }
   | { readonly error: string; readonly message: string };
 
 const usualSpanSeconds = (30 * dayMs) / secondMs;
@@ -82,7 +82,7 @@ export const historyParameters = {
 /** The newest first. */
 export async function historyAnswer(
   source: HistorySource,
-  { mailboxes, now }: { readonly mailboxes: Iterable<MailboxState>; readonly now: EpochMs },
+  { mailboxes, now, zone }: Telling & { readonly mailboxes: Iterable<MailboxState> },
   asked: URLSearchParams,
 ): Promise<{ readonly status: 200 | 400 | 404; readonly body: HistoryAnswer }> {
   const query = readQuery(historyParameters, asked);
@@ -100,12 +100,17 @@ export async function historyAnswer(
   const actions = isWanted && asksForActions(filter) ? await source.guardActions({ ...wanted, before: ofActions }) : [];
   const lines: readonly Line[] = [
     ...commands.map((command) => ({ at: command.at, kind: 0, id: `${command.id}`, json: commandJson(command) })),
-    ...actions.map((action) => ({ at: action.plannedAt, kind: 1, id: action.id, json: actionJson(action, now) })),
+    ...actions.map((action) => ({
+      at: action.plannedAt,
+      kind: 1,
+      id: action.id,
+      json: actionJson(action, { now, zone }),
+    })),
   ];
   // Of one moment commands first, each kind in the order in which it was read.
   const inOrder = lines.toSorted((a, b) => b.at - a.at || a.kind - b.kind);
   const { rows, next } = pageOf(inOrder, ({ at, kind, id }) => [-at, kind, id], limit);
-  return { status: 200, body: { entries: rows.map(({ json }) => json), next_cursor: next } };
+  return { status: 200, body: { time_zone: zone, entries: rows.map(({ json }) => json), next_cursor: next } };
 }
 
 interface Line {
@@ -147,7 +152,7 @@ function commandJson({ at, by, reason, name, command, account, mailboxes, end, e
   };
 }
 
-function actionJson(action: Action, now: EpochMs) {
+function actionJson(action: Action, { now, zone }: Telling) {
   const { plannedAt, kind, email, account, verdict, state, settledAt } = action;
   return {
     at: iso(plannedAt),
@@ -159,7 +164,7 @@ function actionJson(action: Action, now: EpochMs) {
     mailboxes: [email],
     reason: verdict.reason,
     result: state,
-    outcome: actionText(action, now),
+    outcome: actionText(action, now, zone),
     ended_at: iso(settledAt),
   };
 }

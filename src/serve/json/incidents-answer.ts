@@ -1,33 +1,30 @@
 // GET /api/incidents: those that go on, then those that ended last.
 import { type Incident, type IncidentMailbox, memberStates } from '../../model/incident.ts';
-import type { EpochMs } from '../../model/time.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../wording/incidents.ts';
 import { cursorOf, pageAfter } from '../cursor.ts';
 import { readQuery, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
-import { iso } from './json-answers.ts';
+import { iso, type Telling } from './json-answers.ts';
 
 /** Mailboxes that the answer lists of one incident; `mailboxes` counts them all. */
 const membersListed = 100;
 const usualLimit = 100;
 export const incidentsParameters = { limit: whole(1, 1_000), cursor: cursorOf('whole', 'number', 'text') };
 
-/** The page has the reader's own zone; here times are UTC. */
-const zone = 'UTC';
-
 /** Those that go on first, and of each kind the newest. */
 const keyOf = ({ id, beganAt, endedAt }: Incident) => (endedAt === null ? [0, -beganAt, id] : [1, -endedAt, id]);
 
 /** `asked`: `limit` and `cursor`. */
-export function incidentsAnswer(incidents: readonly Incident[], now: EpochMs, asked: URLSearchParams) {
+export function incidentsAnswer(incidents: readonly Incident[], { now, zone }: Telling, asked: URLSearchParams) {
   const query = readQuery(incidentsParameters, asked);
   if ('wrong' in query) return refusalJson('bad_request', query.wrong);
   const { limit = usualLimit, cursor: after } = query.read;
   const { rows, next } = pageAfter(incidents, keyOf, { after, limit });
-  return { status: 200, body: { at: iso(now), incidents: rows.map(incidentJson), next_cursor: next } } as const;
+  const listed = rows.map((incident) => incidentJson(incident, zone));
+  return { status: 200, body: { at: iso(now), time_zone: zone, incidents: listed, next_cursor: next } } as const;
 }
 
-function incidentJson(incident: Incident) {
+function incidentJson(incident: Incident, zone: string) {
   const { id, cause, kind, severity, beganAt, endedAt, members, announced } = incident;
   const counts = memberStates.map((state) => [state, members.filter((one) => one.state === state).length] as const);
   return {

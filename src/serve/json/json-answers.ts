@@ -42,8 +42,10 @@ export function fleetJson(parts: {
   readonly now: EpochMs;
   /** The words that start this program. */
   readonly command: string;
+  /** In which sentences give times: an IANA name. */
+  readonly zone: string;
 }) {
-  const { fleet, headline, counts, page, next, firing, gravest, accounts, sweeps, explain, now, command } = parts;
+  const { fleet, headline, counts, page, next, firing, gravest, accounts, sweeps, explain, now, command, zone } = parts;
   const silences = fleet.silences(now);
   const briefly = (alert: Alert) => ({
     rule: alert.rule,
@@ -55,6 +57,7 @@ export function fleetJson(parts: {
   const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
   return {
     at: iso(now),
+    time_zone: zone,
     headline: headline.sentence,
     advice: headline.advice,
     tone: headline.tone,
@@ -64,7 +67,10 @@ export function fleetJson(parts: {
     alerts_firing: firing.count(),
     alert_groups: firing.groups.map(({ first, count }) => ({ ...briefly(first), count })),
     not_guarded: fleet.guarding().flatMap(({ account, unguarded }) => (unguarded ? [account] : [])),
-    accounts: accounts.map((account) => accountJson(account, sweepOf.get(account.name), now)),
+    accounts: accounts.map((account) => ({
+      ...accountJson(account),
+      first_sweep: sweepJson(sweepOf.get(account.name), { now, zone }),
+    })),
     channels: [...fleet.channels()].map((channel) => ({
       name: channel.name,
       type: channel.type,
@@ -82,7 +88,7 @@ export function fleetJson(parts: {
       notifies: replica.notifies,
       this_one: replica.isSelf,
     })),
-    replica_troubles: replicaTroubles(fleet.replicas(), fleet.missingReplicas()),
+    replica_troubles: replicaTroubles(fleet.replicas(), fleet.missingReplicas(), zone),
     store_failure: fleet.storeFailure && { said: fleet.storeFailure.said, remedy: fleet.storeFailure.remedy },
     writes_off: fleet.writesOff(now).map((off) => writesOffJson(off, command)),
     actions: fleet.recentActions().map((action) => actionJson(action, explain)),
@@ -92,10 +98,20 @@ export function fleetJson(parts: {
   };
 }
 
-export function replicasJson(replicas: readonly ReplicaState[], missing: readonly MissingReplica[], now: EpochMs) {
+/** When the answer is made, and in which zone its sentences give times: an IANA name. */
+export interface Telling {
+  readonly now: EpochMs;
+  readonly zone: string;
+}
+
+export function replicasJson(
+  replicas: readonly ReplicaState[],
+  missing: readonly MissingReplica[],
+  { now, zone }: Telling,
+) {
   return {
     at: iso(now),
-    troubles: replicaTroubles(replicas, missing),
+    troubles: replicaTroubles(replicas, missing, zone),
     replicas: replicas.map((replica) => ({
       id: replica.id,
       name: replica.name,
@@ -125,7 +141,7 @@ function writesOffJson({ scope, since, until, by, reason }: WritesOff, command: 
   };
 }
 
-function accountJson(account: AccountState, sweep: SweepProgress | undefined, now: EpochMs) {
+function accountJson(account: AccountState) {
   return {
     name: account.name,
     requests_per_minute: account.requestsPerMinute,
@@ -140,14 +156,14 @@ function accountJson(account: AccountState, sweep: SweepProgress | undefined, no
     health: account.health,
     queue_length: account.queueLength,
     oldest_due_at: iso(account.oldestDueAt),
-    first_sweep: sweep ? sweepJson(sweep, now) : null,
   };
 }
 
 /** part: judging (warm-up and statistics are read) or details (then connection, DNS and blacklists). */
-export function sweepJson(sweep: SweepProgress, now: EpochMs) {
+export function sweepJson(sweep: SweepProgress | undefined, telling: Telling) {
+  if (!sweep) return null;
   const { since, part, mailboxes, read, doneAt } = sweep;
-  return { since: iso(since), part, mailboxes, read, done_at: iso(doneAt), text: sweepText(sweep, now) };
+  return { since: iso(since), part, mailboxes, read, done_at: iso(doneAt), text: sweepText(sweep, telling) };
 }
 
 export function rowJson(row: MailboxRow, explain: Explain) {
@@ -185,9 +201,9 @@ export function decisionJson(decision: RecordedDecision, explain: Explain) {
 
 const dayJson = ([date, sent, bounced]: DecisionDay) => ({ date, sent, bounced });
 
-export function changeJson(change: Change) {
+export function changeJson(change: Change, zone: string) {
   const { what, from, to, since, at } = change;
-  return { what, from, to, since: iso(since), seen_at: iso(at), text: changeSentence(change) };
+  return { what, from, to, since: iso(since), seen_at: iso(at), text: changeSentence(change, zone) };
 }
 
 function verdictJson(verdict: Verdict, explain: Explain) {

@@ -14,7 +14,7 @@ import { fleetAnswer } from './fleet-answer.ts';
 import { groupsAnswer } from './groups-answer.ts';
 import { historyAnswer } from './history-answer.ts';
 import { incidentsAnswer } from './incidents-answer.ts';
-import { replicasJson } from './json-answers.ts';
+import { replicasJson, type Telling } from './json-answers.ts';
 import { mailboxJson } from './mailbox-json.ts';
 import { pastAlertsAnswer } from './past-alerts.ts';
 import { runbooksAnswer } from './runbooks-answer.ts';
@@ -38,28 +38,35 @@ const answers: Readonly<Record<string, Answer>> = {
   fleet: fleetAnswer,
   groups: groupsAnswer,
   trend: trendAnswer,
-  alerts: ({ fleet, world }, asked) => {
-    const now = world.clock.now();
-    const known = { alerts: fleet.alerts(), incidents: fleet.incidents(), silences: fleet.silences(now), now };
+  alerts: (parts, asked) => {
+    const { fleet } = parts;
+    const telling = tellingOf(parts);
+    const silences = fleet.silences(telling.now);
+    const known = { alerts: fleet.alerts(), incidents: fleet.incidents(), silences, ...telling };
     return alertsAnswer(known, asked);
   },
-  incidents: ({ fleet, world }, asked) => incidentsAnswer(fleet.incidents(), world.clock.now(), asked),
-  history: ({ history, fleet, world }, asked) =>
-    historyAnswer(history, { mailboxes: fleet.mailboxes(), now: world.clock.now() }, asked),
-  explain: ({ entries, fleet, world }, asked) =>
-    explainAnswer(entries, { mailboxes: fleet.mailboxes(), now: world.clock.now() }, asked),
-  silences: ({ fleet, world }, asked) => silencesAnswer(fleet.silences(world.clock.now()), asked),
+  incidents: (parts, asked) => incidentsAnswer(parts.fleet.incidents(), tellingOf(parts), asked),
+  history: (parts, asked) =>
+    historyAnswer(parts.history, { mailboxes: parts.fleet.mailboxes(), ...tellingOf(parts) }, asked),
+  explain: (parts, asked) =>
+    explainAnswer(parts.entries, { mailboxes: parts.fleet.mailboxes(), ...tellingOf(parts) }, asked),
+  silences: ({ fleet, world, timeZone }, asked) => silencesAnswer(fleet.silences(world.clock.now()), timeZone(), asked),
   deliveries: ({ deliveries }, asked) => deliveriesAnswer(deliveries, asked),
   'past-alerts': pastAlertsAnswer,
   budget: budgetAnswer,
   configuration: configurationAnswer,
   runbooks: runbooksAnswer,
-  replicas: ({ fleet, world }, asked) => {
+  replicas: (parts, asked) => {
+    const { fleet } = parts;
     const query = readQuery({}, asked);
     if ('wrong' in query) return refusalJson('bad_request', query.wrong);
-    return { status: 200, body: replicasJson(fleet.replicas(), fleet.missingReplicas(), world.clock.now()) };
+    return { status: 200, body: replicasJson(fleet.replicas(), fleet.missingReplicas(), tellingOf(parts)) };
   },
 };
+
+function tellingOf({ world, timeZone }: Pick<AnswerParts, 'world' | 'timeZone'>): Telling {
+  return { now: world.clock.now(), zone: timeZone() };
+}
 
 /** What `GET /api/NAME` answers; null: there is no such route. */
 export async function jsonAnswer(name: string, asked: URLSearchParams, parts: AnswerParts): Promise<JsonAnswer | null> {
@@ -80,6 +87,6 @@ export function addJson(app: Hono, parts: RouteParts): void {
     const mailbox = fleet.mailbox(account, id);
     if (!mailbox) return refuse(c, 'unknown_mailbox', noSuchMailbox);
     const decisions = await parts.decisions(account, id, decisionsShown);
-    return c.json(mailboxJson(rowOf(fleet, mailbox, nearLimitPpmOf), decisions, explain));
+    return c.json(mailboxJson(rowOf(fleet, mailbox, nearLimitPpmOf), decisions, { explain, zone: parts.timeZone() }));
   });
 }

@@ -13,7 +13,11 @@ import type { RecordedDecision } from '../../model/decision.ts';
 import type { MailboxRow } from '../../overview/fleet-view.ts';
 import { actionJson, changeJson, decisionJson, type Explain, iso, rowJson } from './json-answers.ts';
 
-export function mailboxJson(row: MailboxRow, decisions: readonly RecordedDecision[], explain: Explain) {
+export function mailboxJson(
+  row: MailboxRow,
+  decisions: readonly RecordedDecision[],
+  { explain, zone }: { readonly explain: Explain; readonly zone: string },
+) {
   const { mailbox } = row;
   return {
     ...rowJson(row, explain),
@@ -26,7 +30,7 @@ export function mailboxJson(row: MailboxRow, decisions: readonly RecordedDecisio
     dns: observed(mailbox.dns, dnsJson),
     blacklist: observed(mailbox.blacklist, blacklistJson),
     action: mailbox.action && actionJson(mailbox.action, explain),
-    changes: mailbox.changes.map(changeJson),
+    changes: mailbox.changes.map((change) => changeJson(change, zone)),
     decisions: decisions.map((decision) => decisionJson(decision, explain)),
   };
 }

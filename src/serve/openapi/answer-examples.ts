@@ -5,6 +5,7 @@ const account = 'agency';
 const id = '908a799e-10d0-4eb2-aef3-38c95f830516';
 const email = 'jonas.keller@brightpath.example';
 const at = '2026-03-10T17:30:02.000Z';
+const told = { at, time_zone: 'UTC' };
 const cursor = 'Wy0xNzczMTQ1OTIwMTI0LDEsIjBtbWtsYXM4cy1pMDAwMDAiXQ';
 
 const counts = {
@@ -149,7 +150,7 @@ const incident = {
 const briefAlert = { rule: alert.rule, severity: alert.severity, since: alert.since, title: alert.title, silenced };
 
 const fleet = {
-  at,
+  ...told,
   headline: '1 critical alert. 1 mailbox paused by Warmwarden, 10 OK.',
   advice: 'Read the critical alert below: it says what to do.',
   tone: 'alarm',
@@ -274,7 +275,7 @@ const wholeMailbox = {
 };
 
 const explanation = {
-  at,
+  ...told,
   mailbox: { account, id, email, mode: 'aggressive', claim, paused: null, former_ids: [], recent_emails: [] },
   decisions: [decision],
   actions: [
@@ -355,7 +356,7 @@ export const answerExamples: Readonly<Record<string, unknown>> = {
   '/api/mailboxes/{account}/{id}': wholeMailbox,
   '/api/explain': explanation,
   '/api/alerts': {
-    at,
+    ...told,
     incidents: [],
     total: 1,
     alerts: [{ ...alert, silenced }],
@@ -363,9 +364,9 @@ export const answerExamples: Readonly<Record<string, unknown>> = {
     next_cursor: null,
   },
   '/api/past-alerts': { at, alerts: [pastAlert], next_cursor: null },
-  '/api/incidents': { at, incidents: [incident], next_cursor: null },
+  '/api/incidents': { ...told, incidents: [incident], next_cursor: null },
   '/api/replicas': { at, troubles: [], replicas: [replica] },
-  '/api/silences': { silences: [silence], next_cursor: null },
-  '/api/history': { entries: [entry], next_cursor: cursor },
+  '/api/silences': { time_zone: told.time_zone, silences: [silence], next_cursor: null },
+  '/api/history': { time_zone: told.time_zone, entries: [entry], next_cursor: cursor },
   '/api/deliveries': { deliveries: [delivery], next_cursor: null },
 };

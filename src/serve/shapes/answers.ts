@@ -21,6 +21,7 @@ import {
   silenced,
   text,
   texts,
+  timeZone,
   writesOff,
 } from './facts.ts';
 
@@ -44,6 +45,7 @@ const briefAlert = z.strictObject({
 
 export const fleetAnswer = z.strictObject({
   at: moment,
+  time_zone: timeZone,
   headline: text,
   advice: text,
   tone: text,
@@ -76,6 +78,7 @@ export const fleetAnswer = z.strictObject({
 
 export const alertsAnswer = z.strictObject({
   at: moment,
+  time_zone: timeZone,
   incidents,
   total: count.describe('How many there are.'),
   alerts: listOf(z.strictObject({ ...alert.shape, silenced })),
@@ -113,6 +116,7 @@ export const change = z
 
 export const explainAnswer = z.strictObject({
   at: moment,
+  time_zone: timeZone,
   mailbox: z.strictObject({
     account: text,
     id: text,
@@ -140,6 +144,7 @@ export const explainAnswer = z.strictObject({
 });
 
 export const historyAnswer = z.strictObject({
+  time_zone: timeZone,
   entries: listOf(
     z.strictObject({
       at: moment,
@@ -177,7 +182,11 @@ export const replicasAnswer = z.strictObject({
   replicas: listOf(replica).describe('Empty when only one process uses the store.'),
 });
 
-export const silencesAnswer = z.strictObject({ silences: listOf(silence), next_cursor: nextCursor });
+export const silencesAnswer = z.strictObject({
+  time_zone: timeZone,
+  silences: listOf(silence),
+  next_cursor: nextCursor,
+});
 
 const member = z.strictObject({
   account: text,
@@ -193,7 +202,7 @@ const member = z.strictObject({
 const incident = z
   .strictObject({
     id: text,
-    title: text.describe('Times in it are in UTC.'),
+    title: text,
     advice: text,
     cause: z.strictObject({ attribute: z.enum(sharedAttributes), value: text }),
     bounce_kind: text.nullable().describe('In the words of the mailbox API.'),
@@ -208,7 +217,12 @@ const incident = z
   })
   .meta({ id: 'incident', description: 'Mailboxes that bounce at the same time and have something in common.' });
 
-export const incidentsAnswer = z.strictObject({ at: moment, incidents: listOf(incident), next_cursor: nextCursor });
+export const incidentsAnswer = z.strictObject({
+  at: moment,
+  time_zone: timeZone,
+  incidents: listOf(incident),
+  next_cursor: nextCursor,
+});
 
 const delivery = z
   .strictObject({

@@ -8,6 +8,9 @@ export const moment = z.iso.datetime();
 export const text = z.string();
 export const count = z.int().min(0);
 export const number = z.number();
+export const timeZone = text.describe(
+  'The zone in which sentences give times (`alerts.time_zone`); every other time is in UTC.',
+);
 export const texts = z.array(text).readonly();
 export const nextCursor = text.nullable().describe('The `cursor` of the next page; null: this is the last.');
 
