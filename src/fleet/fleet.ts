@@ -243,6 +243,14 @@ export class Fleet {
   recentActions(): readonly Action[] {
     return this.#recentActions;
   }
+  /** By account: when a change of one of its mailboxes was confirmed last, as far as the picture keeps actions. */
+  lastWrites(): ReadonlyMap<string, EpochMs> {
+    const last = new Map<string, EpochMs>();
+    for (const action of this.#recentActions)
+      if (action.state === 'confirmed')
+        last.set(action.account, Math.max(action.settledAt, last.get(action.account) ?? action.settledAt));
+    return last;
+  }
   /** The newest actions on a mailbox, as far as the picture keeps them. */
   actionsOf({ account, id, action }: MailboxState): readonly Action[] {
     const own = this.#recentActions.filter(

@@ -76,7 +76,7 @@ ${regions.piece('actions', actionsPanel(parts))}
 </div>
 <div>
 ${regions.piece('trend', trendPanel(parts.trend))}
-${regions.piece('accounts', accountsPanel(parts.accounts, parts.sweeps, parts))}
+${regions.piece('accounts', accountsPanel(parts))}
 ${regions.piece('messages', channelsPanel(fleet, deliveries, now, command))}
 </div>
 </div>

@@ -160,6 +160,7 @@ const withoutTrouble = {
   health: 'ok',
   queue_length: 0,
   oldest_due_at: null,
+  last_write_at: null,
 } as const;
 const sweepFacts = { since: '', part: 'judging', mailboxes: 7, read: 3, done_at: null } as const;
 

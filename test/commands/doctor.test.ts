@@ -168,6 +168,12 @@ test('what the daemon knows of the right to write stands beside the API, and not
   expect(await writing({ beta: false })).toEqual([of('beta'), unknown('any other key')]);
   expect(await writing({ acme: true })).toEqual([wrote('acme'), unknown('any other key')]);
   expect(await writing({ acme: true, beta: false })).toEqual([wrote('acme'), of('beta')]);
+  // A start forgets it, and the store does not.
+  const last_write_at = '2026-03-10T10:12:00.000Z';
+  const seen = seenDaemon({ time_zone: 'Europe/Berlin', accounts: [{ name: 'acme', writable: null, last_write_at }] });
+  expect((await examineAccounts(loaded.config, seen)).map(({ message }) => message)).toContainEqual(
+    expect.stringContaining('Account acme: the API let the last write through on 10 March 11:12 Europe/Berlin.'),
+  );
 });
 
 test('a daemon on a simulated clock: this machine is not told to mend its own', async () => {

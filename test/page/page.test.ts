@@ -557,6 +557,13 @@ describe('the headline', () => {
       [false, false],
       [false, true],
     ]);
+    // After a start, of a key that wrote before.
+    const one = fleet.mailbox('acme', 'm1');
+    if (one) fleet.putAction(action('a1', one, { state: 'confirmed', settledAt: now - 2 * hourMs }));
+    expect(await said(null)).toEqual([false, false]);
+    expect(await read(fleet)).toMatch(
+      /The key last changed a mailbox <time[^>]*>2\s+h ago<\/time>\. Warmwarden started/,
+    );
   });
 
   test('shows the failure of an account as a sentence, and no age of polls that wait because of it', async () => {
@@ -676,6 +683,9 @@ describe('the fleet', () => {
       return read(fleet);
     };
     expect(await withForecast({})).toContain('connection up to 6 h, DNS up to 60 s, blacklists up to 12 h.');
+    // Whether what waits is too much.
+    expect(await withForecast({})).toMatch(/the oldest for 12\s+s\. The rate limit is enough for them\.<\/p>/);
+    expect(await withForecast({ fits: false })).not.toContain('enough for them');
     const alike = { ...oldestMs, dns: 6 * hourMs, blacklist: 6 * hourMs };
     expect(await withForecast({ oldestMs: alike })).toContain('; connection, DNS and blacklists up to 6 h.');
     const none = await withForecast({ mailboxes: 0 });
@@ -683,9 +693,6 @@ describe('the fleet', () => {
     expect(none).not.toContain('blacklists up to');
   });
 
-    // Whether what waits is too much.
-    expect(await withForecast({})).toMatch(/the oldest for 12\s+s\. The rate limit is enough for them\.<\/p>/);
-    expect(await withForecast({ fits: false })).not.toContain('enough for them');
   test('has groups with their states and rates, the worst first', async () => {
     const body = await read(exampleFleet(), '/groups?by=tag', { tags });
     const groups = body.split('<tr role="row" id="tag-').slice(1);

@@ -1,6 +1,7 @@
 // The accounts, as `check --online` asks them: does the API answer, does the cadence fit the budget, do the clocks agree.
 import type { Config } from '../../config/config.ts';
 import { secondMs } from '../../model/time.ts';
+import { momentIn } from '../../terminal/moment.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
 import { spanText } from '../../wording/phrases.ts';
 import { systemClock, worldOn } from '../../world.ts';
@@ -46,9 +47,10 @@ function apiOf(account: OnlineAccount, idle: 'problem' | 'warning'): readonly Ex
 
 /** What is known of the right to write: how the API answered the last write of the running daemon. */
 function writingOf(accounts: readonly OnlineAccount[], seen: SeenDaemon | null): readonly Examined[] {
-  const writes = new Map(seen?.fleet.accounts.map(({ name, writable }) => [name, writable]));
+  const states = new Map(seen?.fleet.accounts.map((state) => [state.name, state]));
   const known = accounts.flatMap(({ account }) => {
-    const writable = writes.get(account) ?? null;
+    const { writable = null, last_write_at: lastAt = null } = states.get(account) ?? {};
+    if (seen && writable === null && lastAt !== null) return [api('ok', wroteEarlier(account, lastAt, seen))];
     if (writable === null) return [];
     if (writable) return [api('ok', `Account ${account}: the API let the last write of the daemon through.`)];
     const said = `Account ${account} refuses writes, so Warmwarden does not act on breaches there: give its key the permission to write.`;
@@ -59,6 +61,10 @@ function writingOf(accounts: readonly OnlineAccount[], seen: SeenDaemon | null):
   const why =
     'is not known yet, and cannot be checked without writing: the first action shows it (alert key_read_only)';
   return [...known, api('skipped', `Whether ${which} may write ${why}.`)];
+}
+
+function wroteEarlier(account: string, at: string, { fleet }: SeenDaemon): string {
+  return `Account ${account}: the API let the last write through on ${momentIn(fleet.time_zone)(at)}. The daemon started after that: its next action shows whether the key may still write.`;
 }
 
 function budgetOf({ account, forecast, selected }: OnlineAccount): Examined {

@@ -22,18 +22,23 @@ const deliveriesListed = 20;
 /** Of many accounts, those in trouble come first; the others are counted. */
 const accountsListed = 8;
 
-export function accountsPanel(
-  all: readonly AccountState[],
-  sweeps: readonly SweepProgress[],
-  reading: Reading,
-): Markup {
+interface AccountsPanelParts extends Reading {
+  readonly fleet: Fleet;
+  readonly accounts: readonly AccountState[];
+  readonly sweeps: readonly SweepProgress[];
+}
+
+export function accountsPanel(parts: AccountsPanelParts): Markup {
+  const { fleet, accounts: all, sweeps } = parts;
   const accounts = all.toSorted((a, b) => Number(isWell(a)) - Number(isWell(b)));
   const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
+  const lastWrites = fleet.lastWrites();
+  const known = ({ name }: AccountState) => ({ sweep: sweepOf.get(name), lastWriteAt: lastWrites.get(name) ?? null });
   const rest = accounts.slice(accountsListed);
   const ill = rest.filter((account) => !isWell(account)).length;
   return html`<section class="panel" aria-labelledby="accounts"><h2 id="accounts">Accounts${rest.length === 0 ? '' : html` <span class="count">${numberText(accounts.length)}</span>`}</h2>
 ${accounts.length === 0 ? html`<p class="muted">None yet.</p>` : ''}
-<ul class="plain">${accounts.slice(0, accountsListed).map((account) => accountItem(account, sweepOf.get(account.name), reading))}</ul>
+<ul class="plain">${accounts.slice(0, accountsListed).map((account) => accountItem(account, known(account), parts))}</ul>
 ${rest.length === 0 ? '' : html`<p class="${ill === 0 ? 'muted' : 'bad'}">${counted(rest.length, 'more account')}, ${ill === 0 ? 'all of them without a problem' : `${numberText(ill)} of them with problems`}. See <a href="/groups">the fleet by account</a> and <a href="/budget">the budget of each</a>.</p>`}</section>`;
 }
 
@@ -41,13 +46,17 @@ function isWell(account: AccountState): boolean {
   return apiState(account).tone === 'confirmed' && account.unlisted.length === 0 && account.forecast?.fits !== false;
 }
 
-function accountItem(account: AccountState, sweep: SweepProgress | undefined, reading: Reading): Markup {
+function accountItem(
+  account: AccountState,
+  { sweep, lastWriteAt }: { readonly sweep: SweepProgress | undefined; readonly lastWriteAt: EpochMs | null },
+  reading: Reading,
+): Markup {
   const { now } = reading;
   const { word, tone } = apiState(account);
   return html`<li>
 <p class="line"><strong>${text(account.name)}</strong> <span class="badge ${tone}">${word}</span></p>
 ${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded ${lasting(account.failingSince, now)}. ${account.lastFailure === null ? '' : text(sentence(account.lastFailure))}</p>`}
-${keyNote(account)}
+${keyNote(account, lastWriteAt, now)}
 ${unlistedNote(account)}
 ${sweep ? html`<p>${text(sweepText(sweep, reading))}.</p>` : ''}
 <p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${oldestPoll(account, now)}.${enoughNote(account)}</p>
@@ -65,12 +74,14 @@ export function oldestPoll({ oldestDueAt, failingSince }: AccountState, now: Epo
   return oldestDueAt === null || failingSince !== null ? '' : `, the oldest for ${duration(now - oldestDueAt)}`;
 }
 
-/** Of a key that has not written yet, nobody knows whether it may. */
-function keyNote({ keyWrites }: AccountState): Markup | string {
+/** Of a key that has not written since the start, nobody knows whether it still may. */
+function keyNote({ keyWrites }: AccountState, lastWriteAt: EpochMs | null, now: EpochMs): Markup | string {
   if (keyWrites === true) return '';
-  return keyWrites === null
+  if (keyWrites === false)
+    return html`<p class="bad">The key may not write, so Warmwarden does NOT act on breaches.</p>`;
+  return lastWriteAt === null
     ? html`<p class="muted">Whether the key may write is not known yet: the first action shows it.</p>`
-    : html`<p class="bad">The key may not write, so Warmwarden does NOT act on breaches.</p>`;
+    : html`<p class="muted">The key last changed a mailbox ${ago(lastWriteAt, now)}. Warmwarden started after that: the next action shows whether the key may still write.</p>`;
 }
 
 /** So many names are listed. */

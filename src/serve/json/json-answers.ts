@@ -55,6 +55,7 @@ export function fleetJson(parts: {
     silenced: silencedJson(alert, silences),
   });
   const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
+  const lastWrites = fleet.lastWrites();
   return {
     at: iso(now),
     time_zone: zone,
@@ -69,6 +70,7 @@ export function fleetJson(parts: {
     not_guarded: fleet.guarding().flatMap(({ account, unguarded }) => (unguarded ? [account] : [])),
     accounts: accounts.map((account) => ({
       ...accountJson(account),
+      last_write_at: iso(lastWrites.get(account.name) ?? null),
       first_sweep: sweepJson(sweepOf.get(account.name), { now, zone }),
     })),
     channels: [...fleet.channels()].map((channel) => ({

@@ -175,6 +175,7 @@ const fleet = {
       health: 'ok',
       queue_length: 6,
       oldest_due_at: '2026-03-10T17:30:00.000Z',
+      last_write_at: '2026-03-10T12:32:00.495Z',
       first_sweep: null,
     },
   ],

@@ -186,7 +186,12 @@ export const account = z
       .boolean()
       .nullable()
       .describe(
-        'Whether the last write was let through; null before the first: what the key may do is not known then.',
+        'Whether the last write since the start was let through; null before the first: what the key may do is not known then.',
+      ),
+    last_write_at: moment
+      .nullable()
+      .describe(
+        'When a change was confirmed last, also before the start; null when none of the newest 100 actions was.',
       ),
     listed: z.boolean().describe('Its mailboxes were listed at least once.'),
     unlisted: texts.describe('Mailboxes that the configuration includes by name and the mailbox list does not have.'),
