@@ -182,8 +182,11 @@ async function withMailboxes(db: Db, rows: readonly CommandRow[]): Promise<reado
   for (let from = 0; from < rows.length; from += rowsAStatement) {
     const ids = rows.slice(from, from + rowsAStatement).map(({ id }) => id);
     const found = await db.selectFrom('command_mailboxes').selectAll().where('command_id', 'in', ids).execute();
-    for (const { command_id, account, mailbox_id: id, email } of found)
-      named.set(command_id, [...(named.get(command_id) ?? []), { account, id, email }]);
+    for (const { command_id, account, mailbox_id: id, email } of found) {
+      const known = named.get(command_id);
+      if (known) known.push({ account, id, email });
+      else named.set(command_id, [{ account, id, email }]);
+    }
   }
   return rows.map(({ result, ended_at: endedAt, ...row }) => ({
     ...row,
