@@ -1,6 +1,7 @@
 // Which poll of one account is made next, when the budget has a slot. docs/decisions/0006.
 import type { Route } from '../model/answers.ts';
 import type { SweepPart } from '../model/sweep.ts';
+import { AccountPolls, type AccountRoute, accountRoutes, betweenAccountPolls } from './account-polls.ts';
 import { type Demand, demandOf } from './demand.ts';
 import { EarlyLists } from './early-lists.ts';
 import { Later, type Urgency } from './later.ts';
@@ -19,25 +20,10 @@ export interface QueueOptions {
   readonly earlyMs: number;
 }
 
-const accountRoutes = ['mailboxes', 'health'] as const;
-type AccountRoute = (typeof accountRoutes)[number];
-
 /** After so many polls of one kind of reason in a row, one goes to a lesser reason: nothing starves. */
 const sameInARow = 7;
-/**
- * So many polls of mailboxes, if any can be made, come between two of health or of the list. Their spacing in time is wider,
- * unless the API allows far fewer requests than the budget: then they would take every request.
- */
-const betweenAccountPolls = 4;
 /** Runs of a kind that are remembered, to say since when the oldest poll is due. */
 const runsKept = 100;
-
-interface AccountPoll {
-  dueAt: number | null;
-  askedAt: number;
-  /** Polls of mailboxes since then. */
-  since: number;
-}
 
 /** When each kind was read last, on the monotonic clock; a kind that is absent never was. */
 export type LastRead = Readonly<Partial<Record<MailboxRoute, number>>>;
@@ -72,10 +58,7 @@ export class PollQueue {
   >;
   /** What each kind was given so far, in units of its fair share. */
   readonly #given = Object.fromEntries(mailboxRoutes.map((route) => [route, 0])) as Record<MailboxRoute, number>;
-  readonly #account: Readonly<Record<AccountRoute, AccountPoll>> = {
-    mailboxes: { dueAt: null, askedAt: Number.NEGATIVE_INFINITY, since: betweenAccountPolls },
-    health: { dueAt: null, askedAt: Number.NEGATIVE_INFINITY, since: betweenAccountPolls },
-  };
+  readonly #account = new AccountPolls();
   readonly #later = new Later();
   /** By pollKey, first come first served. */
   readonly #waiting: Readonly<Record<Exclude<Urgency, 'usual'>, Map<string, Waiting>>> = {
@@ -156,20 +139,14 @@ export class PollQueue {
 
   /** A run of the kind: everybody is due who was not polled since the last moment. */
   run(route: Route, now: number): void {
-    if (route === 'health' || route === 'mailboxes') {
-      const one = this.#account[route];
-      one.dueAt ??= Math.max(now, one.askedAt + this.demand().accountSpacingMs);
-      return;
-    }
-    this.#runs[route] = [...this.#runs[route], now].slice(-runsKept);
+    if (route === 'health' || route === 'mailboxes') this.#account.run(route, now, this.demand().accountSpacingMs);
+    else this.#runs[route] = [...this.#runs[route], now].slice(-runsKept);
   }
 
   /** The poll is made at that time, whatever the cadence says. urgent: somebody waits for it. */
   add(poll: Poll, dueAt: number, urgency: Exclude<Urgency, 'usual'> = 'urgent'): void {
-    if (poll.route === 'health' || poll.route === 'mailboxes') {
-      const one = this.#account[poll.route];
-      one.dueAt = Math.min(one.dueAt ?? Number.POSITIVE_INFINITY, dueAt);
-    } else this.#later.add(poll, dueAt, urgency);
+    if (poll.route === 'health' || poll.route === 'mailboxes') this.#account.add(poll.route, dueAt);
+    else this.#later.add(poll, dueAt, urgency);
   }
 
   /** A poll that failed is due again then, in its usual place. */
@@ -212,7 +189,7 @@ export class PollQueue {
 
   /** When there will be something more to take, as far as it is known; null when nothing is foreseen. */
   nextDueAt(now: number): number | null {
-    const times = accountRoutes.map((route) => (this.#isUnderWay(route) ? null : this.#account[route].dueAt));
+    const times = accountRoutes.map((route) => (this.#isUnderWay(route) ? null : this.#account.dueAt(route)));
     times.push(this.#later.nextAt(), this.#listEarlyAt(), this.#risks.nextRestedAt());
     const known = times.filter((time) => time !== null && time > now);
     return known.length === 0 ? null : Math.min(...known.map((time) => time ?? now));
@@ -226,7 +203,7 @@ export class PollQueue {
       length += polls;
       oldestDueAt = Math.min(oldestDueAt, dueAt);
     };
-    for (const route of accountRoutes) add(1, this.#account[route].dueAt);
+    for (const route of accountRoutes) add(1, this.#account.dueAt(route));
     for (const waiting of Object.values(this.#waiting)) for (const { dueAt } of waiting.values()) add(1, dueAt);
     add(this.#sweep.polls, this.#sweep.since);
     for (const route of mailboxRoutes) {
@@ -259,21 +236,12 @@ export class PollQueue {
 
   /** `between`: so many polls of mailboxes were made since the last one of that kind. */
   #takeAccount(now: number, between: number): Poll | undefined {
-    for (const route of accountRoutes) {
-      const one = this.#account[route];
-      if (one.dueAt === null || one.dueAt > now || one.since < between || this.#isUnderWay(route)) continue;
-      return this.#takeOne(route, now);
-    }
-    if (this.#account.mailboxes.since < between) return undefined;
-    const earlyAt = this.#listEarlyAt();
-    return earlyAt !== null && earlyAt <= now ? this.#takeOne('mailboxes', now) : undefined;
-  }
-
-  #takeOne(route: AccountRoute, now: number): Poll {
-    const one = this.#account[route];
-    one.dueAt = null;
-    one.askedAt = now;
-    one.since = 0;
+    const isFree = (one: AccountRoute) => this.#account.isSpaced(one, between) && !this.#isUnderWay(one);
+    const isDue = (dueAt: number | null) => dueAt !== null && dueAt <= now;
+    const due = accountRoutes.find((one) => isDue(this.#account.dueAt(one)) && isFree(one));
+    const route = due ?? (isFree('mailboxes') && isDue(this.#listEarlyAt()) ? 'mailboxes' : undefined);
+    if (!route) return undefined;
+    this.#account.taken(route, now);
     return { route, mailboxId: null };
   }
 
@@ -374,14 +342,14 @@ export class PollQueue {
     const { fitsWithList, accountSpacingMs } = this.demand();
     if (!fitsWithList) return null;
     const { cadenceMs } = this.#options;
-    return this.#earlyLists.mayAskFrom(this.#account.mailboxes.askedAt, {
+    return this.#earlyLists.mayAskFrom(this.#account.askedAt('mailboxes'), {
       leastMs: accountSpacingMs,
       cadenceMs: cadenceMs.mailboxes,
     });
   }
 
   #takeSlot(route: MailboxRoute, slot: number): Poll {
-    for (const account of accountRoutes) this.#account[account].since += 1;
+    this.#account.mailboxPolled();
     this.#turns[route].delete(slot);
     this.#sweep.taken({ route, slot });
     this.#isSwept ||= this.#sweep.next('judging') === null;
