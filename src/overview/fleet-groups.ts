@@ -1,5 +1,6 @@
 // The fleet counted by account, domain, provider or tag: the groups that need a person first.
-import type { Alert } from '../model/alert.ts';
+import { silenceOf } from '../alert/matching.ts';
+import type { Alert, Silence } from '../model/alert.ts';
 import { type AccountState, domainOf, type GuardState } from '../model/mailbox.ts';
 import { type RankedMailbox, type Tags, urgencyWith } from './fleet-view.ts';
 import { WideAlerts } from './wide-alerts.ts';
@@ -33,22 +34,32 @@ interface Counting {
   urgency: number;
 }
 
+interface GroupedParts {
+  readonly tags: Tags;
+  readonly wide: readonly Alert[];
+  readonly silences: readonly Silence[];
+}
+
 /** Counts mailbox after mailbox: a large fleet is not gone through at once. */
 export class Grouped {
   readonly #by: Grouping;
   readonly #tags: Tags;
   readonly #wide: WideAlerts;
+  /** Of those, the ones that no person silenced. */
+  readonly #loud: WideAlerts;
   readonly #groups = new Map<string | null, Counting>();
 
-  constructor(by: Grouping, { tags, wide }: { readonly tags: Tags; readonly wide: Iterable<Alert> }) {
+  constructor(by: Grouping, { tags, wide, silences }: GroupedParts) {
     this.#by = by;
     this.#tags = tags;
     this.#wide = new WideAlerts(wide);
+    this.#loud = new WideAlerts(wide.filter((alert) => silenceOf(alert, silences) === null));
   }
 
   add(one: RankedMailbox): void {
     const wide = [...this.#wide.about(one.mailbox)];
-    for (const name of namesOf(one, this.#by, this.#tags)) count(this.#groups, name, { one, wide });
+    const urgency = Math.min(one.urgency, urgencyWith(one.state, this.#loud.about(one.mailbox)));
+    for (const name of namesOf(one, this.#by, this.#tags)) count(this.#groups, name, { one, wide, urgency });
   }
 
   /**
@@ -61,7 +72,7 @@ export class Grouped {
     const alerts = this.#wide.ofAccount(name);
     for (const alert of alerts) group.firing.add(alert);
     const isRead = state?.listed && state.failingSince === null;
-    group.urgency = Math.min(group.urgency, urgencyWith(isRead ? 'ok' : 'not_judged', alerts));
+    group.urgency = Math.min(group.urgency, urgencyWith(isRead ? 'ok' : 'not_judged', this.#loud.ofAccount(name)));
   }
 
   groups(): readonly Group[] {
@@ -100,16 +111,17 @@ function newGroup(mailboxes: number | null): Counting {
 interface Counted {
   readonly one: RankedMailbox;
   readonly wide: readonly Alert[];
+  readonly urgency: number;
 }
 
-function count(groups: Map<string | null, Counting>, name: string | null, { one, wide }: Counted): void {
+function count(groups: Map<string | null, Counting>, name: string | null, { one, wide, urgency }: Counted): void {
   const group = groups.get(name) ?? newGroup(0);
   groups.set(name, group);
   const verdict = one.mailbox.verdict?.answer;
   group.mailboxes = (group.mailboxes ?? 0) + 1;
   group.states.set(one.state, (group.states.get(one.state) ?? 0) + 1);
   for (const alert of [...one.alerts, ...wide]) group.firing.add(alert);
-  group.urgency = Math.min(group.urgency, one.urgency, urgencyWith(one.state, wide));
+  group.urgency = Math.min(group.urgency, urgency);
   if (!verdict?.windowFrom) return;
   group.sent += verdict.sent;
   group.bounced += verdict.bounced;

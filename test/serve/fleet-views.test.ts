@@ -104,6 +104,11 @@ test('/api/groups has every configured account, also one without a mailbox, and 
     ['empty', 0, 0],
   ]);
   expect(total).toBe(6);
+  const first = async () => (await json(server, '/api/groups')).groups[0].name;
+  const silence = { by: 'ann', reason: 'known', from: now - 1, until: now + minuteMs };
+  expect(await first()).toBe('wrong');
+  fleet.putSilence({ id: 's1', match: { rule: ['key_rejected'] }, ...silence });
+  expect(await first()).toBe('gone');
   const { body } = await ask(`${server.url}/groups`, { accept: 'text/html' });
   expect(body.toString()).toContain('6 accounts, the ones that need attention first.');
   expect(body.toString().match(/>unknown</g)).toHaveLength(3);

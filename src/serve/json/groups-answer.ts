@@ -17,12 +17,12 @@ export const groupsParameters = {
 };
 export const usualGrouping: Grouping = 'account';
 
-type GroupParts = Pick<RouteParts, 'fleet' | 'ranking' | 'tags'>;
+type GroupParts = Pick<RouteParts, 'fleet' | 'ranking' | 'tags' | 'world'>;
 
 /** The groups that need a person first. In slices: a large fleet is not gone through at once. */
-export async function readGroups({ fleet, ranking, tags }: GroupParts, by: Grouping): Promise<readonly Group[]> {
+export async function readGroups({ fleet, ranking, tags, world }: GroupParts, by: Grouping): Promise<readonly Group[]> {
   const { ranked } = await ranking.read();
-  const grouped = new Grouped(by, { tags, wide: fleet.wideAlerts() });
+  const grouped = new Grouped(by, { tags, wide: [...fleet.wideAlerts()], silences: fleet.silences(world.clock.now()) });
   const add = (piece: typeof ranked) => {
     for (const one of piece) grouped.add(one);
   };
@@ -42,7 +42,7 @@ function accountsOf(fleet: GroupParts['fleet']): ReadonlySet<string> {
 const keyOf = (group: Group) => [group.urgency, -shareOf(group), group.name === null ? '' : `=${group.name}`];
 
 /** `asked`: `by`, `limit` and `cursor`. */
-export async function groupsAnswer(parts: GroupParts & Pick<RouteParts, 'world'>, asked: URLSearchParams) {
+export async function groupsAnswer(parts: GroupParts, asked: URLSearchParams) {
   const query = readQuery(groupsParameters, asked);
   if ('wrong' in query) return refusalJson('bad_request', query.wrong);
   const { by = usualGrouping, limit = usualLimit, cursor: after } = query.read;
