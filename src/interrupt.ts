@@ -1,4 +1,5 @@
 // What ends a wait or a request early.
+import { Bag } from './bag.ts';
 
 /** A signal, or something that takes less time to make. */
 export interface Interrupt {
@@ -15,7 +16,7 @@ export interface Ending extends Interrupt {
 /** A signal for very many short waits: it is joined once, for all of them. To join and to leave one takes microseconds. */
 export class Relay implements Ending {
   readonly #signal: AbortSignal;
-  readonly #ends = new Set<() => void>();
+  readonly #ends = new Bag<() => void>();
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;

@@ -25,7 +25,8 @@ export const permissions: Readonly<Record<string, Permission>> = {
   output: only([], ['node:fs']),
   repeats: only([]),
   'event-loop': only([], ['node:timers']),
-  interrupt: only([]),
+  bag: only([]),
+  interrupt: only(['bag']),
   world: only(
     ['output', 'repeats', 'event-loop', 'interrupt', 'command-name'],
     ['node:module', 'node:timers/promises', 'pino', 'pino-pretty'],
@@ -40,7 +41,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['model', 'world', 'schedule', 'command-name'],
     ['yaml', 'zod', 'node:crypto', 'node:fs', 'node:net', 'node:path', 'node:tls', 'node:util'],
   ),
-  http: only(['model', 'event-loop', 'interrupt'], ['undici', 'node:util', 'node:worker_threads', 'node:zlib']),
+  http: only(['model', 'bag', 'event-loop', 'interrupt'], ['undici', 'node:util', 'node:worker_threads', 'node:zlib']),
   'mailbox-api': only(['model', 'world', 'interrupt', 'http'], ['undici', 'node:crypto']),
   'recipe-api': only(['model', 'world', 'http'], ['undici']),
   store: only(
@@ -49,7 +50,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   ),
   upkeep: only(['model', 'world', 'store']),
   replicas: only(['model', 'world']),
-  poll: only(['model', 'world', 'event-loop', 'interrupt', 'schedule', 'mailbox-api'], ['tinyqueue']),
+  poll: only(['model', 'world', 'bag', 'event-loop', 'interrupt', 'schedule', 'mailbox-api'], ['tinyqueue']),
   commit: only(['model', 'fleet', 'world', 'store']),
   record: only(['model', 'guard', 'alert', 'wording', 'fleet', 'world', 'store', 'poll', 'commit']),
   act: only(['model', 'guard', 'fleet', 'http', 'mailbox-api', 'world', 'poll', 'record']),

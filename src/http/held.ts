@@ -1,9 +1,11 @@
 // How many bytes of answers are held at a time, in the whole process: beyond the cap the largest answer is ended.
+import { Bag } from '../bag.ts';
 
 /** One answer; what it holds counts until it is released. */
 export class HeldAnswer {
   readonly #all: HeldAnswers;
   #bytes = 0;
+  #isHeld = true;
   #end: (() => void) | null = null;
 
   constructor(all: HeldAnswers) {
@@ -21,10 +23,10 @@ export class HeldAnswer {
 
   /** Counts more bytes. False when there is no room for them: this answer has been ended. */
   add(bytes: number): boolean {
-    if (!this.#all.has(this)) return false;
+    if (!this.#isHeld) return false;
     this.#bytes += bytes;
     this.#all.grew(bytes);
-    return this.#all.has(this);
+    return this.#isHeld;
   }
 
   /** What ends it when room is needed. null: it can't be ended, because it is complete. */
@@ -34,13 +36,15 @@ export class HeldAnswer {
 
   /** Nothing of it is held any more. */
   release(): void {
-    this.#all.release(this);
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#all.released(this);
   }
 }
 
 export class HeldAnswers {
   readonly #maxBytes: number;
-  readonly #held = new Set<HeldAnswer>();
+  readonly #held = new Bag<HeldAnswer>();
   #bytes = 0;
 
   constructor(maxBytes: number) {
@@ -58,10 +62,6 @@ export class HeldAnswers {
     return answer;
   }
 
-  has(answer: HeldAnswer): boolean {
-    return this.#held.has(answer);
-  }
-
   /** An answer has so many bytes more. Small answers are never ended for the sake of large ones. */
   grew(bytes: number): void {
     this.#bytes += bytes;
@@ -71,12 +71,14 @@ export class HeldAnswers {
         if (answer.end && (largest === null || answer.bytes > largest.bytes)) largest = answer;
       }
       if (!largest) return;
-      this.release(largest);
+      largest.release();
       largest.end?.();
     }
   }
 
-  release(answer: HeldAnswer): void {
-    if (this.#held.delete(answer)) this.#bytes -= answer.bytes;
+  /** To be called once for each. */
+  released(answer: HeldAnswer): void {
+    this.#held.delete(answer);
+    this.#bytes -= answer.bytes;
   }
 }

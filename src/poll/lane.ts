@@ -1,4 +1,5 @@
 // The one lane through which all requests of an account start: evenly spaced, actions before polls, several in flight.
+import { Bag } from '../bag.ts';
 import { roomForSmallWork } from '../event-loop.ts';
 import { Relay } from '../interrupt.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
@@ -23,13 +24,18 @@ export interface LaneOptions {
   readonly mayAsk: () => 'everything' | 'account' | 'nothing';
 }
 
+/** A poll under way. */
+interface PollInFlight {
+  readonly since: number;
+  readonly done: Promise<void>;
+}
+
 export class Lane {
   readonly #options: LaneOptions;
   readonly #bell: Bell;
   readonly #waitingPosts: (() => void)[] = [];
   readonly #waitingLooks: (() => void)[] = [];
-  /** Polls under way, and since when. */
-  readonly #inFlight = new Map<Promise<void>, number>();
+  readonly #inFlight = new Bag<PollInFlight>();
   /** What a poll rejected with, although none may. */
   #broken: { readonly error: unknown } | null = null;
 
@@ -85,11 +91,11 @@ export class Lane {
         if (!this.#serveAction() && !this.#servePoll()) await this.#bell.sleep(this.#idleFor(), end);
       }
     }
-    await Promise.allSettled(this.#inFlight.keys());
+    await Promise.allSettled([...this.#inFlight].map(({ done }) => done));
   }
 
   #hangs(now: number): boolean {
-    for (const since of this.#inFlight.values()) if (now - since > pollMayTakeMs) return true;
+    for (const { since } of this.#inFlight) if (now - since > pollMayTakeMs) return true;
     return false;
   }
 
@@ -108,7 +114,7 @@ export class Lane {
     if (!next) return false;
     budget.started(clock.monotonic());
     const over = () => {
-      this.#inFlight.delete(done);
+      this.#inFlight.delete(one);
       queue.done(next);
       this.#bell.ring();
     };
@@ -116,7 +122,8 @@ export class Lane {
       this.#broken ??= { error };
       over();
     });
-    this.#inFlight.set(done, clock.monotonic());
+    const one = { since: clock.monotonic(), done };
+    this.#inFlight.add(one);
     return true;
   }
 
