@@ -20,6 +20,8 @@ const settings = { level: 1, windowBits: 12, memLevel: 5 } as const;
 
 /** Nearly all texts shrink to this share at least: zlib's own chunks of 16 KB would be garbage of tens of MB a scrape. */
 const usualShare = 0.25;
+/** A piece that is written anew is seldom longer than the one before by a larger share. */
+const slack = 1.1;
 
 /** Where a text is for as long as it is compressed: a buffer for each would be as much garbage again. */
 let scratch = Buffer.allocUnsafeSlow(16 * 1024);
@@ -35,7 +37,9 @@ function plainOf(text: string): Buffer {
 /** `before`: a piece that nobody needs any more. Its memory is written anew where the text fits: each scrape would leave megabytes behind. */
 export function pieceOf(text: string, before?: Piece): Piece {
   const plain = plainOf(text);
-  const chunkSize = Math.max(constants.Z_MIN_CHUNK, Math.ceil(plain.length * usualShare));
+  // Node.js keeps each chunk for as long as the object behind it, which V8 takes for an old one.
+  const likely = before ? before.deflated.length * slack : plain.length * usualShare;
+  const chunkSize = Math.max(constants.Z_MIN_CHUNK, Math.ceil(likely));
   const chunk = deflateRawSync(plain, { ...settings, chunkSize, finishFlush: constants.Z_FULL_FLUSH });
   // What zlib hands out is the beginning of its chunk, too much to be kept.
   const deflated = roomFor(chunk.length, before);
@@ -46,7 +50,8 @@ export function pieceOf(text: string, before?: Piece): Piece {
 function roomFor(bytes: number, before: Piece | undefined): Buffer {
   const room = before?.deflated.buffer;
   const fits = room !== undefined && bytes <= room.byteLength && room.byteLength <= 2 * bytes;
-  return fits ? Buffer.from(room, 0, bytes) : Buffer.allocUnsafeSlow(bytes);
+  if (fits) return Buffer.from(room, 0, bytes);
+  return before ? Buffer.allocUnsafeSlow(Math.ceil(bytes * slack)).subarray(0, bytes) : Buffer.allocUnsafeSlow(bytes);
 }
 
 /** The deflated pieces, one behind the other. */
