@@ -8,7 +8,7 @@ import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { loadSharedAlerts } from './picture.ts';
-import { inPieces, lastOfEach } from './pieces.ts';
+import { inPieces, lastOfEach, ofFewLengths } from './pieces.ts';
 import type { BreakerMove, BreakerRecord, DecisionRecord, EndedSpan, TickRecord } from './records.ts';
 import { revise } from './revisions.ts';
 import { parsed } from './schema/parsed.ts';
@@ -103,17 +103,16 @@ export interface Answered {
 /** Each answer once. */
 export function writeObservations(db: Db, answered: readonly Answered[]): Promise<void> {
   return inPieces(answered, async (piece) => {
-    const rows = piece.flatMap(rowOf);
-    if (rows.length === 0) return;
-    await db
-      .insertInto('observations')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict
-          .columns(['account', 'mailbox_id', 'route'])
-          .doUpdateSet((of) => ({ observed_at: of.ref('excluded.observed_at'), answer: of.ref('excluded.answer') })),
-      )
-      .execute();
+    for (const rows of ofFewLengths(piece.flatMap(rowOf)))
+      await db
+        .insertInto('observations')
+        .values(rows)
+        .onConflict((conflict) =>
+          conflict
+            .columns(['account', 'mailbox_id', 'route'])
+            .doUpdateSet((of) => ({ observed_at: of.ref('excluded.observed_at'), answer: of.ref('excluded.answer') })),
+        )
+        .execute();
   });
 }
 
