@@ -179,6 +179,20 @@ test('a mailbox that left takes all its polls along, and its place can be taken 
   expect(served(queue, 1_000)).toEqual(['warmup o', 'stats o', 'stats n']);
 });
 
+test('four polls of mailboxes come between two of health, however few requests the API allows', () => {
+  const queue = sweptQueue(Array.from({ length: 12 }, (_, index) => `m${index}`));
+  queue.run('stats', 1);
+  const routes = Array.from({ length: 12 }, (_, index) => {
+    // Each request is so slow that health is due again before it.
+    const now = (index + 1) * hourMs;
+    queue.run('health', now);
+    const poll = queue.take(now);
+    if (poll) queue.done(poll);
+    return poll?.route;
+  });
+  expect(routes.flatMap((route, index) => (route === 'health' ? [index] : []))).toEqual([0, 5, 10]);
+});
+
 test('the backlog counts what is due, and says since when the oldest is', () => {
   const queue = sweptQueue(['m', 'n']);
   expect(queue.backlog(10)).toEqual({ length: 0, oldestDueAt: null });
