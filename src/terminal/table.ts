@@ -44,7 +44,7 @@ export function tableCells(
   width: number,
 ): readonly (readonly string[])[] {
   const lines = [columns.map(({ title }) => title), ...rows.map((row) => row.map(visibleText))];
-  const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
+  const widths = columns.map((_, index) => lines.reduce((most, line) => Math.max(most, line[index]?.length ?? 0), 0));
   const over = narrow(widths, columns, width);
   const spared = over > 0 ? columns.findIndex(({ optional }) => optional) : -1;
   if (spared >= 0)

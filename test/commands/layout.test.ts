@@ -55,6 +55,12 @@ describe('a table', () => {
       ].join('\n'),
     );
   });
+
+  test('has as many rows as two alerts on each mailbox of the largest fleet', () => {
+    const many = Array.from({ length: 200_000 }, () => ['OK', 'a']);
+    const text = tableText([{ title: 'STATE' }, { title: 'MAILBOX' }], many, 80);
+    expect(text.split('\n')).toHaveLength(many.length + 2);
+  });
 });
 
 describe('text', () => {
