@@ -73,13 +73,24 @@ export async function notificationsOf(facts: NotificationFacts): Promise<{
 async function currentOf(due: readonly DueGroup[], { firing, pause }: NotificationFacts): Promise<Map<string, Alert>> {
   const found = new Map<string, Alert>();
   if (due.length === 0) return found;
-  const wanted = new Set<string>();
-  for (const { unnotified } of due)
-    await eachInPieces(unnotified, pause, ({ transition }) => wanted.add(transition.alert.fingerprint));
+  const wanted = await namesOf(
+    due.flatMap(({ unnotified }) => unnotified),
+    pause,
+  );
   await eachInPieces(firing, pause, (alert) => {
     if (wanted.has(alert.fingerprint)) found.set(alert.fingerprint, alert);
   });
   return found;
+}
+
+/** Fingerprints. */
+async function namesOf(
+  stored: readonly StoredTransition[],
+  pause: NotificationFacts['pause'],
+): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  await eachInPieces(stored, pause, ({ transition }) => names.add(transition.alert.fingerprint));
+  return names;
 }
 
 /** Of each alert the latest step, if it changes what people know. */
@@ -124,7 +135,7 @@ function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Al
  */
 async function sayAgain(facts: NotificationFacts): Promise<ReadonlyMap<string, readonly Transition[]>> {
   const { announced, muted, timing, unnotified } = facts;
-  const waiting = new Set(unnotified.map(({ transition }) => transition.alert.fingerprint));
+  const waiting = await namesOf(unnotified, facts.pause);
   const groups = new Map<string, { known: Alert[]; late: Alert[]; worse: Alert[]; due: boolean }>();
   for (const [index, alert] of facts.firing.entries()) {
     if (index % alertsAPiece === 0) await facts.pause();
@@ -157,10 +168,10 @@ async function sayAgain(facts: NotificationFacts): Promise<ReadonlyMap<string, r
  * An alert about several accounts may come to concern one more, with channels of its own: it is new to them, and does not wait
  * for the group, which is about those who know it: neither for its interval, nor for the news that it got worse.
  */
-function lateFor(facts: NotificationFacts): Promise<readonly Transition[]> {
+async function lateFor(facts: NotificationFacts): Promise<readonly Transition[]> {
   const { firing, announced, muted, joined, unnotified, timing, pause } = facts;
   const others = unnotified.filter(({ transition }) => transition.kind !== 'worsened');
-  const waiting = new Set(others.map(({ transition }) => transition.alert.fingerprint));
+  const waiting = await namesOf(others, pause);
   const isLate = (alert: Alert) =>
     accountsOf(alert).length > 1 &&
     announced.has(alert.fingerprint) &&
