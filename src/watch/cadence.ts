@@ -3,7 +3,7 @@ import type { Route } from '../model/answers.ts';
 import { turnEveryMs } from '../model/guarding.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import type { Schedule } from '../schedule.ts';
-import type { Clock } from '../world.ts';
+import { type Clock, nextTurn } from '../world.ts';
 
 /** What is read again and again, and gets stale when it is not: after so many polls of it that were due in vain. */
 export const staleRuns = { stats: 3, dns: 4, blacklist: 4 } as const;
@@ -44,6 +44,8 @@ export class Cadence {
       await this.#clock.sleep(Math.min(stepMs - (this.#clock.now() % stepMs), turnEveryMs), signal);
       const now = this.#now();
       if (Math.floor(now / stepMs) === Math.floor(asked / stepMs)) continue;
+      // The same minute begins for all accounts of a daemon.
+      await this.#clock.busy(() => nextTurn());
       const ran = routes.filter((route) => this.#schedules[route].dueBetween(asked, now));
       for (const route of stalingRoutes)
         if (ran.includes(route)) this.#runs[route] = [...this.#runs[route], now].slice(-staleRuns[route]);
