@@ -1,11 +1,18 @@
 // One request to a receiver, returned as a value: what it answered, or why it did not. No redirects, no address in any text.
-import { request } from 'undici';
+import { Agent, getGlobalDispatcher, request } from 'undici';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
 
 /** An answer that is read no further than this, bytes: acknowledgements are short. */
 const maxAnswerBytes = 4_096;
+
+/**
+ * Node.js has an undici of its own, whose parser would be compiled while the first message is sent; ours was, for the polls. Where
+ * Node.js was told to go through a proxy (NODE_USE_ENV_PROXY), messages do, too.
+ */
+const dispatcher =
+  getGlobalDispatcher().constructor.name === Agent.name ? new Agent({ allowH2: false }) : getGlobalDispatcher();
 
 export interface Ask {
   readonly method: 'GET' | 'POST';
@@ -31,6 +38,7 @@ export function postJson({ headers, ...post }: Omit<Ask, 'method'>): Promise<Ans
 export async function ask(asked: Ask): Promise<Answer> {
   try {
     const { statusCode, headers, body } = await request(asked.url, {
+      dispatcher,
       method: asked.method,
       headers: { 'user-agent': 'warmwarden', ...asked.headers },
       body: asked.body ?? null,
