@@ -53,6 +53,8 @@ export class HeapRoom {
     this.#setFlag('heap-growing-percent', growingPercent.busy);
     this.#growYoung();
     this.#setFlag('semi-space-growth-factor', 1);
+    // Young objects are too few for several threads: where these wait for a core, the event loop waits for them.
+    setFlagsFromString('--no-parallel-scavenge');
   }
 
   /** The start is over: from now on it follows the load. */
