@@ -47,18 +47,35 @@ export class Pool<Of extends Counts = Counts> {
   }
 }
 
+/** So many ids are kept in an array of just that size: most domains have a few mailboxes, and a Set takes the room of fifteen. */
+const fewIds = 16;
+
 export class DomainPool extends Pool<RecentCounts> {
-  /** An array of just that size: most domains have a few mailboxes, and a Set takes the room of fifteen. */
-  #ids: readonly string[] = [];
+  #ids: readonly string[] | Set<string> = [];
 
   /** Of its mailboxes. */
-  get ids(): readonly string[] {
+  get ids(): Iterable<string> {
     return this.#ids;
+  }
+
+  get isEmpty(): boolean {
+    return (this.#ids instanceof Set ? this.#ids.size : this.#ids.length) === 0;
   }
 
   moveOne(id: string, move: Move): void {
     this.move(move);
-    if (!move.before) this.#ids = this.#ids.concat(id);
-    if (!move.after) this.#ids = this.#ids.filter((one) => one !== id);
+    if (!move.before) this.#ids = withId(this.#ids, id);
+    if (!move.after) this.#ids = withoutId(this.#ids, id);
   }
+}
+
+function withId(ids: readonly string[] | Set<string>, id: string): readonly string[] | Set<string> {
+  if (ids instanceof Set) return ids.add(id);
+  return ids.length < fewIds ? ids.concat(id) : new Set([...ids, id]);
+}
+
+function withoutId(ids: readonly string[] | Set<string>, id: string): readonly string[] | Set<string> {
+  if (!(ids instanceof Set)) return ids.filter((one) => one !== id);
+  ids.delete(id);
+  return ids;
 }

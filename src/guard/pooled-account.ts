@@ -59,7 +59,7 @@ export class PooledAccount<Of extends Part = Part> {
     const bouncedOn = pool.counts.bouncedOn();
     pool.moveOne(id, move);
     this.#bounced({ before: bouncedOn, after: pool.counts.bouncedOn() });
-    if (pool.ids.length > 0) this.#domains.set(name, pool);
+    if (!pool.isEmpty) this.#domains.set(name, pool);
     else this.#domains.delete(name);
   }
 

@@ -90,7 +90,7 @@ export class PooledMailboxes {
   }
 
   #membersOf({ ids }: DomainPool): readonly Member[] {
-    return ids.flatMap((id) => this.kept(id) ?? []);
+    return [...ids].flatMap((id) => this.kept(id) ?? []);
   }
 }
 

@@ -253,3 +253,19 @@ test('counts beyond what a number holds are pooled exactly', () => {
   account.put('m2', null);
   expect([account.domain('acme.example', now), account.whole.counts.newest()]).toEqual([undefined, null]);
 });
+
+test.each([1, 16, 17, 40])('a domain knows each of its %i mailboxes once, while they come, change and go', (count) => {
+  const sample: PooledSample = { domain: 'acme.example', mode: 'slow', days: [[100, 1]] };
+  const account = accountOf(each(count, sample));
+  const ids = Array.from({ length: count }, (_, index) => `m${index}`);
+  const known = () => [...(account.domain('acme.example', now)?.ids ?? [])];
+  expect(known()).toEqual(ids);
+  const first = account.part('m0');
+  if (first) account.put('m0', { ...first, standing: 'unknown' });
+  expect(known()).toEqual(ids);
+  for (const [index, id] of ids.entries()) {
+    account.put(id, null);
+    expect(known()).toEqual(ids.slice(index + 1));
+  }
+  expect(account.domain('acme.example', now)).toBeUndefined();
+});
