@@ -11,6 +11,7 @@ import { oldWordsIn } from '../recipes/old-words.ts';
 import { errorKinds, exitDone } from '../terminal/exit-codes.ts';
 import { onScreen } from '../terminal/screen.ts';
 import { version } from '../version.ts';
+import { sentence } from '../wording/explain.ts';
 import { counted } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
 import { examineAccounts } from './doctor/accounts.ts';
@@ -148,6 +149,6 @@ function linesOf({ checks, problems, warnings }: Report): readonly string[] {
     const own = checks.filter((check) => check.part === part);
     return own.length === 0 ? [] : [part, ...own.map(({ result, message }) => `  ${result.padEnd(width)}  ${message}`)];
   });
-  const sum = `${counted(problems, 'problem')}, ${counted(warnings, 'warning')}.`;
+  const sum = sentence(`${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`);
   return onScreen([...lines, problems + warnings === 0 ? 'Everything is in order.' : sum]);
 }

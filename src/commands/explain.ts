@@ -82,7 +82,7 @@ function story({
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
   const now = [...(mailbox.paused === null ? [] : [mailbox.paused]), ...mailbox.recent_emails];
-  const head = [headOf(mailbox, when), ...(moment ? [moment.text] : now)];
+  const head = [headOf(mailbox, moment === null ? 'mode' : 'now in mode', when), ...(moment ? [moment.text] : now)];
   if (entries.length === 0) return moment ? head : [...head, 'Nothing was decided on it yet.'];
   const { former_ids: former } = mailbox;
   const joined =
@@ -93,9 +93,10 @@ function story({
   return [...head, ...joined, ...entries.flatMap(({ lines }) => lines), ...older];
 }
 
-function headOf({ email, account, mode, claim }: Explanation['mailbox'], when: When): string {
+/** `is`: what leads to its mode, which is that of this moment even where an earlier one was asked for. */
+function headOf({ email, account, mode, claim }: Explanation['mailbox'], is: string, when: When): string {
   const claimed = claim ? `; ${claim.kind} by Warmwarden since ${when(claim.since)}` : '';
-  return `${email} on account ${account}, mode ${mode ?? 'unknown'}${claimed}`;
+  return `${email} on account ${account}, ${is} ${mode ?? 'unknown'}${claimed}`;
 }
 
 /** `22 November 10:02 UTC: pause by ann, confirmed`, then what may explain it, what came of it, and the person's words. */

@@ -90,7 +90,7 @@ test('in words: the parts in order, each with what was found, and how many probl
   expect(stdout).toMatch(
     /^ {2}ok {7}Account acme: the API answers \(health says ok\); 12 mailboxes in the list, 12 selected\.$/m,
   );
-  expect(stdout).toMatch(/^no problems, 2 warnings\.$/m);
+  expect(stdout).toMatch(/^No problems, 2 warnings\.$/m);
 });
 
 test('a configuration with problems: all of them, and what needs one is skipped', async () => {

@@ -64,6 +64,7 @@ test('says when there are older entries than it shows', async () => {
 test('tells the story until a moment only', async () => {
   const early = new Date(scenarioStart + 30 * 60_000).toISOString();
   const { stdout } = await explain(amelia, '--at', early);
+  expect(stdout).toContain('on account agency, now in mode recovery; recovery by Warmwarden since');
   expect(stdout).toContain('no action (ok)');
   expect(stdout).not.toContain('bounce rate over limit');
 });
