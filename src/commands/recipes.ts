@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { Agent, fetch as fetchOver } from 'undici';
 import type { z } from 'zod';
-import type { Row } from '../model/recipe.ts';
+import type { parametersSchema, Row } from '../model/recipe.ts';
 import { pathOf } from '../model/store-place.ts';
 import { socketPathOf } from '../operator/socket-path.ts';
 import { userName } from '../operator/user-name.ts';
@@ -59,7 +59,9 @@ export function recipesCommand(): Command {
     .description('run a recipe and print its rows')
     .argument('<recipe>', 'its id, as `recipes list` shows it')
     .addOption(
-      new Option('--param <name=value>', 'a parameter; may be repeated').argParser(readParameter).default({}, 'none'),
+      new Option('--param <name=value>', 'a parameter, as `recipes list` names it; may be repeated')
+        .argParser(readParameter)
+        .default({}, 'none'),
     )
     .option('--apply', 'carry out the actions of the recipe after showing them; without --apply they are only planned')
     .addOption(configOption())
@@ -156,7 +158,9 @@ function refusalIn(text: string): { readonly message?: unknown } | null {
 }
 
 interface RecipesAnswer {
-  readonly recipes: readonly ReturnType<typeof recipeJson>[];
+  readonly recipes: readonly (Omit<ReturnType<typeof recipeJson>, 'parameters'> & {
+    readonly parameters: ReturnType<typeof parametersSchema>;
+  })[];
   readonly broken: readonly ReturnType<typeof brokenJson>[];
 }
 
@@ -175,12 +179,19 @@ async function listRecipes(ask: Ask, { json = false }: ListOptions): Promise<voi
   const answer = await recipesOf(ask);
   if (json) return void printJson('recipes list', answer);
   const { recipes, broken } = answer;
-  const rows = recipes.map(({ id, title, operation, schedule }) => {
+  const rows = recipes.map(({ id, title, operation, schedule, parameters }) => {
     const clock = schedule ? `${schedule.cron} ${schedule.time_zone}` : '';
-    return { recipe: id, title, does: operation ?? '', schedule: clock };
+    return { recipe: id, title, parameters: parametersText(parameters), does: operation ?? '', schedule: clock };
   });
-  print(tableOf(['recipe', 'title', 'does', 'schedule'], rows));
+  print(tableOf(['recipe', 'title', 'parameters', 'does', 'schedule'], rows));
   for (const { problems } of broken) for (const problem of problems) process.stderr.write(`${visibleText(problem)}\n`);
+}
+
+/** `mailbox [days]`: what may be left out is in brackets. `schema`: a JSON Schema. */
+function parametersText({ properties, required }: ReturnType<typeof parametersSchema>): string {
+  return Object.keys(properties)
+    .map((name) => (required.includes(name) ? name : `[${name}]`))
+    .join(' ');
 }
 
 /** Rows come from a store. The ledger says what is wrong with the store when there is none, or none that can be read. */

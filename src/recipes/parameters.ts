@@ -1,6 +1,7 @@
 // What a run is asked with, checked against the recipe's typed parameters: every mistake at once.
 import { didYouMean } from '../model/nearest.ts';
 import type { Parameter, ParameterType, ParameterValue, ParameterValues } from '../model/recipe.ts';
+import { sentence } from '../wording/explain.ts';
 
 const maxTextLength = 1_000;
 
@@ -18,7 +19,7 @@ export function checkParameters(parameters: readonly Parameter[], given: Readonl
     if ('wrong' in read) problems.push(`the parameter ${parameter.name} ${read.wrong}`);
     else values[parameter.name] = read.value;
   }
-  return problems.length > 0 ? { problems } : { values };
+  return problems.length > 0 ? { problems: problems.map(sentence) } : { values };
 }
 
 function unknownParameter(name: string, known: readonly string[]): string {

@@ -23,7 +23,8 @@ test('without a daemon it asks the store, as a table, JSON or CSV, and says what
   await store.close();
   const listed = await warmwarden('recipes', 'list', '--config', config);
   expect([listed.code, listed.stderr]).toEqual([0, '']);
-  expect(listed.stdout).toMatch(/^pause-domain +Pause a domain +pause$/m);
+  expect(listed.stdout).toMatch(/^pause-domain +Pause a domain +domain +pause$/m);
+  expect(listed.stdout).toMatch(/^stale-data .* \[minutes\]/m);
   const run = ['recipes', 'run', 'stale-data', '--config', config];
   expect((await warmwarden(...run)).stdout).toContain('[U+001B][31mred@one.example');
   const json = JSON.parse((await warmwarden(...run, '--param', 'minutes=5', '--json')).stdout);
@@ -31,7 +32,7 @@ test('without a daemon it asks the store, as a table, JSON or CSV, and says what
   expect((await warmwarden(...run, '--csv')).stdout).toMatch(/^account,mailbox_id,email,.*\r\nacme,m1,/);
   expect(await warmwarden(...run, '--param', 'minutes=soon')).toMatchObject({
     code: 2,
-    stderr: 'the parameter minutes must be a whole number\n',
+    stderr: 'The parameter minutes must be a whole number.\n',
   });
   const applied = await warmwarden('recipes', 'run', 'refresh-dns', '--apply', '--yes', '--config', config);
   expect([applied.code, applied.stderr]).toEqual([1, expect.stringContaining('needs a running daemon')]);

@@ -234,7 +234,7 @@ describe('a recipe on the page', () => {
     const send = (from: TestBrowser, changed: Record<string, string>, headers = {}) =>
       from.post(path, { ...Object.fromEntries(fields), ...changed }, headers);
     const wrong = await send(viewer, { 'parameter.domain': '' });
-    expect([wrong.status, wrong.text.includes('the parameter domain is missing')]).toEqual([400, true]);
+    expect([wrong.status, wrong.text.includes('The parameter domain is missing.')]).toEqual([400, true]);
     expect((await send(viewer, { form_token: 'x' })).status).toBe(403);
     expect((await send(browser, {})).status).toBe(403);
     expect((await send(viewer, {}, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);

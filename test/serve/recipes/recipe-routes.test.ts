@@ -146,7 +146,7 @@ describe('what is refused', () => {
     const [, refusal] = await jsonOf(await ask('/recipes/count/runs', { method: 'POST', body }));
     expect(refusal).toMatchObject({
       message:
-        '"mots" is not a parameter of this recipe (did you mean most?) the parameter most must be a whole number',
+        '"mots" is not a parameter of this recipe (did you mean most?). The parameter most must be a whole number.',
     });
   });
 
