@@ -83,8 +83,8 @@ test('check reads all rows, names what is damaged and what does not fit, and exi
     SELECT 'a', 'm' || n, 'stats', 1, CASE n WHEN 240 THEN '{half' WHEN 250 THEN '{}' ELSE '{"rows":null}' END
     FROM generate_series(1, 250) n`);
   await query(
-    `INSERT INTO replicas (id, name, version, started_at, beat, beat_at, config_digest, wants)
-      VALUES ('r', 'process 1 on a', '', 0, 0, 0, '', '[]')`,
+    `INSERT INTO replicas (id, name, version, started_at, beat, beat_at, config_digest, wants, store_failure)
+      VALUES ('r', 'process 1 on a', '', 0, 0, 0, '', '[]', '7')`,
   );
   const { code, stderr } = await run('check');
   expect([code, stderr.split('\n').slice(1, -1)]).toEqual([
@@ -96,6 +96,7 @@ test('check reads all rows, names what is damaged and what does not fit, and exi
       expect.stringMatching(
         /^A row of the table changes can't be read: its column change is damaged \(ctid = '\(\d+,\d+\)'\)\.$/,
       ),
+      expect.stringMatching(/^A row of the table replicas can't be read: its column store_failure is damaged /),
       'More than one action is in progress for a mailbox: agency/m1.',
       'The table command_mailboxes names a command that is not there: 77.',
       'The table run_rows has rows of a run that is not there: run-9.',

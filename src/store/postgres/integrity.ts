@@ -17,9 +17,19 @@ export async function problemsIn(db: Kysely<Tables>, place: PostgresPlace): Prom
   }
 }
 
+/** The JSON of the table that PostgreSQL alone has. */
+const ofReplicas = [
+  ['replicas', 'wants'],
+  ['replicas', 'store_failure'],
+] as const;
+
 async function unreadableRows(place: PostgresPlace): Promise<readonly string[]> {
   const problems = new Map<string, string[]>();
-  const reads = jsonColumns.map(([table, column]) => ({ table, columns: ['ctid', column], newestOnly: false }));
+  const reads = [...jsonColumns, ...ofReplicas].map(([table, column]) => ({
+    table,
+    columns: ['ctid', column],
+    newestOnly: false,
+  }));
   await readSnapshot(place, reads, ({ table, columns }, rows) => {
     const [, column = ''] = columns;
     const found = problems.get(`${table} ${column}`) ?? [];
