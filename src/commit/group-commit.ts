@@ -4,7 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { BadRecords, CalmRecord, WaitingRecords } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
-import { nextTurn, type World } from '../world.ts';
+import { inTurns, nextTurn, type World } from '../world.ts';
 import { MovingCommit } from './moving-commit.ts';
 import type { Turns } from './turns.ts';
 
@@ -12,6 +12,8 @@ import type { Turns } from './turns.ts';
 const commitEveryMs = 500;
 /** In one transaction: a larger one would be written and shown without a pause. */
 const mailboxesAPiece = 200;
+/** Of them, so many are shown in one turn of the event loop. */
+const mailboxesShown = 50;
 
 export interface GroupCommitRooms {
   readonly world: Pick<World, 'clock'>;
@@ -104,7 +106,7 @@ export class GroupCommit implements WaitingRecords {
       } catch (error) {
         // The store took nothing of this piece, so the rest is not tried.
         const rest = all.slice(from);
-        this.settled(rest, new Map(rest.map((record) => [record, error])));
+        await this.settled(rest, new Map(rest.map((record) => [record, error])));
         return;
       }
     }
@@ -133,16 +135,22 @@ export class GroupCommit implements WaitingRecords {
     );
   }
 
-  settled(records: readonly CalmRecord[], bad: BadRecords): void {
-    for (const record of records) {
-      const { account, id } = record.mailbox;
-      const ofAccount = this.#staged.get(account);
-      const outcomes = ofAccount?.get(id)?.outcomes ?? [];
-      ofAccount?.delete(id);
-      if (ofAccount?.size === 0) this.#staged.delete(account);
-      if (!bad.has(record)) for (const { committed } of outcomes) committed(record.mailbox);
-      else for (const { lost } of outcomes.toReversed()) lost(bad.get(record));
-    }
+  /** In turns of the event loop: what another commit took along of a large account is more than a piece. */
+  settled(records: readonly CalmRecord[], bad: BadRecords): Promise<void> {
+    const settle = (piece: readonly CalmRecord[]) => {
+      for (const record of piece) this.#settle(record, bad);
+    };
+    return this.#rooms.world.clock.busy(() => inTurns(records, settle, { size: mailboxesShown }));
+  }
+
+  #settle(record: CalmRecord, bad: BadRecords): void {
+    const { account, id } = record.mailbox;
+    const ofAccount = this.#staged.get(account);
+    const outcomes = ofAccount?.get(id)?.outcomes ?? [];
+    ofAccount?.delete(id);
+    if (ofAccount?.size === 0) this.#staged.delete(account);
+    if (!bad.has(record)) for (const { committed } of outcomes) committed(record.mailbox);
+    else for (const { lost } of outcomes.toReversed()) lost(bad.get(record));
   }
 
   async #commitLater(): Promise<void> {

@@ -10,6 +10,8 @@ import type { Turns } from './turns.ts';
 
 /** So many answers go into one transaction at most. */
 const answersAPiece = 100;
+/** What follows from so many is done in the turn of their commit. */
+const answersShownWithIt = 10;
 /** So long after a failure each answer is committed by itself: one that can't be written keeps no other from it. */
 const aloneAfterFailureMs = minuteMs;
 
@@ -91,6 +93,8 @@ export class MovingCommit {
       failure = { error };
       this.#aloneUntil = this.#rooms.world.clock.monotonic() + aloneAfterFailureMs;
     }
+    // COMMIT, and what is shown of many answers, have a turn of the event loop each.
+    if (all.length > answersShownWithIt) await this.#rooms.world.clock.busy(() => nextTurn());
     const mailboxes = new Map(this.#mailboxes);
     this.#waiting = [];
     this.#mailboxes.clear();

@@ -64,8 +64,8 @@ export type BadRecords = ReadonlyMap<CalmRecord, unknown>;
 export interface WaitingRecords {
   /** Those of some accounts; of all when they are null. */
   of(accounts: readonly string[] | null): readonly CalmRecord[];
-  /** These wait no longer: they were committed, but for the bad ones. */
-  settled(records: readonly CalmRecord[], bad: BadRecords): void;
+  /** These wait no longer: they were committed, but for the bad ones. Resolves when they are shown. Never rejects. */
+  settled(records: readonly CalmRecord[], bad: BadRecords): Promise<void>;
 }
 
 export interface BreakerRecord {

@@ -362,7 +362,7 @@ export class Store {
       [...written].map(accountScope),
     );
     for (const error of bad.values()) this.#gate.notice(error);
-    this.#waiting?.settled(waiting, bad);
+    await this.#waiting?.settled(waiting, bad);
     return result;
   }
 

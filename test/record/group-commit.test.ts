@@ -230,3 +230,21 @@ test('a stop commits what is staged, and afterwards nothing waits', async () => 
   await stage.answered('m1', stats(51));
   expect(sentOf(await stage.stored('m1'))).toBe(51);
 });
+
+test('what a large commit brings is shown in several turns of the event loop', async () => {
+  const many = Array.from({ length: 120 }, (_, number) => `n${number}`);
+  await using stage = await recording(many, everyMs);
+  for (const id of many) await stage.answered(id, dns);
+  const shown = () => many.filter((id) => stage.mailbox(id)?.dns).length;
+  const counts = [shown()];
+  const look = () => {
+    counts.push(shown());
+    if (shown() < many.length) setImmediate(look);
+  };
+  setImmediate(look);
+  await stage.group.flush();
+  counts.push(shown());
+  expect([counts[0], shown()]).toEqual([0, many.length]);
+  const steps = counts.map((count, index) => count - (counts[index - 1] ?? 0));
+  expect(Math.max(...steps)).toBeLessThanOrEqual(50);
+});

@@ -244,7 +244,7 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       const settled: string[] = [];
       store.takeAlong({
         of: () => waiting,
-        settled: (records, failed) => {
+        settled: async (records, failed) => {
           for (const record of records) settled.push(`${record.mailbox.id} ${failed.has(record) ? 'bad' : 'written'}`);
         },
       });
