@@ -562,7 +562,7 @@ describe('the headline', () => {
     if (one) fleet.putAction(action('a1', one, { state: 'confirmed', settledAt: now - 2 * hourMs }));
     expect(await said(null)).toEqual([false, false]);
     expect(await read(fleet)).toMatch(
-      /The key last changed a mailbox <time[^>]*>2\s+h ago<\/time>\. Warmwarden started/,
+      /Warmwarden last changed a mailbox of it <time[^>]*>2\s+h ago<\/time>\. The next action/,
     );
   });
 

@@ -64,7 +64,7 @@ function writingOf(accounts: readonly OnlineAccount[], seen: SeenDaemon | null):
 }
 
 function wroteEarlier(account: string, at: string, { fleet }: SeenDaemon): string {
-  return `Account ${account}: the API let the last write through on ${momentIn(fleet.time_zone)(at)}. The daemon started after that: its next action shows whether the key may still write.`;
+  return `Account ${account}: the API let the last write through on ${momentIn(fleet.time_zone)(at)}. The daemon's next action shows whether the key may still write.`;
 }
 
 function budgetOf({ account, forecast, selected }: OnlineAccount): Examined {

@@ -74,14 +74,14 @@ export function oldestPoll({ oldestDueAt, failingSince }: AccountState, now: Epo
   return oldestDueAt === null || failingSince !== null ? '' : `, the oldest for ${duration(now - oldestDueAt)}`;
 }
 
-/** Of a key that has not written since the start, nobody knows whether it still may. */
+/** Of a key that has not written since Warmwarden has it, nobody knows whether it may. */
 function keyNote({ keyWrites }: AccountState, lastWriteAt: EpochMs | null, now: EpochMs): Markup | string {
   if (keyWrites === true) return '';
   if (keyWrites === false)
     return html`<p class="bad">The key may not write, so Warmwarden does NOT act on breaches.</p>`;
   return lastWriteAt === null
     ? html`<p class="muted">Whether the key may write is not known yet: the first action shows it.</p>`
-    : html`<p class="muted">The key last changed a mailbox ${ago(lastWriteAt, now)}. Warmwarden started after that: the next action shows whether the key may still write.</p>`;
+    : html`<p class="muted">Warmwarden last changed a mailbox of it ${ago(lastWriteAt, now)}. The next action shows whether the key may still write.</p>`;
 }
 
 /** So many names are listed. */
