@@ -14,6 +14,7 @@ import { guardHeld, heldSubject } from '../alert/rules/breaker-rule.ts';
 import { changedByOthersEvent } from '../alert/rules/changed-rule.ts';
 import { domainObject, ipObject } from '../alert/rules/finding-rules.ts';
 import { lateRequestEvent } from '../alert/rules/late-rule.ts';
+import { knownSince } from '../alert/rules/stale-rule.ts';
 import { type ActionContext, actedEvent, actionFailedCondition, conditionsAfter, isOverdue } from '../alert/rules.ts';
 import { tune } from '../alert/tuning.ts';
 import type { MovingCommit } from '../commit/moving-commit.ts';
@@ -222,10 +223,13 @@ export class AccountAlerts {
     const { account, staleBefore, staleMeasurement, policyFor, seenAgain } = this.#options;
     const unreadSince = (route: MeasuredRoute) => staleMeasurement(route).unreadSince;
     const state = this.#fleet.account(account);
-    const conditions: Condition[] = state ? [...accountConditions(state, now, this.#options.rules().timeZone)] : [];
+    const { timeZone } = this.#options.rules();
+    const conditions: Condition[] = state
+      ? [...accountConditions(state, now, timeZone, this.#fleet.sweep(account))]
+      : [];
     const staleFrom = { stats: staleBefore(), dns: unreadSince('dns'), blacklist: unreadSince('blacklist') };
     const isOld = (mailbox: MailboxState, route: keyof typeof staleFrom) =>
-      (mailbox[route]?.at ?? mailbox.firstSeenAt) < staleFrom[route];
+      (route === 'stats' ? knownSince(mailbox) : (mailbox[route]?.at ?? mailbox.firstSeenAt)) < staleFrom[route];
     for (const mailbox of this.#fleet.mailboxesOf(account)) {
       const { action } = mailbox;
       if (action && isOverdue(action, now))

@@ -163,7 +163,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   stale_data: {
     means:
-      'The statistics of a mailbox are older than three poll intervals, end too many days ago (guard.stale_after_days), or have not changed through two whole days on which it sends.',
+      'The statistics of a mailbox are older than three poll intervals, end too many days ago (guard.stale_after_days), or have not changed through two whole days on which it sends. Or the mailbox has never been judged for so long, because its warm-up could not be read.',
     done: 'Warmwarden decides nothing on old data: the mailbox is not guarded until fresh statistics arrive.',
     todo: 'Check whether the API is up, whether the mailbox still sends, and whether the request budget is large enough: `warmwarden check --online`.',
   },
@@ -190,9 +190,10 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',
   },
   budget_too_small: {
-    means: 'For half an hour the configured cadence has needed more requests than the plan allows.',
+    means:
+      'For half an hour the configured cadence has needed more requests than the plan allows. The alert is a warning while a first sweep of over an hour is in progress: mailboxes that it has not read yet are not guarded.',
     done: 'Warmwarden reads the riskiest mailboxes first. Other data gets older than configured.',
-    todo: 'Run `warmwarden check --online` for the numbers, then choose a slower cadence or a larger plan.',
+    todo: 'Run `warmwarden check --online` for the numbers, then choose a slower cadence or a larger plan. `warmwarden status` shows how far a first sweep is.',
   },
   changed_by_others: {
     means:

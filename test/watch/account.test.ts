@@ -156,6 +156,38 @@ test('statistics that stay away are stale, and fresh ones end that', async () =>
   expect(await duty.notified()).toEqual(['firing stale_data', 'resolved stale_data']);
 });
 
+test('a mailbox whose warm-up was never read is told like one without statistics, and ends when it is judged', async () => {
+  await using duty = await goOnDuty();
+  duty.between.meddle = ({ path }) =>
+    path.startsWith('/v1/warmup') ? { status: 500, body: { error: 'oops' } } : 'pass';
+  await duty.until(() => duty.alert('stale_data')?.status === 'firing', 2 * hourMs);
+  expect([duty.mailbox()?.stats === null, duty.mailbox()?.verdict]).toEqual([false, null]);
+  expect(duty.alert('stale_data')?.facts.title).toBe(`${amelia}: not judged, the warm-up cannot be read`);
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.alert('stale_data') === undefined, hourMs);
+  expect(await duty.notified()).toEqual(['firing stale_data', 'resolved stale_data']);
+});
+
+test('a first sweep of hours is told while mailboxes wait to be judged, once', async () => {
+  const names = Array.from({ length: 40 }, (_, number) => `wait${number}@slow.example`);
+  const fleet = names.map((email) => ({
+    email,
+    provider: 'google' as const,
+    mode: 'slow' as const,
+    startedDaysAgo: 3,
+  }));
+  await using duty = await goOnDuty({
+    scenario: { name: 'slow', summary: 'One request a minute.', fleet, incidents: [] },
+    requestsPerMinute: 1,
+  });
+  await duty.run(hourMs);
+  expect(duty.alert('budget_too_small')).toMatchObject({ status: 'firing', severity: 'warning' });
+  await duty.until(() => duty.fleet().sweep('agency')?.part !== 'judging', 6 * hourMs);
+  await duty.run(minuteMs);
+  expect(duty.alert('budget_too_small')).toMatchObject({ status: 'firing', severity: 'info' });
+  expect((await duty.notified()).filter((one) => one.includes('budget'))).toEqual(['firing budget_too_small']);
+});
+
 test('a mailbox whose statistics disappear is not judged until they are back', async () => {
   await using duty = await goOnDuty({ scenario: stormOf(oliver) });
   await duty.run(10 * minuteMs);

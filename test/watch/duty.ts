@@ -66,6 +66,8 @@ export interface DutyOptions {
   readonly selects?: (mailbox: { readonly email: string }) => boolean;
   /** 0, as here by default: spare requests are not spent. */
   readonly statsIntervalMinMs?: number;
+  /** Of the key; 100 by default. */
+  readonly requestsPerMinute?: number;
   /** How late the watch begins, the simulation going on before it. */
   readonly afterMs?: number;
 }
@@ -105,7 +107,10 @@ export async function goOnDuty(options: DutyOptions = {}) {
   let shift = await begin(join(root, 'first'), options);
   let shifts = 1;
 
-  async function begin(folder: string, { policy, poll = usualPoll, selects = () => true }: DutyOptions) {
+  async function begin(
+    folder: string,
+    { policy, poll = usualPoll, selects = () => true, requestsPerMinute = 100 }: DutyOptions,
+  ) {
     const store = await Store.open(join(folder, 'warmwarden.db'), clock.now());
     const fleet = new Fleet();
     const picture = await store.loadPicture();
@@ -119,7 +124,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
       request: (count: RequestCount) => counted.push(count),
     };
     const client = { account: 'agency', baseUrl: between.url, apiKey: demoKey, statsDays: 30 };
-    const api = new MailboxApi({ ...client, requestsPerMinute: 100, headroomPpm: 100_000 }, daemonsWorld, tally);
+    const api = new MailboxApi({ ...client, requestsPerMinute, headroomPpm: 100_000 }, daemonsWorld, tally);
     const schedules = Object.fromEntries(
       Object.entries(poll).map(([route, expression]) => [route, cronSchedule(expression)]),
     ) as Record<Route, ReturnType<typeof cronSchedule>>;

@@ -1,5 +1,6 @@
 // The rules of an account: is the API up, is the key accepted, may it write, is it ours alone, is the mailbox list whole.
 import type { AccountState, MailboxState } from '../../model/mailbox.ts';
+import type { SweepProgress } from '../../model/sweep.ts';
 import { type EpochMs, hourMs, minuteMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
 import { counted, momentText } from '../../wording/phrases.ts';
@@ -16,14 +17,19 @@ const throttlesUntilFiring = 3;
 /** Addresses that a sentence carries at most. */
 const namesShown = 5;
 
-/** What the state of an account says. One that has neither succeeded nor failed yet is unknown. */
-export function accountConditions(account: AccountState, now: EpochMs, zone: string): readonly Condition[] {
+/** What the state of an account says. One that has neither succeeded nor failed yet is unknown. `sweep`: its first, while it goes on. */
+export function accountConditions(
+  account: AccountState,
+  now: EpochMs,
+  zone: string,
+  sweep?: SweepProgress,
+): readonly Condition[] {
   return [
     apiDown(account, now, zone),
     keyRejected(account),
     keyReadOnly(account),
     keyShared(account, now),
-    budgetTooSmall(account),
+    budgetTooSmall(account, sweep, now),
     apiUnwell(account),
     listUnread(account, now, zone),
     clockOff(account),

@@ -12,11 +12,21 @@ const frozenSendingDays = 2;
 /** Emails so long ago say that it used to send. */
 const usedToSendDays = 14;
 
+/** Since when nothing newer is known by which it could be judged: statistics alone, without its warm-up, are nothing. */
+export function knownSince({ verdict, stats, firstSeenAt }: MailboxState): EpochMs {
+  return verdict === null ? firstSeenAt : (stats?.at ?? firstSeenAt);
+}
+
+/** Its statistics were read, and it could not be judged: its warm-up never was. */
+function lacksWarmup({ verdict, stats }: MailboxState): boolean {
+  return verdict === null && stats !== null;
+}
+
 /** By the age of the answer, by the verdict's word that its newest day is too old, or because the counts stand still. */
 export function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
   const readAt = mailbox.stats?.at ?? null;
   const age = Math.max(0, context.now - (readAt ?? mailbox.firstSeenAt));
-  const tooOld = (readAt ?? mailbox.firstSeenAt) < context.staleBefore;
+  const tooOld = knownSince(mailbox) < context.staleBefore;
   const verdict = mailbox.verdict?.answer;
   const still = standStillSince(mailbox, context.now);
   const frozen = verdict?.reason === 'stale_data' || still !== null;
@@ -31,7 +41,7 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
       ...atOnce,
     },
     () => ({
-      title: active === true ? `${mailbox.email}: stale statistics` : `${mailbox.email}: statistics are fresh again`,
+      title: `${mailbox.email}: ${active === true ? staleTitle(mailbox) : 'statistics are fresh again'}`,
       sentences: active === true ? staleSentences(mailbox, { tooOld, still, zone }) : freshSentences(readAt, zone),
       numbers: {
         read_at: readAt === null ? null : new Date(readAt).toISOString(),
@@ -43,12 +53,22 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
   );
 }
 
+function staleTitle(mailbox: MailboxState): string {
+  return lacksWarmup(mailbox) ? 'not judged, the warm-up cannot be read' : 'stale statistics';
+}
+
 /** Moments instead of ages: a text that changes every minute would be written every minute. */
 function staleSentences(
   mailbox: MailboxState,
   { tooOld, still, zone }: { readonly tooOld: boolean; readonly still: IsoDate | null; readonly zone: string },
 ): readonly string[] {
   const verdict = mailbox.verdict?.answer;
+  if (lacksWarmup(mailbox))
+    return [
+      `Warmwarden has not read the warm-up since it first saw the mailbox on ${momentText(mailbox.firstSeenAt, zone)}.`,
+      'Without the mode there is no bounce limit: the mailbox is not guarded until Warmwarden has read its warm-up.',
+      'Check whether the mailbox API answers requests for the warm-up of this mailbox. The log has the last failure.',
+    ];
   const first =
     mailbox.stats === null
       ? `Warmwarden has not read any statistics since it first saw the mailbox on ${momentText(mailbox.firstSeenAt, zone)}.`

@@ -47,7 +47,7 @@ const small: Forecast = {
 };
 
 test('a cadence that does not fit is told after half an hour, with the sum and what would mend it', () => {
-  const { active, forMs, severity, facts } = budgetTooSmall(account(small));
+  const { active, forMs, severity, facts } = budgetTooSmall(account(small), undefined, 0);
   expect([active, forMs, severity]).toEqual([true, 30 * minuteMs, 'info']);
   expect(facts.sentences[0]).toBe(
     '1,000 mailboxes at 90 requests a minute: the cadence needs 110 a minute; stats will be up to 18 min old.',
@@ -57,6 +57,23 @@ test('a cadence that does not fit is told after half an hour, with the sum and w
 });
 
 test('it ends when the cadence fits, and before the first list it is unknown', () => {
-  expect(budgetTooSmall(account({ ...small, fits: true, mend: null })).active).toBe(false);
-  expect(budgetTooSmall(account(null)).active).toBe('unknown');
+  expect(budgetTooSmall(account({ ...small, fits: true, mend: null }), undefined, 0).active).toBe(false);
+  expect(budgetTooSmall(account(null), undefined, 0).active).toBe('unknown');
+});
+
+test('it is a warning while mailboxes wait for the end of a first sweep of over an hour, and no longer', () => {
+  const long = { ...small, firstSweepMs: 3 * hourMs };
+  const sweep = { account: 'acme', since: 0, mailboxes: 1_000, doneAt: null, keptFrom: 0 };
+  const after = (part: 'judging' | 'details', read: number, now: number, forecast = long) =>
+    budgetTooSmall(account(forecast), { ...sweep, part, read }, now);
+  expect(after('judging', 0, 0)).toMatchObject({ active: true, severity: 'warning' });
+  expect(after('judging', 0, 0).facts).toMatchObject({
+    title: 'acme: mailboxes are not guarded yet, the first sweep takes over an hour',
+    sentences: expect.arrayContaining([expect.stringContaining('is not guarded')]),
+  });
+  // Almost at its end it is the same sweep; a few newcomers of a later start are soon read.
+  expect(after('judging', 999, 3 * hourMs).severity).toBe('warning');
+  expect(after('judging', 990, 0).severity).toBe('info');
+  expect(after('details', 0, 3 * hourMs).severity).toBe('info');
+  expect(after('judging', 0, 0, { ...long, firstSweepMs: hourMs }).severity).toBe('info');
 });
