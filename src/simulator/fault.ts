@@ -127,6 +127,7 @@ const shapes = {
   'counts-unreadable': edited({ set: { 'stats.*.sent': '1,204', 'stats.*.bounced': 'NaN' } }),
   'unknown-status': edited({ set: { status: 'Frobnicating', 'mailboxes.*.status': 'Frobnicating' } }),
   'unknown-mode': edited({ set: { warmup_mode: 'TURBO' } }),
+  'respelled-mode': edited({ set: { warmup_mode: ' Balanced ' } }),
   'null-words': edited({ set: { status: null, 'mailboxes.*.status': null } }),
   'extra-fields': edited({ set: { beta: { flags: [1] }, 'mailboxes.*.tags': ['x'], 'stats.*.queued': 3 } }),
   'null-list': edited({ set: { mailboxes: null } }),

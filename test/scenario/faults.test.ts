@@ -134,6 +134,24 @@ test.each([
   ]);
 });
 
+test('S2: a mode in another spelling is unknown: not judged at once, wherever people look, and announced after an hour', async () => {
+  const scenario = of(scenarios.calm, [oliver], [{ fault: 'respelled-mode', route: 'warmup', method: 'GET' }]);
+  await using stage = await startMovedDaemon({ scenario, poll: rare });
+  await stage.run(10 * minuteMs);
+  const read = async (path: string) => (await fetch(stage.url() + path)).text();
+  expect(stage.mailbox(oliver).verdict?.answer.reason).toBe('unknown_mode');
+  expect(JSON.parse(await read('/api/fleet'))).toMatchObject({
+    tone: 'unknown',
+    headline: 'The one mailbox is not judged.',
+    states: { ok: 0, not_judged: 1 },
+  });
+  expect(await read('/metrics')).toContain('warmwarden_mailboxes{account="agency",state="not_judged"} 1\n');
+  expect(await read('/')).toContain('Not judged <b>1</b>');
+  expect(steps(stage, 'guard_blind')).toEqual([]);
+  await stage.run(2 * hourMs);
+  expect(steps(stage, 'guard_blind')).toEqual(['firing']);
+});
+
 test('S6: an inconclusive record neither fires nor resolves', async () => {
   const broken = { kind: 'dns', mailbox: oliver, records: ['spf'], from: 0, until: 5 * hourMs } as const;
   const scenario = { ...of(scenarios.calm, [oliver]), incidents: [broken] };
