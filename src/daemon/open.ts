@@ -99,7 +99,7 @@ async function loadFleet(store: Store, { accounts }: Config, { clock }: World): 
 
 function metricsSettingsOf(live: LiveConfig, fleet: Fleet, { clock }: World): MetricsSettings {
   return {
-    nearLimitPpmOf: (mailbox) => live.policyOf(mailbox).nearLimitPpm,
+    policyOf: (mailbox) => live.policyOf(mailbox),
     ...live.config.metrics,
     enforcing: (name) =>
       policyOf(live.account(name)?.guard ?? {}).enforce && fleet.writesAllowed(name, null, clock.now()),

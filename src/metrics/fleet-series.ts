@@ -1,8 +1,9 @@
 // The metric series of accounts, alerts and channels, as functions of the fleet's picture.
 
 import type { Fleet } from '../fleet/fleet.ts';
+import { unreadAccounts } from '../fleet/unread-accounts.ts';
 import { type AccountState, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
-import type { Ppm } from '../model/policy.ts';
+import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Pacer } from '../world.ts';
 import type { Labels } from './exposition/text.ts';
@@ -11,18 +12,20 @@ import { prefix } from './prefix.ts';
 
 /** What the configuration says of the series. */
 export interface MetricsSettings {
-  readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
+  readonly policyOf: (mailbox: MailboxState) => Pick<Policy, 'nearLimitPpm' | 'enforce'>;
   readonly mailboxLabel: 'email' | 'id';
   /** The most series of mailboxes that a scrape shows. */
   readonly seriesLimit: number;
-  /** Whether breaches of this account are acted on. */
+  /** Whether breaches of this account are acted on, apart from what its mailboxes override. */
   readonly enforcing: (account: string) => boolean;
 }
 
 /** What is known of the mailboxes besides the fleet itself. */
 export interface MailboxFacts {
-  /** How many mailboxes of an account are in a state. */
+  /** How many mailboxes of an account are in a state, as they were read last. */
   inState(account: string, state: GuardState): number;
+  /** How many of them Warmwarden acts on, and how many it only watches. */
+  enforcement(account: string): { readonly acts: number; readonly watches: number };
   /** How many mailboxes the series limit leaves out. */
   omitted(): number;
 }
@@ -37,7 +40,8 @@ export async function fleetFamilies(
   return [
     mailboxCounts(fleet, facts),
     mailboxesOmitted(facts),
-    ...accountFamilies(fleet, settings, now),
+    ...enforcement(fleet, facts, settings),
+    ...accountFamilies(fleet, now),
     accountGuarded(fleet),
     breakerOpen(fleet),
     await alertsFiring(fleet, pacer),
@@ -54,10 +58,37 @@ export async function fleetFamilies(
 /** Before the first whole list an account's number of mailboxes is unknown, not 0. */
 function mailboxCounts(fleet: Fleet, facts: MailboxFacts): Family {
   const listed = accountsHere(fleet).filter((account) => account.listed || fleet.mailboxCount(account.name) > 0);
-  const samples = listed.flatMap(({ name: account }) =>
-    guardStates.map((state) => ({ labels: { account, state }, value: facts.inState(account, state) })),
-  );
+  const unread = unreadAccounts(fleet);
+  const samples = listed.flatMap(({ name: account }) => {
+    // What cannot be read at present is not OK.
+    const old = unread.has(account) ? facts.inState(account, 'ok') : 0;
+    const moved: Partial<Record<GuardState, number>> = { ok: -old, not_judged: old };
+    return guardStates.map((state) => ({
+      labels: { account, state },
+      value: facts.inState(account, state) + (moved[state] ?? 0),
+    }));
+  });
   return gauge('mailboxes', 'Number of mailboxes by state of the guard.', samples);
+}
+
+/** Of accounts of which no mailbox is known, their own setting. */
+function enforcement(fleet: Fleet, facts: MailboxFacts, settings: MetricsSettings): readonly Family[] {
+  const counted = accountsHere(fleet).map(({ name }) => ({ account: name, ...facts.enforcement(name) }));
+  return [
+    gauge(
+      'guard_enforcing',
+      '1 when Warmwarden acts on breaches of mailboxes of the account, 0 when it only decides and alerts.',
+      counted.map(({ account, acts, watches }) => ({
+        labels: { account },
+        value: Number(acts + watches === 0 ? settings.enforcing(account) : acts > 0),
+      })),
+    ),
+    gauge(
+      'mailboxes_not_enforced',
+      'Number of mailboxes on whose breaches Warmwarden does not act: guard.enforce is false for them, or writes are off.',
+      counted.map(({ account, watches }) => ({ labels: { account }, value: watches })),
+    ),
+  ];
 }
 
 function mailboxesOmitted(facts: MailboxFacts): Family {
@@ -65,7 +96,7 @@ function mailboxesOmitted(facts: MailboxFacts): Family {
   return gauge('mailboxes_omitted', help, [{ labels: {}, value: facts.omitted() }]);
 }
 
-function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs): readonly Family[] {
+function accountFamilies(fleet: Fleet, now: EpochMs): readonly Family[] {
   const accounts = accountsHere(fleet);
   const one = (name: string, help: string, value: (account: (typeof accounts)[number]) => number | null) =>
     gauge(
@@ -74,9 +105,6 @@ function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs):
       accounts.flatMap((account) => sampleIfKnown({ account: account.name }, value(account))),
     );
   return [
-    one('guard_enforcing', '1 when Warmwarden acts on breaches, 0 when it only decides and alerts.', (account) =>
-      Number(settings.enforcing(account.name)),
-    ),
     one(
       'account_writable',
       '1 when the last write with the key was let through, 0 when it was refused; absent before the first.',

@@ -17,6 +17,14 @@ const sliceMs = 2;
 interface Seen {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
+  /** Whether the configuration lets Warmwarden act on it. */
+  readonly enforced: boolean;
+}
+
+interface Counts {
+  readonly states: Map<GuardState, number>;
+  acts: number;
+  watches: number;
 }
 
 /** The series of the mailboxes. */
@@ -29,7 +37,8 @@ export class MailboxBlocks {
   #seen: readonly Seen[] = [];
   /** The settings that their states were derived from. */
   #seenBy: MetricsSettings;
-  #counts: ReadonlyMap<string, ReadonlyMap<GuardState, number>> = new Map();
+  /** By account. */
+  #counts: ReadonlyMap<string, Counts> = new Map();
   #day: IsoDate;
 
   constructor(fleet: Fleet, clock: Clock, settings: MetricsSettings) {
@@ -59,7 +68,12 @@ export class MailboxBlocks {
 
   /** How many mailboxes of an account were in a state when they were counted last. */
   inState(account: string, state: GuardState): number {
-    return this.#counts.get(account)?.get(state) ?? 0;
+    return this.#counts.get(account)?.states.get(state) ?? 0;
+  }
+
+  /** How many of them Warmwarden acted on then, and how many it only watched. */
+  enforcement(account: string): { readonly acts: number; readonly watches: number } {
+    return this.#counts.get(account) ?? { acts: 0, watches: 0 };
   }
 
   /** Those that no other replica guards: it exposes its own. */
@@ -68,18 +82,19 @@ export class MailboxBlocks {
     // A reload may come meanwhile.
     const settings = this.#settings;
     const before = this.#seenBy === settings ? this.#seen : [];
-    const counts = new Map<string, Map<GuardState, number>>();
+    const counts = new Map<string, Counts>();
+    const now = this.#clock.now();
     const seen: Seen[] = [];
     for (const mailbox of this.#fleet.mailboxes()) {
       if (this.#fleet.isElsewhere(mailbox.account)) continue;
       const known = before[seen.length];
-      const one =
-        known?.mailbox === mailbox
-          ? known
-          : { mailbox, state: guardStateOf(mailbox, settings.nearLimitPpmOf(mailbox)) };
+      const one = known?.mailbox === mailbox ? known : seenBy(settings, mailbox);
       seen.push(one);
-      const ofAccount = counts.get(mailbox.account) ?? new Map<GuardState, number>();
-      counts.set(mailbox.account, ofAccount.set(one.state, (ofAccount.get(one.state) ?? 0) + 1));
+      const ofAccount = counts.get(mailbox.account) ?? { states: new Map(), acts: 0, watches: 0 };
+      counts.set(mailbox.account, ofAccount);
+      ofAccount.states.set(one.state, (ofAccount.states.get(one.state) ?? 0) + 1);
+      if (one.enforced && this.#fleet.writesAllowed(mailbox.account, mailbox.id, now)) ofAccount.acts += 1;
+      else ofAccount.watches += 1;
       if (pacer.due()) await pacer.turn();
     }
     this.#counts = counts;
@@ -127,4 +142,9 @@ export class MailboxBlocks {
   #nameOf(mailbox: MailboxState): string {
     return this.#settings.mailboxLabel === 'id' ? visibleText(mailbox.id) : this.#fleet.nameOf(mailbox);
   }
+}
+
+function seenBy({ policyOf }: MetricsSettings, mailbox: MailboxState): Seen {
+  const { nearLimitPpm, enforce } = policyOf(mailbox);
+  return { mailbox, state: guardStateOf(mailbox, nearLimitPpm), enforced: enforce };
 }

@@ -38,6 +38,8 @@ interface GroupedParts {
   readonly tags: Tags;
   readonly wide: readonly Alert[];
   readonly silences: readonly Silence[];
+  /** Accounts of which no mailbox is OK: at best it was when last read. */
+  readonly unread: ReadonlySet<string>;
 }
 
 /** Counts mailbox after mailbox: a large fleet is not gone through at once. */
@@ -47,19 +49,22 @@ export class Grouped {
   readonly #wide: WideAlerts;
   /** Of those, the ones that no person silenced. */
   readonly #loud: WideAlerts;
+  readonly #unread: ReadonlySet<string>;
   readonly #groups = new Map<string | null, Counting>();
 
-  constructor(by: Grouping, { tags, wide, silences }: GroupedParts) {
+  constructor(by: Grouping, { tags, wide, silences, unread }: GroupedParts) {
     this.#by = by;
     this.#tags = tags;
     this.#wide = new WideAlerts(wide);
     this.#loud = new WideAlerts(wide.filter((alert) => silenceOf(alert, silences) === null));
+    this.#unread = unread;
   }
 
   add(one: RankedMailbox): void {
     const wide = [...this.#wide.about(one.mailbox)];
-    const urgency = Math.min(one.urgency, urgencyWith(one.state, this.#loud.about(one.mailbox)));
-    for (const name of namesOf(one, this.#by, this.#tags)) count(this.#groups, name, { one, wide, urgency });
+    const state = one.state === 'ok' && this.#unread.has(one.mailbox.account) ? 'not_judged' : one.state;
+    const urgency = Math.min(one.urgency, urgencyWith(state, this.#loud.about(one.mailbox)));
+    for (const name of namesOf(one, this.#by, this.#tags)) count(this.#groups, name, { one, state, wide, urgency });
   }
 
   /**
@@ -71,7 +76,7 @@ export class Grouped {
     this.#groups.set(name, group);
     const alerts = this.#wide.ofAccount(name);
     for (const alert of alerts) group.firing.add(alert);
-    const isRead = state?.listed && state.failingSince === null;
+    const isRead = state !== null && !this.#unread.has(name);
     group.urgency = Math.min(group.urgency, urgencyWith(isRead ? 'ok' : 'not_judged', this.#loud.ofAccount(name)));
   }
 
@@ -110,16 +115,22 @@ function newGroup(mailboxes: number | null): Counting {
 
 interface Counted {
   readonly one: RankedMailbox;
+  /** As it counts at present. */
+  readonly state: GuardState;
   readonly wide: readonly Alert[];
   readonly urgency: number;
 }
 
-function count(groups: Map<string | null, Counting>, name: string | null, { one, wide, urgency }: Counted): void {
+function count(
+  groups: Map<string | null, Counting>,
+  name: string | null,
+  { one, state, wide, urgency }: Counted,
+): void {
   const group = groups.get(name) ?? newGroup(0);
   groups.set(name, group);
   const verdict = one.mailbox.verdict?.answer;
   group.mailboxes = (group.mailboxes ?? 0) + 1;
-  group.states.set(one.state, (group.states.get(one.state) ?? 0) + 1);
+  group.states.set(state, (group.states.get(state) ?? 0) + 1);
   for (const alert of [...one.alerts, ...wide]) group.firing.add(alert);
   group.urgency = Math.min(group.urgency, urgency);
   if (!verdict?.windowFrom) return;

@@ -19,6 +19,12 @@ interface Facts extends States {
   readonly accounts: readonly AccountState[];
 }
 
+/** Mailboxes in each state. None of an unread account is OK: what of them was OK when last read is not judged now. */
+export function countsNow({ counts, okIn }: Pick<States, 'counts' | 'okIn'>, unread: ReadonlySet<string>): StateCounts {
+  const old = [...okIn].reduce((sum, [account, count]) => (unread.has(account) ? sum + count : sum), 0);
+  return { ...counts, ok: counts.ok - old, not_judged: counts.not_judged + old };
+}
+
 /** "1 mailbox paused by Warmwarden, 2 recovering, 9 OK": the first part names what is counted. Nothing that cannot be read is OK. */
 export function stateSentence(facts: Facts): string {
   const { counts, accounts, okIn } = facts;

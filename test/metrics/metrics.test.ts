@@ -4,6 +4,8 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { mailboxMetrics } from '../../src/metrics/mailbox-series.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
 import { systemClock } from '../../src/world.ts';
 import {
   account,
@@ -181,7 +183,7 @@ describe('the series of the daemon', () => {
     fleet.putAccount(account('unasked', { lastSuccessAt: null, listed: false }));
     fleet.putAlert(alert({ rule: 'stale_data', status: 'pending' }));
     fleet.putAccount(account('rejected', { lastSuccessAt: null, failingSince: now, keyRejected: true }));
-    const series = await scrape(fleet, { enforcing: (name) => name === 'acme' });
+    const series = await scrape(fleet);
     expect(sampleOf(series, 'api_up', { account: 'acme' })).toBe(0);
     expect(sampleOf(series, 'account_key_accepted', { account: 'acme' })).toBe(1);
     expect(sampleOf(series, 'account_key_accepted', { account: 'rejected' })).toBe(0);
@@ -189,17 +191,60 @@ describe('the series of the daemon', () => {
     expect(sampleOf(series, 'api_up', { account: 'northwind' })).toBe(1);
     expect(sampleOf(series, 'api_up', { account: 'unasked' })).toBeUndefined();
     expect(sampleOf(series, 'mailboxes', { account: 'unasked', state: 'ok' })).toBeUndefined();
-    expect(sampleOf(series, 'mailboxes', { account: 'acme', state: 'ok' })).toBe(8);
     expect(sampleOf(series, 'account_writable', { account: 'acme' })).toBe(0);
     expect(sampleOf(series, 'account_writable', { account: 'northwind' })).toBeUndefined();
-    expect(sampleOf(series, 'guard_enforcing', { account: 'acme' })).toBe(1);
-    expect(sampleOf(series, 'guard_enforcing', { account: 'northwind' })).toBe(0);
     expect(sampleOf(series, 'poll_oldest_due_seconds', { account: 'acme' })).toBe(12);
     expect(sampleOf(series, 'alerts_firing', { account: 'acme', rule: 'dns_failing', severity: 'critical' })).toBe(1);
     expect(sampleOf(series, 'alerts_firing', { rule: 'stale_data' })).toBeUndefined();
     expect(sampleOf(series, 'outbox_pending', { channel: 'ops' })).toBe(0);
     expect(sampleOf(series, 'outbox_oldest_timestamp_seconds')).toBeUndefined();
     expect(sampleOf(series, 'build_info', { version: '0.1.0' })).toBe(1);
+  });
+
+  test('count mailboxes that were OK as not judged while their account cannot be read', async () => {
+    const fleet = exampleFleet();
+    const counted = async (name: string) => {
+      const series = await scrape(fleet);
+      const of = (state: string) => sampleOf(series, 'mailboxes', { account: name, state });
+      return [of('ok'), of('not_judged'), of('paused_by_guard')];
+    };
+    expect(await counted('acme')).toEqual([8, 0, 1]);
+    expect(await counted('northwind')).toEqual([0, 1, 0]);
+    fleet.putAccount(account('acme', { failingSince: now - 60_000 }));
+    expect(await counted('acme')).toEqual([0, 8, 1]);
+    fleet.putAccount(account('acme', { listed: false }));
+    expect(await counted('acme')).toEqual([0, 8, 1]);
+    fleet.putAccount(account('acme'));
+    expect(await counted('acme')).toEqual([8, 0, 1]);
+    const unguarded = { since: now - 90_000, why: 'its request loop is stuck', isStarting: false };
+    fleet.putGuarding([{ account: 'acme', unguarded, elsewhere: null }]);
+    expect(await counted('acme')).toEqual([0, 8, 1]);
+  });
+
+  test('say on how many mailboxes of an account Warmwarden does not act, whatever keeps it from that', async () => {
+    const fleet = exampleFleet();
+    fleet.putAccount(account('unlisted', { listed: false }));
+    const enforced = async (acts: (mailbox: MailboxState) => boolean) => {
+      const policyOf = (mailbox: MailboxState) => ({ ...defaultPolicy, enforce: acts(mailbox) });
+      const series = await scrape(fleet, { policyOf, enforcing: () => false });
+      return ['acme', 'northwind', 'unlisted'].map((name) => [
+        sampleOf(series, 'guard_enforcing', { account: name }),
+        sampleOf(series, 'mailboxes_not_enforced', { account: name }),
+      ]);
+    };
+    const unlisted = [0, 0];
+    expect(await enforced(() => true)).toEqual([[1, 0], [1, 0], unlisted]);
+    expect(await enforced(({ id }) => id !== 'm5')).toEqual([[1, 1], [1, 0], unlisted]);
+    expect(await enforced(({ account: name }) => name === 'acme')).toEqual([[1, 0], [0, 2], unlisted]);
+    expect(await enforced(({ id }) => id === 'm5')).toEqual([[1, 9], [0, 2], unlisted]);
+    const stop = { since: now, until: null, by: 'ann', reason: 'a look' };
+    fleet.putWritesOff({
+      ...stop,
+      scope: { kind: 'mailbox', account: 'acme', mailboxId: 'm5', email: 'box5@acme.example' },
+    });
+    expect((await enforced(() => true))[0]).toEqual([1, 1]);
+    fleet.putWritesOff({ ...stop, scope: { kind: 'account', account: 'acme' } });
+    expect((await enforced(() => true))[0]).toEqual([0, 10]);
   });
 
   test('forget an account that a reload took away', async () => {
@@ -288,7 +333,8 @@ describe('the series of the configuration', () => {
     metrics.configRefused();
     expect(sampleOf(await read(), successful)).toBe(0);
     expect(sampleOf(await read(), takenAt)).toBe(now / 1_000);
-    metrics.configured({ ...metricsSettings, mailboxLabel: 'id', enforcing: () => false });
+    const policyOf = () => ({ ...defaultPolicy, enforce: false });
+    metrics.configured({ ...metricsSettings, mailboxLabel: 'id', policyOf });
     const after = await read();
     expect(sampleOf(after, successful)).toBe(1);
     expect(sampleOf(after, takenAt)).toBe(now / 1_000 + 60);

@@ -12,6 +12,7 @@ import type { Metrics } from '../../src/metrics/metrics.ts';
 import { addMetrics, type ScrapeLimits } from '../../src/metrics/metrics-route.ts';
 import type { Answer } from '../../src/metrics/scrape-answer.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
 import { createLog, movedClock, systemClock } from '../../src/world.ts';
 import { exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
 import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../serve/running-server.ts';
@@ -241,13 +242,14 @@ describe('other settings', () => {
   test('that come while the mailboxes are judged are what the next scrape judges all of them by', async () => {
     const fleet = new Fleet();
     const near = { at: now, answer: verdict({ sent: 200, bounced: 1, limitPpm: 10_000 }) };
+    const nearAt = (nearLimitPpm: number) => ({ ...defaultPolicy, nearLimitPpm });
     for (const id of ['m1', 'm2', 'm3']) fleet.putMailbox(mailbox(id, `${id}@acme.example`, { verdict: near }));
-    const reload = () => metrics.configured({ ...metricsSettings, nearLimitPpmOf: () => 500_000 });
+    const reload = () => metrics.configured({ ...metricsSettings, policyOf: () => nearAt(500_000) });
     const reloadedMeanwhile = ({ id }: MailboxState) => {
       if (id === 'm2') reload();
-      return 900_000;
+      return nearAt(900_000);
     };
-    const metrics = metricsOf(fleet, stillWorld(), { nearLimitPpmOf: reloadedMeanwhile });
+    const metrics = metricsOf(fleet, stillWorld(), { policyOf: reloadedMeanwhile });
     const nearIn = (text: string) => text.match(/^warmwarden_guard_state\{.*"near_limit"\} 1$/gm)?.length ?? 0;
     expect(nearIn(await textOf(metrics))).toBe(0);
     expect(nearIn(await textOf(metrics))).toBe(3);

@@ -113,6 +113,11 @@ describe('the headline', () => {
     expect(await states()).toBe('1 mailbox near the limit, 4 OK.');
     fleet.putAccount(account('acme', { failingSince: now - 12 * minuteMs }));
     expect(await states()).toContain('1 mailbox near the limit, 1 OK, 3 OK when last read.');
+    const json = async (path: string) => JSON.parse((await read(fleet, path)).toString());
+    expect((await json('/api/fleet')).states).toMatchObject({ ok: 1, near_limit: 1, not_judged: 3 });
+    const { groups } = await json('/api/groups?by=domain');
+    const unread = groups.find(({ name }: { name: string }) => name === 'acme.example');
+    expect(unread.states).toMatchObject({ ok: 0, not_judged: 3 });
     fleet.removeMailbox('northwind', 'm8');
     expect(await states()).toContain('1 mailbox near the limit, 3 OK when last read.');
   });

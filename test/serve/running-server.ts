@@ -21,7 +21,7 @@ import { explain, now } from './example-fleet.ts';
 const nearLimitPpmOf = (_mailbox: MailboxState) => 800_000;
 
 export const metricsSettings: MetricsSettings = {
-  nearLimitPpmOf,
+  policyOf: () => defaultPolicy,
   mailboxLabel: 'email',
   seriesLimit: 1_000_000,
   enforcing: () => true,

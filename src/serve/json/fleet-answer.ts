@@ -1,6 +1,8 @@
 // GET /api/fleet: the headline, accounts and channels, and mailboxes worst first, `limit` of those that fit, from `cursor` on.
+import { unreadAccounts } from '../../fleet/unread-accounts.ts';
 import { FirstOf } from '../../overview/first-of.ts';
 import { gravestFirst, isFiring, type Rank } from '../../overview/fleet-view.ts';
+import { countsNow } from '../../overview/state-sentence.ts';
 import { cursorAfter } from '../cursor.ts';
 import { eachAlert } from '../each-alert.ts';
 import { type PictureParts, pictureOf } from '../picture.ts';
@@ -31,6 +33,7 @@ export async function fleetAnswer(parts: PictureParts, asked: URLSearchParams) {
   const body = fleetJson({
     fleet: parts.fleet,
     ...picture,
+    counts: countsNow(picture.known, unreadAccounts(parts.fleet)),
     gravest: gravest.take(),
     page,
     next,

@@ -1,4 +1,5 @@
 // GET /api/groups, and what the page of groups is read from: the fleet by account, domain, provider or tag.
+import { unreadAccounts } from '../../fleet/unread-accounts.ts';
 import { guardStates } from '../../model/mailbox.ts';
 import { type Group, Grouped, type Grouping, groupings, shareOf } from '../../overview/fleet-groups.ts';
 import { inTurns, turnAfter } from '../../world.ts';
@@ -22,7 +23,13 @@ type GroupParts = Pick<RouteParts, 'fleet' | 'ranking' | 'tags' | 'world'>;
 /** The groups that need a person first. In slices: a large fleet is not gone through at once. */
 export async function readGroups({ fleet, ranking, tags, world }: GroupParts, by: Grouping): Promise<readonly Group[]> {
   const { ranked } = await ranking.read();
-  const grouped = new Grouped(by, { tags, wide: [...fleet.wideAlerts()], silences: fleet.silences(world.clock.now()) });
+  const wide = [...fleet.wideAlerts()];
+  const grouped = new Grouped(by, {
+    tags,
+    wide,
+    silences: fleet.silences(world.clock.now()),
+    unread: unreadAccounts(fleet),
+  });
   const add = (piece: typeof ranked) => {
     for (const one of piece) grouped.add(one);
   };

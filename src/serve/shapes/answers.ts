@@ -49,7 +49,11 @@ export const fleetAnswer = z.strictObject({
   headline: text,
   advice: text,
   tone: text,
-  states: z.record(z.enum(guardStates), count).describe('Mailboxes in each state.'),
+  states: z
+    .record(z.enum(guardStates), count)
+    .describe(
+      'Mailboxes in each state. Those that were OK, of an account that cannot be read at present, count as `not_judged`.',
+    ),
   incidents,
   alerts: listOf(briefAlert).describe(
     'The 20 most severe of those that are firing; `alerts list` and `/api/alerts` have them all.',

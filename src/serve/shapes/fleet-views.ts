@@ -12,7 +12,11 @@ const group = z.strictObject({
     .describe(
       'null: unknown, because no mailbox list of the account was read yet. By account, every configured account is there.',
     ),
-  states: z.record(z.enum(guardStates), count).describe('Mailboxes in each state.'),
+  states: z
+    .record(z.enum(guardStates), count)
+    .describe(
+      'Mailboxes in each state. Those that were OK, of an account that cannot be read at present, count as `not_judged`.',
+    ),
   alerts_firing: count.describe('Firing alerts about its mailboxes, or about their domains, IP addresses or accounts.'),
   sent: count.describe('Emails in the windows by which its mailboxes are judged.'),
   bounced: count,

@@ -10,6 +10,7 @@ import { type MailboxMetric, mailboxMetrics, mailboxSamples } from '../../../src
 import { createMetrics } from '../../../src/metrics/metrics.ts';
 import { addMetrics } from '../../../src/metrics/metrics-route.ts';
 import type { MailboxState } from '../../../src/model/mailbox.ts';
+import { defaultPolicy } from '../../../src/model/policy.ts';
 import { movedClock, worldOn } from '../../../src/world.ts';
 import { now } from '../../../test/serve/example-fleet.ts';
 import { benchFleet } from './fleet.ts';
@@ -28,7 +29,7 @@ interface Side {
 async function ours(): Promise<Side> {
   const world = worldOn(movedClock(now), { level: 'silent', format: 'json' });
   const settings = {
-    nearLimitPpmOf: () => 800_000,
+    policyOf: () => defaultPolicy,
     mailboxLabel: 'email',
     seriesLimit: 100_000_000,
     enforcing: () => true,
