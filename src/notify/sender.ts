@@ -1,5 +1,6 @@
 // Sends one channel's deliveries. A channel that fails waits, and so do all of its messages; nothing else does.
 
+import { storeFingerprint } from '../alert/rules/store-rule.ts';
 import type { Channel, SendOutcome } from '../channels/channel.ts';
 import type { ChannelState } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
@@ -101,7 +102,7 @@ export class Sender {
     // A message of a storm is large: to write, to read and to send it are a turn of the event loop each.
     const turn = () => world.clock.busy(() => nextTurn('patient'));
     await turn();
-    const { pending } = await this.#outbox.contents();
+    const pending = (await this.#outbox.contents()).pending.filter((delivery) => !this.#isUntimely(delivery));
     await turn();
     const tried = this.#triedSinceOutage;
     const { delivery, waitMs } = nextDelivery(pending, {
@@ -114,6 +115,12 @@ export class Sender {
     if (this.#parts.maySend?.() === false) return notOursMs;
     await this.#attempt(delivery, newestOf(delivery, pending));
     return Math.min(waitMs, toUpkeep);
+  }
+
+  /** That the store works again, which was true of an earlier outage: while it fails, that waits. */
+  #isUntimely({ alerts, marks }: Delivery): boolean {
+    if (marks !== undefined || alerts.some((name) => name !== storeFingerprint)) return false;
+    return this.#parts.fleet.alert(storeFingerprint)?.status === 'firing';
   }
 
   /** A failure is the delivery's, whatever is sent in its place: it waits, and is given up, as if it were sent itself. */

@@ -153,6 +153,29 @@ test('after the process stood still, a lost connection is announced when it last
   expect(said()).toEqual(['Query read timeout', undefined, 'Database or disk is full']);
 });
 
+test('that it works again is not said while it fails again: a message that a channel did not take waits for the end', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url));
+  const types = () => receiver.received.map(({ body }) => JSON.parse(body).type);
+  rig.store.full = full();
+  await rig.clock.advance(minuteMs);
+  receiver.answer = status(503);
+  rig.store.full = null;
+  await rig.clock.advance(2 * minuteMs);
+  const fires = () => [...rig.fleet.alerts()].some(({ rule }) => rule === 'store_failing');
+  expect([fires(), types().includes('alerts.resolved')]).toEqual([false, true]);
+  const before = types().length;
+  rig.store.full = full();
+  receiver.answer = status(204);
+  await expect(rig.store.recordAlerts(noAlerts)).rejects.toThrow('full');
+  await rig.clock.advance(2 * hourMs);
+  expect(new Set(types().slice(before))).toEqual(new Set(['alerts.firing']));
+  rig.store.full = null;
+  await rig.clock.advance(20 * minuteMs);
+  expect(types().slice(-2)).toEqual(['alerts.resolved', 'alerts.resolved']);
+});
+
 test('a damaged file stays one, however many writes succeed', async () => {
   await using receiver = await startReceiver(() => 0);
   receiver.answer = status(204);
