@@ -61,13 +61,19 @@ export interface Tick {
 }
 
 export function tick(before: MailboxState, observation: Observation, context: TickContext): Tick {
-  const proof = proofIn(before, observation, context);
-  const late = proof ? null : latePostIn(before, observation, context);
+  const found = changesIn(before, observation);
+  const proven =
+    provenIn(before, observation, context) ?? (found.length > 0 ? belatedIn(before, observation, context) : null);
+  const late = proven ? null : latePostIn(before, observation, context);
   const lateWhat = late && changedBy(late.post);
-  const changes = proof ? [] : changesIn(before, observation).filter(({ what }) => what !== lateWhat);
+  const changes = proven ? [] : found.filter(({ what }) => what !== lateWhat);
   const observed = late?.mailbox ?? observe(before, observation);
-  const seen = proof ? confirm(before, proof, context) : afterChanges(observed, changes);
-  const confirmed = proof ? seen.action : null;
+  const confirmation = proven && confirm({ ...before, action: proven.action }, proven.observed, context);
+  const confirmed = confirmation?.action ?? null;
+  const isCurrent = proven?.action === before.action;
+  const seen = confirmation
+    ? { ...confirmation, action: isCurrent ? confirmed : before.action }
+    : afterChanges(observed, changes);
   const settled = confirmed ? [confirmed] : (late?.actions ?? []);
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
   const { policy, enforce, words, now, hasRead, writable, newId } = context;
@@ -117,10 +123,29 @@ function afterChanges(mailbox: MailboxState, changes: readonly Change[]): Mailbo
   return { ...mailbox, memory, changes: [...mailbox.changes, ...changes].slice(-changesShown) };
 }
 
-/** The warm-up answer that proves our POST, when this is one. */
-function proofIn(before: MailboxState, observation: Observation, context: TickContext): Observed<WarmupAnswer> | null {
-  if (observation.route !== 'warmup' || !isOurs(before.action, context.now)) return null;
-  return showsChange(before.action, observation.observed.answer, context.words) ? observation.observed : null;
+/** A POST of ours, and the warm-up answer that proves it. */
+interface Proven {
+  readonly action: Action;
+  readonly observed: Observed<WarmupAnswer>;
+}
+
+/** The action on the mailbox, when the answer proves its POST. */
+function provenIn({ action }: MailboxState, observation: Observation, { now, words }: TickContext): Proven | null {
+  if (observation.route !== 'warmup' || !isOurs(action, now)) return null;
+  const { observed } = observation;
+  return showsChange(action, observed.answer, words) ? { action, observed } : null;
+}
+
+/** A person's change that was not confirmed, and that gave way to the guard's own action before it showed. */
+function belatedIn(before: MailboxState, observation: Observation, context: TickContext): Proven | null {
+  const { now, words, actionsOf } = context;
+  if (observation.route !== 'warmup' || !before.warmup) return null;
+  const { observed } = observation;
+  const [was, is] = [before.warmup.answer, observed.answer];
+  const action = actionsOf(before).find(
+    (one) => one.by && isOurs(one, now) && showsChange(one, is, words) && !showsChange(one, was, words),
+  );
+  return action ? { action, observed } : null;
 }
 
 /** The mailbox after its action was read back: what we changed is claimed, and the evidence restarts. */

@@ -88,6 +88,30 @@ test('a process that was killed and started again sends nothing late: the same c
   expect([duty.posts().length - posts, duty.mailbox()?.memory?.claim]).toEqual([0, null]);
 });
 
+test('a person’s change that shows only once an action of Warmwarden has come back in its place is theirs, and nobody else’s', async () => {
+  await using duty = await goOnDuty({ poll: calmPoll });
+  const posts = (status: number) => {
+    duty.between.meddle = ({ method }) => (method === 'POST' ? { status, body: { error: 'not now' } } : 'pass');
+  };
+  posts(403);
+  await duty.until(() => duty.action()?.state === 'refused');
+  posts(500);
+  const mailbox = duty.mailbox();
+  if (!mailbox) throw new Error('no mailbox');
+  const done = duty.watch().carryOut(mailbox, { kind: 'mode', targetMode: 'slow', by: root });
+  const persons = () =>
+    duty
+      .fleet()
+      .recentActions()
+      .find(({ by }) => by !== null);
+  await duty.until(() => persons()?.state === 'unconfirmed');
+  await done;
+  expect(duty.action()).toMatchObject({ by: null, state: 'refused' });
+  await set(duty, 'slow');
+  await duty.until(() => duty.mailbox()?.warmup?.answer.mode === 'slow', hourMs);
+  expect([persons()?.state, duty.mailbox()?.changes]).toEqual(['confirmed', []]);
+});
+
 test('after a day it is somebody else’s', () => {
   expect([dayMs, dayMs + 1].map((ms) => mayStillCome({ at: 0 }, ms))).toEqual([true, false]);
 });
