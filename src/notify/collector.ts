@@ -1,6 +1,7 @@
 // Turns recorded transitions, and what goes on for long, into deliveries once their groups have waited long enough.
 import { groupOf, MessageParts } from '../alert/grouping.ts';
 import { hasCause, isExplained } from '../alert/inhibition.ts';
+import { joinedGroups } from '../alert/joined-groups.ts';
 import { mutes } from '../alert/matching.ts';
 import { type Notification, notificationsOf, type Routed, withRunbook } from '../alert/notifications.ts';
 import { pauseEnd } from '../alert/pauses.ts';
@@ -308,7 +309,9 @@ export class Collector {
         if (transitions.some(({ foretold }) => !(foretold && channel.forPeople))) wanted.push({ group, transitions });
       }
       const storm = wanted.length > maxMessagesALook;
-      const messages = storm ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }] : wanted;
+      const messages = storm
+        ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }]
+        : joinedGroups(wanted);
       for (const { group, transitions } of messages) {
         const parts = new MessageParts();
         await eachInPieces(transitions, pause, (one) => parts.put(one));

@@ -356,3 +356,27 @@ test('what began as too few and is not acted on is told as worse, whatever its s
   await at.run(10 * minuteMs);
   expect(at.sent.map(({ kind }) => kind)).toEqual(['firing', 'worsened', 'resolved']);
 });
+
+test('the change whose refusal shows that a key may not write is announced with the key, and by itself where there is none', async () => {
+  const at = rig();
+  const key = sampleAlert(0, {
+    rule: 'key_read_only',
+    severity: 'critical',
+    account: 'acme',
+    mailboxId: null,
+    email: null,
+  });
+  const refused = (number: number, account: string) =>
+    sampleAlert(number, { rule: 'guard_action_failed', severity: 'critical', account });
+  at.fire(key, refused(1, 'acme'), refused(2, 'globex'));
+  expect(await at.run(minuteMs)).toMatchObject([
+    { kind: 'firing', rule: null, total: 2 },
+    { kind: 'firing', rule: 'guard_action_failed', total: 1 },
+  ]);
+  at.fire(refused(3, 'acme'));
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ rule: 'guard_action_failed', total: 1 }]);
+  expect((await at.run(4 * hourMs)).map(({ kind, rule, total }) => [kind, rule, total])).toEqual([
+    ['reminder', null, 3],
+    ['reminder', 'guard_action_failed', 1],
+  ]);
+});
