@@ -379,6 +379,35 @@ describe('a server that refuses connections', () => {
   });
 });
 
+test('connections that are cut without a word cost what was asked on them, and nothing of what is asked next', async () => {
+  await using proxy = await CuttingProxy.before(await postgres.database());
+  const store = await open(proxy.place);
+  await store.recordAlerts(told('m1'));
+  proxy.silenceAll();
+  const asked = await Promise.allSettled([store.ledgers(), store.recordAlerts(told('m2'))]);
+  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(store.trouble.newest?.said).toContain('does not answer');
+  // Each of those that read was open, and dumb: none of them is asked again.
+  await Promise.all(Array.from({ length: 4 }, () => store.ledgers()));
+  await store.recordAlerts(told('m3'));
+  expect([await transitions(store), store.trouble.isOver]).toEqual([2, true]);
+  await store.close();
+});
+
+test('a read that waits for a lock leaves nothing behind on the server when it is given up', async () => {
+  const place = await postgres.database();
+  const store = await open(place);
+  const end = await postgres.lockAll(place.database);
+  await expect(store.ledgers()).rejects.toThrow();
+  await until('nothing to wait on the server', async () => {
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = '${place.database}' AND wait_event_type = 'Lock'`;
+    return (await postgres.query(waiting)).length === 0;
+  });
+  await end();
+  await store.ledgers();
+  await store.close();
+});
+
 test('a server that has no connection left for those that read fails until one reads, whatever is written', async () => {
   const { place, alter } = await owned();
   await using proxy = await CuttingProxy.before(place);

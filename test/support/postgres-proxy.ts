@@ -15,6 +15,8 @@ export class CuttingProxy implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   #target: PostgresPlace;
   #isOpen = true;
+  /** Raised when the connections that are there go dumb. */
+  #era = 0;
   #next: 'before' | 'after' | null = null;
   /** Questions about a COMMIT that wait; null: they pass. */
   #asked: (() => void)[] | null = null;
@@ -68,6 +70,11 @@ export class CuttingProxy implements AsyncDisposable {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** From now on nothing passes on the connections that are there, and nobody is told. New ones pass. */
+  silenceAll(): void {
+    this.#era += 1;
+  }
+
   /** Cuts all that is there, and lets nobody in. */
   close(): void {
     this.#isOpen = false;
@@ -91,6 +98,7 @@ export class CuttingProxy implements AsyncDisposable {
     const server = connect(port, host);
     const ends = [client, server];
     let deaf = false;
+    const era = this.#era;
     for (const end of ends) {
       this.#sockets.add(end);
       end.on('error', () => {});
@@ -100,6 +108,7 @@ export class CuttingProxy implements AsyncDisposable {
       });
     }
     client.on('data', (chunk) => {
+      if (era < this.#era) return;
       const cut = chunk.includes(commit) ? this.#next : null;
       if (cut !== null) {
         this.#next = null;
@@ -111,6 +120,7 @@ export class CuttingProxy implements AsyncDisposable {
       else server.write(chunk);
     });
     server.on('data', (chunk) => {
+      if (era < this.#era) return;
       if (deaf) client.destroy();
       else client.write(chunk);
     });

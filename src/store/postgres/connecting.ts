@@ -8,8 +8,10 @@ export const schema = 'warmwarden';
 
 /** A server that does not answer within this is away. */
 const connectMs = 5_000;
-/** A statement whose answer does not come is given up after this: the connection may be cut without a word. */
+/** A statement whose answer does not come is given up after this, by both sides: the connection may be cut without a word. */
 const answerMs = 20_000;
+/** After so long without a byte the other side is asked for a sign of life: who only listens would not miss it otherwise. */
+const quietMs = 30_000;
 
 /** What every connection has in common. */
 export function clientConfig(place: PostgresPlace): pg.ClientConfig {
@@ -20,10 +22,11 @@ export function clientConfig(place: PostgresPlace): pg.ClientConfig {
     // Certificate and name are checked: what libpq calls verify-full.
     ssl: tls.kind === 'off' ? false : { rejectUnauthorized: true, ...(tls.ca !== null && { ca: tls.ca }) },
     application_name: 'warmwarden',
-    ...(place.isPooled !== true && { options: `-c search_path=${schema}` }),
+    ...(place.isPooled !== true && { options: `-c search_path=${schema} -c statement_timeout=${answerMs}` }),
     connectionTimeoutMillis: connectMs,
     query_timeout: answerMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: quietMs,
   };
 }
 

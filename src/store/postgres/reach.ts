@@ -6,6 +6,9 @@ import type { PostgresPlace } from '../../model/store-place.ts';
 import { poolOf } from './connecting.ts';
 import { isOldPrimary, keepNewest, newestAt, OldPrimaryError, type Server, serverOf } from './timeline.ts';
 
+/** What pg says of a statement whose answer did not come within query_timeout. */
+const overdue = 'Query read timeout';
+
 /** Once a connection that writes is opened again, the others are too: each when it is used next. */
 export class Reach {
   readonly #place: PostgresPlace;
@@ -56,10 +59,23 @@ export class Reach {
       if (kind === 'writes') this.renew();
       return this.#generation;
     };
+    const renew = () => this.renew();
     class Client extends pg.Client {
       constructor(given?: pg.ClientConfig) {
         super(given);
         generations.set(this, opening());
+      }
+
+      /** A connection that owes an answer is given up: what is asked next would wait behind it. What cut it may have cut the others. */
+      // biome-ignore lint/suspicious/noExplicitAny: all of the forms in which pg takes a statement.
+      override query(...given: any[]): any {
+        const answer = super.query(...(given as [string]));
+        answer.catch((error: Error) => {
+          if (error.message !== overdue) return;
+          renew();
+          void this.end();
+        });
+        return answer;
       }
     }
     const pool = poolOf({ ...config, Client }, max);
