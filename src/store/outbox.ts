@@ -124,7 +124,11 @@ export class StoredOutbox {
 
   /** Counts an attempt and keeps its outcome. */
   settleDelivery(id: string, settlement: DeliverySettlement): Promise<void> {
-    return this.#gate.write((trx) => moveDelivery(trx, id, settlement), fenced);
+    return this.#gate.write(async (trx) => {
+      await moveDelivery(trx, id, settlement);
+      // The row of a storm's message is written whole: COMMIT has a turn of its own.
+      await ownTurn();
+    }, fenced);
   }
 
   /** The messages that were given up, in the order of sending. */
