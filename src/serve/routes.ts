@@ -9,7 +9,6 @@ import { addCommands } from './commands/command-routes.ts';
 import { addJson } from './json/json-routes.ts';
 import { addEvents } from './live/events-route.ts';
 import type { LiveStream } from './live/live-stream.ts';
-import { openApiDocument } from './openapi/document.ts';
 import { addOperations } from './operations-route.ts';
 import { addPages } from './page-routes.ts';
 import { methodsAt } from './path-names.ts';
@@ -65,7 +64,9 @@ function nothingHere(path: string): string {
 /** Made when it is asked for first: most never ask. */
 function addDocument(app: Hono, { version, publicUrl, pathPrefix }: RouteParts): void {
   let made: string | null = null;
-  app.get('/openapi.json', (c) => {
+  app.get('/openapi.json', async (c) => {
+    // Loaded for whoever asks: the descriptions of all answers take some megabytes.
+    const { openApiDocument } = await import('./openapi/document.ts');
     made ??= JSON.stringify(openApiDocument({ version, server: publicUrl ?? (pathPrefix || '/') }));
     return c.body(made, 200, { 'Content-Type': 'application/json' });
   });
