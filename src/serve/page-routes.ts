@@ -7,6 +7,7 @@ import { localTimes } from '../page/assets/local-times.ts';
 import { styleSheet } from '../page/assets/style-sheet.ts';
 import { layout } from '../page/layout.ts';
 import { withoutCommands } from '../page/parts/command-links.ts';
+import { nextTurn } from '../world.ts';
 import { visitorOf } from './access.ts';
 import type { LiveStream } from './live/live-stream.ts';
 import { oneOf, readQuery } from './query.ts';
@@ -35,6 +36,8 @@ export function addPages(app: Hono, parts: RouteParts, live: LiveStream): void {
         address,
         since: live.note(address, view),
       };
+      // A view of fifty rows, and its frame and answer, are work for a turn each.
+      await nextTurn('patient');
       const visitor = visitorOf(c);
       const page = layout({ ...view, live: frame, visitor });
       return c.html(visitor.mayOperate ? page : withoutCommands(String(page)));
