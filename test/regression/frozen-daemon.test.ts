@@ -51,11 +51,12 @@ test.concurrent('beside a frozen daemon every command ends with a sentence, and 
     const { code } = await command.ended;
     return { argv, code, said: command.output };
   };
-  const held = `A daemon \\(process ${daemon.pid} on [^)]*\\) has this store but does not answer\\.`;
+  const held = `A daemon \\(process ${daemon.pid} on [^)]*\\) has this store but (does not answer|has not answered for 10 s)\\.`;
   for (const { argv, code, said } of await Promise.all(changing.map(run))) {
     expect([argv.join(' '), code, said]).toEqual([argv.join(' '), 1, expect.stringMatching(held)]);
-    expect(said).toContain('Nothing was changed. Its mailboxes may not be guarded.');
-    expect(said).toContain(`kill -KILL ${daemon.pid}`);
+    expect(said).toContain('Nothing was changed. Its process is stopped, so its mailboxes are not guarded.');
+    expect(said).toContain(`Continue it: \`kill -CONT ${daemon.pid}\`.`);
+    expect(said).not.toContain('kill -KILL');
   }
   const seen = await Promise.all(reading.map(run));
   const [status, alerts, history, explain, silences, doctor, , alive] = seen;
@@ -113,7 +114,7 @@ test.concurrent('an MCP client gets a sentence for each call beside a frozen dae
   daemon.kill('SIGSTOP');
   const { isError, content } = await rpc.call('breaches');
   expect(isError).toBe(true);
-  expect(content[0]?.text).toContain('has this store but does not answer. Nothing was changed.');
+  expect(content[0]?.text).toContain('has this store but has not answered for 10 s. Nothing was changed.');
   daemon.kill('SIGCONT');
   expect((await rpc.call('breaches')).structuredContent.status).toBe('succeeded');
 });

@@ -8,7 +8,7 @@ import { asItsUser, presenceOf } from '../../store/file/place.ts';
 import { version } from '../../version.ts';
 import { systemClock } from '../../world.ts';
 import { askFor } from '../sources/daemon-client.ts';
-import { silenceAdvice } from '../sources/daemon-socket.ts';
+import { silenceAdvice } from '../sources/silence-advice.ts';
 import { type Examined, reporter } from './examined.ts';
 
 const daemon = reporter('daemon');

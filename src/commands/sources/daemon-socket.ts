@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { commandName } from '../../command-name.ts';
 import { socketPathOf } from '../../operator/socket-path.ts';
 import { SilentDaemonError, signOfLifeWithinMs, whileAlive } from './sign-of-life.ts';
+import { silenceAdvice } from './silence-advice.ts';
 
 // An import of it would load a WebSocket, too: a tenth of the start of a command.
 const { request } = process.getBuiltinModule('node:http');
@@ -30,7 +31,8 @@ export async function daemonListens(storePath: string): Promise<boolean> {
 
 async function answers(storePath: string): Promise<boolean> {
   const now = await signNow(storePath);
-  if (now === 'silent') throw await silence(storePath, 'does not answer. Nothing was changed.');
+  if (now === 'silent')
+    throw await silence(storePath, `has not answered for ${signOfLifeWithinMs / 1_000} s. Nothing was changed.`);
   return now === 'answers';
 }
 
@@ -54,13 +56,6 @@ async function silence(storePath: string, said: string): Promise<SilentDaemonErr
   const holder = livingHolder(storePath);
   const named = holder === null ? '' : ` (${holder})`;
   return new SilentDaemonError(`A daemon${named} has this store but ${said} ${silenceAdvice(holder)}`);
-}
-
-/** What it means, and what to do. `holder`: as the store names it; null: not known. */
-export function silenceAdvice(holder: string | null): string {
-  const pid = /^process (\d+) /.exec(holder ?? '')?.[1];
-  const end = pid === undefined ? 'end it' : `end it with \`kill -KILL ${pid}\``;
-  return `Its mailboxes may not be guarded. If it is starting, try again in a minute. If it still does not answer, ${end} and start it again.`;
 }
 
 interface SocketRequest {

@@ -53,7 +53,7 @@ function silence(base: string, outcome: string | null): SilentDaemonError {
   const said = [
     `The daemon at ${base} has not answered for ${signOfLifeWithinMs / 1_000} s.`,
     ...(outcome === null ? [] : [outcome]),
-    `Its mailboxes may not be guarded. If it is starting, try again in a minute. Otherwise run \`${commandName} status\` on its machine.`,
+    `It may be starting, or its machine very busy: try again in a few minutes. If it does not answer then, its mailboxes may not be guarded: run \`${commandName} status\` on its machine.`,
   ];
   return new SilentDaemonError(said.join(' '));
 }

@@ -2,8 +2,8 @@
 import { commandName } from '../../command-name.ts';
 import type { Guardian, Ledger } from '../../store/ledger.ts';
 import { type DaemonAddress, isHttp } from './daemon-client.ts';
-import { silenceAdvice } from './daemon-socket.ts';
 import { NoDaemonError } from './sign-of-life.ts';
+import { silenceAdvice } from './silence-advice.ts';
 
 /** Rejects with a sentence when there is no store at the address, or only a URL. Loads the store: beside a daemon nobody needs it. */
 export async function ledgerBeside(address: DaemonAddress): Promise<Ledger> {
