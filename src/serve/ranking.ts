@@ -5,7 +5,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import { FiringAlerts } from '../overview/firing-alerts.ts';
 import { isFiring, type RankedMailbox, type RankingPolicy, rank } from '../overview/fleet-view.ts';
 import { WideAlerts } from '../overview/wide-alerts.ts';
-import { type Clock, createPacer } from '../world.ts';
+import { type Clock, createPacer, turnAfter } from '../world.ts';
 import { eachAlert } from './each-alert.ts';
 import { FleetSums, type FleetTotals } from './fleet-sums.ts';
 
@@ -75,6 +75,8 @@ export class Ranking {
     const wide = new WideAlerts(this.#fleet.wideAlerts());
     const firing = known?.alertsRevision === alertsRevision ? known.fleet.firing : await this.#firing();
     const mailboxes = [...this.#fleet.mailboxes()];
+    // With a hundred thousand, each of these steps takes milliseconds, though nothing changed.
+    await turnAfter(mailboxes, 'patient');
     const before = known?.fleet.ranked ?? [];
     const ranked = before.slice(0, mailboxes.length);
     const sums = known?.sums.copy() ?? new FleetSums();
@@ -92,6 +94,7 @@ export class Ranking {
       sums.replace(place, was, one);
       if (one) ranked[place] = one;
     }
+    await turnAfter(mailboxes, 'patient');
     const fleet = { ranked, firing, ...sums.totals() };
     this.#known = { revision, alertsRevision, configuration, silences, mailboxes, sums, fleet };
   }

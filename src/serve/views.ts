@@ -104,6 +104,8 @@ async function fleetView(parts: ViewParts, { query }: Asked): Promise<View | Ref
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
   const selection = selectionFrom(asked.read);
   const deliveries = await orNull(parts.world, () => parts.deliveries(deliveriesShown));
+  // What the message of a storm is about is a megabyte.
+  await nextTurn('patient');
   const picture = await pictureOf(parts);
   const { fleet, tags } = parts;
   const page = await selectPage(picture.known.ranked, selection, { fleet, tags, rowsAPage });
