@@ -1,4 +1,4 @@
-// PostgreSQL in trouble under two replicas: it answers nothing, or its tables are locked. People are told, nothing is done that can't
+// PostgreSQL in trouble under two replicas: it answers nothing, its tables are locked, or the connections to it are cut without a word. People are told, nothing is done that can't
 // be recorded, and once the trouble is over all continues by itself, each breach acted upon and told once.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OtherMailbox, week } from '../support/other-api.ts';
@@ -52,3 +52,28 @@ test.each(troubles)('%s', async (_, happen) => {
   for (const { account, mailbox } of breaches)
     expect([crew.api(account).posts(mailbox).length, acted(mailbox)]).toEqual([1, 1]);
 });
+
+test.each(['writes', 'all'] as const)(
+  'connections (%s) that are cut without a word, while new ones pass',
+  async (which) => {
+    for (const { proxy } of crew.slots) {
+      const before = proxy.swallowed;
+      await until('something to be asked in vain', () => {
+        proxy.silence(which);
+        return proxy.swallowed > before;
+      });
+    }
+    const breaches = [...crew.accounts.keys()].map((account, index) => {
+      const mailbox = crew.api(account).add(`${which}${index}@${account}.example`, { days: week(40, 4) });
+      return { account, mailbox };
+    });
+    for (const { account, mailbox } of breaches)
+      await until(`${mailbox.email} to be acted upon`, () => crew.api(account).posts(mailbox).length > 0);
+    const isReady = async (url: Promise<string>) => (await fetch(`${await url}/readyz`)).status === 200;
+    await until('each replica to be ready', async () =>
+      (await Promise.all(crew.slots.map(({ url }) => isReady(url)))).every(Boolean),
+    );
+    await crew.untilShared();
+    for (const { account, mailbox } of breaches) expect(crew.api(account).posts(mailbox)).toHaveLength(1);
+  },
+);

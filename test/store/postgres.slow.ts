@@ -383,7 +383,7 @@ test('connections that are cut without a word cost what was asked on them, and n
   await using proxy = await CuttingProxy.before(await postgres.database());
   const store = await open(proxy.place);
   await store.recordAlerts(told('m1'));
-  proxy.silenceAll();
+  proxy.silence('all');
   const asked = await Promise.allSettled([store.ledgers(), store.recordAlerts(told('m2'))]);
   expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(store.trouble.newest?.said).toContain('does not answer');

@@ -7,6 +7,9 @@ import type { PostgresPlace } from '../../src/model/store-place.ts';
 /** COMMIT as a simple query. */
 const commit = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1');
 
+/** How a transaction of the store begins; a heartbeat may take less. */
+const storesWrite = "statement_timeout = '15s'";
+
 /** How a process asks what became of a COMMIT. */
 const question = 'SELECT version FROM fences';
 
@@ -15,13 +18,15 @@ export class CuttingProxy implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   #target: PostgresPlace;
   #isOpen = true;
-  /** Raised when the connections that are there go dumb. */
-  #era = 0;
+  /** Raised when connections that are there go dumb: all of them, or those on which the store writes. */
+  readonly #era = { all: 0, writes: 0 };
   #next: 'before' | 'after' | null = null;
   /** Questions about a COMMIT that wait; null: they pass. */
   #asked: (() => void)[] | null = null;
   /** How many were cut. */
   cuts = 0;
+  /** How often something was sent on a connection on which nothing passes. */
+  swallowed = 0;
 
   private constructor(target: PostgresPlace) {
     this.#target = target;
@@ -70,9 +75,9 @@ export class CuttingProxy implements AsyncDisposable {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** From now on nothing passes on the connections that are there, and nobody is told. New ones pass. */
-  silenceAll(): void {
-    this.#era += 1;
+  /** From now on nothing passes on these of the connections that are there, and nobody is told. New ones pass. */
+  silence(which: 'all' | 'writes'): void {
+    this.#era[which] += 1;
   }
 
   /** Cuts all that is there, and lets nobody in. */
@@ -98,7 +103,9 @@ export class CuttingProxy implements AsyncDisposable {
     const server = connect(port, host);
     const ends = [client, server];
     let deaf = false;
-    const era = this.#era;
+    const { all, writes } = this.#era;
+    let doesWrite = false;
+    const isDumb = () => all < this.#era.all || (doesWrite && writes < this.#era.writes);
     for (const end of ends) {
       this.#sockets.add(end);
       end.on('error', () => {});
@@ -108,7 +115,11 @@ export class CuttingProxy implements AsyncDisposable {
       });
     }
     client.on('data', (chunk) => {
-      if (era < this.#era) return;
+      doesWrite ||= chunk.includes(storesWrite);
+      if (isDumb()) {
+        this.swallowed += 1;
+        return;
+      }
       const cut = chunk.includes(commit) ? this.#next : null;
       if (cut !== null) {
         this.#next = null;
@@ -120,7 +131,7 @@ export class CuttingProxy implements AsyncDisposable {
       else server.write(chunk);
     });
     server.on('data', (chunk) => {
-      if (era < this.#era) return;
+      if (isDumb()) return;
       if (deaf) client.destroy();
       else client.write(chunk);
     });
