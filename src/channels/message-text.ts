@@ -143,7 +143,10 @@ export function timesText({ kind, alert }: Transition, zone: string): string {
 
 function endedText({ since, resolvedAt }: Alert, zone: string): string {
   const until: EpochMs = resolvedAt ?? since;
-  return `From ${momentText(since, zone)} to ${momentText(until, zone)}, ${spanText(until - since)}`;
+  const [from, to] = [momentText(since, zone), momentText(until, zone)];
+  return from === to
+    ? `On ${from}, for ${spanText(until - since)}`
+    : `From ${from} to ${to}, ${spanText(until - since)}`;
 }
 
 /** What stands below a list that was cut; null when it is whole. */

@@ -8,7 +8,9 @@ export function readRequest<Shape extends z.ZodType>(
 ): { readonly read: z.output<Shape> } | { readonly wrong: string } {
   const result = shape.safeParse(asked, { error: plainWords });
   if (result.success) return { read: result.data };
-  const problems = result.error.issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`);
+  const problems = result.error.issues.map(({ path, message }) =>
+    path.length === 0 ? `the body ${message}` : `${path.join('.')}: ${message}`,
+  );
   return { wrong: problems.join('; ') };
 }
 

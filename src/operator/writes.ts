@@ -167,7 +167,7 @@ function effectOf(
     ? [sentence(`This replaces the emergency stop that ${current.by} set: ${current.reason}`)]
     : [];
   return [
-    `Warmwarden will change nothing: writes will be off for ${scopeText(scope)}${untilText(off, zone)}.`,
+    `Warmwarden will stop changing ${scope.kind === 'mailbox' ? 'this mailbox' : 'mailboxes'}: writes will be off for ${scopeText(scope)}${untilText(off, zone)}.`,
     'It keeps polling and notifies you of what it would have done.',
     ...replaced,
   ];

@@ -296,7 +296,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   const stuck = stuckActions(facts).length;
   if (stuck > 0)
     return `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${facts.command} history --guard\` show why.`;
-  const alertsSay = `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
+  const alertsSay = `Start with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
   if (counts.held > 0 && firing.hasOf('guard_held')) return heldAdvice(firing, facts);
   if (counts.held > 0 && critical > 0)
     return `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${alertsSay}`;
@@ -358,9 +358,7 @@ function warningsOf({ firing }: HeadlineFacts): number {
 
 function warningsText(count: number): string {
   if (count === 0) return '';
-  return count === 1
-    ? ' Read the warning below: it says what to do, and it can wait for the morning.'
-    : ' Read the warnings below: each says what to do, and they can wait for the morning.';
+  return count === 1 ? ' The warning below can wait for the morning.' : ' The warnings below can wait for the morning.';
 }
 
 /** Those that have not read yet what the guard judges by. */

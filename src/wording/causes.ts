@@ -104,5 +104,6 @@ export function bounceKinds({ warmup }: Pick<MailboxState, 'warmup'>): readonly 
 }
 
 function othersSentence({ called, running, over }: Others): string {
+  if (running === 1) return `The only ${called.replace('mailboxes', 'mailbox')} is also over the bounce limit.`;
   return `${over} of ${running} ${called} ${over === 1 ? 'is' : 'are'} also over the bounce limit.`;
 }

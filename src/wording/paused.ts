@@ -28,7 +28,7 @@ export function pausedText({ claim, actions, changes }: PausedFacts, zone: strin
   if (done?.kind !== 'pause' || !done.by) return 'Somebody else paused the warm-up. Warmwarden does not know when.';
   const { name, reason } = done.by;
   const since = `${name} paused the warm-up through Warmwarden on ${momentText(done.openedAt ?? done.plannedAt, zone)}`;
-  return reason === '' ? `${since}.` : `${since}: ${sentence(reason)}`;
+  return reason === '' ? `${since}.` : `${since}. ${sentence(`Reason: ${reason}`)}`;
 }
 
 /** As far as the picture of the fleet has them. */

@@ -87,6 +87,8 @@ test('what resolved is green and carries since and until; a mixed message says h
   expect(payload.attachments[0]?.blocks[0]?.text?.text).toContain(
     'From 20 March 10:02 UTC to 20 March 11:02 UTC, 60 min',
   );
+  const brief = rendered([resolved(sampleAlert(1), start + 1_000)]);
+  expect(brief.attachments[0]?.blocks[0]?.text?.text).toContain('On 20 March 10:02 UTC, for 1 s');
   const mixed = rendered([firing(sampleAlert(1)), resolved(sampleAlert(2))]);
   expect(mixed.text).toBe('Warning: acme: stale statistics (2, 1 of them resolved)');
 });

@@ -275,7 +275,7 @@ describe('status', () => {
       `          silenced until 10 March 13:12 Europe/Berlin by anna`,
       'critical  b.example: SPF does not pass',
       '... and 1 more alert',
-      '`alerts list --details` shows what each alert says',
+      '`alerts list --details` shows what to do about each alert',
       '',
       '',
     ]);

@@ -147,7 +147,7 @@ describe('writes without a daemon', () => {
 
   test('are only shown with --dry-run, and wrong names are refused', async () => {
     expect((await run('writes', 'off', '--reason', 'x', '--dry-run')).stdout).toMatch(
-      /^Warmwarden will change nothing: writes will be off for all accounts until .*dry run/s,
+      /^Warmwarden will stop changing mailboxes: writes will be off for all accounts until .*dry run/s,
     );
     expect(await run('writes', 'off', '--account', 'nobody', '--reason', 'x', '--yes')).toMatchObject({ code: 2 });
     expect(await inStore(async (store) => (await store.loadPicture()).writesOff)).toEqual([]);

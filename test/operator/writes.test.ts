@@ -106,6 +106,15 @@ test('a stop of one mailbox names its address, and the command that it prints en
   expect(fleet.writesOff(now)).toEqual([]);
 });
 
+test('the alert says what a stop covers: everything, or an account', async () => {
+  const said = async () =>
+    (await store.outbox.unnotifiedTransitions(100)).flatMap(({ transition: { alert } }) => alert.facts.sentences);
+  await off();
+  expect((await said()).join(' ')).toContain('Warmwarden changes no mailbox. It keeps polling');
+  await off({ account: 'acme' });
+  expect((await said()).join(' ')).toContain('Warmwarden does not change the mailboxes of account acme.');
+});
+
 test('writes on where they are on is no change, and names what is off elsewhere', async () => {
   await off({ account: 'acme' });
   expect(await on()).toEqual({

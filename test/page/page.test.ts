@@ -266,7 +266,7 @@ describe('the headline', () => {
       expect(await read(fleet)).toContain(`<p class="advice">${advice}</p>`);
       return advice;
     };
-    const warned = 'Read the warning below: it says what to do, and it can wait for the morning.';
+    const warned = 'The warning below can wait for the morning.';
     const clean =
       'Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.';
     expect(await adviceOf('replica_missing')).toBe(`Nothing is urgent. ${warned}`);
@@ -284,7 +284,7 @@ describe('the headline', () => {
     expect(await advice()).toBe('Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.');
     fleet.putAlert(alert({ rule: 'bounce_over_limit', severity: 'critical', mailboxId: 'm1' }));
     expect(await advice()).toBe(
-      'Warmwarden has decided to act on the held mailboxes, but has not acted yet. Read the critical alert below: it says what to do.',
+      'Warmwarden has decided to act on the held mailboxes, but has not acted yet. Start with the critical alert below.',
     );
     fleet.putAlert(alert({ rule: 'guard_held', severity: 'critical', account: noAccount, mailboxId: null }));
     expect(await advice()).toContain('The circuit breaker is holding the actions');
@@ -567,7 +567,7 @@ describe('the headline', () => {
     if (one) fleet.putAction(action('a1', one, { state: 'confirmed', settledAt: now - 2 * hourMs }));
     expect(await said(null)).toEqual([false, false]);
     expect(await read(fleet)).toMatch(
-      /Warmwarden last changed a mailbox of it <time[^>]*>2\s+h ago<\/time>\. The next action/,
+      /Warmwarden last changed a mailbox of this account <time[^>]*>2\s+h ago<\/time>\. The next action/,
     );
   });
 

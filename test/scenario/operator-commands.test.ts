@@ -45,7 +45,7 @@ describe('an operator command on a mailbox', () => {
     await stage.run(20 * minuteMs);
     const off = { off: true, account: null, mailbox: oliver, for_seconds: 3_600, dry_run: true };
     expect((await stage.command('writes', off)).messages.join()).toMatch(
-      /^Warmwarden will change nothing: writes will be off for mailbox oliver\S+ \(account agency\) until .*\./,
+      /^Warmwarden will stop changing this mailbox: writes will be off for mailbox oliver\S+ \(account agency\) until .*\./,
     );
     const silence = { match: { domain: ['northbeam.example'] }, for_seconds: 3_600, dry_run: true };
     expect((await stage.command('silence-add', silence)).messages[0]).toMatch(

@@ -86,7 +86,7 @@ test('what is wrong with a request is said in plain words', async () => {
   expect(await said('{}')).toBe('422 The request for pause cannot be read: mailbox: required.');
   expect(await said('{"mailbox":7}')).toBe('422 The request for pause cannot be read: mailbox: must be a string.');
   expect(await said('{"mailbox":"m","dryrun":true}')).toBe(
-    '422 The request for pause cannot be read: the body: has the unknown key dryrun.',
+    '422 The request for pause cannot be read: the body has the unknown key dryrun.',
   );
   expect(await said('{"since_seconds":0}', 'undo')).toBe(
     '422 The request for undo cannot be read: since_seconds: must be more than 0.',

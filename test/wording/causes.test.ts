@@ -48,6 +48,14 @@ test('the kinds of the recent bounces and the others that bounce too are counted
   ]);
 });
 
+test('a single other mailbox is not counted: it is the only one', () => {
+  const named = (called: string) => causeSentences(sampleMailbox({}), breach, [{ called, running: 1, over: 1 }], 'UTC');
+  expect([...named('other mailboxes of acme.example'), ...named('mailboxes at google on other domains')]).toEqual([
+    'The only other mailbox of acme.example is also over the bounce limit.',
+    'The only mailbox at google on other domains is also over the bounce limit.',
+  ]);
+});
+
 test('where nothing changed in what is watched, it says so, and where to look instead', () => {
   const fine = { status: 'pass', pass: true, record: null };
   const dns = { at: start, answer: { domain: null, checkedAt: null, records: { spf: fine, dkim: fine, dmarc: fine } } };

@@ -29,7 +29,7 @@ describe('a paused mailbox', () => {
   test('names the person who paused it through Warmwarden, and why', () => {
     const facts = { claim: null, actions: [byAnn, pause], changes: [outside(now - dayMs)] };
     expect(pausedText(facts, 'UTC')).toBe(
-      'ann paused the warm-up through Warmwarden on 12 March 02:12 UTC: A bad list.',
+      'ann paused the warm-up through Warmwarden on 12 March 02:12 UTC. Reason: a bad list.',
     );
   });
 

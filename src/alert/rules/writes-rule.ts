@@ -47,15 +47,22 @@ function onSentences(off: WritesOff, command: string, zone: string): readonly st
     until === null
       ? 'Writes stay off until a person allows them again.'
       : `Writes will be on again on ${momentText(until, zone)}.`;
-  const unchanged =
-    scope.kind === 'mailbox'
-      ? 'Warmwarden does not change this mailbox.'
-      : 'Warmwarden does not change the mailboxes that the stop covers.';
   return [
     sentence(`Switched off by ${by} on ${momentText(since, zone)}: ${reason}`),
-    `${unchanged} It keeps polling and notifies you of what it would have done. ${end}`,
+    `${unchangedText(scope)} It keeps polling and notifies you of what it would have done. ${end}`,
     `To allow writes now: \`${writesOnCommand(scope, command)}\`.`,
   ];
+}
+
+function unchangedText(scope: WriteScope): string {
+  switch (scope.kind) {
+    case 'everything':
+      return 'Warmwarden changes no mailbox.';
+    case 'account':
+      return `Warmwarden does not change the mailboxes of account ${scope.account}.`;
+    case 'mailbox':
+      return 'Warmwarden does not change this mailbox.';
+  }
 }
 
 function endSentence({ until }: WritesOff, end: WritesEnd, zone: string): string {

@@ -62,8 +62,8 @@ const tones: Readonly<Record<FleetAnswer['tone'], Style>> = {
 
 /** On a screen, more entries than this are counted. */
 const alertsNamed = 5;
-/** The advice above sends people to what the alerts say. */
-const whatTheySay = '`alerts list --details` shows what each alert says';
+/** A line has room for the title of an alert alone. */
+const whatTheySay = '`alerts list --details` shows what to do about each alert';
 /** The longest of the states' words: another name is cut there. */
 const stateWidth = stateWords.paused_by_guard.length;
 /** Narrower than this a column of names tells nothing. */

@@ -81,7 +81,7 @@ function keyNote({ keyWrites }: AccountState, lastWriteAt: EpochMs | null, now: 
     return html`<p class="bad">The key may not write, so Warmwarden does NOT act on breaches.</p>`;
   return lastWriteAt === null
     ? html`<p class="muted">Whether the key may write is not known yet: the first action shows it.</p>`
-    : html`<p class="muted">Warmwarden last changed a mailbox of it ${ago(lastWriteAt, now)}. The next action shows whether the key may still write.</p>`;
+    : html`<p class="muted">Warmwarden last changed a mailbox of this account ${ago(lastWriteAt, now)}. The next action shows whether the key may still write.</p>`;
 }
 
 /** So many names are listed. */

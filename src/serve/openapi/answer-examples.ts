@@ -152,7 +152,7 @@ const briefAlert = { rule: alert.rule, severity: alert.severity, since: alert.si
 const fleet = {
   ...told,
   headline: '1 critical alert. 1 mailbox paused by Warmwarden, 10 OK.',
-  advice: 'Read the critical alert below: it says what to do.',
+  advice: 'Start with the critical alert below.',
   tone: 'alarm',
   states,
   incidents: [],

@@ -129,7 +129,7 @@ async function runRequestOf(c: Context): Promise<RunRequest | { readonly wrong: 
   const request = readRequest(runRequestShape, body);
   if ('read' in request) return request.read;
   return {
-    wrong: `The body must be {"parameters": {...}, "apply": true or false, "plan": the id of a dry run}: ${request.wrong}.`,
+    wrong: `The request cannot be read: ${request.wrong}. It takes {"parameters": {...}, "apply": true or false, "plan": the id of a dry run}.`,
   };
 }
 
