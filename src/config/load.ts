@@ -77,7 +77,7 @@ function* loading(
   if (all.length > 0 || checked === null) return refusal(placed(all));
   yield;
   const config = buildConfig(checked, folder);
-  const warnings = placed(doubts(tree));
+  const warnings = placed([...doubts(tree), ...substitution.unbraced.values()]);
   yield;
   return {
     ok: true,
@@ -132,7 +132,7 @@ function unresolvedPaths(substitution: Substitution): ReadonlySet<string> {
 export function placeFindings(
   findings: readonly Finding[],
   source: SourceDocument,
-  { tree, substituted, readFrom }: Substitution,
+  { tree, substituted, unbraced, readFrom }: Substitution,
 ): Problem[] {
   const secrets = secretsIn(tree);
   const seen = new Set<string>();
@@ -141,7 +141,7 @@ export function placeFindings(
       const path = formatPath(finding.path);
       const from = readFrom.get(path)?.path ?? finding.path;
       const origin = substituted.get(path);
-      const message = origin ? named(finding.message, origin) : finding.message;
+      const message = origin ? named(finding.message, origin) : (unbraced.get(path) ?? finding).message;
       return hideSecrets({ ...source.placeOf(from, finding.at), path: formatPath(from), message }, secrets);
     })
     .sort(byPlace)
@@ -153,6 +153,8 @@ export function placeFindings(
 
 /** What came from the environment is named, not quoted: it may be a secret that landed on the wrong key. */
 function named(message: string, origin: { readonly written: string; readonly value: string }): string {
+  const [, name] = /^\$\{(\w+)\}$/.exec(origin.written) ?? [];
+  if (name !== undefined && origin.value === '') return `the environment variable ${name} is empty`;
   const quoted = message.replaceAll(JSON.stringify(origin.value), JSON.stringify(origin.written));
   // Messages quote with plain quotation marks; what JSON would escape is looked for as it is, too.
   return quoted.replaceAll(`"${origin.value}"`, `"${origin.written}"`);

@@ -11,6 +11,8 @@ export interface Substitution {
   readonly findings: readonly Finding[];
   /** What the file says (`${NAME}`) for every value that came from the environment, and that value. */
   readonly substituted: ReadonlyMap<string, { readonly written: string; readonly value: string }>;
+  /** What looks like an environment variable and is none: $NAME. */
+  readonly unbraced: ReadonlyMap<string, Finding>;
   /** For an `api_key` that was read from a file: the path of `api_key_file`, and the file's own, absolute. */
   readonly readFrom: ReadonlyMap<string, { readonly path: Path; readonly file: string }>;
 }
@@ -20,10 +22,14 @@ export const secretKeys = ['api_key', 'url', 'secret', 'cert', 'key', 'routing_k
 
 const maxSecretFileBytes = 65_536;
 
+/** Does not quote the name: a password may begin with $. */
+const needsBraces = `an environment variable needs braces: write \${NAME}, not $NAME`;
+
 /** A new tree. `folder` is where relative `_file` paths begin: the configuration file's own. */
 export function substitute(tree: unknown, environment: Environment, folder: string): Substitution {
   const findings: Finding[] = [];
   const substituted = new Map<string, { written: string; value: string }>();
+  const unbraced = new Map<string, Finding>();
   const readFrom = new Map<string, { path: Path; file: string }>();
 
   const walk = (value: unknown, path: Path): unknown => {
@@ -36,6 +42,7 @@ export function substitute(tree: unknown, environment: Environment, folder: stri
     return map;
   };
   const replace = (written: string, path: Path): string => {
+    if (/^\$[A-Za-z_]\w*$/.test(written)) unbraced.set(formatPath(path), { path, at: 'value', message: needsBraces });
     if (!written.includes('${')) return written;
     const { value, complaints } = expand(written, environment);
     for (const message of complaints) findings.push({ path, at: 'value', message });
@@ -56,7 +63,7 @@ export function substitute(tree: unknown, environment: Environment, folder: stri
     readFrom.set(formatPath([...parent, key]), { path, file });
   };
 
-  return { tree: walk(tree, []), findings, substituted, readFrom };
+  return { tree: walk(tree, []), findings, substituted, unbraced, readFrom };
 }
 
 /** As a shell does it: a default also stands in for an empty variable. */

@@ -7,7 +7,7 @@ import { formatProblem } from '../../src/config/problem.ts';
 
 const folder = join(import.meta.dirname, 'bad');
 const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
-const environment = { API_KEY: 'sk_live_hush_of_the_environment' };
+const environment = { API_KEY: 'sk_live_hush_of_the_environment', EMPTY: '' };
 /** Every secret in the files and the environment holds one of these: the word, or its base64. */
 const secretMarks = ['hush', 'aHVzaGh1c2', '[object'];
 

@@ -273,6 +273,14 @@ describe('warnings', () => {
     expect(warnings(account + slack.replace('https://hooks.slack.com', 'http://127.0.0.1:9'))).toEqual([]);
   });
 
+  test('a variable without braces is a warning where it is accepted as the value', () => {
+    const fix = '{name: fix, type: recipe, base_url: "https://r.example/v1/", api_key: $RECIPE_KEY, recipe: r1}';
+    const text = `${account}${reachable}alerts:\n  channels: [${fix}]\n  routes: [{match: {}, channels: [fix]}]\n`;
+    expect(warnings(text)).toEqual([
+      `alerts.channels[0].api_key: an environment variable needs braces: write \${NAME}, not $NAME`,
+    ]);
+  });
+
   test('one key at two hosts is two accounts; at one host it is refused', () => {
     const at = (host: string) => `  - {name: beta, base_url: "https://${host}", api_key: sk_live_1234}\n`;
     expect(accepted(account + at('other.example')).accounts).toHaveLength(2);
