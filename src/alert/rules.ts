@@ -4,7 +4,7 @@ import type { AlertFacts, AlertRule, Subject, Transition } from '../model/alert.
 import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { measuredRoutes } from '../model/measurement.ts';
-import type { Policy } from '../model/policy.ts';
+import { isWarmupMode, type Policy } from '../model/policy.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { writesAreOff } from '../model/write-scope.ts';
@@ -206,6 +206,7 @@ function actionFacts(action: Action, context: ActionContext): AlertFacts {
     countsReadText(action.verdict, action.plannedAt, context.rules.timeZone),
     overdue ? `Warmwarden tries again until it can send it. ${advice}` : failed ? next || advice : '',
     action.kind === 'pause' ? campaignsUntouched : '',
+    wayBackText(action, context.policy),
     undoText(action, context.command),
   ];
   return {
@@ -221,6 +222,14 @@ function actionFacts(action: Action, context: ActionContext): AlertFacts {
 
 function overdueText(action: Action, zone: string): string {
   return `NO ACTION TAKEN: Warmwarden has not been able to send ${actionNoun(action)} since ${momentText(action.plannedAt, zone)}. Before a change, it reads the warm-up status of the mailbox: this request failed, or had to wait for the rate limit.`;
+}
+
+/** What comes after a switch to recovery without a person. */
+function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Policy): string {
+  if (kind !== 'recovery' || state !== 'confirmed' || !isWarmupMode(mode) || mode === 'recovery') return '';
+  return restore.enabled
+    ? `You need not change the mode back: Warmwarden sets it to ${mode} by itself after ${counted(restore.days, 'day')} without a bounce at the earliest, when enough emails were clean.`
+    : 'Warmwarden does not change the mode back by itself: guard.restore is off.';
 }
 
 /** Why a pause and not the switch to recovery. */

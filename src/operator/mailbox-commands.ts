@@ -15,7 +15,7 @@ import type { WarmupMode } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import { aboveMaximum, type PersonsChange, refusalOf } from '../record/persons.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
-import { actionText, campaignsUntouched } from '../wording/explain.ts';
+import { actionText, campaignsUntouched, rateText } from '../wording/explain.ts';
 import { counted, spanText } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
 import type { CommandRooms } from './command-rooms.ts';
@@ -28,12 +28,15 @@ export type WatchOf = (account: string) => AccountWatch | undefined;
 /** Makes a change through to its outcome. */
 export type CarryOut = (mailbox: MailboxState, change: Change, requester: Requester) => Promise<CommandOutcome>;
 
+/** Behind the reason why a change was not even begun. */
+export const nothingDone = 'Nothing was done.';
+
 export function carryingOut(watchOf: WatchOf, { world, rules }: CommandRooms): CarryOut {
   return async (mailbox, change, { by, reason }) => {
     const watch = watchOf(mailbox.account);
     if (!watch) return failed(`This daemon does not guard the account ${mailbox.account}.`);
     const action = await watch.carryOut(mailbox, { ...change, by: { name: by, reason } });
-    return typeof action === 'string' ? failed(action) : outcomeOf(action, mailbox, { world, rules });
+    return typeof action === 'string' ? failed(action, nothingDone) : outcomeOf(action, mailbox, { world, rules });
   };
 }
 
@@ -115,14 +118,22 @@ export function effectOf(state: MailboxState, change: Change): string {
   const mailbox = `${email} (account ${account}, mode ${mode ?? 'unknown'}, warm-up ${status ?? 'unknown'})`;
   switch (change.kind) {
     case 'pause':
-      return `Warmwarden will pause the warm-up of ${mailbox} until a person resumes it. ${campaignsUntouched}`;
+      return status === 'paused'
+        ? `The warm-up of ${mailbox} is paused already. Unless that has changed, Warmwarden sends nothing. A person has to resume it.`
+        : `Warmwarden will pause the warm-up of ${mailbox} until a person resumes it. ${campaignsUntouched}`;
     case 'resume':
-      return `Warmwarden will resume the warm-up of ${mailbox}. ${evidenceText(null)}`;
+      return `Warmwarden will resume the warm-up of ${mailbox}. ${whyText(state)}${evidenceText(null)}`;
     case 'limit':
       return `Warmwarden will set the target daily limit of ${mailbox} from ${targetLimitOf(state) ?? 'an unknown number'} to ${emailsText(change)}. The mode and the evidence of the guard stay as they are.`;
     default:
-      return `Warmwarden will set the mode of ${mailbox} to ${change.targetMode}. ${evidenceText(change.targetMode)}`;
+      return `Warmwarden will set the mode of ${mailbox} to ${change.targetMode}. ${whyText(state)}${evidenceText(change.targetMode)}`;
   }
+}
+
+/** What the change that is still in force was made for, so that nobody takes it back without these counts. */
+function whyText({ action, memory }: MailboxState): string {
+  const isOurs = action !== null && !action.by && action.id === memory?.claim?.actionId;
+  return isOurs ? `Warmwarden acted because of this: ${rateText(action.verdict)} ` : '';
 }
 
 /** What bounces lead to after the change. A switch to recovery leaves the emergency rule what it has counted. */

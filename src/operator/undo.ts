@@ -10,10 +10,10 @@ import type { EpochMs } from '../model/time.ts';
 import type { Claim } from '../model/verdict.ts';
 import { refusalOf } from '../record/persons.ts';
 import { sentence } from '../wording/explain.ts';
-import { countedOf, momentText } from '../wording/phrases.ts';
+import { countedOf, listText, momentText } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
 import type { ReplicaRooms } from './command-rooms.ts';
-import { type Change, carryingOut, effectOf, readOnlyKeys, type WatchOf } from './mailbox-commands.ts';
+import { type Change, carryingOut, effectOf, nothingDone, readOnlyKeys, type WatchOf } from './mailbox-commands.ts';
 import { failed, noChange, stopsAt } from './plan.ts';
 import { isInForce, type SetLimit, setLimitsIn } from './set-limits.ts';
 
@@ -80,10 +80,13 @@ export function undoCommand(watchOf: WatchOf, rooms: ReplicaRooms, audited: Audi
         carryOut: (mailbox: MailboxState, to: Change) => carryOut(mailbox, to, request),
       };
       const outcomes = await undoAll(ours, by);
-      const failures = outcomes.filter((one) => !succeeded(one)).length;
-      const outcome = sentence(`${countedOf(ours.length - failures, ours.length, 'mailbox', 'mailboxes')} restored`);
-      const messages = [...outcomes.flatMap((one) => one.messages), ...left, outcome];
-      return { result: failures === 0 ? 'done' : 'failed', messages };
+      const failures = outcomes.filter(({ outcome }) => !succeeded(outcome)).map(({ email }) => email);
+      const restored = countedOf(ours.length - failures.length, ours.length, 'mailbox', 'mailboxes');
+      // What stops all of them, such as the emergency stop, is said once.
+      const said = new Set(outcomes.flatMap(({ outcome }) => outcome.messages));
+      said.delete(nothingDone);
+      const sums = [sentence(`${restored} restored`), ...notRestored(failures)];
+      return { result: failures.length === 0 ? 'done' : 'failed', messages: [...said, ...left, sums.join(' ')] };
     });
   };
 }
@@ -115,11 +118,27 @@ function othersChanged(
   ];
 }
 
+/** So many mailboxes are named. */
+const namedAtMost = 20;
+
+function notRestored(emails: readonly string[]): readonly string[] {
+  const more = emails.length - namedAtMost;
+  const names = [...emails.slice(0, namedAtMost), ...(more > 0 ? [`${more} more`] : [])];
+  return emails.length === 0 ? [] : [sentence(`Not restored: ${listText(names)}`)];
+}
+
+interface Undone {
+  readonly email: string;
+  readonly outcome: CommandOutcome;
+}
+
 /** Each account has a budget of its own: all of them at the same time. */
-async function undoAll(ours: readonly Undoing[], by: TakingBack): Promise<readonly CommandOutcome[]> {
+async function undoAll(ours: readonly Undoing[], by: TakingBack): Promise<readonly Undone[]> {
   const ofAccounts = Map.groupBy(ours, ({ mailbox }) => mailbox.account);
   const outcomes = await Promise.all(
-    [...ofAccounts.values()].map((theirs) => inTurn(theirs, (one) => undoOne(one, by))),
+    [...ofAccounts.values()].map((theirs) =>
+      inTurn(theirs, async (one) => ({ email: one.mailbox.email, outcome: await undoOne(one, by) })),
+    ),
   );
   return outcomes.flat();
 }

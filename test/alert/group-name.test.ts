@@ -14,6 +14,12 @@ test.each([
   ['too few bounces', [few, few, ended], 'bounces over the limit, too few to act on'],
   ['both', [few, breach, few], 'bounces over the limit, 1 WITHOUT ACTION'],
   ['ends', [ended, ended], 'bounces over the limit'],
+  [
+    'ends because Warmwarden acts',
+    [resolved(over('emergency')), resolved(over('repeat_offender'))],
+    'Warmwarden acts again on bounces over the limit',
+  ],
+  ['such an end and another breach', [resolved(over('emergency')), breach], 'bounces over the limit, NO ACTION TAKEN'],
 ])('several alerts about %s', (_what, alerts, name) => {
   expect(groupName('bounce_over_limit', alerts)).toBe(name);
 });

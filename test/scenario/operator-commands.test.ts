@@ -27,6 +27,8 @@ describe('an operator command on a mailbox', () => {
     );
     await stage.run(2 * hourMs);
     expect(stage.mailbox(oliver)).toMatchObject({ memory: { run: 'paused', claim: null, interventions: [] } });
+    const again = await stage.command('pause', { mailbox: oliver, dry_run: true });
+    expect(again.messages.join()).toMatch(/^The warm-up of oliver\S+ \(.*\) is paused already\./);
     expect(await stage.command('pause', one(oliver))).toEqual({
       result: 'no_change',
       messages: [`${oliver}: no change needed.`],
@@ -67,7 +69,10 @@ describe('an operator command on a mailbox', () => {
     const refused = await stage.command('pause', one(oliver));
     expect(refused).toEqual({
       result: 'failed',
-      messages: ['Writes are off for all accounts (a test: to see it). To allow them: `warmwarden writes on`.'],
+      messages: [
+        'Writes are off for all accounts (a test: to see it). To allow them: `warmwarden writes on`.',
+        'Nothing was done.',
+      ],
     });
     const writes = { account: null, mailbox: null, for_seconds: null };
     for (const scope of [{}, { account: 'agency' }, { mailbox: oliver }]) {
@@ -114,6 +119,9 @@ describe('undo', () => {
     const before = made(stage);
     const request = { since_seconds: 12 * 3_600 };
     const ofBoth = await stage.command('undo', { ...request, dry_run: true });
+    expect(ofBoth.messages.join(' ')).toMatch(
+      /Warmwarden acted because of this: \d+ bounces in \d+ emails .* Earlier bounces no longer/,
+    );
     // Somebody takes amelia out of recovery in the app; we have not looked since.
     stage.simulator.fleet.setMode(amelia, 'slow');
     await stage.run(31 * minuteMs);
@@ -125,7 +133,9 @@ describe('undo', () => {
     await stage.writes(true);
     const stopped = await stage.command('undo', { ...request, dry_run: true });
     expect([stopped.result, stopped.messages[0]]).toEqual(['failed', expect.stringMatching(/^Writes are off for all/)]);
-    expect((await stage.command('undo', request)).messages).toContain(stopped.messages[0]);
+    const refused = await stage.command('undo', request);
+    expect(refused.messages.filter((message) => message === stopped.messages[0])).toHaveLength(1);
+    expect(refused.messages.at(-1)).toBe(`0 of 1 mailbox restored. Not restored: ${jonas}.`);
     await stage.writes(false);
     const undone = await stage.command('undo', { ...request, plan: preview.plan ?? '' });
     expect(undone.result).toBe('done');

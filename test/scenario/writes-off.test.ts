@@ -55,6 +55,7 @@ describe('writes off', () => {
     const refused = await stage.command('pause', { mailbox: oliver });
     expect(refused.messages).toEqual([
       `Writes are off for mailbox ${oliver} (account agency) (a test: to see it). To allow them: \`warmwarden writes on --mailbox agency/${oliver}\`.`,
+      'Nothing was done.',
     ]);
     expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
   });

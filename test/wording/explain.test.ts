@@ -30,6 +30,10 @@ test('verdicts in words', () => {
   expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain(
     'No emails were sent yet in the days that count for the bounce limit.',
   );
+  const restarted = { sent: 0, bounced: 0, windowDays: 0, windowFrom: null, windowTo: null };
+  expect(explainVerdict(sampleVerdict(restarted))).toContain(
+    'The mode was changed or the warm-up resumed, so earlier emails and bounces are left out',
+  );
   expect(explainVerdict(sampleVerdict({ reason: 'unknown_mode', mode: 'turbo', limitPpm: null }))).toContain('"turbo"');
   expect(explainVerdict(sampleVerdict({ warnings: ['2026-03-25: Warmwarden ignores a day in the future'] }))).toContain(
     'Unusual data',
