@@ -49,7 +49,8 @@ export class Look {
       return false;
     }
     const observation = { route, observed: look.value } as Observation;
-    return (await recorder.observed(mailboxId, observation, askedAt)) !== 'outdated';
+    const taken = await recorder.observed(mailboxId, observation, askedAt);
+    return taken !== 'outdated' && taken !== 'ended';
   }
 
   /** Statistics that this process read, not too long ago. */

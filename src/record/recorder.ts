@@ -63,18 +63,19 @@ export class Recorder {
 
   /**
    * Takes in an answer about a mailbox, unless one that was asked for later is there already. null when the mailbox has
-   * left or the loop has ended; outdated when it has to be asked again. A calm answer is believed at once and committed
-   * with others, so the picture may not show it yet. Rejects when the store can't be written.
+   * left; outdated when it has to be asked again; ended when the loop has ended, or the account is not ours at present.
+   * A calm answer is believed at once and committed with others, so the picture may not show it yet. Rejects when the store
+   * can't be written.
    */
   async observed(
     mailboxId: string,
     observation: Observation,
     askedAt: AskedAt,
-  ): Promise<MailboxState | 'outdated' | null> {
+  ): Promise<MailboxState | 'outdated' | 'ended' | null> {
     const taken = await this.#rooms.turns.takeBelieving(async () =>
-      this.#options.ended() ? null : this.#observed(mailboxId, observation, askedAt),
+      this.#options.ended() ? 'ended' : this.#observed(mailboxId, observation, askedAt),
     );
-    if (taken === null || taken === 'outdated') return taken;
+    if (taken === null || taken === 'outdated' || taken === 'ended') return taken;
     if (taken.committed) await taken.committed;
     return taken.mailbox;
   }
@@ -314,7 +315,7 @@ export class Recorder {
     this.#show(mailbox, actions, alerts);
   }
 
-  /** Takes in a mailbox list. null when the account's loop has ended. */
+  /** Takes in a mailbox list. null when the account's loop has ended, or the account is not ours at present. */
   listed(list: Observed<MailboxList>): Promise<RosterChanges | null> {
     return this.#inTurn(null, () => this.#rooms.world.clock.busy(() => this.#lists.listed(list)));
   }

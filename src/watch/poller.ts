@@ -50,6 +50,8 @@ export class Poller {
       const failure = await this.#ask(poll);
       // A request that our own end cut off says nothing about the API.
       if (signal.aborted) return;
+      // Nobody else asks again when the account is ours again, and a mailbox is judged by all of its answers.
+      if (failure === 'ended') return retries.unrecorded(poll);
       if (!failure) {
         retries.answered(poll);
         if (poll.route !== 'health' && health.succeeded(this.about(poll))) lane.wake();
@@ -81,8 +83,8 @@ export class Poller {
     return { route, mailbox: mailboxId === null ? null : (email ?? id) };
   }
 
-  /** Makes the request and takes the answer in; the failure if there was one. */
-  async #ask(poll: Poll): Promise<Failure | null> {
+  /** Makes the request and takes the answer in; the failure if there was one. ended: the account is not ours at present. */
+  async #ask(poll: Poll): Promise<Failure | 'ended' | null> {
     const { route, mailboxId } = poll;
     if (route === 'health' || route === 'mailboxes' || mailboxId === null) return this.#askAccount(route);
     const { agenda, actor, lane, recorder, signal } = this.#parts;
@@ -90,7 +92,7 @@ export class Poller {
     const said: Result<Observed<unknown>> = await this.#answerTo(poll, route, mailboxId);
     if (!said.ok) return said.failure;
     const mailbox = await recorder.observed(mailboxId, { route, observed: said.value } as Observation, askedAt);
-    if (mailbox === null) return null;
+    if (mailbox === null || mailbox === 'ended') return mailbox;
     if (mailbox === 'outdated') agenda.ask(mailboxId, [route]);
     else {
       actor.attend(mailboxId, signal);
@@ -100,7 +102,7 @@ export class Poller {
     return null;
   }
 
-  async #askAccount(route: Route): Promise<Failure | null> {
+  async #askAccount(route: Route): Promise<Failure | 'ended' | null> {
     const { api, world } = this.#rooms;
     const { health, recorder } = this.#parts;
     if (route === 'health') {
@@ -112,7 +114,8 @@ export class Poller {
     const list = await api.mailboxes((one) => this.#rooms.group.mailbox(this.#parts.account, one)?.entry.answer);
     if (!list.ok) return list.failure;
     const changes = await recorder.listed(list.value);
-    if (changes) await world.clock.busy(() => this.#follow(changes));
+    if (!changes) return 'ended';
+    await world.clock.busy(() => this.#follow(changes));
     return null;
   }
 
