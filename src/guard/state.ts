@@ -2,17 +2,17 @@
 
 import type { GuardActionKind } from '../model/action.ts';
 import { isDisconnected } from '../model/connection.ts';
-import type { GuardState, MailboxState } from '../model/mailbox.ts';
+import { awaitsJudgement, type GuardState, type MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
 
 /** What of a mailbox its state is read from. */
-export type Judged = Pick<MailboxState, 'verdict' | 'memory' | 'entry' | 'detail'>;
+export type Judged = Pick<MailboxState, 'verdict' | 'memory' | 'entry' | 'detail' | 'stats'>;
 
-/** The state of a mailbox. Before the first verdict it is not judged; one that is disconnected is never ok. */
+/** The state of a mailbox. Before the first verdict, or with newer statistics than that, it is not judged; one that is disconnected is never ok. */
 export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   const verdict = mailbox.verdict?.answer;
-  if (!verdict) return 'not_judged';
+  if (!verdict || awaitsJudgement(mailbox)) return 'not_judged';
   if (verdict.reason === 'already_paused')
     return mailbox.memory?.claim?.kind === 'pause' ? 'paused_by_guard' : 'paused_by_others';
   if (verdict.reason === 'not_running') return 'not_running';

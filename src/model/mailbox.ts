@@ -14,7 +14,7 @@ import type { Change } from './change.ts';
 import type { Forecast } from './forecast.ts';
 import type { GuardMemory } from './guard-memory.ts';
 import { suggestion } from './nearest.ts';
-import type { EpochMs } from './time.ts';
+import { type EpochMs, minuteMs } from './time.ts';
 import type { Verdict } from './verdict.ts';
 
 /** `ACCOUNT/ID`: unique in a daemon. */
@@ -174,4 +174,12 @@ export interface RequestCount {
   readonly account: string;
   readonly route: Route | 'warmup_write';
   readonly code: string;
+}
+
+/** Statistics are judged as soon as they are read, unless the warm-up was not read yet. */
+const judgedWithinMs = 5 * minuteMs;
+
+/** Newer statistics were read than it was judged by: without its warm-up they say nothing. */
+export function awaitsJudgement({ verdict, stats }: Pick<MailboxState, 'verdict' | 'stats'>): boolean {
+  return verdict !== null && stats !== null && stats.at - verdict.at > judgedWithinMs;
 }

@@ -148,6 +148,8 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
       memory: memory === null ? null : read<GuardMemory>(memory),
       entry: { at: facts.now, answer: read<MailboxEntry>(entry) },
       detail: detail === null ? null : { at: facts.now, answer: read<MailboxDetail>(detail) },
+      // When they were read, the views do not say.
+      stats: null,
     };
     return guardStateOf(seen, others[key] ?? usual);
   });

@@ -163,7 +163,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   stale_data: {
     means:
-      'The statistics of a mailbox are older than three poll intervals, end too many days ago (guard.stale_after_days), or have not changed through two whole days on which it sends. Or the mailbox has never been judged for so long, because its warm-up could not be read.',
+      'The statistics of a mailbox are older than three poll intervals, end too many days ago (guard.stale_after_days), or have not changed through two whole days on which it sends. Or no statistics of it were judged for so long, because its warm-up could not be read.',
     done: 'Warmwarden decides nothing on old data: the mailbox is not guarded until fresh statistics arrive.',
     todo: 'Check whether the API is up, whether the mailbox still sends, and whether the request budget is large enough: `warmwarden check --online`.',
   },

@@ -90,7 +90,7 @@ test('1 says that an account cannot be read or written, that polling stopped or 
 test('a mailbox that a person paused through Warmwarden names the person', async () => {
   const fleet = exampleFleet();
   const paused = verdict({ reason: 'already_paused', run: 'paused' });
-  const m9 = mailbox('m9', 'box9@acme.example', { verdict: { at: now, answer: paused } });
+  const m9 = mailbox('m9', 'box9@acme.example', { stats: null, verdict: { at: now, answer: paused } });
   const by = { name: 'root', reason: 'a campaign' };
   fleet.putMailbox({ ...m9, action: action('a9', m9, { kind: 'pause', state: 'confirmed', by }) });
   await using server = await serve(fleet);

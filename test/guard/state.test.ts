@@ -8,7 +8,8 @@ import type { Claim, Verdict } from '../../src/model/verdict.ts';
 import { mailbox } from '../serve/example-fleet.ts';
 import { daysUpTo, now, situation, times, today } from './samples.ts';
 
-const connected = mailbox('m1', 'a@b.example');
+// Its verdicts are of another time than the example's statistics.
+const connected = { ...mailbox('m1', 'a@b.example'), stats: null };
 
 function stateOf(mode: string, days: readonly (readonly [number, number])[], change: Partial<Policy> = {}) {
   const policy = { ...defaultPolicy, ...change };
@@ -85,4 +86,12 @@ test('a mailbox whose statistics are gone after it was judged on some is not jud
   };
   expect(answer.reason).toBe('no_data');
   expect([after(0), after(1)]).toEqual(['ok', 'not_judged']);
+});
+
+test('a mailbox of which newer statistics were read than it was judged by is not judged', () => {
+  const answer = judge(defaultPolicy, situation({ mode: 'balanced', rows: daysUpTo(today, ...times(7, 40)) }));
+  const { stats } = mailbox('m1', 'a@b.example');
+  const readAt = (at: number) => ({ ...connected, stats: stats && { ...stats, at }, verdict: { at: now, answer } });
+  const states = [0, 4, 6].map((minutes) => guardStateOf(readAt(now + minutes * 60_000), defaultPolicy.nearLimitPpm));
+  expect(states).toEqual(['ok', 'ok', 'not_judged']);
 });

@@ -168,6 +168,28 @@ test('a mailbox whose warm-up was never read is told like one without statistics
   expect(await duty.notified()).toEqual(['firing stale_data', 'resolved stale_data']);
 });
 
+test('after a restart, statistics that nothing judges for want of the warm-up do not pass for judged ones', async () => {
+  await using duty = await goOnDuty();
+  await duty.until(() => Boolean(duty.mailbox()?.verdict));
+  const judgedAt = duty.mailbox()?.verdict?.at;
+  duty.between.meddle = ({ path }) =>
+    path.startsWith('/v1/warmup') ? { status: 500, body: { error: 'oops' } } : 'pass';
+  await duty.restart();
+  await duty.until(() => (duty.mailbox()?.stats?.at ?? 0) > (judgedAt ?? 0) + 10 * minuteMs, hourMs);
+  const stateNow = () => {
+    const mailbox = duty.mailbox();
+    return mailbox && guardStateOf(mailbox, defaultPolicy.nearLimitPpm);
+  };
+  expect([duty.mailbox()?.verdict?.at, stateNow()]).toEqual([judgedAt, 'not_judged']);
+  await duty.until(() => duty.alert('stale_data')?.status === 'firing', 2 * hourMs);
+  expect(duty.alert('stale_data')?.facts.sentences[0]).toContain(
+    'It has read newer statistics since then, but not the warm-up.',
+  );
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.alert('stale_data') === undefined, hourMs);
+  expect(stateNow()).not.toBe('not_judged');
+});
+
 test('a first sweep of hours is told while mailboxes wait to be judged, once', async () => {
   const names = Array.from({ length: 40 }, (_, number) => `wait${number}@slow.example`);
   const fleet = names.map((email) => ({

@@ -1,5 +1,5 @@
 // stale_data: statistics that are too old to rely on, because no answer comes or because the answers stand still.
-import type { MailboxState } from '../../model/mailbox.ts';
+import { awaitsJudgement, type MailboxState } from '../../model/mailbox.ts';
 import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, isWeekend, secondMs, utcDate } from '../../model/time.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import { momentText } from '../../wording/phrases.ts';
@@ -12,14 +12,14 @@ const frozenSendingDays = 2;
 /** Emails so long ago say that it used to send. */
 const usedToSendDays = 14;
 
-/** Since when nothing newer is known by which it could be judged: statistics alone, without its warm-up, are nothing. */
+/** Since when nothing newer is known that it was judged by: statistics alone, without its warm-up, are nothing. */
 export function knownSince({ verdict, stats, firstSeenAt }: MailboxState): EpochMs {
-  return verdict === null ? firstSeenAt : (stats?.at ?? firstSeenAt);
+  return verdict === null ? firstSeenAt : Math.min(verdict.at, stats?.at ?? firstSeenAt);
 }
 
-/** Its statistics were read, and it could not be judged: its warm-up never was. */
-function lacksWarmup({ verdict, stats }: MailboxState): boolean {
-  return verdict === null && stats !== null;
+/** Its statistics were read, and could not be judged: its warm-up was not read. */
+function lacksWarmup(mailbox: MailboxState): boolean {
+  return mailbox.verdict === null ? mailbox.stats !== null : awaitsJudgement(mailbox);
 }
 
 /** By the age of the answer, by the verdict's word that its newest day is too old, or because the counts stand still. */
@@ -65,7 +65,9 @@ function staleSentences(
   const verdict = mailbox.verdict?.answer;
   if (lacksWarmup(mailbox))
     return [
-      `Warmwarden has not read the warm-up since it first saw the mailbox on ${momentText(mailbox.firstSeenAt, zone)}.`,
+      mailbox.verdict === null
+        ? `Warmwarden has not read the warm-up since it first saw the mailbox on ${momentText(mailbox.firstSeenAt, zone)}.`
+        : `Warmwarden last judged the mailbox on ${momentText(mailbox.verdict.at, zone)}. It has read newer statistics since then, but not the warm-up.`,
       'Without the mode there is no bounce limit: the mailbox is not guarded until Warmwarden has read its warm-up.',
       'Check whether the mailbox API answers requests for the warm-up of this mailbox. The log has the last failure.',
     ];

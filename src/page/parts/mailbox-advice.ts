@@ -1,6 +1,6 @@
 // What a person should do about a mailbox, by its state: one or two sentences.
 import { isDisconnected } from '../../model/connection.ts';
-import { type GuardState, typedName } from '../../model/mailbox.ts';
+import { awaitsJudgement, type GuardState, typedName } from '../../model/mailbox.ts';
 import type { MailboxRow } from '../../overview/fleet-view.ts';
 import type { Tone } from '../../overview/headline.ts';
 import { type AdviceWords, heldMailboxAdvice } from '../../overview/held-advice.ts';
@@ -37,6 +37,8 @@ export function mailboxAdvice({ state, mailbox, verdict, alerts }: MailboxRow, w
         ? `${needing === 0 ? 'Nothing to do yet' : nothing}. A mailbox seen for the first time is judged on its last ${counted(verdict.windowDays, 'day')}, and Warmwarden acts when a second answer shows the breach again.`
         : `Warmwarden has decided to act, but has not acted yet. To pause the warm-up now: \`${words.command} pause ${typedName(mailbox)}\`.`;
     case 'not_judged':
+      if (awaitsJudgement(mailbox))
+        return 'Warmwarden has read newer statistics, but not the warm-up, so it has not judged them yet. The sentence above is about older ones.';
       return 'The guard cannot judge it, so Warmwarden does nothing. The sentence above says what is missing.';
     case 'paused_by_guard':
       return 'The warm-up stays paused until a person resumes it. First find out where the bounces come from. Warmwarden does not touch campaign sending.';
