@@ -12,10 +12,13 @@ import {
   type Node,
   type Pair,
   Parser,
+  visit,
+  type YAMLError,
   type YAMLMap,
 } from 'yaml';
 import type { Finding, Path, Problem } from './problem.ts';
 import { atOnce, type Steps } from './steps.ts';
+import { spaceAfterColon, syntaxMistakes } from './syntax.ts';
 
 export interface SourceDocument {
   /** Objects, arrays and scalars; a key without a value is left out, as if it were not written. */
@@ -47,13 +50,19 @@ export function* readingDocument(text: string): Steps<SourceDocument | readonly 
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const mistakes = [
-    ...document.errors,
-    ...document.warnings,
-    ...(another ? [{ pos: [another.range[0]] as const, message: anotherBegins }] : []),
-  ];
-  if (mistakes.length > 0) {
-    return mistakes.map((mistake) => ({ ...place(mistake.pos[0]), path: '', message: sentence(mistake.message) }));
+  const complaints = [
+    ...[...document.errors, ...document.warnings].map((mistake) => ({
+      message: mistake.message,
+      offset: noticedAt(mistake, document),
+    })),
+    ...(another ? [{ offset: another.range[0], message: anotherBegins }] : []),
+  ].map((complaint) => ({ ...complaint, line: place(complaint.offset).line }));
+  if (complaints.length > 0) {
+    return syntaxMistakes(complaints, text).map(({ offset, message }) => ({
+      ...place(offset),
+      path: '',
+      message: `YAML: ${message}`,
+    }));
   }
 
   const findings: Finding[] = [];
@@ -61,7 +70,7 @@ export function* readingDocument(text: string): Steps<SourceDocument | readonly 
   const target = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
   const read = (written: unknown, path: Path): unknown => {
     const node = target(written);
-    if (node === undefined) findings.push({ path, at: 'value', message: 'names an anchor that does not exist' });
+    if (node === undefined) findings.push({ path, at: 'value', message: namesNoAnchor });
     if (path.length > maxDepth || ++nodes > maxNodes) {
       if (nodes <= maxNodes + 1) findings.push({ path, at: 'value', message: 'is nested too deeply, or is too large' });
       return null;
@@ -74,6 +83,12 @@ export function* readingDocument(text: string): Steps<SourceDocument | readonly 
     const entries = new Map<string, unknown>();
     for (const pair of map.items) {
       const key = keyOf(pair);
+      // {name:acme} is the key "name:acme", which may hold a secret: only what stands before the colon is named.
+      const [, meant] = /^([A-Za-z_]\w*):[^\s/]/.exec(key) ?? [];
+      if (meant !== undefined) {
+        findings.push({ path: [...path, meant], at: 'value', message: spaceAfterColon });
+        continue;
+      }
       if (entries.has(key)) findings.push({ path: [...path, key], at: 'key', message: 'this key appears twice' });
       entries.set(key, read(pair.value, [...path, key]));
     }
@@ -105,13 +120,19 @@ function* parsing(text: string, lines: LineCounter) {
   return [first as Document.Parsed, others[0]] as const;
 }
 
+const namesNoAnchor = 'names an anchor that does not exist: a value that begins with * must be in quotes';
 const anotherBegins = 'Another document begins here: the file must have one only';
 
-/** The parser's own words, without the end of a line of source that it may quote: that could be a secret. */
-function sentence(message: string): string {
-  // The parser calls itself for each level.
-  if (message.includes('call stack')) return 'YAML: the file is nested too deeply, or is too large';
-  return `YAML: ${message.split('\n')[0]}`;
+/** An open quotation mark is noticed at the end of the file: where it stands helps more. */
+function noticedAt({ message, pos: [offset] }: YAMLError, document: Document.Parsed): number {
+  let at = offset;
+  if (!message.startsWith('Missing closing')) return at;
+  visit(document, {
+    Scalar(_, { range }) {
+      if (range?.[1] === offset) at = range[0];
+    },
+  });
+  return at;
 }
 
 function keyOf(pair: Pair): string {

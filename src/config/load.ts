@@ -66,11 +66,12 @@ function* loading(
   yield;
   const { findings, checked } = checkAgainst(configSchema, tree);
   yield;
-  const unknown = unresolvedPaths(substitution);
+  const unread = [...source.findings.filter(({ at }) => at === 'value'), ...substitution.findings];
+  const unknown = new Set(unread.map(({ path }) => formatPath(path)));
   const all = [
     ...source.findings,
     ...substitution.findings,
-    // What a value says that was never substituted is no finding of its own.
+    // What a value says that was never read or substituted is no finding of its own.
     ...[...findings, ...inconsistencies(tree)].filter((finding) => !unknown.has(formatPath(finding.path))),
   ];
   const placed = (list: readonly Finding[]) => placeFindings(list, source, substitution);
@@ -123,10 +124,6 @@ function refusal(problems: readonly Problem[]): LoadedConfig {
 
 function atTop(message: string): Problem {
   return { line: 1, column: 1, path: '', message };
-}
-
-function unresolvedPaths(substitution: Substitution): ReadonlySet<string> {
-  return new Set(substitution.findings.map((finding) => formatPath(finding.path)));
 }
 
 export function placeFindings(
