@@ -25,6 +25,8 @@ export interface SourceDocument {
   readonly tree: unknown;
   /** Keys that stand twice, nesting without end. */
   readonly findings: readonly Finding[];
+  /** Values without quotes that end before a # without a space after it: it may have been meant as part of them. */
+  readonly cut: readonly Path[];
   /** Where the path's value stands, or its key; else where the nearest parent stands. */
   placeOf(path: Path, at: 'value' | 'key'): { readonly line: number; readonly column: number };
 }
@@ -66,6 +68,7 @@ export function* readingDocument(text: string): Steps<SourceDocument | readonly 
   }
 
   const findings: Finding[] = [];
+  const cut: Path[] = [];
   let nodes = 0;
   const target = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
   const read = (written: unknown, path: Path): unknown => {
@@ -76,6 +79,7 @@ export function* readingDocument(text: string): Steps<SourceDocument | readonly 
       return null;
     }
     if (isSeq(node)) return node.items.map((item, index) => read(item, [...path, index]));
+    if (isScalar(node) && node.type === 'PLAIN' && /^[^\s#]/.test(node.comment ?? '')) cut.push(path);
     if (!isMap(node)) return isScalar(node) ? node.value : null;
     return readMap(node, path);
   };
@@ -98,6 +102,7 @@ export function* readingDocument(text: string): Steps<SourceDocument | readonly 
   return {
     tree: read(document.contents, []),
     findings,
+    cut,
     placeOf: (path, at) => place(offsetOf(document.contents, path, at, target)),
   };
 }

@@ -42,6 +42,12 @@ export function isSecretAt(path: Path, value: unknown): boolean {
   return typeof key === 'string' && isSecretKey(key);
 }
 
+/** Whether a value at a path, also one of a list, may be a secret by its key. */
+export function maybeSecretAt(path: Path): boolean {
+  const key = path.findLast((step) => typeof step === 'string');
+  return key !== undefined && isSecretKey(key);
+}
+
 /** Knows the secrets of every configuration that it was shown, and takes them out of texts. */
 export class KnownSecrets {
   #secrets: readonly string[] = [];

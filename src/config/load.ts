@@ -6,7 +6,7 @@ import type { Config } from './config.ts';
 import { doubts, inconsistencies } from './consistency.ts';
 import { readingDocument, type SourceDocument } from './document.ts';
 import { checkAgainst } from './findings.ts';
-import { hideSecrets, secretsIn } from './hiding.ts';
+import { hideSecrets, maybeSecretAt, secretsIn } from './hiding.ts';
 import { byPlace, type Finding, formatPath, type Path, type Problem } from './problem.ts';
 import { type CheckedFile, configSchema } from './schema.ts';
 import { type Origin, type Setting, settingsOf } from './settings.ts';
@@ -78,7 +78,9 @@ function* loading(
   if (all.length > 0 || checked === null) return refusal(placed(all));
   yield;
   const config = buildConfig(checked, folder);
-  const warnings = placed([...doubts(tree), ...substitution.unbraced.values()]);
+  const cut = source.cut.filter((path) => asked.has(String(path[0])) && maybeSecretAt(path));
+  const maybeCut = cut.map((path): Finding => ({ path, at: 'value', message: maybeCutByComment }));
+  const warnings = placed([...doubts(tree), ...substitution.unbraced.values(), ...maybeCut]);
   yield;
   return {
     ok: true,
@@ -88,6 +90,9 @@ function* loading(
     secretFiles: [...substitution.readFrom.values()].map((from) => from.file),
   };
 }
+
+const maybeCutByComment =
+  'ends at a #, which begins a comment: if the # is part of the value, put the value in quotes; if not, write a space after it';
 
 /** The file as a mapping of keys, or every reason why it is none. */
 export function readSource(path: string): Source {

@@ -281,6 +281,25 @@ describe('warnings', () => {
     ]);
   });
 
+  test('a secret that a comment may have cut is a warning, which does not quote it', () => {
+    const message =
+      'ends at a #, which begins a comment: if the # is part of the value, put the value in quotes; if not, write a space after it';
+    const keyed = (written: string) => warnings(account.replace('sk_live_1234', written) + reachable + slack);
+    expect(keyed('sk_live_abc #def123')).toEqual([`accounts[0].api_key: ${message}`]);
+    expect(keyed('sk_live_abc  #def123\n    plan: pro')).toEqual([`accounts[0].api_key: ${message}`]);
+    expect(keyed('sk_live_abc # of acme')).toEqual([]);
+    expect(keyed('sk_live_abc ## of acme')).toEqual([]);
+    expect(keyed('"sk_live_abc" #def123')).toEqual([]);
+    expect(keyed('sk_live_abc#def123')).toEqual([]);
+    expect(keyed('sk_live_abc\n    plan: pro #acme')).toEqual([]);
+    const secrets = [1, 2].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`);
+    const hook = `alerts:\n  channels:\n    - name: hook\n      type: webhook\n      url: https://h.example/a #b\n      secret:\n        - ${secrets[0]} #x\n        - ${secrets[1]}\n`;
+    expect(warnings(account + reachable + hook)).toEqual([
+      `alerts.channels[0].url: ${message}`,
+      `alerts.channels[0].secret[0]: ${message}`,
+    ]);
+  });
+
   test('one key at two hosts is two accounts; at one host it is refused', () => {
     const at = (host: string) => `  - {name: beta, base_url: "https://${host}", api_key: sk_live_1234}\n`;
     expect(accepted(account + at('other.example')).accounts).toHaveLength(2);
