@@ -11,6 +11,8 @@ export interface CommandText {
   readonly button: string;
   /** The path that the reader comes from. */
   readonly back: string;
+  /** Under these words, what can be chosen is folded behind the button, which must not wait for that. */
+  readonly folded?: string;
 }
 
 /** Something that can be chosen before the effect is shown. */
@@ -52,12 +54,14 @@ export const maxReasonLength = 1_000;
 
 export function commandPage(parts: CommandPageParts): Markup {
   const { fields, effects, plan, problem } = parts;
+  const folded = plan === null ? undefined : parts.text.folded;
   return html`<nav class="crumbs" aria-label="Where you are"><a href="${parts.text.back}">Back</a></nav>
 <section class="panel command" aria-labelledby="command"><h1 id="command">${text(parts.text.title)}</h1>
 ${problem === null ? '' : html`<p class="bad" role="alert">${prose(problem)}</p>`}
-${fields.length === 0 ? '' : choiceForm(parts)}
+${fields.length === 0 || folded !== undefined ? '' : choiceForm(parts)}
 ${effects.length === 0 ? '' : html`<h2>${headingOf(parts)}</h2>${effectList(effects)}`}
 ${plan === null ? '' : confirmForm(parts, plan)}
+${folded === undefined ? '' : html`<details><summary>${folded}</summary>${choiceForm(parts)}</details>`}
 </section>`;
 }
 

@@ -9,6 +9,7 @@ import type { AccountState } from '../model/mailbox.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
+import { scopeText } from '../model/write-scope.ts';
 import type { FiringAlerts } from '../overview/firing-alerts.ts';
 import type { Facets, Page, Selection, StateCounts } from '../overview/fleet-view.ts';
 import { type Headline, isEmpty } from '../overview/headline.ts';
@@ -17,6 +18,7 @@ import { alertsPath } from './alerts-page.ts';
 import { accountsPanel, channelsPanel } from './parts/account-panels.ts';
 import { actionItem } from './parts/action-item.ts';
 import { alertGroupItem, alertItem } from './parts/alert-item.ts';
+import { doLink, endStop, writesOnPath } from './parts/command-links.ts';
 import { ago, type Markup, prose, text } from './parts/elements.ts';
 import { fleetTable } from './parts/fleet-table.ts';
 import { incidentsPanel } from './parts/incidents-panel.ts';
@@ -89,8 +91,19 @@ function summary(parts: FleetPageParts): Markup {
   return html`<section class="headline ${headline.tone}" aria-label="Summary">
 <h1>${text(headline.sentence)}</h1>
 <p class="advice">${prose(headline.advice)}</p>
+${stopEnds(parts)}
 <p class="muted">${since(parts)}</p>
 </section>`;
+}
+
+/** So many emergency stops have a link here; the others have theirs at their alerts. */
+const stopsOffered = 3;
+
+/** Ends each emergency stop, for those who have no shell at hand. */
+function stopEnds({ fleet, now }: FleetPageParts): Markup | string {
+  const stops = fleet.writesOff(now).slice(0, stopsOffered);
+  if (stops.length === 0) return '';
+  return html`<p class="line">${stops.map(({ scope }) => doLink(writesOnPath(scope), stops.length === 1 ? endStop : `${endStop}: ${text(scopeText(scope))}`))}</p>`;
 }
 
 function since({ fleet, accounts: all, known, now }: FleetPageParts): Markup {

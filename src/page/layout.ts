@@ -24,6 +24,8 @@ export interface LayoutParts {
   readonly banner?: Markup;
   /** Whether several processes may share the store. */
   readonly hasReplicas?: boolean;
+  /** Whether the emergency stop is on for all accounts. */
+  readonly isStopped?: boolean;
   /** null: whoever it is. */
   readonly visitor: Visitor | null;
 }
@@ -43,7 +45,7 @@ const places = [
 /** Where there can be several. */
 const replicasPlace = ['/replicas', 'Replicas'] as const;
 
-export function layout({ title, body, live, visitor, banner, hasReplicas }: LayoutParts): Markup {
+export function layout({ title, body, live, visitor, banner, hasReplicas, isStopped = false }: LayoutParts): Markup {
   const stream = live === null || live.still ? '' : html` data-events="${eventsPath(live)}"`;
   const bars = live !== null && visitor?.mayOperate;
   return html`<!doctype html>
@@ -70,7 +72,7 @@ ${visitor?.signOutToken ? signOut(visitor.name, visitor.signOutToken) : ''}
 <p id="broken" class="broken wrap" role="alert" hidden><span></span> <span aria-hidden="true"></span>${live ? html` <a href="${live.address}">Reload the page</a>` : ''}</p>
 <p id="news" class="unseen" role="status"></p>
 ${banner ?? ''}
-${bars ? commandBar(live.address) : ''}
+${bars ? commandBar(live.address, isStopped) : ''}
 <main id="main" class="wrap">${body}</main>
 ${bars ? selectionBar(live.address) : ''}
 </body>

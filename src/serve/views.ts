@@ -285,7 +285,8 @@ export async function readPlace({ path, read }: Place, parts: ViewParts, asked: 
     zone: timeZone(),
   };
   const banner = view.regions.piece('banner', bannerOf(facts, path === '/'));
-  return { ...view, banner, hasReplicas: replicas.length > 0 };
+  const isStopped = facts.writesOff.some(({ scope }) => scope.kind === 'everything');
+  return { ...view, banner, hasReplicas: replicas.length > 0, isStopped };
 }
 
 /** Path and query without what changes nothing. */

@@ -172,12 +172,17 @@ describe('a command on the page', () => {
     const browser = await signedIn(stage);
     expect(await carryOut(stage, browser, '/writes?do=off&for=2h')).toContain('Writes are off for all accounts until');
     const fleet = (await browser.get('/')).text;
-    expect(fleet).toMatch(/<a class="do" href="\/writes\?do=on">End the emergency stop/);
+    // In the bar above the page, below its headline, and at the alert.
+    expect(fleet.match(/<a class="do" href="\/writes\?do=on">End the emergency stop/g)).toHaveLength(3);
+    expect(fleet).not.toContain('href="/writes?do=off"');
     for (const path of [pauseOf(stage, oliver), `/mailboxes?do=pause&mailbox=agency/${stage.mailbox(oliver).id}`]) {
       const preview = (await browser.get(path)).text;
       expect(shownText(preview)).toMatch(/\nNothing to do\nWrites are off for all accounts/);
       expect(preview).not.toContain('name="reason"');
     }
+    const stop = (await browser.get('/writes?do=off')).text;
+    expect(stop.indexOf('Start the emergency stop</button>')).toBeLessThan(stop.indexOf('<details>'));
+    expect(stop.indexOf('name="account"', stop.indexOf('<details>'))).toBeGreaterThan(0);
     expect(await carryOut(stage, browser, '/writes?do=on')).toContain('Writes are on for all accounts.');
     const one = `/writes?do=off&mailbox=agency/${stage.mailbox(oliver).id}`;
     expect(await carryOut(stage, browser, one)).toContain(`Writes are off for mailbox ${oliver} (account agency)`);

@@ -12,6 +12,7 @@ import {
   undoPath,
   writesPath,
 } from '../../model/page-links.ts';
+import type { WriteScope } from '../../model/write-scope.ts';
 import type { Markup } from './elements.ts';
 
 const silenceLasts = '4h';
@@ -28,13 +29,27 @@ export function withoutCommands(markup: string): string {
   return markup.replace(/<(a|form|nav) class="do\b[^>]*>.*?<\/\1>|<input class="do"[^>]*>/gs, '');
 }
 
+export const endStop = 'End the emergency stop';
+
+/** Where the end of exactly this stop is prepared. */
+export function writesOnPath(scope: WriteScope): string {
+  switch (scope.kind) {
+    case 'everything':
+      return writesPath(false);
+    case 'account':
+      return writesPath(false, { account: scope.account });
+    case 'mailbox':
+      return writesPath(false, { mailbox: mailboxKey(scope.account, scope.mailboxId) });
+  }
+}
+
 /** What a person may want to do about an alert. `silence`: the one that mutes it. */
 export function alertCommands(alert: Alert, silence: Silence | null): Markup {
   const { rule, account, mailboxId } = alert;
   const scope = mailboxId === null ? { account } : { mailbox: mailboxKey(account, mailboxId) };
   const first =
     rule === 'writes_off'
-      ? doLink(writesPath(false, account === noAccount ? {} : scope), 'End the emergency stop')
+      ? doLink(writesPath(false, account === noAccount ? {} : scope), endStop)
       : rule === 'guard_held'
         ? html`${doLink(breakerReleasePath, 'Release')} ${stopLinks(alert)}`
         : '';
@@ -63,8 +78,8 @@ export function selectBox(mailbox: { readonly account: string; readonly id: stri
   return html`<input class="do" type="checkbox" form="selection" name="mailbox" value="${key}" aria-label="Select ${label}">`;
 }
 
-/** The commands for what an address shows. */
-export function commandBar(address: string): Markup | '' {
+/** The commands for what an address shows. `isStopped`: the emergency stop is on for all accounts. */
+export function commandBar(address: string, isStopped: boolean): Markup | '' {
   const [path = ''] = address.split('?');
   const [, account, id] = /^\/mailboxes\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   if (account !== undefined && id !== undefined) {
@@ -72,7 +87,12 @@ export function commandBar(address: string): Markup | '' {
   }
   const undo = doLink(undoPath, 'Undo what Warmwarden did');
   const silence = doLink(silencePath({}, silenceLasts), 'Add a silence');
-  if (path === '/') return bar([undo, silence, doLink(writesPath(true), 'Emergency stop')]);
+  if (path === '/')
+    return bar([
+      undo,
+      silence,
+      isStopped ? doLink(writesPath(false), endStop) : doLink(writesPath(true), 'Emergency stop'),
+    ]);
   if (path === '/silences' || path === '/alerts') return bar([silence]);
   return path === '/activity' ? bar([undo]) : '';
 }

@@ -41,6 +41,7 @@ export interface View {
   /** See LayoutParts. */
   readonly banner?: Markup;
   readonly hasReplicas?: boolean;
+  readonly isStopped?: boolean;
   /** Whether it changes without a change of the fleet. */
   readonly isMoving?: boolean;
 }
