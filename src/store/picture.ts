@@ -5,6 +5,7 @@ import { type Alert, noAccount, type Silence } from '../model/alert.ts';
 import type { Incident } from '../model/incident.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { WritesOff } from '../model/write-scope.ts';
+import { loadBreakers } from './breakers.ts';
 import { loadIncidents } from './incidents.ts';
 import { loadMailboxes } from './mailboxes.ts';
 import type { BreakerRecord } from './records.ts';
@@ -56,11 +57,6 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
     writesOff,
     breakers,
   };
-}
-
-export async function loadBreakers(db: Db): Promise<readonly BreakerRecord[]> {
-  const rows = await db.selectFrom('breakers').selectAll().execute();
-  return rows.map(({ api, state }) => ({ api, state: parsed(state, 'breakers', { api }) }));
 }
 
 /** Those that any replica may move. */

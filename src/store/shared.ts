@@ -1,8 +1,9 @@
 // What people change on any replica, and all of them keep in memory: read again where another has changed it.
 import type { Alert, Silence } from '../model/alert.ts';
 import type { WritesOff } from '../model/write-scope.ts';
+import { loadBreakers } from './breakers.ts';
 import type { Gate } from './gate.ts';
-import { loadBreakers, loadSharedAlerts } from './picture.ts';
+import { loadSharedAlerts } from './picture.ts';
 import type { BreakerRecord } from './records.ts';
 import { loadRevisions, type Revisions } from './revisions.ts';
 import { loadSilences } from './silences.ts';

@@ -13,6 +13,7 @@ import type { EpochMs } from '../model/time.ts';
 import { scopeKey, type WritesOff } from '../model/write-scope.ts';
 import { accountScope, type Membership } from '../replicas/membership.ts';
 import { AuditLog } from './audit.ts';
+import { writeBreaker } from './breakers.ts';
 import { writeCalm } from './calm.ts';
 import type { Database, Rim } from './database.ts';
 import { loadDecisions } from './decisions.ts';
@@ -52,7 +53,6 @@ import {
   onStoredBreaker,
   writeAction,
   writeAlerts,
-  writeBreaker,
   writeEntries,
   writeMailbox,
   writeMailboxes,

@@ -3,15 +3,14 @@ import { type Kysely, sql } from 'kysely';
 import type { Action } from '../model/action.ts';
 import { type Alert, type AlertChanges, isShared } from '../model/alert.ts';
 import type { Observed, Route } from '../model/answers.ts';
-import { type BreakerState, closedBreaker } from '../model/breaker.ts';
 import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
+import { isStored, loadBreaker, writeBreaker } from './breakers.ts';
 import { loadSharedAlerts } from './picture.ts';
 import { inPieces, lastOfEach, ofFewLengths } from './pieces.ts';
-import type { BreakerMove, BreakerRecord, DecisionRecord, EndedSpan, TickRecord } from './records.ts';
+import type { BreakerMove, DecisionRecord, EndedSpan, TickRecord } from './records.ts';
 import { revise } from './revisions.ts';
-import { parsed } from './schema/parsed.ts';
 import { verdictText } from './schema/stored.ts';
 import { daysText } from './schema/stored-days.ts';
 import { statsText } from './schema/stored-stats.ts';
@@ -196,15 +195,6 @@ export async function writeAction(db: Db, action: Action): Promise<void> {
     .execute();
 }
 
-/** States are immutable, and what one event leaves is what the next one begins with. */
-const breakerTexts = new WeakMap<BreakerState, string>();
-
-function breakerText(state: BreakerState): string {
-  const text = breakerTexts.get(state) ?? JSON.stringify(state);
-  breakerTexts.set(state, text);
-  return text;
-}
-
 /**
  * The event as it is to be recorded: decided once more where another replica has moved its breaker since; null: not at all.
  * To be called before the event writes anything: until the transaction ends nobody else moves a breaker.
@@ -216,19 +206,8 @@ export async function onStoredBreaker<Event extends { readonly breaker: BreakerM
   if (!event.breaker) return event;
   const { api, before, again } = event.breaker;
   await revise(db, 'breakers');
-  const row = await db.selectFrom('breakers').select('state').where('api', '=', api).executeTakeFirst();
-  const stored = row?.state ?? breakerText(closedBreaker);
-  if (stored === breakerText(before)) return event;
-  return again({ state: parsed(stored, 'breakers', { api }), alerts: await loadSharedAlerts(db) });
-}
-
-export async function writeBreaker(db: Db, { api, state }: BreakerRecord): Promise<void> {
-  const changing = { state: breakerText(state) };
-  await db
-    .insertInto('breakers')
-    .values({ api, ...changing })
-    .onConflict((conflict) => conflict.column('api').doUpdateSet(changing))
-    .execute();
+  if (await isStored(db, api, before)) return event;
+  return again({ state: await loadBreaker(db, api), alerts: await loadSharedAlerts(db) });
 }
 
 export async function writeAlerts(db: Db, { changed, dropped, transitions }: AlertChanges): Promise<void> {

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shapes } from '../../src/commands/shapes/shapes.ts';
+import { closedBreaker } from '../../src/model/breaker.ts';
 import type { PostgresPlace } from '../../src/model/store-place.ts';
 import { Store } from '../../src/store/store.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { Running } from '../support/process.ts';
+import { afterJudging, moveOf } from './breaker-contract.ts';
 import {
   actionOf,
   alertOf,
@@ -48,6 +50,7 @@ async function fill(): Promise<void> {
       alerts: { ...noAlerts, changed: [alertOf(mailbox.id)], transitions: [transitionOf(alertOf(mailbox.id))] },
     });
   }
+  await store.recordRelease(moveOf(closedBreaker, (state) => afterJudging(state, 'm1')).record);
   await store.silences.record({ id: 's', match: {}, by: 'ann', reason: 'moving', from: now, until: now + 9 }, now);
   await store.outbox.recordDigest({ deliveries: [], until: now });
   await store.close();
@@ -71,6 +74,7 @@ test('everything arrives, new rows continue after it, and a second copy is refus
   const [expected, found] = [await before.loadPicture(), await after.loadPicture()];
   const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);
   expect(found.mailboxes.toSorted(byId)).toEqual(expected.mailboxes.toSorted(byId));
+  expect([found.breakers, found.breakers[0]?.state.entries.length]).toEqual([expected.breakers, 1]);
   expect(found.alerts).toHaveLength(250);
   expect([found.silences, await after.outbox.digestedUntil()]).toEqual([expected.silences, now]);
   const [first] = await after.outbox.unnotifiedTransitions(1);

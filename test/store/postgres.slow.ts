@@ -11,6 +11,7 @@ import { logTo, systemClock } from '../../src/world.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { CuttingProxy } from '../support/postgres-proxy.ts';
 import { until } from '../support/until.ts';
+import { describeBreakers } from './breaker-contract.ts';
 import { describeStore } from './contract.ts';
 import { actionOf, alertOf, intentOf, noAlerts, now, transitionOf } from './records.ts';
 import { describeSharing } from './shared-contract.ts';
@@ -41,6 +42,7 @@ const openNew = async () => {
 };
 describeStore('PostgreSQL', openNew);
 describeSharing('PostgreSQL', openNew);
+describeBreakers('PostgreSQL', openNew);
 
 test('an intent waits for the emergency stop that is being set, and is not recorded then; a stop waits for an intent', async () => {
   const place = await postgres.database();

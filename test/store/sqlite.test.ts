@@ -18,6 +18,7 @@ import { afterAll, expect, test } from 'vitest';
 import { NewerStoreError, schemaVersion } from '../../src/store/schema/migrations.ts';
 import { Store } from '../../src/store/store.ts';
 import { nextTurn } from '../../src/world.ts';
+import { describeBreakers } from './breaker-contract.ts';
 import { describeStore } from './contract.ts';
 import { alertOf, noAlerts, now, transitionOf } from './records.ts';
 import { describeSharing } from './shared-contract.ts';
@@ -50,6 +51,7 @@ const openNew = async () => {
 };
 describeStore('SQLite', openNew);
 describeSharing('SQLite', openNew);
+describeBreakers('SQLite', openNew);
 
 /** A process of its own that opens the file, and writes alerts until it is killed; it says what it has committed. */
 async function otherProcess(path: string) {

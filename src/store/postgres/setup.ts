@@ -15,7 +15,7 @@ type Db = Kysely<Tables>;
 /** Of the advisory lock that migrations hold. */
 const migrationLock = sql`SELECT pg_advisory_xact_lock(927336, 2)`;
 /** The oldest schema whose program can still use a store of this one: steps since then only added something. */
-const oldestCompatible = 20;
+const oldestCompatible = 24;
 const oldestKey = 'oldest_compatible';
 
 /** How long one step of a migration may take, and the wait for another process that is at it. */

@@ -1,6 +1,7 @@
 // The schema's history. A migration, once released, never changes; a newer store is refused.
 import { type Kysely, sql } from 'kysely';
 import { scopeKey, type WritesOff } from '../../model/write-scope.ts';
+import { breakerEntries } from './breaker-entries.ts';
 import { decisionSpans } from './decision-spans.ts';
 import { departedByAddress } from './departed-by-address.ts';
 import { growingLists } from './growing-lists.ts';
@@ -41,6 +42,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   heldDecisions,
   packedStats,
   settlements,
+  breakerEntries,
 ];
 
 /** The schema that this version writes. */

@@ -1,0 +1,149 @@
+// What every store promises of circuit breakers, whose entries are a row each: the third part of contract.ts.
+import { describe, expect, test } from 'vitest';
+import { admit, release, withdraw } from '../../src/guard/breaker.ts';
+import { type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
+import { minuteMs } from '../../src/model/time.ts';
+import type { ReleaseRecord } from '../../src/store/records.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Opened } from './contract.ts';
+import { alertOf, arrivedMailbox, noAlerts, now, transitionOf } from './records.ts';
+
+const api = 'https://api.example';
+
+/** The breaker after one more judgement of a mailbox that wants an action. */
+export function afterJudging(state: BreakerState, id: string, at = now): BreakerState {
+  const domain = `${id}.example`;
+  const about = { key: `acme/${id}`, account: 'acme', email: `${id}@${domain}`, domain, weight: 2 };
+  const given = { policy: defaultPolicy.breaker, running: () => 20, now: at };
+  return admit(state, { ...about, firstSight: false, statsAt: at }, given).state;
+}
+
+/** Moves the breaker; `again`: what it was decided on once more. */
+export function moveOf(before: BreakerState, move: (state: BreakerState) => BreakerState) {
+  const again: BreakerState[] = [];
+  const recordOf = (before: BreakerState): ReleaseRecord & { readonly breaker: object } => ({
+    ...{ mailbox: null, alerts: noAlerts },
+    breaker: {
+      ...{ api, before, state: move(before) },
+      again: async ({ state }) => {
+        again.push(state);
+        return recordOf(state);
+      },
+    },
+  });
+  const record = recordOf(before);
+  return { record, after: record.breaker.state, again };
+}
+
+const stored = async ({ shared }: Store) => (await shared.breakers()).find((one) => one.api === api)?.state;
+/** A number that JSON does not know fails when the last part of a record is written. */
+const unwritable = { ...noAlerts, transitions: [{ ...transitionOf(alertOf('m1')), at: 1n as unknown as number }] };
+
+export function describeBreakers(name: string, open: () => Promise<Opened>): void {
+  describe(`${name}, circuit breakers`, () => {
+    test('each judgement, withdrawal and release is read back as it was decided, entry by entry in their order', async () => {
+      await using opened = await open();
+      let { store } = opened;
+      let [state, at, seed] = [closedBreaker, now, 7];
+      const upTo = (most: number) => {
+        seed = (seed * 48_271) % 2_147_483_647;
+        return seed % most;
+      };
+      for (let step = 0; step < 150; step += 1) {
+        at += upTo(9) * minuteMs;
+        const [id, kind] = [`m${upTo(12)}`, upTo(20)];
+        const { record, after, again } = moveOf(state, (before) => {
+          if (kind === 0) return release(before);
+          return kind < 4 ? withdraw(before, `acme/${id}`) : afterJudging(before, id, at);
+        });
+        if (after === state) continue;
+        await store.recordRelease(record);
+        expect([again, await stored(store)]).toEqual([[], after]);
+        // A later process goes on from what it reads.
+        if (step % 10 === 0) store = await opened.reopen();
+        state = step % 10 === 0 || step % 3 === 0 ? ((await stored(store)) ?? closedBreaker) : after;
+      }
+      expect(state.entries.length).toBeGreaterThan(2);
+    });
+
+    test('many entries come and go in one event', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const many = moveOf(closedBreaker, (before) => {
+        const ids = Array.from({ length: 250 }, (_, index) => `m${index}`);
+        return ids.reduce((state, id) => afterJudging(state, id), before);
+      });
+      await store.recordRelease(many.record);
+      expect(await stored(store)).toEqual(many.after);
+      const released = moveOf(many.after, release);
+      await store.recordRelease(released.record);
+      expect([released.again, await stored(store)]).toEqual([[], released.after]);
+      expect(released.after.released.length).toBeGreaterThan(200);
+    });
+
+    test('a move that could not be written does not count as stored, whatever is written after it', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const first = moveOf(closedBreaker, (state) => afterJudging(state, 'm1'));
+      await store.recordRelease(first.record);
+      const lost = moveOf(first.after, (state) => afterJudging(state, 'm2'));
+      await expect(store.recordRelease({ ...lost.record, alerts: unwritable })).rejects.toThrow();
+      expect(await stored(store)).toEqual(first.after);
+      const onLost = moveOf(lost.after, (state) => withdraw(state, 'acme/m9'));
+      await store.recordRelease(onLost.record);
+      expect([onLost.again, await stored(store)]).toEqual([[first.after], first.after]);
+      const other = moveOf(first.after, (state) => afterJudging(state, 'm3'));
+      await store.recordRelease(other.record);
+      const late = moveOf(lost.after, (state) => afterJudging(state, 'm4'));
+      await store.recordRelease(late.record);
+      expect(late.again).toEqual([other.after]);
+      expect(await stored(store)).toEqual(afterJudging(other.after, 'm4'));
+    });
+
+    test('two moves in one transaction rest on one another, and neither counts when it fails', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const tick = { remembers: true, answered: null, changes: [], decision: null, actions: [] } as const;
+      const both = (alerts = noAlerts) => {
+        const seen: BreakerState[] = [];
+        const recordOf = (id: string, before: BreakerState): Parameters<Store['recordTick']>[0] => ({
+          ...{ ...tick, mailbox: arrivedMailbox(id), alerts: id === 'm2' ? alerts : noAlerts },
+          breaker: {
+            ...{ api, before, state: afterJudging(before, id) },
+            again: async ({ state }) => {
+              seen.push(state);
+              return recordOf(id, state);
+            },
+          },
+        });
+        return { seen, written: store.recordTicks(['m1', 'm2'].map((id) => recordOf(id, closedBreaker))) };
+      };
+      const failed = both(unwritable);
+      await expect(failed.written).rejects.toThrow();
+      const [shown] = failed.seen;
+      expect([shown?.entries.map(({ key }) => key), await stored(store)]).toEqual([['acme/m1'], undefined]);
+      const late = moveOf(shown ?? closedBreaker, (state) => afterJudging(state, 'm3'));
+      await store.recordRelease(late.record);
+      expect([late.again, await stored(store)]).toEqual([[closedBreaker], afterJudging(closedBreaker, 'm3')]);
+      const going = both();
+      await going.written;
+      const keys = (await stored(store))?.entries.map(({ key }) => key);
+      expect(keys).toEqual(['acme/m3', 'acme/m1', 'acme/m2']);
+    });
+
+    test('the breakers of several APIs do not mix', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const states = new Map<string, BreakerState>();
+      for (const id of ['m1', 'm2', 'm3'])
+        for (const one of [api, 'https://other.example']) {
+          const { record, after } = moveOf(states.get(one) ?? closedBreaker, (state) => afterJudging(state, id));
+          await store.recordRelease({ ...record, breaker: { ...record.breaker, api: one } });
+          states.set(one, after);
+        }
+      const found = (await store.shared.breakers()).map(({ api: one, state }) => [one, state] as const);
+      expect(new Map(found)).toEqual(states);
+    });
+  });
+}

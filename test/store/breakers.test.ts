@@ -1,0 +1,74 @@
+// The rows of a circuit breaker in a file: what one more judgement writes, and what the rows of earlier versions become.
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { closedBreaker } from '../../src/model/breaker.ts';
+import { Store } from '../../src/store/store.ts';
+import { afterJudging, moveOf } from './breaker-contract.ts';
+import { now } from './records.ts';
+
+function newPlace(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-breakers-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'warmwarden.db');
+}
+
+test('what one more judgement writes does not grow with how many are held', async () => {
+  let characters = 0;
+  const store = await Store.open(newPlace(), now, ({ query }) => {
+    characters += query.sql.length + query.parameters.join().length;
+  });
+  onTestFinished(() => store.close());
+  let state = closedBreaker;
+  const written = async (ids: readonly string[]) => {
+    const { record, after } = moveOf(state, (before) => ids.reduce((one, id) => afterJudging(one, id), before));
+    characters = 0;
+    await store.recordRelease(record);
+    state = after;
+    return characters;
+  };
+  const ids = Array.from({ length: 1_000 }, (_, index) => `m${index}`);
+  await written(ids.slice(0, 10));
+  const few = await written(['m5']);
+  await written(ids.slice(10));
+  expect(await written(['m500'])).toBeLessThan(few + 100);
+});
+
+test('the entries of the breaker that ecf77d0 wrote are there, in their order', async () => {
+  const path = newPlace();
+  copyFileSync(join(import.meta.dirname, 'stores', 'ecf77d0-held.db'), path);
+  using earlier = new DatabaseSync(path, { readOnly: true });
+  const rows = earlier.prepare('SELECT api, state FROM breakers').all();
+  const written = rows.map(({ api, state }) => ({ api, state: JSON.parse(String(state)) }));
+  expect(written.map(({ state }) => state.entries.length)).toEqual([12]);
+  earlier.close();
+  const store = await Store.open(path, now);
+  onTestFinished(() => store.close());
+  expect(await store.shared.breakers()).toEqual(written);
+  const [held] = await store.shared.breakers();
+  const { record, after, again } = moveOf(held?.state ?? closedBreaker, (state) => afterJudging(state, 'm1'));
+  await store.recordRelease({ ...record, breaker: { ...record.breaker, api: held?.api ?? '' } });
+  expect([again, await store.shared.breakers()]).toEqual([[], [{ api: held?.api, state: after }]]);
+});
+
+test('a damaged row is named, with what deletes it', async () => {
+  const path = newPlace();
+  const store = await Store.open(path, now);
+  const ids = ['m1', 'm2', 'm3'];
+  await store.recordRelease(
+    moveOf(closedBreaker, (state) => ids.reduce((one, id) => afterJudging(one, id), state)).record,
+  );
+  await store.close();
+  for (const text of ['{half', '7']) {
+    using database = new DatabaseSync(path);
+    database.prepare('UPDATE breaker_entries SET entry = ? WHERE key = ?').run(text, 'acme/m2');
+    database.close();
+    const damaged = await Store.open(path, now);
+    await expect(damaged.loadPicture()).rejects.toThrow(
+      "breaker_entries can't be read (api = 'https://api.example', key = 'acme/m2')",
+    );
+    await damaged.close();
+  }
+});
