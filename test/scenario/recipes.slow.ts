@@ -332,7 +332,7 @@ test('why-paused: after a pause by others, who paused it and when, as far as it 
   const whenPaused = /^Somebody else paused the warm-up between .* and .*, not through Warmwarden\.$/;
   expect(byOthers?.rows[0]).toMatchObject({ action: 'none', explanation: expect.stringMatching(whenPaused) });
   const byWhom =
-    /^boss paused the warm-up through Warmwarden on .*: The whole domain is paused \(recipe pause-domain\)\.$/i;
+    /^boss paused the warm-up through Warmwarden on .*\. Reason: the whole domain is paused \(recipe pause-domain\)\.$/i;
   expect(byBoss?.rows[0]).toMatchObject({ action: 'none', explanation: expect.stringMatching(byWhom) });
   expect(byBoss?.rows.slice(1).map(({ explanation }) => String(explanation))).not.toContainEqual(
     expect.stringContaining('boss'),
