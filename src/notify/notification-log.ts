@@ -51,6 +51,14 @@ export async function notificationLogAfter(
     for (const alert of outlasting)
       put(namedAtTheEnd(alert, known.get(alert.fingerprint) ?? before.get(alert.fingerprint), readers));
   }
+  const ended = new Set<string>();
+  for (const { news } of groups)
+    await eachInPieces(news, pause, ({ transition: { kind, alert } }) => {
+      if (kind === 'resolved') ended.add(alert.fingerprint);
+    });
+  // It may have ended after an incident named it as still so.
+  for (const fingerprint of ended) known.delete(fingerprint);
+  // A mailbox may be paused again in the look in which its last pause ends.
   const plain = groups.filter(({ inIncident }) => !inIncident);
   for (const { news } of followers.length > 0 ? plain : [])
     await eachInPieces(news, pause, (one) => put(followed(one, followers, now)));
@@ -59,13 +67,6 @@ export async function notificationLogAfter(
     const at = before.get(one.transition.alert.fingerprint)?.at ?? now;
     put(announcementOf(one, { announced: before, at, inIncident: false }));
   }
-  const ended = new Set<string>();
-  for (const { news } of groups)
-    await eachInPieces(news, pause, ({ transition: { kind, alert } }) => {
-      if (kind === 'resolved') ended.add(alert.fingerprint);
-    });
-  // It may have ended after an incident named it as still so.
-  for (const fingerprint of ended) known.delete(fingerprint);
   const sent = plain.flatMap(({ group, news }) => (news.some(({ to }) => to.length > 0) ? [group] : []));
   return { announced: [...known.values()], ended: [...ended], groups: sent };
 }

@@ -44,6 +44,8 @@ const closeGraceMs = 1_000;
 /** A request that trickles in is cut after these: slow clients must not collect. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
+/** Node.js looks for such requests this often, every 30 s by itself. */
+const lookForSlowEveryMs = 5_000;
 const tlsOptions = { minVersion: 'TLSv1.2', handshakeTimeout: headersTimeoutMs } as const;
 
 /** Rejects with one clear sentence when the address can't be had. */
@@ -82,8 +84,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch'];
 
 function serverFor(fetch: Fetch, tls: TlsFiles | null): Server | TlsServer {
-  const limits = { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs };
-  const app = { fetch, overrideGlobalObjects: false };
+  const limits = {
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: lookForSlowEveryMs,
+  };
+  // A probe in HTTP/1.0 names no host.
+  const app = { fetch, overrideGlobalObjects: false, hostname: 'localhost' };
   if (tls === null) return createAdaptorServer({ ...app, createServer, serverOptions: limits }) as Server;
   const serverOptions = { ...limits, ...tlsOptions, ...tls };
   return createAdaptorServer({ ...app, createServer: createTlsServer, serverOptions }) as TlsServer;

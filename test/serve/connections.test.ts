@@ -1,6 +1,7 @@
 // While others hold all connections, a probe is answered: one that is not would restart a daemon that guards.
 import { request } from 'node:https';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { firstCertificate } from '../support/certificates.ts';
@@ -36,6 +37,17 @@ test('probes and scrapes are answered, and nothing else', async () => {
   expect(await statusOf(`${server.url}/api/deliveries`)).toBe('closed');
   first?.destroy();
   await until('room for others', async () => (await statusOf(`${server.url}/api/deliveries`)) === 200);
+});
+
+test('a probe in HTTP/1.0 names no host, and is answered; what needs a token or our host is not', async () => {
+  await using server = await serve(new Fleet());
+  const answerTo = async (path: string) => {
+    const [socket] = await hold(server.port, 1);
+    socket?.write(`GET ${path} HTTP/1.0\r\n\r\n`);
+    return socket ? (await text(socket)).split('\r\n')[0] : '';
+  };
+  expect(await answerTo('/readyz')).toBe('HTTP/1.1 200 OK');
+  expect(await answerTo('/api/fleet')).toBe('HTTP/1.1 403 Forbidden');
 });
 
 test('a connection beyond the limit is not kept for a second request', async () => {
