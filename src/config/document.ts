@@ -1,5 +1,6 @@
 // YAML text -> a plain tree, and the line and column of every path in it.
 import {
+  type Alias,
   Composer,
   type CST,
   type Document,
@@ -70,7 +71,8 @@ export function* readingDocument(text: string): Steps<SourceDocument | readonly 
   const findings: Finding[] = [];
   const cut: Path[] = [];
   let nodes = 0;
-  const target = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
+  const anchored = aliasesOf(document);
+  const target = (node: unknown): unknown => (isAlias(node) ? anchored.get(node) : node);
   const read = (written: unknown, path: Path): unknown => {
     const node = target(written);
     if (node === undefined) findings.push({ path, at: 'value', message: namesNoAnchor });
@@ -105,6 +107,20 @@ export function* readingDocument(text: string): Steps<SourceDocument | readonly 
     cut,
     placeOf: (path, at) => place(offsetOf(document.contents, path, at, target)),
   };
+}
+
+/** What each alias stands for: the last node before it with its anchor. `Alias.resolve` of yaml looks through the document for each. */
+function aliasesOf(document: Document.Parsed): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>();
+  const aliases = new Map<Alias, Node>();
+  visit(document, {
+    Node(_, node) {
+      const target = isAlias(node) ? anchors.get(node.source) : undefined;
+      if (isAlias(node) && target) aliases.set(node, target);
+      if (!isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, node);
+    },
+  });
+  return aliases;
 }
 
 /** What `parseDocument` of yaml does: the document, and the one behind it where there is one. */

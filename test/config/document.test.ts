@@ -1,0 +1,26 @@
+// The text of a configuration as a tree: what an alias stands for.
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { readDocument } from '../../src/config/document.ts';
+
+function treeOf(text: string): unknown {
+  const read = readDocument(text);
+  if (!('tree' in read)) throw new Error(read.map(({ message }) => message).join('\n'));
+  return read.tree;
+}
+
+test('an alias stands for the last value before it with its anchor, as in yaml itself', () => {
+  const text = 'first: &a [1, &b 2]\nsecond: *a\nthird: &a {b: *b}\nfourth: [*a, *b]\nfifth: *a\n';
+  expect(treeOf(text)).toEqual(parse(text));
+});
+
+test('an alias before its anchor, and one that leads to itself, stand for nothing', () => {
+  const messages = (text: string) => {
+    const read = readDocument(text);
+    return 'findings' in read ? read.findings.map(({ message }) => message) : [];
+  };
+  expect(messages('first: *a\nsecond: &a 1\n')).toEqual([
+    expect.stringContaining('names an anchor that does not exist'),
+  ]);
+  expect(messages('first: &a {again: *a}\n')).toEqual(['is nested too deeply, or is too large']);
+});
