@@ -1,4 +1,4 @@
-// What the YAML parser complains of -> sentences that say what to do. None of ours quotes the file: a line may hold a secret.
+// What the YAML parser complains of -> sentences that say what to do. None quotes the file: a line may hold a secret.
 
 /** A complaint of the parser, and where it noticed the mistake. */
 export interface Complaint {
@@ -36,6 +36,7 @@ const keyWithoutColon = 'a key needs a colon and a space after it, as in name: v
 const local: readonly (readonly [RegExp, string])[] = [
   [/cannot be an empty string|Unexpected alias at node end/, 'a value that begins with * or & must be in quotes'],
   [/cannot start with .* [%@`]$/, 'a value that begins with %, @ or ` must be in quotes'],
+  [/^Block scalar header/, 'a value that begins with | or > must be in quotes'],
   [/^Unresolved tag/, 'a value that begins with ! must be in quotes'],
   [/^Invalid escape/, 'in double quotes, \\ begins an escape sequence: write \\\\, or use single quotes'],
   [
@@ -56,10 +57,12 @@ const lasting: readonly (readonly [RegExp, string])[] = [
   [/ end with a }$/, 'a } is missing before this line, or this line is not indented deeply enough'],
   [/ end with a ]$/, 'a ] is missing before this line, or this line is not indented deeply enough'],
   [/^Unexpected flow-(map|seq)-end/, 'this bracket closes nothing: remove it'],
+  [/^Unknown directive|^%(YAML|TAG)|^Unsupported YAML/, 'no line may begin with %'],
   [/call stack/, 'the file is nested too deeply, or is too large'],
   [/^Missing closing ["']/, 'the quotation mark that begins here is never closed'],
 ];
 
+/** Words of the parser that are not known here lose what follows a colon: it quotes the file there. */
 function diagnose(complaint: Complaint, text: string): Mistake {
   const { message, offset } = complaint;
   const ofLine = brokenLine(complaint, text);
@@ -68,7 +71,7 @@ function diagnose(complaint: Complaint, text: string): Mistake {
   if (said) return { offset, message: said, local: true };
   return {
     offset,
-    message: lasting.find(([pattern]) => pattern.test(message))?.[1] ?? message.replace(/\n.*/s, ''),
+    message: lasting.find(([pattern]) => pattern.test(message))?.[1] ?? message.replace(/(:|\n).*/s, ''),
     local: false,
   };
 }
@@ -92,6 +95,8 @@ function brokenLine({ message, offset }: Complaint, text: string): Mistake | nul
     if (/:(\s|$)/.test(rest)) return at(offset, 'a value with a colon and a space in it must be in quotes');
     return at(firstOf(offset + rest.length), uneven, false);
   }
+  const beginsLine = text.slice(start, offset).trim() === '';
+  if (beginsLine && /at node end$|scalar token in YAML stream/.test(message)) return at(offset, uneven, false);
   if (/must start at the same column|^A block sequence may not|^Sequence item without/.test(message)) {
     return at(firstOf(start), uneven, false);
   }
