@@ -1,7 +1,5 @@
 // One request to a receiver, returned as a value: what it answered, or why it did not. No redirects, no address in any text.
-import request from 'undici/lib/api/api-request.js';
-import Agent from 'undici/lib/dispatcher/agent.js';
-import { getGlobalDispatcher } from 'undici/lib/global.js';
+import { Agent, getGlobalDispatcher, request } from 'undici';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
@@ -39,10 +37,8 @@ export function postJson({ headers, ...post }: Omit<Ask, 'method'>): Promise<Ans
 /** Sends a request and waits for the whole answer, or for its beginning when it is long. */
 export async function ask(asked: Ask): Promise<Answer> {
   try {
-    const { origin, pathname, search } = new URL(asked.url);
-    const { statusCode, headers, body } = await request.call(dispatcher, {
-      origin,
-      path: `${pathname}${search}`,
+    const { statusCode, headers, body } = await request(asked.url, {
+      dispatcher,
       method: asked.method,
       headers: { 'user-agent': 'warmwarden', ...asked.headers },
       body: asked.body ?? null,

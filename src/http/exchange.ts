@@ -1,5 +1,5 @@
 // One HTTP request under deadlines and caps, as a value: what was read from a success, or a failure of a closed kind.
-import Agent from 'undici/lib/dispatcher/agent.js';
+import { Agent } from 'undici';
 import { ownTurn, roomForSmallWork } from '../event-loop.ts';
 import type { Ending } from '../interrupt.ts';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
