@@ -51,7 +51,10 @@ describe('a mailbox that is found in recovery mode with a breach', () => {
     expect(verdict).toMatchObject({ action: 'none', reason: 'insufficient_evidence', sent: 97, bounced: 6 });
     expect(verdict).toMatchObject({ windowDays: 7, bouncesUntilBreach: 1, foundUntil: now + 7 * dayMs });
     expect(
-      guardStateOf({ ...mailbox('m1', 'a@b.example'), verdict: { at: now, answer: verdict }, memory }, 800_000),
+      guardStateOf(
+        { ...mailbox('m1', 'a@b.example'), stats: null, verdict: { at: now, answer: verdict }, memory },
+        800_000,
+      ),
     ).toBe('over_limit');
   });
 
