@@ -26,7 +26,8 @@ export function apiSource(api: RecipeApi, options: { readonly foreign: boolean }
     start: async (recipe, parameters, apply) => {
       const triggered = await api.trigger({ recipe, parameters, apply });
       if (triggered.kind === 'started') return { ok: true, value: toolRun(triggered.run) };
-      if (triggered.kind === 'not_started') return refused(`Nothing was started. ${triggered.failure.detail}`);
+      if (triggered.kind === 'not_started')
+        return refused(`Nothing was started. ${triggered.said ?? triggered.failure.detail}`);
       return refused(
         `A run may have started: its answer was lost (${triggered.detail}). Do not start it again blindly: ask the user to check the service first.`,
       );
@@ -45,9 +46,8 @@ export function apiSource(api: RecipeApi, options: { readonly foreign: boolean }
     },
     rows: (run, cursor, limit) => rowsOf(api, run, { cursor, limit }),
     cancel: async (run) => {
-      if (options.foreign) return refused('The recipe API cannot cancel a run: it continues.');
       const cancelled = await api.cancel(run);
-      return cancelled.ok ? { ok: true, value: toolRun(cancelled.value) } : refused(cancelled.failure.detail);
+      return 'said' in cancelled ? refused(cancelled.said) : { ok: true, value: toolRun(cancelled) };
     },
   };
 }
@@ -63,9 +63,9 @@ function toolRecipe(entry: RecipeEntry): ToolRecipe {
 }
 
 function toolRun(record: RunRecord): ToolRun {
-  const { id, recipe, state, rowCount, truncated, error } = record;
+  const { id, recipe, state, rowCount, truncated, apply, error } = record;
   const unknown = state === 'unknown' && record.stateSaid !== null ? `its status is ${record.stateSaid}` : null;
-  return { id, recipe, status: state, rowCount, truncated, error: error ?? unknown };
+  return { id, recipe, status: state, rowCount, truncated, apply, error: error ?? unknown };
 }
 
 /** Where rows go on: so many rows into the page at this address; the address is empty for the first page. */

@@ -14,15 +14,24 @@ export function refusedResult(said: readonly string[]): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
+/** What else to say of a run. */
+interface About {
+  /** Its recipe can act. */
+  readonly acts: boolean;
+  /** The call was to cancel it. */
+  readonly cancelling?: boolean;
+}
+
 /** A run with a page of its rows; of a run that goes on, or whose rows nobody asked for, `page` is null. */
-export function runResult(run: ToolRun, page: ToolRows | null): CallToolResult {
+export function runResult(run: ToolRun, page: ToolRows | null, about: About): CallToolResult {
   const rows = packed(page?.rows ?? []);
   const cursor = page?.cursorAfter(rows.length) ?? null;
   const structured = {
-    note: noteOf(run, page),
+    note: about.cancelling ? cancelNoteOf(run) : noteOf(run, page, about),
     run_id: run.id,
     ...(run.recipe === null ? {} : { recipe: inertText(run.recipe, maxSaidCharacters) }),
     status: run.status,
+    ...(run.apply === null || !about.acts ? {} : { apply: run.apply }),
     ...(run.error === null ? {} : { error: inertText(run.error, maxSaidCharacters) }),
     rows,
     ...(run.rowCount === null ? {} : { row_count: run.rowCount }),
@@ -49,7 +58,10 @@ function packed(rows: readonly unknown[]): readonly Readonly<Record<string, unkn
   return kept;
 }
 
-function noteOf(run: ToolRun, page: ToolRows | null): string {
+const dryRunNote =
+  'Nothing was done: this was a dry run. To carry it out, ask the user, then call the tool again with apply: true.';
+
+function noteOf(run: ToolRun, page: ToolRows | null, { acts }: About): string {
   const goesOn = `The run has not ended. Call ${followTool} with run_id ${JSON.stringify(inertText(run.id, 200))} to continue.`;
   switch (run.status) {
     case 'queued':
@@ -62,6 +74,14 @@ function noteOf(run: ToolRun, page: ToolRows | null): string {
     case 'cancelled':
       return 'The run was cancelled.';
     case 'succeeded':
-      return page?.rows === null ? 'The run succeeded, but the service shows no rows of it.' : dataNote;
+      if (page?.rows === null) return 'The run succeeded, but the service shows no rows of it.';
+      return acts && run.apply === false ? `${dryRunNote} ${dataNote}` : dataNote;
   }
+}
+
+function cancelNoteOf({ status }: ToolRun): string {
+  if (status === 'cancelled') return 'The run was cancelled.';
+  const hasEnded = status === 'succeeded' || status === 'failed';
+  if (hasEnded) return 'The run had already ended, so nothing was cancelled.';
+  return `The run has not ended yet: ${followTool} shows when it has.`;
 }

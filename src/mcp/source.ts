@@ -30,6 +30,8 @@ export interface ToolRun {
   readonly rowCount: number | null;
   /** The run had more rows than were kept. */
   readonly truncated: boolean;
+  /** false: a dry run, or a recipe without actions; null: the service does not say. */
+  readonly apply: boolean | null;
   /** Why it failed. */
   readonly error: string | null;
 }

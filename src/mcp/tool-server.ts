@@ -218,7 +218,8 @@ class Session {
     if (typeof run !== 'string' || run === '')
       return refusedResult(['run_id must be the run_id of an earlier answer.']);
     const cancelled = await this.#source.cancel(run);
-    return cancelled.ok ? runResult(cancelled.value, null) : refusedResult(cancelled.said);
+    if (!cancelled.ok) return refusedResult(cancelled.said);
+    return runResult(cancelled.value, null, { acts: await this.#acts(cancelled.value), cancelling: true });
   }
 
   /** Waits for a run and shows a page of its rows. A run of this very call (`ours`) ends with the call. */
@@ -231,9 +232,17 @@ class Session {
     const ended = await this.#source.ended(run, { signal, onProgress: progressOf(context) });
     if (signal.aborted && page.ours) await this.#source.cancel(run);
     if (!ended.ok) return refusedResult(ended.said);
-    if (ended.value.status === 'queued' || ended.value.status === 'running') return runResult(ended.value, null);
+    const about = { acts: await this.#acts(ended.value) };
+    if (ended.value.status === 'queued' || ended.value.status === 'running') return runResult(ended.value, null, about);
     const rows = await this.#source.rows(run, page.cursor, page.limit);
-    return rows.ok ? runResult(rows.value.run, rows.value) : refusedResult(rows.said);
+    return rows.ok ? runResult(rows.value.run, rows.value, about) : refusedResult(rows.said);
+  }
+
+  /** Whether the recipe of a run can act, as far as the service says. */
+  async #acts({ recipe }: ToolRun): Promise<boolean> {
+    if (!this.#known) await this.#tools().catch(() => {});
+    const operation = this.#known?.recipes.find(({ id }) => id === recipe)?.operation ?? null;
+    return operation !== null && operation !== 'unknown';
   }
 }
 

@@ -45,6 +45,10 @@ const outputSchema: NonNullable<Tool['outputSchema']> = {
       type: 'string',
       description: 'queued, running, succeeded, failed, cancelled; or unknown, if the service used another word.',
     },
+    apply: {
+      type: 'boolean',
+      description: 'true: the actions were carried out; false: a dry run. Absent: the recipe has none, or unknown.',
+    },
     rows: { type: 'array', items: { type: 'object' }, description: 'One page of the output rows.' },
     row_count: { type: 'integer', description: 'How many rows the run has. Absent: unknown.' },
     next_cursor: { type: 'string', description: `More rows: ${followTool} with this cursor. Absent: no more.` },

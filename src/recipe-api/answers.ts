@@ -39,6 +39,8 @@ export interface RunRecord {
   readonly rowCount: number | null;
   /** The service says that the run had more rows than it kept. */
   readonly truncated: boolean;
+  /** Whether the run carries out the recipe's actions; null when the service does not say. */
+  readonly apply: boolean | null;
   /** Why the run failed, in the service's words, quoted. */
   readonly error: string | null;
 }
@@ -149,6 +151,7 @@ export function readRun(body: unknown): RunRecord | null {
     rows: rowsIn(fields),
     rowCount: count,
     truncated: fields['truncated'] === true,
+    apply: typeof fields['apply'] === 'boolean' ? fields['apply'] : null,
     error: errorIn(fields['error'] ?? fields['error_message']),
   };
 }

@@ -25,6 +25,8 @@ const retryBaseMs = 500;
 const longestRetriedMs = 5_000;
 /** Pages of a list of recipes that are followed. */
 const maxPages = 50;
+/** How services answer a request for a route that they do not have. */
+const noRoute: readonly number[] = [404, 405, 501];
 
 export interface RecipeApiOptions {
   /** Ends with /v1 (docs/faults.md T1); a slash behind it does no harm. */
@@ -58,12 +60,13 @@ export interface RunPage {
 }
 
 /**
- * started: here is the run. not_started: the service said no, or was never reached; asking again is safe.
+ * started: here is the run. not_started: the service said no, or was never reached; asking again is safe. `said`: the
+ * sentences of a service that names its refusals, without the word and the route; null from any other.
  * may_have_started: the answer was lost or names no run. There is no key to repeat it safely (T11): never trigger again.
  */
 export type Triggered =
   | { readonly kind: 'started'; readonly run: RunRecord }
-  | { readonly kind: 'not_started'; readonly failure: Failure }
+  | { readonly kind: 'not_started'; readonly failure: Failure; readonly said: string | null }
   | { readonly kind: 'may_have_started'; readonly detail: string };
 
 export interface TriggerRequest {
@@ -127,14 +130,14 @@ export class RecipeApi {
       // 408 and 5xx may come from a proxy behind which the run goes on (docs/faults.md H7, H9); a refusal by name does not.
       const isBusy = status === 503 && errorWord === 'busy';
       const saidNo = isBusy || (status !== null && status >= 300 && status < 500 && status !== 408);
-      if (saidNo || !reached) return { kind: 'not_started', failure };
+      if (saidNo || !reached) return { kind: 'not_started', failure, said: sentencesOf(exchanged) };
       return { kind: 'may_have_started', detail: failure.detail };
     }
     const refusal = refusalIn(result.value.body);
     if (refusal !== null) {
       const detail = `HTTP ${status}, but it says: ${refusal}`;
       const failure: Failure = { kind: 'refused', status, detail, retryAfterMs: null };
-      return { kind: 'not_started', failure: this.#failed('POST', path, failure).failure };
+      return { kind: 'not_started', failure: this.#failed('POST', path, failure).failure, said: null };
     }
     return { kind: 'may_have_started', detail: this.#said('POST', path, `HTTP ${status}, but it does not name a run`) };
   }
@@ -154,15 +157,22 @@ export class RecipeApi {
   }
 
   /**
-   * Ends a run. The document knows no way (T11); Warmwarden's own service has this one, and no other is asked.
+   * Ends a run; resolves with the run as it is then, or with a sentence. The document knows no way (T11); Warmwarden's own
+   * service has this one. At any other it is a route that does not exist.
    */
-  async cancel(id: string): Promise<Result<RunRecord>> {
+  async cancel(id: string): Promise<RunRecord | { readonly said: string }> {
     const path = `/runs/${encodeURIComponent(id)}/cancel`;
-    const { result } = await this.#exchange('POST', path, { body: null, signal: null });
-    if (!result.ok) return this.#failed('POST', path, result.failure);
-    const run = readRun(result.value.body);
-    if (run) return { ok: true, value: run };
-    return this.#failed('POST', path, malformed(result.value.status, 'it does not describe a run').failure);
+    const exchanged = await this.#exchange('POST', path, { body: null, signal: null });
+    const { result, status, errorWord } = exchanged;
+    if (!result.ok) {
+      const isUnknown = errorWord === null || errorWord === 'not_found';
+      if (isUnknown && noRoute.includes(status ?? 0)) {
+        return { said: 'The service has no way to cancel a run: it continues.' };
+      }
+      return { said: sentencesOf(exchanged) ?? this.#said('POST', path, result.failure.detail) };
+    }
+    const wrong = malformed(result.value.status, 'it does not describe a run').failure;
+    return readRun(result.value.body) ?? { said: this.#said('POST', path, wrong.detail) };
   }
 
   /** Ends the connections; requests under way fail as unavailable. */
@@ -231,6 +241,13 @@ export class RecipeApi {
   #said(method: string, path: string, detail: string): string {
     return `${method} ${path.split('?')[0]}: ${detail}`;
   }
+}
+
+/** What a service that names its refusals says of one, without the name; null where it names none. */
+function sentencesOf({ result, status, errorWord }: Exchange<Read>): string | null {
+  if (result.ok || errorWord === null) return null;
+  const before = `HTTP ${status}: ${errorWord}: `;
+  return result.failure.detail.startsWith(before) ? result.failure.detail.slice(before.length) : null;
 }
 
 function isSuccess(status: number | null): boolean {

@@ -1,43 +1,13 @@
 // `warmwarden mcp --base-url`: the tool server of a recipe service elsewhere, as a client sees it that knows only JSON-RPC.
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { apiSource } from '../../src/mcp/api-source.ts';
-import { serveTools } from '../../src/mcp/tool-server.ts';
-import { RecipeApi } from '../../src/recipe-api/client.ts';
-import { type Clock, movedClock, systemClock } from '../../src/world.ts';
-import { pairedRpc, type ShownResult, spawnRpc } from '../support/bare-rpc.ts';
+import { movedClock } from '../../src/world.ts';
+import { type ShownResult, spawnRpc } from '../support/bare-rpc.ts';
 import { commandLine } from '../support/command-line.ts';
 import { type Played, RecipeHost } from '../support/recipe-service.ts';
-
-const lookEveryMs = 50;
+import { connected, served } from '../support/served-tools.ts';
 
 function spawned(host: RecipeHost) {
   return spawnRpc(['mcp', '--base-url', host.baseUrl], { WARMWARDEN_API_KEY: host.key });
-}
-
-/** A service and the tool server of it in this process, with a client that has said hello. */
-async function served(clock: Clock = systemClock()) {
-  const host = await RecipeHost.start();
-  const world = { clock, random: () => 0.5, log: pino({ level: 'silent' }), command: 'warmwarden' };
-  const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
-  const { rpc, wire } = pairedRpc();
-  const source = apiSource(api, { foreign: true }, world);
-  const noted: string[] = [];
-  const note = (text: string) => noted.push(text);
-  const server = serveTools(wire, { source, version: '1', lookEveryMs, note }, world);
-  const end = async () => {
-    rpc.end();
-    await server.closed;
-    await api.close();
-    await host[Symbol.asyncDispose]();
-  };
-  return { host, rpc, noted, [Symbol.asyncDispose]: end };
-}
-
-async function connected(clock: Clock = systemClock()) {
-  const service = await served(clock);
-  await service.rpc.initialize();
-  return service;
 }
 
 describe('a bare JSON-RPC client', () => {

@@ -31,6 +31,8 @@ export class RecipeHost implements AsyncDisposable {
   });
   trigger: Play = first({ status: 202, body: { id: 'run-1', status: 'queued' } });
   run: Play = first({ status: 200, body: { id: 'run-1', status: 'succeeded', rows: [{ email: 'a@b.example' }] } });
+  /** As most services: there is no such route. */
+  cancel: Play = first({ status: 404, body: { error: 'no such path' } });
   readonly #server = createServer((request, response) => void this.#serve(request, response));
 
   /** Listens on a free port of loopback. */
@@ -91,6 +93,7 @@ export class RecipeHost implements AsyncDisposable {
     if (taken.method === 'GET' && /^\/v1\/recipes(\?|$)/.test(taken.path)) return this.list(taken);
     if (taken.method === 'POST' && /^\/v1\/recipes\/[^/]+\/runs$/.test(taken.path)) return this.trigger(taken);
     if (taken.method === 'GET' && /^\/v1\/runs\/[^/]+$/.test(taken.path)) return this.run(taken);
+    if (taken.method === 'POST' && /^\/v1\/runs\/[^/]+\/cancel$/.test(taken.path)) return this.cancel(taken);
     return { status: 404, body: { error: 'no such path' } };
   }
 }

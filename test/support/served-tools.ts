@@ -1,0 +1,36 @@
+// A recipe service on loopback and the tool server of it in this process, with a bare client.
+import { pino } from 'pino';
+import { apiSource } from '../../src/mcp/api-source.ts';
+import { serveTools } from '../../src/mcp/tool-server.ts';
+import { RecipeApi } from '../../src/recipe-api/client.ts';
+import { type Clock, systemClock } from '../../src/world.ts';
+import { pairedRpc } from './bare-rpc.ts';
+import { RecipeHost } from './recipe-service.ts';
+
+const lookEveryMs = 50;
+
+/** `foreign`: the service is not the user's own daemon. */
+export async function served(clock: Clock = systemClock(), foreign = true) {
+  const host = await RecipeHost.start();
+  const world = { clock, random: () => 0.5, log: pino({ level: 'silent' }), command: 'warmwarden' };
+  const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
+  const { rpc, wire } = pairedRpc();
+  const source = apiSource(api, { foreign }, world);
+  const noted: string[] = [];
+  const note = (text: string) => noted.push(text);
+  const server = serveTools(wire, { source, version: '1', lookEveryMs, note }, world);
+  const end = async () => {
+    rpc.end();
+    await server.closed;
+    await api.close();
+    await host[Symbol.asyncDispose]();
+  };
+  return { host, rpc, noted, [Symbol.asyncDispose]: end };
+}
+
+/** With a client that has said hello. */
+export async function connected(...how: Parameters<typeof served>) {
+  const service = await served(...how);
+  await service.rpc.initialize();
+  return service;
+}
