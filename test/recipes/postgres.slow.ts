@@ -38,10 +38,12 @@ async function fill(place: StorePlace): Promise<void> {
     alerts: noAlerts,
     breaker: null,
   });
+  let before = closedBreaker;
   for (const [index, mailbox] of mailboxes.entries()) {
     for (const answered of ['stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const) {
       const reason = (['no_data', 'ok', 'already_paused'] as const)[index] ?? 'ok';
       const verdict = verdictOf({ sent: 100 + index, reason });
+      const state = { ...before };
       await store.recordTick({
         mailbox: { ...mailbox, verdict: { at: now + index, answer: verdict } },
         remembers: true,
@@ -50,8 +52,9 @@ async function fill(place: StorePlace): Promise<void> {
         decision: { verdict, unchanged: false, judged: 1, days: [['2026-03-10', 12, 1]] },
         actions: answered === 'stats' ? [actionOf(mailbox.id, { id: `a${index}`, state: 'confirmed' })] : [],
         alerts: { ...noAlerts, changed: [alertOf(mailbox.id)] },
-        breaker: { api: 'https://api.example', state: closedBreaker, before: closedBreaker, again: async () => null },
+        breaker: { api: 'https://api.example', state, before, again: async () => null },
       });
+      before = state;
     }
   }
   const sent = { id: 'd', channel: 'ops', group: 'g', payload: '{}', title: 'a title', alerts: [] };

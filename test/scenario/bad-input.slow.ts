@@ -114,7 +114,7 @@ alerts:
       [workplace.path('nowhere.yaml'), 'does not exist'],
       [workplace.folder, 'is a folder'],
       [workplace.configure('', 'empty.yaml'), 'is empty'],
-      [workplace.configure('accounts:\n\t- name: x\n', 'tabs.yaml'), 'Tabs'],
+      [workplace.configure('accounts:\n\t- name: x\n', 'tabs.yaml'), 'indented with a tab'],
     ] as const;
     for (const [file, said] of cases) {
       const lines = complaints(file);
