@@ -96,12 +96,11 @@ const never = [
   'mailbox-alerts.yaml: WarmwardenBreakerOpen',
   'mailbox-alerts.yaml: WarmwardenInboxRateLow',
   'mailbox-alerts.yaml: WarmwardenKeyReadOnly',
-  'mailbox-alerts.yaml: WarmwardenMailboxNotActedOn',
+  'mailbox-alerts.yaml: WarmwardenMailboxHeld',
   'mailbox-alerts.yaml: WarmwardenMailboxNotJudged',
   'mailbox-alerts.yaml: WarmwardenMailboxStale',
   'mailbox-alerts.yaml: WarmwardenMailboxUnlisted',
   'mailbox-alerts.yaml: WarmwardenMeasurementStale',
-  'mailbox-alerts.yaml: WarmwardenNotEnforcing',
 ];
 
 /** The rules as they stand, with their minutes a tenth of a second long. */
