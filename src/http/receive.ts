@@ -73,13 +73,17 @@ export function receive(agent: Agent, wanted: Dispatched): Promise<Received> {
   return new Promise((resolve, reject) => new Receiving(wanted, { resolve, reject }).begin(agent));
 }
 
-/** Requests that begin within this time share the signal of their total deadline: one timer a request would live on for as long. */
-const sharedForMs = 250;
+/**
+ * Requests that begin within this share of their total deadline have one signal for it: one a request would live on for as long, and
+ * each that fires makes an error.
+ */
+const sharedPart = 0.1;
 let shared: { readonly totalMs: number; readonly total: Ending; readonly stale: AbortSignal } | null = null;
 
-/** Aborts after `totalMs`, or up to 250 ms later. */
+/** Aborts after `totalMs`, or up to a tenth of it later. */
 function deadlineOf(totalMs: number): Ending {
   if (shared === null || shared.totalMs !== totalMs || shared.stale.aborted) {
+    const sharedForMs = Math.ceil(totalMs * sharedPart);
     const total = new Relay(AbortSignal.timeout(totalMs + sharedForMs));
     shared = { totalMs, total, stale: AbortSignal.timeout(sharedForMs) };
   }
