@@ -228,8 +228,8 @@ function overdueText(action: Action, zone: string): string {
 function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Policy): string {
   if (kind !== 'recovery' || state !== 'confirmed' || !isWarmupMode(mode) || mode === 'recovery') return '';
   return restore.enabled
-    ? `You need not change the mode back: Warmwarden sets it to ${mode} by itself after ${counted(restore.days, 'day')} without a bounce at the earliest, when enough emails were clean.`
-    : 'Warmwarden does not change the mode back by itself: guard.restore is off.';
+    ? `You do not have to change the mode back. Warmwarden sets it to ${mode} by itself after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
+    : 'Warmwarden does not change the mode back by itself, because guard.restore.enabled is false.';
 }
 
 /** Why a pause and not the switch to recovery. */

@@ -246,7 +246,7 @@ async function showRun(
   print(tableOf(run.columns, rows));
   const more = run.truncated ? ' There were more; a run keeps no more than these.' : '';
   const plan = rows.some(({ outcome }) => outcome === 'planned')
-    ? ` Nothing was done: this was a dry run. To carry it out, add --apply${dryRun ? ' and leave out --dry-run' : ''}.`
+    ? ` Nothing was done: this was a dry run. To carry out the actions, add --apply${dryRun ? ' and leave out --dry-run' : ''}.`
     : '';
   process.stderr.write(`${sentence(counted(run.row_count, 'row'))}${more}${plan}\n`);
 }

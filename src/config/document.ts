@@ -142,7 +142,7 @@ function* parsing(text: string, lines: LineCounter) {
 }
 
 const namesNoAnchor = 'names an anchor that does not exist: a value that begins with * must be in quotes';
-const anotherBegins = 'another document begins here, but the file must have one only';
+const anotherBegins = 'a second document begins here, but the file must have only one';
 
 /** An open quotation mark is noticed at the end of the file: where it stands helps more. */
 function noticedAt({ message, pos: [offset] }: YAMLError, document: Document.Parsed): number {

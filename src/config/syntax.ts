@@ -27,9 +27,9 @@ export function syntaxMistakes(complaints: readonly Complaint[], text: string): 
 }
 
 const uneven =
-  'this line begins in the wrong column: indent all keys of a mapping, and all items of a list, by the same number of spaces';
+  'this line is not indented like the lines that belong with it: indent all keys of a mapping, and all items of a list, by the same number of spaces';
 export const spaceAfterColon = 'write a space after the colon';
-const missingComma = 'a comma is missing here, or quotes around a value that has a colon in it';
+const missingComma = 'write a comma here, or put the value in quotes if it contains a colon';
 const keyWithoutColon = 'a key needs a colon and a space after it, as in name: value';
 
 /** The parser's words -> ours, for mistakes that stand where the parser notices them. */
@@ -45,7 +45,7 @@ const local: readonly (readonly [RegExp, string])[] = [
   ],
   [/^Missing space after :/, spaceAfterColon],
   [/^Missing , |^Block collections are not allowed/, missingComma],
-  [/^Unexpected (,|empty item) in/, 'there is a comma too many'],
+  [/^Unexpected (,|empty item) in/, 'there is an extra comma here: remove it'],
   [/^Comments must be separated/, 'write a space before #'],
   [/^Unexpected block-seq-ind/, 'begin the list on the next line'],
   [/^Implicit (map )?keys need/, keyWithoutColon],
@@ -54,12 +54,12 @@ const local: readonly (readonly [RegExp, string])[] = [
 /** The same for mistakes that change how the lines below are read. */
 const lasting: readonly (readonly [RegExp, string])[] = [
   [/^Tabs are not allowed/, 'this line is indented with a tab: use spaces'],
-  [/ end with a }$/, 'a } is missing before this line, or this line is not indented deeply enough'],
-  [/ end with a ]$/, 'a ] is missing before this line, or this line is not indented deeply enough'],
+  [/ end with a }$/, 'a } is missing before this line, or this line needs more indentation'],
+  [/ end with a ]$/, 'a ] is missing before this line, or this line needs more indentation'],
   [/^Unexpected flow-(map|seq)-end/, 'this bracket closes nothing: remove it'],
   [/^Unknown directive|^%(YAML|TAG)|^Unsupported YAML/, 'no line may begin with %'],
   [/call stack/, 'the file is nested too deeply, or is too large'],
-  [/^Missing closing ["']/, 'the quotation mark that begins here is never closed'],
+  [/^Missing closing ["']/, 'this quotation mark is never closed'],
 ];
 
 /** Words of the parser that are not known here lose what follows a colon: it quotes the file there. */

@@ -59,7 +59,7 @@ function packed(rows: readonly unknown[]): readonly Readonly<Record<string, unkn
 }
 
 const dryRunNote =
-  'Nothing was done: this was a dry run. To carry it out, ask the user, then call the tool again with apply: true.';
+  'Nothing was done: this was a dry run. To carry out the actions, ask the user first, then call the tool again with apply: true.';
 
 function noteOf(run: ToolRun, page: ToolRows | null, { acts }: About): string {
   const goesOn = `The run has not ended. Call ${followTool} with run_id ${JSON.stringify(inertText(run.id, 200))} to continue.`;

@@ -47,7 +47,8 @@ const outputSchema: NonNullable<Tool['outputSchema']> = {
     },
     apply: {
       type: 'boolean',
-      description: 'true: the actions were carried out; false: a dry run. Absent: the recipe has none, or unknown.',
+      description:
+        'true: the run carries out the actions of the recipe; false: a dry run. Absent: the recipe has no actions, or the service does not say.',
     },
     rows: { type: 'array', items: { type: 'object' }, description: 'One page of the output rows.' },
     row_count: { type: 'integer', description: 'How many rows the run has. Absent: unknown.' },

@@ -119,7 +119,7 @@ export function effectOf(state: MailboxState, change: Change): string {
   switch (change.kind) {
     case 'pause':
       return status === 'paused'
-        ? `The warm-up of ${mailbox} is paused already. Unless that has changed, Warmwarden sends nothing. A person has to resume it.`
+        ? `The warm-up of ${mailbox} is already paused. If it is still paused, Warmwarden changes nothing. It stays paused until a person resumes it.`
         : `Warmwarden will pause the warm-up of ${mailbox} until a person resumes it. ${campaignsUntouched}`;
     case 'resume':
       return `Warmwarden will resume the warm-up of ${mailbox}. ${whyText(state)}${evidenceText(null)}`;

@@ -313,7 +313,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
     return `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${warnings}`;
   if (startingOf(facts).length > 0) return `Wait a moment.${warnings}`;
   if (warnings !== '') return `Nothing is urgent.${warnings}`;
-  return firing.count() > 0 ? 'Nothing is urgent. The alerts below can wait for the morning.' : 'Nothing to do.';
+  return firing.count() > 0 ? 'Nothing is urgent. The alerts below can wait until morning.' : 'Nothing to do.';
 }
 
 const blind = 'Warmwarden cannot guard the mailboxes of';
@@ -348,7 +348,7 @@ function emptyText({ accounts }: HeadlineFacts): string {
   const empty = namesIn(accounts, isEmpty);
   return empty.length === 0
     ? ''
-    : ` No mailbox of ${namesOf(empty)} is guarded: the mailbox list is empty, or the configuration selects none of it. Check whether the key can see the mailboxes, and check \`include\` and \`exclude\`.`;
+    : ` No mailbox of ${namesOf(empty)} is guarded: the mailbox list is empty, or the configuration selects no mailbox in it. Check whether the key can see the mailboxes, and check \`include\` and \`exclude\`.`;
 }
 
 /** Those of no mailbox count as well: a missing replica needs a person, too. */
@@ -358,7 +358,7 @@ function warningsOf({ firing }: HeadlineFacts): number {
 
 function warningsText(count: number): string {
   if (count === 0) return '';
-  return count === 1 ? ' The warning below can wait for the morning.' : ' The warnings below can wait for the morning.';
+  return count === 1 ? ' The warning below can wait until morning.' : ' The warnings below can wait until morning.';
 }
 
 /** Those that have not read yet what the guard judges by. */

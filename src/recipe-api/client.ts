@@ -167,7 +167,7 @@ export class RecipeApi {
     if (!result.ok) {
       const isUnknown = errorWord === null || errorWord === 'not_found';
       if (isUnknown && noRoute.includes(status ?? 0)) {
-        return { said: 'The service has no way to cancel a run: it continues.' };
+        return { said: 'The service cannot cancel a run, so the run continues.' };
       }
       return { said: sentencesOf(exchanged) ?? this.#said('POST', path, result.failure.detail) };
     }

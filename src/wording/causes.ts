@@ -104,6 +104,9 @@ export function bounceKinds({ warmup }: Pick<MailboxState, 'warmup'>): readonly 
 }
 
 function othersSentence({ called, running, over }: Others): string {
-  if (running === 1) return `The only ${called.replace('mailboxes', 'mailbox')} is also over the bounce limit.`;
+  if (running === 1) {
+    const one = called.replace('mailboxes', 'mailbox').replace(/other domains$/, 'another domain');
+    return `The only ${one} is also over the bounce limit.`;
+  }
   return `${over} of ${running} ${called} ${over === 1 ? 'is' : 'are'} also over the bounce limit.`;
 }

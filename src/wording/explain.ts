@@ -92,8 +92,8 @@ function limitText(verdict: Verdict): string {
 function withinLimitText(verdict: Verdict): string {
   const back = progressText(verdict);
   if (verdict.windowDays === 0)
-    return `The mode was changed or the warm-up resumed, so earlier emails and bounces are left out: the bounce limit counts from the next full day (UTC).${back}`;
-  if (verdict.sent === 0) return `No emails were sent yet in the days that count for the bounce limit.${back}`;
+    return `The mode was changed or the warm-up was resumed, so earlier emails and bounces no longer count. Counting starts again on the next full day (UTC).${back}`;
+  if (verdict.sent === 0) return `No emails have been sent yet on the days that count toward the bounce limit.${back}`;
   const left = verdict.bouncesUntilBreach;
   return left === null || left === 0
     ? `${rateText(verdict)}${back}`

@@ -163,9 +163,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   stale_data: {
     means:
-      'The statistics of a mailbox are older than three poll intervals, end too many days ago (guard.stale_after_days), or have not changed through two whole days on which it sends. Or no statistics of it were judged for so long, because its warm-up could not be read.',
-    done: 'Warmwarden decides nothing on old data: the mailbox is not guarded until fresh statistics arrive.',
-    todo: 'Check whether the API is up, whether the mailbox still sends, and whether the request budget is large enough: `warmwarden check --online`.',
+      'The statistics of a mailbox are older than three poll intervals, end too many days ago (guard.stale_after_days), or have not changed through two whole days on which it sends. The alert also fires when Warmwarden has not judged the mailbox for three poll intervals because it could not read the warm-up.',
+    done: 'Warmwarden decides nothing on old data: the mailbox is not guarded until Warmwarden has read fresh statistics and the warm-up.',
+    todo: 'Check whether the API is up, whether the mailbox still sends, and whether the request budget is large enough: `warmwarden check --online`. If the warm-up cannot be read, the log has the last failure.',
   },
   measurement_stale: {
     means:
@@ -193,7 +193,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     means:
       'For half an hour the configured cadence has needed more requests than the plan allows. The alert is a warning while a first sweep of over an hour is in progress: mailboxes that it has not read yet are not guarded.',
     done: 'Warmwarden reads the riskiest mailboxes first. Other data gets older than configured.',
-    todo: 'Run `warmwarden check --online` for the numbers, then choose a slower cadence or a larger plan. `warmwarden status` shows how far a first sweep is.',
+    todo: 'Run `warmwarden check --online` for the numbers, then choose a slower cadence or a larger plan. `warmwarden status` shows the progress of a first sweep.',
   },
   changed_by_others: {
     means:

@@ -31,7 +31,7 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
       '4 bounces in 260 emails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.',
       'Warmwarden switched it to recovery mode at 10:02 UTC, confirmed after 0.4 s.',
       'Based on counts read on 20 March 10:01 UTC.',
-      'You need not change the mode back: Warmwarden sets it to balanced by itself after 7 days without a bounce at the earliest, when enough emails were clean.',
+      'You do not have to change the mode back. Warmwarden sets it to balanced by itself after at least 7 days and enough emails without a bounce.',
       'To undo this: `warmwarden mode acme/bob@acme.example balanced`, or set the mode in the mailbox app.',
     ],
     numbers: {
@@ -58,7 +58,9 @@ test('a switch says so where nothing changes the mode back', () => {
   const policy = { ...defaultPolicy, restore: { ...defaultPolicy.restore, enabled: false } };
   const said = (action = sampleAction()) =>
     actedEvent(action, sampleMailbox(), sampleContext({ policy }))?.alert.facts.sentences.join(' ');
-  expect(said()).toContain('Warmwarden does not change the mode back by itself: guard.restore is off.');
+  expect(said()).toContain(
+    'Warmwarden does not change the mode back by itself, because guard.restore.enabled is false.',
+  );
   expect(said(sampleAction({ kind: 'pause' }))).not.toContain('change the mode back');
 });
 

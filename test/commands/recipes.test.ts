@@ -58,7 +58,7 @@ test('a dry run says how to carry it out, and speaks of --dry-run only where it 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const said = async (...options: string[]) =>
     (await commandLine(['recipes', 'run', 'pause-domain', '--url', url, ...options])).stderr;
-  expect(await said()).toBe('1 row. Nothing was done: this was a dry run. To carry it out, add --apply.\n');
+  expect(await said()).toBe('1 row. Nothing was done: this was a dry run. To carry out the actions, add --apply.\n');
   expect(await said('--dry-run')).toContain('add --apply and leave out --dry-run.');
   server.close();
   vi.unstubAllEnvs();

@@ -6,12 +6,12 @@ const lived = { pid: '17', isStopped: false };
 
 test('nobody is sent to end a daemon that is stopped: it is continued', () => {
   const said = adviceOn({ ...lived, isStopped: true }, { load: 24, cpus: 4 });
-  expect(said).toBe('Its process is stopped, so its mailboxes are not guarded. Continue it: `kill -CONT 17`.');
+  expect(said).toBe('Its process is suspended, so its mailboxes are not guarded. Let it continue: `kill -CONT 17`.');
 });
 
 test('on a busy machine people are told so first, and to wait', () => {
   expect(adviceOn(lived, { load: 23.8, cpus: 4 })).toBe(
-    'This machine is very busy (load 24, CPUs: 4), so the daemon may be working and answer late. Try again when the machine is less busy. If it does not answer then, its mailboxes may not be guarded: end it with `kill -KILL 17` and start it again.',
+    'This machine is very busy (load 24, CPUs: 4), so the daemon may be working but too slow to answer. Try again when the machine is less busy. If it does not answer then, its mailboxes may not be guarded: end it with `kill -KILL 17` and start it again.',
   );
 });
 

@@ -110,7 +110,7 @@ test('the alert says what a stop covers: everything, or an account', async () =>
   const said = async () =>
     (await store.outbox.unnotifiedTransitions(100)).flatMap(({ transition: { alert } }) => alert.facts.sentences);
   await off();
-  expect((await said()).join(' ')).toContain('Warmwarden changes no mailbox. It keeps polling');
+  expect((await said()).join(' ')).toContain('Warmwarden does not change any mailbox. It keeps polling');
   await off({ account: 'acme' });
   expect((await said()).join(' ')).toContain('Warmwarden does not change the mailboxes of account acme.');
 });

@@ -80,7 +80,7 @@ describe('the headline', () => {
     expect(headline(body)).toBe('All 3 mailboxes are OK.');
     expect(body).toContain('class="headline unknown"');
     expect(body).toContain(
-      'Nothing is urgent. No mailbox of northwind is guarded: the mailbox list is empty, or the configuration selects none of it.',
+      'Nothing is urgent. No mailbox of northwind is guarded: the mailbox list is empty, or the configuration selects no mailbox in it.',
     );
     expect(body).toContain('Guarding 3 mailboxes on 1 account since');
   });
@@ -266,7 +266,7 @@ describe('the headline', () => {
       expect(await read(fleet)).toContain(`<p class="advice">${advice}</p>`);
       return advice;
     };
-    const warned = 'The warning below can wait for the morning.';
+    const warned = 'The warning below can wait until morning.';
     const clean =
       'Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.';
     expect(await adviceOf('replica_missing')).toBe(`Nothing is urgent. ${warned}`);

@@ -54,8 +54,8 @@ test.concurrent('beside a frozen daemon every command ends with a sentence, and 
   const held = `A daemon \\(process ${daemon.pid} on [^)]*\\) has this store but (does not answer|has not answered for 10 s)\\.`;
   for (const { argv, code, said } of await Promise.all(changing.map(run))) {
     expect([argv.join(' '), code, said]).toEqual([argv.join(' '), 1, expect.stringMatching(held)]);
-    expect(said).toContain('Nothing was changed. Its process is stopped, so its mailboxes are not guarded.');
-    expect(said).toContain(`Continue it: \`kill -CONT ${daemon.pid}\`.`);
+    expect(said).toContain('Nothing was changed. Its process is suspended, so its mailboxes are not guarded.');
+    expect(said).toContain(`Let it continue: \`kill -CONT ${daemon.pid}\`.`);
     expect(said).not.toContain('kill -KILL');
   }
   const seen = await Promise.all(reading.map(run));

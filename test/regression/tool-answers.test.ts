@@ -80,7 +80,7 @@ describe('cancel_run', () => {
 
   test('says of a service without a way to cancel that the run continues', async () => {
     const { isError, text } = await said(true, () => ({ status: 404, body: { error: 'no such path' } }));
-    expect([isError, text]).toEqual([true, 'The service has no way to cancel a run: it continues.']);
+    expect([isError, text]).toEqual([true, 'The service cannot cancel a run, so the run continues.']);
   });
 
   test('says in the words of the service why it refuses', async () => {

@@ -162,7 +162,7 @@ test('a mailbox whose warm-up was never read is told like one without statistics
     path.startsWith('/v1/warmup') ? { status: 500, body: { error: 'oops' } } : 'pass';
   await duty.until(() => duty.alert('stale_data')?.status === 'firing', 2 * hourMs);
   expect([duty.mailbox()?.stats === null, duty.mailbox()?.verdict]).toEqual([false, null]);
-  expect(duty.alert('stale_data')?.facts.title).toBe(`${amelia}: not judged, the warm-up cannot be read`);
+  expect(duty.alert('stale_data')?.facts.title).toBe(`${amelia}: not judged, because the warm-up cannot be read`);
   duty.between.meddle = () => 'pass';
   await duty.until(() => duty.alert('stale_data') === undefined, hourMs);
   expect(await duty.notified()).toEqual(['firing stale_data', 'resolved stale_data']);

@@ -52,7 +52,7 @@ test('a single other mailbox is not counted: it is the only one', () => {
   const named = (called: string) => causeSentences(sampleMailbox({}), breach, [{ called, running: 1, over: 1 }], 'UTC');
   expect([...named('other mailboxes of acme.example'), ...named('mailboxes at google on other domains')]).toEqual([
     'The only other mailbox of acme.example is also over the bounce limit.',
-    'The only mailbox at google on other domains is also over the bounce limit.',
+    'The only mailbox at google on another domain is also over the bounce limit.',
   ]);
 });
 

@@ -28,11 +28,11 @@ test('verdicts in words', () => {
     '1 bounce in 140 emails from 14 to 20 March: 0.71 %, over the slow limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `profile: literal`, one bounce is enough.',
   );
   expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain(
-    'No emails were sent yet in the days that count for the bounce limit.',
+    'No emails have been sent yet on the days that count toward the bounce limit.',
   );
   const restarted = { sent: 0, bounced: 0, windowDays: 0, windowFrom: null, windowTo: null };
   expect(explainVerdict(sampleVerdict(restarted))).toContain(
-    'The mode was changed or the warm-up resumed, so earlier emails and bounces are left out',
+    'The mode was changed or the warm-up was resumed, so earlier emails and bounces no longer count',
   );
   expect(explainVerdict(sampleVerdict({ reason: 'unknown_mode', mode: 'turbo', limitPpm: null }))).toContain('"turbo"');
   expect(explainVerdict(sampleVerdict({ warnings: ['2026-03-25: Warmwarden ignores a day in the future'] }))).toContain(

@@ -31,7 +31,7 @@ export function budgetTooSmall(
     clearObservations: 1,
     facts: {
       title: unguarded
-        ? `${name}: mailboxes are not guarded yet, the first sweep takes over an hour`
+        ? `${name}: mailboxes are not guarded yet, because the first sweep takes over an hour`
         : small
           ? `${name}: the request budget is too small for the cadence`
           : `${name}: the cadence fits the budget`,

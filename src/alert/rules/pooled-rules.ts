@@ -103,7 +103,7 @@ function excessFacts(finding: DomainFinding, excess: DomainExcess, look: Look): 
       `Most bounces in that time: ${listText(shares)}.`,
       ...unknownText(finding),
       ...ageText(finding, look.now),
-      'This is an alert only: Warmwarden judges each mailbox over its own days, so its other messages may have other counts. It acts on the mailboxes that breach their limits.',
+      'Warmwarden does not act on this alert. It acts only on single mailboxes that breach their own limits. Each mailbox has its own window, so the counts in messages about one mailbox may differ.',
       `Look for a cause that the mailboxes share: the DNS of ${domain}, its blacklists, and the recipient lists.`,
     ],
     numbers: {
@@ -152,7 +152,7 @@ export function accountShiftAlert(finding: ShiftFinding, look: Look): Condition 
               `The bounces are on ${counted(shift.domains, 'domain')}: check the data or the provider.`,
               ...unknownText(finding),
               ...ageText(finding, look.now),
-              'This is an alert only: Warmwarden judges each mailbox on its own, and acts on those that breach their limits.',
+              'Warmwarden does not act on this alert. It acts only on single mailboxes that breach their own limits.',
             ]
           : []),
       ],

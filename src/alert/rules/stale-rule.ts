@@ -54,7 +54,7 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
 }
 
 function staleTitle(mailbox: MailboxState): string {
-  return lacksWarmup(mailbox) ? 'not judged, the warm-up cannot be read' : 'stale statistics';
+  return lacksWarmup(mailbox) ? 'not judged, because the warm-up cannot be read' : 'stale statistics';
 }
 
 /** Moments instead of ages: a text that changes every minute would be written every minute. */
@@ -68,7 +68,7 @@ function staleSentences(
       mailbox.verdict === null
         ? `Warmwarden has not read the warm-up since it first saw the mailbox on ${momentText(mailbox.firstSeenAt, zone)}.`
         : `Warmwarden last judged the mailbox on ${momentText(mailbox.verdict.at, zone)}. It has read newer statistics since then, but not the warm-up.`,
-      'Without the mode there is no bounce limit: the mailbox is not guarded until Warmwarden has read its warm-up.',
+      'Warmwarden needs the mode from the warm-up to know the bounce limit. Until it has read the warm-up, the mailbox is not guarded.',
       'Check whether the mailbox API answers requests for the warm-up of this mailbox. The log has the last failure.',
     ];
   const first =

@@ -57,7 +57,7 @@ function onSentences(off: WritesOff, command: string, zone: string): readonly st
 function unchangedText(scope: WriteScope): string {
   switch (scope.kind) {
     case 'everything':
-      return 'Warmwarden changes no mailbox.';
+      return 'Warmwarden does not change any mailbox.';
     case 'account':
       return `Warmwarden does not change the mailboxes of account ${scope.account}.`;
     case 'mailbox':

@@ -84,7 +84,7 @@ export function whileListening<Answer>(
   storePath: string,
   ask: (signal: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
-  const asked = `Whether it did what it was asked is not known: \`${commandName} history\` shows it.`;
+  const asked = `It may or may not have carried out the request: \`${commandName} history\` shows what it did.`;
   return whileAlive(ask, {
     isSilent: async () => (await signNow(storePath)) === 'silent',
     silence: () => silence(storePath, `stopped answering. ${asked}`),

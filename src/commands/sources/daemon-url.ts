@@ -30,7 +30,7 @@ export async function askUrl(base: string, { path, headers, body }: UrlRequest):
     // Once it has answered, it was asked: what of the answer is missing must not say that no daemon is there.
     return { status: answer.status, said: await answer.text().catch(() => '') };
   };
-  const unknown = `Whether it did what it was asked is not known: \`${commandName} history\` shows it.`;
+  const unknown = `It may or may not have carried out the request. Once it answers again, \`${commandName} history --url ${base}\` shows what it did.`;
   return whileAlive(ask, {
     isSilent: () => isSilent(base),
     silence: async () => silence(base, changes ? unknown : null),
@@ -53,7 +53,7 @@ function silence(base: string, outcome: string | null): SilentDaemonError {
   const said = [
     `The daemon at ${base} has not answered for ${signOfLifeWithinMs / 1_000} s.`,
     ...(outcome === null ? [] : [outcome]),
-    `It may be starting, or its machine very busy: try again in a few minutes. If it does not answer then, its mailboxes may not be guarded: run \`${commandName} status\` on its machine.`,
+    `It may be starting, or its machine may be very busy. Try again in a few minutes. If it does not answer then, its mailboxes may not be guarded: run \`${commandName} status\` on its machine.`,
   ];
   return new SilentDaemonError(said.join(' '));
 }

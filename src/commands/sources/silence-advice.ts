@@ -23,11 +23,11 @@ export function adviceOn(
   { load, cpus }: { readonly load: number; readonly cpus: number },
 ): string {
   if (process?.isStopped)
-    return `Its process is stopped, so its mailboxes are not guarded. Continue it: \`kill -CONT ${process.pid}\`.`;
+    return `Its process is suspended, so its mailboxes are not guarded. Let it continue: \`kill -CONT ${process.pid}\`.`;
   const end = process === null ? 'end it' : `end it with \`kill -KILL ${process.pid}\``;
   const ended = `its mailboxes may not be guarded: ${end} and start it again.`;
   return load >= busyFrom * cpus
-    ? `This machine is very busy (load ${Math.round(load)}, CPUs: ${cpus}), so the daemon may be working and answer late. Try again when the machine is less busy. If it does not answer then, ${ended}`
+    ? `This machine is very busy (load ${Math.round(load)}, CPUs: ${cpus}), so the daemon may be working but too slow to answer. Try again when the machine is less busy. If it does not answer then, ${ended}`
     : `It may be starting, or busy. Try again in a few minutes. If it does not answer then, ${ended}`;
 }
 

@@ -199,7 +199,7 @@ function writesOff(asked: URLSearchParams): Prepared {
       title: `Stop all changes ${scopeText(scope)}`,
       button: 'Start the emergency stop',
       back: '/',
-      folded: 'Stop another account or mailbox, or only for a time',
+      folded: 'Choose an account, a mailbox or a duration',
     }),
     fields: [
       { name: 'account', label: 'Account', value: scope['account'] ?? '', kind: 'text', hint: 'Empty: all accounts.' },

@@ -68,7 +68,7 @@ test('it is a warning while mailboxes wait for the end of a first sweep of over 
     budgetTooSmall(account(forecast), { ...sweep, part, read }, now);
   expect(after('judging', 0, 0)).toMatchObject({ active: true, severity: 'warning' });
   expect(after('judging', 0, 0).facts).toMatchObject({
-    title: 'acme: mailboxes are not guarded yet, the first sweep takes over an hour',
+    title: 'acme: mailboxes are not guarded yet, because the first sweep takes over an hour',
     sentences: expect.arrayContaining([expect.stringContaining('is not guarded')]),
   });
   // Almost at its end it is the same sweep; a few newcomers of a later start are soon read.

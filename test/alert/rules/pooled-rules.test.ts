@@ -50,7 +50,7 @@ describe('domain_over_limit', () => {
       'Most bounces in that time: a@acme.example (4 of 60) and b@acme.example (3 of 58).',
       '1 mailbox is not counted, because its data is missing, unreadable or too old.',
       'None of these counts is older than 30 min.',
-      'This is an alert only: Warmwarden judges each mailbox over its own days, so its other messages may have other counts. It acts on the mailboxes that breach their limits.',
+      'Warmwarden does not act on this alert. It acts only on single mailboxes that breach their own limits. Each mailbox has its own window, so the counts in messages about one mailbox may differ.',
       'Look for a cause that the mailboxes share: the DNS of acme.example, its blacklists, and the recipient lists.',
     ]);
     expect(facts.numbers).toMatchObject({
