@@ -135,7 +135,7 @@ const alerts = section({
   time_zone: keyed(
     timeZone(),
     'UTC',
-    'The zone in which messages, commands and the sentences of the page give times: an IANA name, such as Europe/Berlin.',
+    'The time zone of messages, commands and the sentences of the page: an IANA name, such as Europe/Berlin.',
   ),
   digest: optional(digest, undefined, 'A daily summary: actions, risks, what is unknown, and undelivered messages.'),
   heartbeat: optional(heartbeat, undefined, "A dead man's switch: Warmwarden pings it while it is guarding."),

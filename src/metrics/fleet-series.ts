@@ -85,7 +85,7 @@ function enforcement(fleet: Fleet, facts: MailboxFacts, settings: MetricsSetting
     ),
     gauge(
       'mailboxes_not_enforced',
-      'Number of mailboxes on whose breaches Warmwarden does not act: guard.enforce is false for them, or writes are off.',
+      'Number of mailboxes that Warmwarden does not act on: guard.enforce is false for them, or writes are off.',
       counted.map(({ account, watches }) => ({ labels: { account }, value: watches })),
     ),
   ];
@@ -107,7 +107,7 @@ function accountFamilies(fleet: Fleet, now: EpochMs): readonly Family[] {
   return [
     one(
       'account_writable',
-      '1 when the last write with the key was let through, 0 when it was refused; absent before the first.',
+      '1 when the API accepted the last write with the key, 0 when it refused it; absent before the first.',
       ({ keyWrites }) => (keyWrites === null ? null : Number(keyWrites)),
     ),
     one(

@@ -13,8 +13,8 @@ is \`WARMWARDEN_CONFIG\`, else \`./config.yaml\`, else \`/etc/warmwarden/config.
 
 - Unknown keys are errors. A key without a value counts as missing. A missing key has its default.
 - \`\${NAME}\` and \`\${NAME:-default}\` are taken from the environment, in values only; a variable that is not set is an error.
-  The braces are needed: \`$NAME\` is the text $NAME.
-- In a value without quotes, a # after a space begins a comment. Put a secret that has one in quotes.
+  The braces are required: Warmwarden does not replace \`$NAME\`.
+- In a value without quotes, a # after a space begins a comment. If a secret contains a #, put it in quotes.
 - \`api_key\`, \`url\` and \`secret\`, and \`cert\` and \`key\` of \`server.tls\`, can be written as \`api_key_file\` and so on: the path of a file, relative to
   the folder of the configuration. Warmwarden watches the folder of that file: when a secret is replaced there, it uses the new one.
 - Configuration, secrets and recipes must be regular files, or symbolic links to them: never a FIFO, a socket or a

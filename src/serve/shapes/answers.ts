@@ -52,7 +52,7 @@ export const fleetAnswer = z.strictObject({
   states: z
     .record(z.enum(guardStates), count)
     .describe(
-      'Mailboxes in each state. Those that were OK, of an account that cannot be read at present, count as `not_judged`.',
+      'Mailboxes in each state. While an account cannot be read or is not polled, its mailboxes that were `ok` count as `not_judged`.',
     ),
   incidents,
   alerts: listOf(briefAlert).describe(

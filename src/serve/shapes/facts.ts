@@ -9,7 +9,7 @@ export const text = z.string();
 export const count = z.int().min(0);
 export const number = z.number();
 export const timeZone = text.describe(
-  'The zone in which sentences give times (`alerts.time_zone`); every other time is in UTC.',
+  'The time zone of times in sentences (`alerts.time_zone`); all other times are in UTC.',
 );
 export const texts = z.array(text).readonly();
 export const nextCursor = text.nullable().describe('The `cursor` of the next page; null: this is the last.');
@@ -186,12 +186,12 @@ export const account = z
       .boolean()
       .nullable()
       .describe(
-        'Whether the last write since the start was let through; null before the first: what the key may do is not known then.',
+        'Whether the API accepted the last write with the key. A refusal counts even if it was before the daemon started; null: unknown, because only a write shows it.',
       ),
     last_write_at: moment
       .nullable()
       .describe(
-        'When a change was confirmed last, also before the start; null when none of the newest 100 actions was.',
+        'When Warmwarden last confirmed a change on this account, even before the daemon started; null when the newest 100 actions of all accounts have no such change.',
       ),
     listed: z.boolean().describe('Its mailboxes were listed at least once.'),
     unlisted: texts.describe('Mailboxes that the configuration includes by name and the mailbox list does not have.'),

@@ -15,7 +15,7 @@ const group = z.strictObject({
   states: z
     .record(z.enum(guardStates), count)
     .describe(
-      'Mailboxes in each state. Those that were OK, of an account that cannot be read at present, count as `not_judged`.',
+      'Mailboxes in each state. While an account cannot be read or is not polled, its mailboxes that were `ok` count as `not_judged`.',
     ),
   alerts_firing: count.describe('Firing alerts about its mailboxes, or about their domains, IP addresses or accounts.'),
   sent: count.describe('Emails in the windows by which its mailboxes are judged.'),
