@@ -289,7 +289,7 @@ test('guard_blind: late bounces right after the evidence restarted are no blindn
 test('stale_data: from before the polls that were due in vain, never read at all, or standing still', () => {
   const at = (minutes: number) =>
     sampleContext({ now: start + minutes * minuteMs, staleBefore: start + (minutes - 45) * minuteMs });
-  expect(active('stale_data', 'time', judged({}), at(45))).toBe(false);
+  expect(active('stale_data', 'time', judged({}), at(45))).toBe('unknown');
   expect(active('stale_data', 'time', judged({}), at(46))).toBe(true);
   expect(active('stale_data', 'time', sampleMailbox({ stats: null }), at(10))).toBe('unknown');
   expect(active('stale_data', 'time', sampleMailbox({ stats: null }), at(46))).toBe(true);
@@ -297,6 +297,15 @@ test('stale_data: from before the polls that were due in vain, never read at all
   const [early] = conditionsAfter('time', judged({}), at(50));
   const [late] = conditionsAfter('time', judged({}), at(55));
   expect(early?.facts.sentences).toEqual(late?.facts.sentences);
+});
+
+test('stale_data ends with a judgement of the answer: one that nothing judged says nothing, also before any poll was due in vain', () => {
+  const later = sampleContext({ now: start + hourMs });
+  const stats = { at: later.now, answer: { rows: [] } };
+  expect(active('stale_data', 'stats', { ...judged({}), stats }, later)).toBe('unknown');
+  expect(active('stale_data', 'warmup', judged({}), later)).toBe('unknown');
+  const verdict = { at: later.now, answer: sampleVerdict() };
+  expect(active('stale_data', 'stats', { ...judged({}), stats, verdict }, later)).toBe(false);
 });
 
 function withDns(spf: boolean | null, dkim: boolean | null): MailboxState {

@@ -190,6 +190,32 @@ test('after a restart, statistics that nothing judges for want of the warm-up do
   expect(stateNow()).not.toBe('not_judged');
 });
 
+test.each([
+  ['the warm-up', '/v1/warmup', '/v1/stats'],
+  ['the statistics', '/v1/stats', '/v1/warmup'],
+])(
+  'a restart while %s cannot be read is no all-clear: stale_data fires on, and is not told again',
+  async (_, failing, answers) => {
+    await using duty = await goOnDuty();
+    await duty.until(() => Boolean(duty.mailbox()?.verdict));
+    duty.between.meddle = ({ path }) => (path.startsWith(failing) ? { status: 500, body: { error: 'oops' } } : 'pass');
+    await duty.restart();
+    await duty.until(() => duty.alert('stale_data')?.status === 'firing', 2 * hourMs);
+    const { firingAt } = duty.alert('stale_data') ?? {};
+    for (const _restart of ['first', 'second']) {
+      await duty.restart();
+      const asked = duty.asked(answers);
+      await duty.run(2 * hourMs);
+      expect(duty.asked(answers)).toBeGreaterThan(asked);
+    }
+    expect(duty.alert('stale_data')?.firingAt).toBe(firingAt);
+    expect(new Set(await duty.notified())).toEqual(new Set(['firing stale_data']));
+    duty.between.meddle = () => 'pass';
+    await duty.until(() => duty.alert('stale_data') === undefined, hourMs);
+    expect((await duty.notified()).at(-1)).toBe('resolved stale_data');
+  },
+);
+
 test('a first sweep of hours is told while mailboxes wait to be judged, once', async () => {
   const names = Array.from({ length: 40 }, (_, number) => `wait${number}@slow.example`);
   const fleet = names.map((email) => ({

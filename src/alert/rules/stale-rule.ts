@@ -22,7 +22,10 @@ function lacksWarmup(mailbox: MailboxState): boolean {
   return mailbox.verdict === null ? mailbox.stats !== null : awaitsJudgement(mailbox);
 }
 
-/** By the age of the answer, by the verdict's word that its newest day is too old, or because the counts stand still. */
+/**
+ * By the age of the answer, by the verdict's word that its newest day is too old, or because the counts stand still. Only a judgement
+ * made on this answer is against it: after a start nothing is too old yet, and the verdict is an earlier process's.
+ */
 export function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
   const readAt = mailbox.stats?.at ?? null;
   const age = Math.max(0, context.now - (readAt ?? mailbox.firstSeenAt));
@@ -30,8 +33,8 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
   const verdict = mailbox.verdict?.answer;
   const still = standStillSince(mailbox, context.now);
   const frozen = verdict?.reason === 'stale_data' || still !== null;
-  const judged = verdict !== undefined && readAt !== null;
-  const active = tooOld || frozen ? true : judged ? false : 'unknown';
+  const judgedNow = mailbox.verdict?.at === context.now;
+  const active = tooOld || frozen ? true : judgedNow ? false : 'unknown';
   const zone = context.rules.timeZone;
   return wordedLater(
     {
