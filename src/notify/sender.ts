@@ -117,9 +117,10 @@ export class Sender {
     return Math.min(waitMs, toUpkeep);
   }
 
-  /** That the store works again, which was true of an earlier outage: while it fails, that waits. */
+  /** That the store works again, which was true of an earlier outage: while it fails, that waits. A digest is about no alert. */
   #isUntimely({ alerts, marks }: Delivery): boolean {
-    if (marks !== undefined || alerts.some((name) => name !== storeFingerprint)) return false;
+    const isOfStore = marks === undefined && alerts.length > 0 && alerts.every((name) => name === storeFingerprint);
+    if (!isOfStore) return false;
     return this.#parts.fleet.alert(storeFingerprint)?.status === 'firing';
   }
 

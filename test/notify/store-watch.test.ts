@@ -176,6 +176,24 @@ test('that it works again is not said while it fails again: a message that a cha
   expect(types().slice(-2)).toEqual(['alerts.resolved', 'alerts.resolved']);
 });
 
+test('a digest that a channel did not take is sent while the store fails: it is not the end of an outage', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(503);
+  const store = memoryOutbox();
+  await store.outbox.recordDigest({ deliveries: [], until: start - 24 * hourMs });
+  const digest = { at: '0 8 * * *', timeZone: 'UTC', channels: ['hook'] };
+  await using rig = rigWith(hookTo(receiver.url), { digest }, { store });
+  await rig.clock.advance(minuteMs);
+  expect(store.deliveries()).toMatchObject([{ group: 'digest', state: 'pending' }]);
+  store.full = full();
+  await expect(store.recordAlerts(noAlerts)).rejects.toThrow('full');
+  receiver.answer = status(204);
+  const before = receiver.received.length;
+  await rig.clock.advance(2 * hourMs);
+  const types = receiver.received.slice(before).map(({ body }) => JSON.parse(body).type);
+  expect(types.toSorted()).toEqual(['alerts.firing', 'digest']);
+});
+
 test('a damaged file stays one, however many writes succeed', async () => {
   await using receiver = await startReceiver(() => 0);
   receiver.answer = status(204);
