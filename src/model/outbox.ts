@@ -15,7 +15,7 @@ export interface NotificationLog {
 /** What one look at the transitions changes in it. */
 export interface NotificationLogChanges {
   readonly announced: readonly Announcement[];
-  /** Fingerprints whose alert ended. */
+  /** Fingerprints whose alert ended; none of those that are announced: the two are written in any order, and in pieces. */
   readonly ended: readonly string[];
   /** Groups that are sent now. */
   readonly groups: readonly string[];

@@ -58,7 +58,7 @@ export async function notificationLogAfter(
     });
   // It may have ended after an incident named it as still so.
   for (const fingerprint of ended) known.delete(fingerprint);
-  // A mailbox may be paused again in the look in which its last pause ends.
+  // A mailbox may be paused again in the look in which its last pause ends: that one is known in its place.
   const plain = groups.filter(({ inIncident }) => !inIncident);
   for (const { news } of followers.length > 0 ? plain : [])
     await eachInPieces(news, pause, (one) => put(followed(one, followers, now)));
@@ -68,7 +68,8 @@ export async function notificationLogAfter(
     put(announcementOf(one, { announced: before, at, inIncident: false }));
   }
   const sent = plain.flatMap(({ group, news }) => (news.some(({ to }) => to.length > 0) ? [group] : []));
-  return { announced: [...known.values()], ended: [...ended], groups: sent };
+  const over = [...ended].filter((fingerprint) => !known.has(fingerprint));
+  return { announced: [...known.values()], ended: over, groups: sent };
 }
 
 /** That the channels which follow pauses were notified of one; null for what is none, and where none of them was. */

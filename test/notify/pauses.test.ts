@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { pagerdutyChannel } from '../../src/channels/pagerduty.ts';
 import { firstSight } from '../../src/guard/memory.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import type { RunState } from '../../src/model/verdict.ts';
 import { sampleMailbox, start } from '../alert/samples.ts';
 import { pauseOf, people } from '../channels/people.ts';
@@ -63,6 +63,22 @@ test('a person who silences it has taken note of it', async () => {
   at.rig.fleet.putSilence({ id: 's1', match, by: 'jo', reason: 'looking', ...times });
   await at.rig.clock.advance(2 * minuteMs);
   expect(at.told()).toEqual([begins, ends]);
+});
+
+test('a pause that begins in the look in which the last one ends has an end of its own, without a restart', async () => {
+  await using at = await stage();
+  at.rig.commit(pauseOf('confirmed'));
+  await at.rig.clock.advance(hourMs);
+  at.rig.commit({ ...pauseOf('confirmed'), at: at.rig.clock.now() });
+  await at.rig.clock.advance(29 * secondMs);
+  at.rig.fleet.putMailbox(running('running'));
+  await at.rig.clock.advance(2 * secondMs);
+  at.rig.fleet.putMailbox(running('paused'));
+  await at.rig.clock.advance(5 * minuteMs);
+  expect(at.told()).toEqual([begins, begins, ends]);
+  at.rig.fleet.putMailbox(running('running'));
+  await at.rig.clock.advance(5 * minuteMs);
+  expect(at.told().slice(3)).toEqual([ends]);
 });
 
 test('the end never overtakes the beginning, however long the pager is away', async () => {
