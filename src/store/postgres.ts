@@ -48,7 +48,7 @@ export async function openPostgres(place: PostgresPlace, now: EpochMs, rim: Rim 
     return opened;
   } catch (error) {
     await opened.close();
-    throw openingError(place, error);
+    throw openingError(at, error);
   }
 }
 

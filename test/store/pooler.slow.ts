@@ -36,9 +36,11 @@ describe.skipIf(!isPoolerInstalled && process.env['CI'] === undefined)('behind P
       );
     }
     await postgres.query(`ALTER ROLE warden IN DATABASE ${direct.database} SET search_path = warmwarden`);
+    await postgres.query(`ALTER ROLE warden IN DATABASE ${direct.database} SET statement_timeout = '19s'`);
     await using pooler = await Pooler.before(direct, settings);
     const [first, second] = [await join(pooler.place, 'first'), await join(pooler.place, 'second')];
     expect(first.warnings.join()).toContain('A connection pooler is in front of PostgreSQL');
+    expect(first.warnings.join()).toContain('PostgreSQL has statement_timeout = 19000 ms for the role warden.');
     for (const { membership } of [first, second]) {
       membership.follow(follower);
       await membership.want(['account:acme']);

@@ -1,13 +1,14 @@
 // What people are told of an error of PostgreSQL, by its code, and what ends it.
 import { expect, test } from 'vitest';
 import type { PostgresPlace } from '../../src/model/store-place.ts';
+import { clientConfig, readerConfig } from '../../src/store/postgres/connecting.ts';
 import { failureOf } from '../../src/store/postgres/failure.ts';
 
 const place: PostgresPlace = {
   ...{ host: 'db.example', port: 5432, database: 'warden', user: 'app', password: null },
   ...{ tls: { kind: 'off' }, path: '/tmp/store' },
 };
-const failure = (code: string) => failureOf(place, Object.assign(new Error('no'), { code }));
+const failure = (code: string, at = place) => failureOf(at, Object.assign(new Error('no'), { code }));
 
 test.each([
   ['too many connections', '53300', /Raise max_connections/],
@@ -21,4 +22,23 @@ test.each([
 
 test('a statement that fails is over once that statement succeeds', () => {
   for (const code of ['42501', '42P01', '57014', '53100']) expect(failure(code).untilWritten).toBe(undefined);
+});
+
+test('a statement that takes too long: the setting of the role helps only behind a pooler, where Warmwarden sets none of its own', () => {
+  const ownMs = [clientConfig(place), readerConfig(place), readerConfig(place, 600_000)].map(
+    ({ options, query_timeout: ms }) => [/statement_timeout=(\d+)/.exec(options ?? '')?.[1], ms],
+  );
+  expect(ownMs).toEqual([
+    ['20000', 20_000],
+    ['20000', 20_000],
+    ['600000', 600_000],
+  ]);
+  const less =
+    'A statement took too long: reduce the load of the PostgreSQL server, or use a faster one; Warmwarden then continues by itself.';
+  expect(failure('57014').remedy).toBe(less);
+  const pooled = { ...place, isPooled: true };
+  expect([clientConfig(pooled).options, readerConfig(pooled).options]).toEqual([undefined, undefined]);
+  expect(failure('57014', pooled).remedy).toBe(
+    `${less} If statement_timeout of the role is shorter than 20 s, run ALTER ROLE app IN DATABASE warden SET statement_timeout = '20s'; and RECONNECT in the pooler.`,
+  );
 });

@@ -13,8 +13,8 @@ const answerMs = 20_000;
 /** After so long without a byte the other side is asked for a sign of life: who only listens would not miss it otherwise. */
 const quietMs = 30_000;
 
-/** What every connection has in common. */
-export function clientConfig(place: PostgresPlace): pg.ClientConfig {
+/** What every connection has in common. `withinMs`: how long both sides wait for an answer; behind a pooler, the client alone. */
+export function clientConfig(place: PostgresPlace, withinMs = answerMs): pg.ClientConfig {
   const { host, port, database, user, password, tls } = place;
   return {
     ...{ host, port, database, user, types },
@@ -22,12 +22,19 @@ export function clientConfig(place: PostgresPlace): pg.ClientConfig {
     // Certificate and name are checked: what libpq calls verify-full.
     ssl: tls.kind === 'off' ? false : { rejectUnauthorized: true, ...(tls.ca !== null && { ca: tls.ca }) },
     application_name: 'warmwarden',
-    ...(place.isPooled !== true && { options: `-c search_path=${schema} -c statement_timeout=${answerMs}` }),
+    ...(place.isPooled !== true && { options: `-c search_path=${schema} -c statement_timeout=${withinMs}` }),
     connectionTimeoutMillis: connectMs,
-    query_timeout: answerMs,
+    query_timeout: withinMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: quietMs,
   };
+}
+
+/** Of a connection that only reads. */
+export function readerConfig(place: PostgresPlace, withinMs = answerMs): pg.ClientConfig {
+  const config = clientConfig(place, withinMs);
+  const { options } = config;
+  return { ...config, ...(options !== undefined && { options: `${options} -c default_transaction_read_only=on` }) };
 }
 
 /** Of a pooler that does not know a setting of a connection. */

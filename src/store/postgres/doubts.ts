@@ -1,8 +1,9 @@
 // What a PostgreSQL server, or the settings of the role, could do to the store: sentences for the log of a start and for `doctor`.
 import { type Kysely, sql } from 'kysely';
 import type { PostgresPlace } from '../../model/store-place.ts';
+import { secondMs } from '../../model/time.ts';
 import type { Tables } from '../schema/tables.ts';
-import { sqlName } from './naming.ts';
+import { settingRole, sqlName } from './naming.ts';
 
 type Db = Kysely<Tables>;
 
@@ -53,14 +54,17 @@ export async function connectionsOf(db: Db, { isPooled, user, database }: Postgr
   return { free: Math.max(0, limits[narrowest]), remedy: remedies[narrowest] };
 }
 
-/** With shorter timeouts, Warmwarden's own work fails. It limits each of its transactions itself, but not each read. */
+/**
+ * With shorter timeouts, Warmwarden's own work fails. It limits each of its transactions itself, but not each read: behind a pooler,
+ * no connection of its own sets a statement_timeout.
+ */
 const leastTimeouts: readonly (readonly [setting: string, leastMs: number, effect: string])[] = [
   ['statement_timeout', 20_000, 'Longer reads fail, for example at the start'],
   ['transaction_timeout', 20_000, 'Longer transactions fail, for example while recipes read'],
   ['idle_session_timeout', 60_000, 'PostgreSQL cuts connections that wait for work'],
 ];
 
-async function timeoutDoubts(db: Db, { user, database }: PostgresPlace): Promise<readonly string[]> {
+async function timeoutDoubts(db: Db, place: PostgresPlace): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string; ms: number }>`
     SELECT name, setting::bigint AS ms FROM pg_settings WHERE name = ANY(${leastTimeouts.map(([name]) => name)})`.execute(
     db,
@@ -68,8 +72,8 @@ async function timeoutDoubts(db: Db, { user, database }: PostgresPlace): Promise
   return leastTimeouts.flatMap(([name, leastMs, effect]) => {
     const ms = rows.find((row) => row.name === name)?.ms ?? 0;
     if (ms === 0 || ms >= leastMs) return [];
-    const mend = `ALTER ROLE ${sqlName(user)} IN DATABASE ${sqlName(database)} SET ${name} = '${leastMs / 1_000}s';`;
-    return [`PostgreSQL has ${name} = ${ms} ms for the role ${user}. ${effect}. Run ${mend}`];
+    const mend = settingRole(place, name, leastMs / secondMs);
+    return [`PostgreSQL has ${name} = ${ms} ms for the role ${place.user}. ${effect}. Run ${mend}`];
   });
 }
 

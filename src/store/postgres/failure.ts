@@ -5,7 +5,7 @@ import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
 import { UntakenError } from '../../replicas/untaken.ts';
 import { DamagedRowError, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
-import { sqlName } from './naming.ts';
+import { settingRole, sqlName } from './naming.ts';
 import { OldPrimaryError } from './timeline.ts';
 
 /** What PostgreSQL or its connection did not do, in sentences. */
@@ -143,8 +143,12 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
   ['55P03', () => `Another session holds a lock on the tables: find it in pg_stat_activity, and end it${byItself}.`],
   [
     '57014',
-    () =>
-      `A statement took too long: reduce the load of the PostgreSQL server, or raise statement_timeout of the role${byItself}.`,
+    (place) => {
+      const less = `A statement took too long: reduce the load of the PostgreSQL server, or use a faster one${byItself}.`;
+      // Elsewhere each connection sets its own, which outranks what is set for the role.
+      if (place.isPooled !== true) return less;
+      return `${less} If statement_timeout of the role is shorter than 20 s, run ${settingRole(place, 'statement_timeout', 20)} and RECONNECT in the pooler.`;
+    },
   ],
   ['XX00', () => 'The database is damaged: stop Warmwarden and restore a backup.'],
 ];

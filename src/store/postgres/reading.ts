@@ -6,7 +6,7 @@ import { StoreError } from '../failure.ts';
 import { schemaOf, schemaVersion } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import type { SizesAsked } from '../sizes.ts';
-import { clientConfig, poolOf, reached, schema } from './connecting.ts';
+import { poolOf, reached, readerConfig } from './connecting.ts';
 import { StoreDialect } from './dialect.ts';
 import { postgresError } from './failure.ts';
 import { problemsIn } from './integrity.ts';
@@ -19,14 +19,12 @@ const wholeTableMs = 10 * minuteMs;
 /** Rejects with StoreError. */
 export async function readPostgres(named: PostgresPlace) {
   const place = await reached(named).catch((error: unknown) => Promise.reject(postgresError(named, error)));
-  const options = `-c search_path=${schema} -c default_transaction_read_only=on`;
-  const config = { ...clientConfig(place), ...(place.isPooled !== true && { options }) };
-  const reader = (given: object) =>
-    new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf({ ...config, ...given }, 1) }) });
-  const db = reader({});
+  const reader = (withinMs?: number) =>
+    new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf(readerConfig(place, withinMs), 1) }) });
+  const db = reader();
   /** For statements that read a whole table. */
   const patiently = async <Value>(read: (patient: Kysely<Tables>) => Promise<Value>) => {
-    const patient = reader({ query_timeout: wholeTableMs });
+    const patient = reader(wholeTableMs);
     return read(patient).finally(() => patient.destroy());
   };
   return {

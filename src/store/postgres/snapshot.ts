@@ -36,7 +36,7 @@ export async function readSnapshot(
     }
     await client.query('COMMIT');
   } catch (error) {
-    throw postgresError(place, error);
+    throw postgresError(at, error);
   } finally {
     await client.end().catch(() => {});
   }
