@@ -62,9 +62,10 @@ export interface Tick {
 
 export function tick(before: MailboxState, observation: Observation, context: TickContext): Tick {
   const found = changesIn(before, observation);
-  const proven =
-    provenIn(before, observation, context) ?? (found.length > 0 ? belatedIn(before, observation, context) : null);
-  const late = proven ? null : latePostIn(before, observation, context);
+  const current = provenIn(before, observation, context);
+  // Asked first: what was wanted since goes before a late POST, whoever's it is.
+  const late = current ? null : latePostIn(before, observation, context);
+  const proven = current ?? (late || found.length === 0 ? null : belatedIn(before, observation, context));
   const lateWhat = late && changedBy(late.post);
   const changes = proven ? [] : found.filter(({ what }) => what !== lateWhat);
   const observed = late?.mailbox ?? observe(before, observation);

@@ -1,10 +1,12 @@
 // A POST that comes after its process was given up: it is Warmwarden's own, and gives way to what was requested since.
 import { expect, test } from 'vitest';
+import type { Action } from '../../src/model/action.ts';
 import { mayStillCome } from '../../src/model/guard-memory.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { inheritedWaitMs } from '../../src/replicas/inheritance.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
-import { calmPoll, type Duty, goOnDuty } from './duty.ts';
+import { amelia, calmPoll, type Duty, goOnDuty, oliver, stormOf } from './duty.ts';
 
 /** The mailbox in recovery, by a second POST; the first one of a process that ended has not come. */
 async function takenOver(openWaitMs: number = inheritedWaitMs): Promise<Duty> {
@@ -27,15 +29,27 @@ async function takenOver(openWaitMs: number = inheritedWaitMs): Promise<Duty> {
   return duty;
 }
 
+/** The mailbox of the duty, which has only one. */
+function only(duty: Duty): MailboxState {
+  const [mailbox] = duty.fleet().mailboxes();
+  if (!mailbox) throw new Error('no mailbox');
+  return mailbox;
+}
+
 /** The mailbox at its API, set by anybody. */
 async function set(duty: Duty, warmup_mode: string): Promise<void> {
   const headers = { authorization: `Bearer ${demoKey}`, 'content-type': 'application/json' };
   const config = { warmup_mode };
-  const body = JSON.stringify({ action: 'update_config', mailbox_id: duty.mailbox()?.id, config });
+  const body = JSON.stringify({ action: 'update_config', mailbox_id: only(duty).id, config });
   expect((await fetch(`${duty.simulator.url}/v1/warmup`, { method: 'POST', headers, body })).status).toBe(200);
 }
 
 const root = { name: 'root', reason: 'a test' };
+
+type Wanted = Pick<Action, 'kind' | 'targetMode'>;
+const slow: Wanted = { kind: 'mode', targetMode: 'slow' };
+const resume: Wanted = { kind: 'resume', targetMode: null };
+const aggressive: Wanted = { kind: 'mode', targetMode: 'aggressive' };
 
 test('what a person requested since is sent again, and people are told once', async () => {
   await using duty = await takenOver();
@@ -74,6 +88,89 @@ test('without anything newer it is claimed, as if it had been read back in time'
   expect([duty.mailbox()?.memory?.claim?.actionId, duty.action()?.id]).toEqual([before, before]);
 });
 
+/** A person's change whose process froze within the POST: another one took over, and has not seen it. */
+async function personTakenOver(duty: Duty, change: Wanted): Promise<void> {
+  duty.lease.openWaitMs = inheritedWaitMs;
+  let image: string | undefined;
+  duty.between.meddle = ({ method }) => {
+    if (method !== 'POST') return 'pass';
+    image ??= duty.image();
+    return 'cut';
+  };
+  const done = carryOut(duty, change);
+  await duty.until(() => image !== undefined);
+  duty.between.meddle = () => 'pass';
+  await duty.restart({ image: image ?? '' });
+  await done;
+  await duty.until(() => personsAction(duty)?.state === 'unconfirmed');
+  expect(only(duty).memory?.unseenPosts?.map(({ action }) => action.by)).toEqual([root]);
+}
+
+/** A person changes the mailbox through Warmwarden. */
+function carryOut(duty: Duty, change: Wanted): Promise<unknown> {
+  return duty.watch().carryOut(only(duty), { ...change, by: root });
+}
+
+/** The newest action that a person asked for. */
+function personsAction(duty: Duty) {
+  return duty
+    .fleet()
+    .recentActions()
+    .find(({ by }) => by !== null);
+}
+
+const late = (told: readonly string[]) =>
+  told.filter((one) => one.endsWith('late') || one.includes('changed_by_others'));
+
+test('a person’s late change does not undo the newer one of theirs', async () => {
+  await using duty = await goOnDuty({ poll: calmPoll, scenario: stormOf(oliver) });
+  await duty.until(() => [...duty.fleet().mailboxes()].some(({ verdict }) => verdict !== null));
+  await personTakenOver(duty, aggressive);
+  const done = carryOut(duty, slow);
+  await duty.until(() => personsAction(duty)?.state === 'confirmed');
+  await done;
+  const posts = duty.posts().length;
+  await set(duty, 'aggressive');
+  await duty.run(hourMs);
+  expect([duty.posts().length - posts, only(duty).warmup?.answer.mode]).toEqual([1, 'slow']);
+  expect(late(await duty.notified())).toEqual(['event guard_acted late']);
+});
+
+test('a person’s late change that undoes a switch of the guard is no reversal: the evidence stays, and people are told', async () => {
+  await using duty = await goOnDuty({ poll: calmPoll });
+  await duty.until(() => duty.action()?.kind === 'recovery');
+  await personTakenOver(duty, aggressive);
+  await duty.until(() => duty.action()?.state === 'confirmed');
+  expect(duty.action()).toMatchObject({ kind: 'recovery', by: null });
+  const evidence = duty.mailbox()?.memory?.evidence;
+  await set(duty, 'aggressive');
+  await duty.until(() => duty.mailbox()?.warmup?.answer.mode === 'aggressive', hourMs);
+  await duty.run(hourMs);
+  expect(duty.mailbox()?.memory).toMatchObject({ reversals: [], evidence });
+  expect(late(await duty.notified())).toEqual(['event guard_acted late']);
+});
+
+test('a person’s late resume does not undo an emergency pause that came after it: the guard pauses again', async () => {
+  const mailbox = { email: amelia, provider: 'google', mode: 'aggressive', startedDaysAgo: 60 } as const;
+  const bounce = { kind: 'bounce', mailbox: amelia, rate: 1, from: 1.5 * hourMs, until: dayMs } as const;
+  const scenario = { name: 'burns', summary: 'It burns at 10.', fleet: [mailbox], incidents: [bounce] };
+  await using duty = await goOnDuty({ poll: { ...calmPoll, warmup: '*/10 * * * *' }, scenario });
+  await duty.run(hourMs);
+  duty.simulator.fleet.pause(amelia);
+  await duty.until(() => duty.reason() === 'already_paused');
+  await personTakenOver(duty, resume);
+  const done = carryOut(duty, resume);
+  await duty.until(() => personsAction(duty)?.state === 'confirmed');
+  await done;
+  await duty.until(() => duty.action()?.kind === 'pause' && duty.action()?.state === 'confirmed', hourMs);
+  const posts = duty.posts().length;
+  duty.simulator.fleet.resume(amelia);
+  await duty.run(20 * minuteMs);
+  const { warmup, memory } = duty.mailbox() ?? {};
+  expect([duty.posts().length - posts, warmup?.answer.status, memory?.reversals]).toEqual([1, 'paused', []]);
+  expect(late(await duty.notified()).at(-1)).toBe('event guard_acted late');
+});
+
 test('a process that was killed and started again sends nothing late: the same change is somebody’s, and stays', async () => {
   await using duty = await takenOver(0);
   const mailbox = duty.mailbox();
@@ -96,20 +193,13 @@ test('a person’s change that shows only once an action of Warmwarden has come 
   posts(403);
   await duty.until(() => duty.action()?.state === 'refused');
   posts(500);
-  const mailbox = duty.mailbox();
-  if (!mailbox) throw new Error('no mailbox');
-  const done = duty.watch().carryOut(mailbox, { kind: 'mode', targetMode: 'slow', by: root });
-  const persons = () =>
-    duty
-      .fleet()
-      .recentActions()
-      .find(({ by }) => by !== null);
-  await duty.until(() => persons()?.state === 'unconfirmed');
+  const done = carryOut(duty, slow);
+  await duty.until(() => personsAction(duty)?.state === 'unconfirmed');
   await done;
   expect(duty.action()).toMatchObject({ by: null, state: 'refused' });
   await set(duty, 'slow');
   await duty.until(() => duty.mailbox()?.warmup?.answer.mode === 'slow', hourMs);
-  expect([persons()?.state, duty.mailbox()?.changes]).toEqual(['confirmed', []]);
+  expect([personsAction(duty)?.state, duty.mailbox()?.changes]).toEqual(['confirmed', []]);
 });
 
 test('after a day it is somebody else’s', () => {
