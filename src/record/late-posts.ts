@@ -4,8 +4,8 @@ import { afterConfirmed, afterOperatorChange, afterOwnLateChange, type Sight } f
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
 import { type Action, isGuardActionKind, type OpenAction, type PlannedAction } from '../model/action.ts';
 import { actionAfter, type Unsuccessful } from '../model/action-transition.ts';
-import type { Observed, WarmupAnswer } from '../model/answers.ts';
-import type { ChangedThing } from '../model/change.ts';
+import type { WarmupAnswer } from '../model/answers.ts';
+import type { Change } from '../model/change.ts';
 import { type GuardMemory, mayStillCome, type UnseenPost } from '../model/guard-memory.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -68,24 +68,41 @@ export function latePostIn(before: MailboxState, observation: Observation, conte
   if (observation.route !== 'warmup' || !memory?.unseenPosts || !warmup) return null;
   const { observed } = observation;
   const { words, now } = context;
-  const shows = (action: Action, { answer }: Observed<WarmupAnswer>) => showsChange(action, answer, words);
-  const landed = memory.unseenPosts.find(
-    (one) => mayStillCome(one, now) && shows(one.action, observed) && !shows(one.action, warmup),
-  );
+  const looks = { was: warmup.answer, is: observed.answer, words };
+  const landed = memory.unseenPosts.find((one) => mayStillCome(one, now) && isNew(one.action, looks));
   if (!landed) return null;
   const { action: post } = landed;
   const seen = { ...before, warmup: observed, memory: without(memory, memory.unseenPosts, landed) };
-  const [undid = null] = context
-    .actionsOf(before)
-    .filter(({ id, state, openedAt }) => id !== post.id && state === 'confirmed' && (openedAt ?? 0) > post.openedAt)
-    .filter((one) => shows(one, warmup) && !shows(one, observed))
-    .sort((a, b) => (b.settledAt ?? 0) - (a.settledAt ?? 0));
+  const undid = undoneSince(post, context.actionsOf(before), looks);
   return undid ? undone(seen, post, undid, context) : owned(seen, post, context);
 }
 
-/** What of the mailbox the POST changes. */
-export function changedBy({ targetMode, targetLimit }: Action): ChangedThing {
-  return targetLimit !== undefined ? 'target_daily_limit' : targetMode === null ? 'warm-up' : 'mode';
+/** Two answers, one after the other. */
+export interface Looks {
+  readonly was: WarmupAnswer;
+  readonly is: WarmupAnswer;
+  readonly words: StatusWords;
+}
+
+/** Whether the newer answer shows the change of the action, and the older one did not. */
+export function isNew(action: Action, { was, is, words }: Looks): boolean {
+  return showsChange(action, is, words) && !showsChange(action, was, words);
+}
+
+/** The last of the changes confirmed after the action was sent that the newer answer shows no more; null: there is none. */
+export function undoneSince({ id, openedAt }: Action, actions: readonly Action[], looks: Looks): Action | null {
+  const back = { ...looks, was: looks.is, is: looks.was };
+  const [undid = null] = actions
+    .filter((one) => one.id !== id && one.state === 'confirmed' && one.openedAt > (openedAt ?? 0))
+    .filter((one) => isNew(one, back))
+    .sort((a, b) => (b.settledAt ?? 0) - (a.settledAt ?? 0));
+  return undid;
+}
+
+/** Whether a change between two looks is what the action does. A mode brings its own limit. */
+export function isEffectOf({ what }: Change, { targetMode, targetLimit }: Action): boolean {
+  if (targetLimit !== undefined) return what === 'target_daily_limit';
+  return targetMode === null ? what === 'warm-up' : what === 'mode' || what === 'target_daily_limit';
 }
 
 /** A person's newer change is sent again. Of its own the guard decides again, on the evidence that it had. */

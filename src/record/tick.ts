@@ -17,7 +17,7 @@ import type { DecisionRecord } from '../store/records.ts';
 import { causeSentences, type Others } from '../wording/causes.ts';
 import { askBreaker } from './admission.ts';
 import { changesIn } from './changes.ts';
-import { changedBy, type LatePost, latePostIn, withoutLanded } from './late-posts.ts';
+import { isEffectOf, isNew, type LatePost, latePostIn, undoneSince, withoutLanded } from './late-posts.ts';
 import { judgeMailbox, type Observation, observe } from './observe.ts';
 import { isOurs, planAfter, showsChange } from './plan.ts';
 
@@ -66,15 +66,14 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
   // Asked first: what was wanted since goes before a late POST, whoever's it is.
   const late = current ? null : latePostIn(before, observation, context);
   const proven = current ?? (late || found.length === 0 ? null : belatedIn(before, observation, context));
-  const lateWhat = late && changedBy(late.post);
-  const changes = proven ? [] : found.filter(({ what }) => what !== lateWhat);
+  const own = proven?.action ?? late?.post;
+  const changes = own ? found.filter((one) => !isEffectOf(one, own)) : found;
   const observed = late?.mailbox ?? observe(before, observation);
   const confirmation = proven && confirm({ ...before, action: proven.action }, proven.observed, context);
   const confirmed = confirmation?.action ?? null;
   const isCurrent = proven?.action === before.action;
-  const seen = confirmation
-    ? { ...confirmation, action: isCurrent ? confirmed : before.action }
-    : afterChanges(observed, changes);
+  const taken = confirmation ? { ...confirmation, action: isCurrent ? confirmed : before.action } : observed;
+  const seen = afterChanges(taken, changes);
   const settled = confirmed ? [confirmed] : (late?.actions ?? []);
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
   const { policy, enforce, words, now, hasRead, writable, newId } = context;
@@ -137,14 +136,18 @@ function provenIn({ action }: MailboxState, observation: Observation, { now, wor
   return showsChange(action, observed.answer, words) ? { action, observed } : null;
 }
 
-/** A person's change that was not confirmed, and that gave way to the guard's own action before it showed. */
+/**
+ * A person's change that was not confirmed, and in whose place an action of the guard came back before it showed. Where the
+ * answer takes back what was confirmed since, it is no belated success, but a newer change of others.
+ */
 function belatedIn(before: MailboxState, observation: Observation, context: TickContext): Proven | null {
   const { now, words, actionsOf } = context;
   if (observation.route !== 'warmup' || !before.warmup) return null;
   const { observed } = observation;
-  const [was, is] = [before.warmup.answer, observed.answer];
-  const action = actionsOf(before).find(
-    (one) => one.by && isOurs(one, now) && showsChange(one, is, words) && !showsChange(one, was, words),
+  const looks = { was: before.warmup.answer, is: observed.answer, words };
+  const actions = actionsOf(before);
+  const action = actions.find(
+    (one) => one.by && isOurs(one, now) && isNew(one, looks) && undoneSince(one, actions, looks) === null,
   );
   return action ? { action, observed } : null;
 }

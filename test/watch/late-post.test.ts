@@ -202,6 +202,46 @@ test('a person’s change that shows only once an action of Warmwarden has come 
   expect([personsAction(duty)?.state, duty.mailbox()?.changes]).toEqual(['confirmed', []]);
 });
 
+const whatChanged = (duty: Duty) => duty.mailbox()?.changes.map(({ what, to }) => `${what}: ${to}`);
+
+test('a change that failed is not taken for what others change once the guard has acted in its place', async () => {
+  await using duty = await goOnDuty({ poll: calmPoll });
+  await duty.until(() => duty.action()?.kind === 'recovery');
+  duty.between.meddle = ({ method, body }) =>
+    method === 'POST' && body.includes('aggressive') ? { status: 500, body: { error: 'not now' } } : 'pass';
+  const done = carryOut(duty, aggressive);
+  await duty.until(() => duty.action()?.by === null && duty.action()?.state === 'confirmed');
+  await done;
+  await set(duty, 'aggressive');
+  duty.simulator.fleet.pause(amelia);
+  await duty.until(() => duty.mailbox()?.warmup?.answer.mode === 'aggressive', hourMs);
+  expect(personsAction(duty)?.state).toBe('unconfirmed');
+  expect(whatChanged(duty)).toEqual(['mode: aggressive', 'warm-up: paused']);
+  expect(late(await duty.notified())).toEqual(['event changed_by_others undefined']);
+});
+
+test('what others change beside a change of Warmwarden that shows late is theirs', async () => {
+  await using duty = await goOnDuty({ poll: calmPoll });
+  duty.between.meddle = ({ method }) => (method === 'POST' ? 'swallow' : 'pass');
+  await duty.until(() => duty.action()?.state === 'unconfirmed');
+  await set(duty, 'recovery');
+  duty.simulator.fleet.pause(amelia);
+  await duty.until(() => duty.mailbox()?.warmup?.answer.mode === 'recovery', hourMs);
+  expect([duty.action()?.state, whatChanged(duty)]).toEqual(['confirmed', ['warm-up: paused']]);
+  expect(late(await duty.notified())).toEqual(['event changed_by_others undefined']);
+});
+
+test('the daily limit that a late mode brings with it is nobody else’s change', async () => {
+  await using duty = await goOnDuty({ poll: calmPoll, scenario: stormOf(oliver) });
+  await duty.until(() => [...duty.fleet().mailboxes()].some(({ verdict }) => verdict !== null));
+  await personTakenOver(duty, aggressive);
+  await duty.run(2 * hourMs);
+  await set(duty, 'aggressive');
+  await duty.until(() => personsAction(duty)?.state === 'confirmed', hourMs);
+  expect([only(duty).warmup?.answer.config.targetDailyLimit, only(duty).changes]).toEqual([80, []]);
+  expect(late(await duty.notified())).toEqual(['event guard_acted late']);
+});
+
 test('after a day it is somebody else’s', () => {
   expect([dayMs, dayMs + 1].map((ms) => mayStillCome({ at: 0 }, ms))).toEqual([true, false]);
 });
