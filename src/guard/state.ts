@@ -27,6 +27,11 @@ export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   return isDisconnected(mailbox) ? 'not_running' : 'ok';
 }
 
+/** The state that the last verdict by itself gives, whatever was read, claimed or confirmed since. */
+export function stateByVerdict(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
+  return guardStateOf({ ...mailbox, memory: null, stats: null }, nearLimitPpm);
+}
+
 /** It was judged on some before: then no rows say nothing about its bounces. A new mailbox has none yet. */
 function hasLostStatistics({ verdict, memory }: Judged): boolean {
   return verdict?.answer.reason === 'no_data' && memory !== null && memory.answersJudged > 0;

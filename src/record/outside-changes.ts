@@ -1,7 +1,7 @@
 // Which of the changes that others made people are notified of: a pause, a raised mode, a raised limit. Pure.
 import type { OutsideChange } from '../alert/rules/changed-rule.ts';
 import { type StatusWords, wordState } from '../guard/run-state.ts';
-import { guardStateOf } from '../guard/state.ts';
+import { stateByVerdict } from '../guard/state.ts';
 import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { isWarmupMode, type Policy } from '../model/policy.ts';
@@ -31,8 +31,8 @@ function kindOf({ what, from, to }: Change, words: StatusWords, policy: Policy):
   }
 }
 
-/** Whether the mailbox was near its limit, or over it, at its last verdict. */
+/** Whether the mailbox was near its limit, or over it, at its last verdict, even if statistics came since that nothing judged. */
 export function isNearOrOver(mailbox: MailboxState, policy: Policy): boolean {
-  const state = guardStateOf({ ...mailbox, memory: null }, policy.nearLimitPpm);
+  const state = stateByVerdict(mailbox, policy.nearLimitPpm);
   return state === 'near_limit' || state === 'over_limit' || state === 'held';
 }
