@@ -132,7 +132,7 @@ test.concurrent.each(['the socket', 'a URL'])(
     await using command = new Running(['pause', box, ...why, ...where], env);
     expect((await command.ended).code).toBe(1);
     expect(command.output).toMatch(/stopped answering|has not answered for 10 s/);
-    expect(command.output).toContain('history` shows it');
+    expect(command.output).toMatch(/history( --url \S+)?` shows what it did/);
     expect(command.output).not.toContain('Nothing was changed');
   },
 );
