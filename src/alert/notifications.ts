@@ -17,6 +17,8 @@ export interface NotificationFacts {
   readonly firing: readonly Alert[];
   /** Silenced, or explained by another alert. The end of what was announced is announced all the same. */
   readonly muted: (alert: Alert) => boolean;
+  /** Whether a channel wants an alert now. */
+  readonly wanted: (alert: Alert) => boolean;
   /** Of an alert that people know: whether a channel wants it by now that was not notified of it. */
   readonly joined: (alert: Alert) => boolean;
   /** null: no reminders. */
@@ -130,11 +132,11 @@ function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Al
 
 /**
  * Reminders, group by group: when one alert's interval is over, all of its group that people know of are named, so
- * that a group is repeated once and not alert by alert. With them goes what was muted when it fired and no longer is, and
- * what people only know the lesser half of.
+ * that a group is repeated once and not alert by alert. With them goes what was muted when it fired and no longer is, or had no
+ * channel and now has one, and what people only know the lesser half of.
  */
 async function sayAgain(facts: NotificationFacts): Promise<ReadonlyMap<string, readonly Transition[]>> {
-  const { announced, muted, timing, unnotified } = facts;
+  const { announced, muted, wanted, timing, unnotified } = facts;
   const waiting = await namesOf(unnotified, facts.pause);
   const groups = new Map<string, { known: Alert[]; late: Alert[]; worse: Alert[]; due: boolean }>();
   for (const [index, alert] of facts.firing.entries()) {
@@ -143,7 +145,8 @@ async function sayAgain(facts: NotificationFacts): Promise<ReadonlyMap<string, r
     if (isOfIncident(alert, facts)) continue;
     if (waiting.has(alert.fingerprint) || muted(alert) || mayNotifyFrom(group, timing) > timing.now) continue;
     const of = groups.get(group) ?? { known: [], late: [], worse: [], due: false };
-    const announcement = announced.get(alert.fingerprint);
+    const known = announced.get(alert.fingerprint);
+    const announcement = known?.channels?.length === 0 && wanted(alert) ? undefined : known;
     if (announcement && callsForNothing(alert)) continue;
     const isWorse = isMoreThanTold(alert, announcement);
     (isWorse ? of.worse : announcement ? of.known : of.late).push(alert);

@@ -8,6 +8,11 @@ export interface AlertRoute {
   readonly channels: readonly string[];
 }
 
+/** Whether messages of a channel are for people: a recipe only acts. */
+export function isForPeople({ type }: { readonly type: string }): boolean {
+  return type !== 'recipe';
+}
+
 /** Told without any route: what may cost sleep or money. info stays on the page. */
 const defaultSeverities: readonly Severity[] = ['critical', 'warning'];
 

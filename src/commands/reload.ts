@@ -10,10 +10,13 @@ interface ReloadOptions extends ChangeOptions {
 export function reloadCommand(): Command {
   return withChangeOptions(new Command('reload'))
     .description('reload the configuration of the running daemon; a file with problems changes nothing')
-    .option('--force', 'accept a file that removes more than 20 % of the guarded mailboxes; asks first')
+    .option(
+      '--force',
+      'accept a file that removes more than 20 % of the guarded mailboxes, or every channel that people read; asks first',
+    )
     .action((options: ReloadOptions) => {
       const { force = false } = options;
-      // The file was written by who reloads it, and a drop is refused: only to force one takes a second thought.
+      // The file was written by who reloads it, and what looks like a mistake is refused: only to force it takes a second thought.
       const asks = force ? options : { ...options, yes: true };
       return change(asks, (daemon, carried) => askDaemon(daemon, 'reload', { ...carried, force }));
     });

@@ -6,7 +6,7 @@ import { mutes } from '../alert/matching.ts';
 import { type Notification, notificationsOf, type Routed, withRunbook } from '../alert/notifications.ts';
 import { pauseEnd } from '../alert/pauses.ts';
 import { eachInPieces, mapInPieces } from '../alert/pieces.ts';
-import { type AlertRoute, channelsFor, joinedChannels } from '../alert/routing.ts';
+import { type AlertRoute, channelsFor, isForPeople, joinedChannels } from '../alert/routing.ts';
 import { isDisarming } from '../alert/rules/disarmed-rule.ts';
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
 import type { NewDelivery, StoredTransition } from '../model/delivery.ts';
@@ -23,6 +23,7 @@ import {
 } from './incidents.ts';
 import { notificationLogAfter, type RoutedGroup } from './notification-log.ts';
 import type { RecordingParts } from './parts.ts';
+import { Waiting } from './waiting.ts';
 
 /** How messages are grouped and where they go. */
 export interface NotifySettings {
@@ -74,6 +75,10 @@ export class Collector {
   readonly #lastNotified = new Map<string, EpochMs>();
   /** Until when the aftermath of an account's outage explains its old data. */
   readonly #explainedUntil = new Map<string, EpochMs>();
+  /** What waits for a channel. */
+  readonly #waiting = new Waiting();
+  /** Who waits for the next look, in which no group waits. */
+  readonly #hurried: (() => void)[] = [];
   /** The next look, on the monotonic scale. */
   #lookAt = Number.NEGATIVE_INFINITY;
   /** Until then the store has nothing that people are to be notified of, on the monotonic scale; a commit ends that. */
@@ -90,6 +95,13 @@ export class Collector {
     this.#lookAt = Math.min(this.#lookAt, world.clock.monotonic() + settings().groupWaitMs);
   }
 
+  /** The next look is now, and makes messages of what waits for its group. Resolves after it, however it went. */
+  hurry(): Promise<void> {
+    this.#nothingUnsentUntil = Number.NEGATIVE_INFINITY;
+    this.#lookAt = Number.NEGATIVE_INFINITY;
+    return new Promise((resolve) => this.#hurried.push(resolve));
+  }
+
   /** Whether people were notified through the channel that the alert fires. Nobody was before the first look. */
   hasNotified(channel: string, alert: Alert): boolean {
     const known = this.#announced?.get(alert.fingerprint);
@@ -99,7 +111,7 @@ export class Collector {
   /** Protection that is switched off is for every person, whatever the routes; a recipe only acts. */
   #wantedBy(alert: Alert): readonly string[] {
     const channels = this.#parts.channels();
-    if (isDisarming(alert)) return channels.filter(({ type }) => type !== 'recipe').map(({ name }) => name);
+    if (isDisarming(alert)) return channels.filter(isForPeople).map(({ name }) => name);
     const names = channels.map(({ name }) => name);
     return channelsFor(alert, this.#parts.settings().routes, names);
   }
@@ -111,18 +123,21 @@ export class Collector {
     if (early > 0) return early;
     // What is committed while we look moves this down again.
     this.#lookAt = clock.monotonic() + idleMs;
+    const hurried = this.#hurried.splice(0);
     try {
-      const next = await this.#look();
+      const next = await this.#look(hurried.length > 0);
       this.#lookAt = Math.min(this.#lookAt, clock.monotonic() + next);
     } catch (error) {
       this.#lookAt = Number.NEGATIVE_INFINITY;
       throw error;
+    } finally {
+      for (const done of hurried) done();
     }
     return Math.max(0, this.#lookAt - clock.monotonic());
   }
 
   /** Records what is due. Returns when something may be due next, milliseconds from now. */
-  async #look(): Promise<number> {
+  async #look(hurries: boolean): Promise<number> {
     const { world, settings, fleet } = this.#parts;
     const announced = await this.#known();
     // Before the transitions are read: what fires here has its transition among them, or people know of it.
@@ -135,7 +150,8 @@ export class Collector {
     const firing = await mapInPieces([...fleet.alerts()], pause, (alert) => (isRecorded(alert) ? alert : null));
     const unnotified = await this.#unnotified();
     const now = world.clock.now();
-    const { groupWaitMs, groupIntervalMs, repeatIntervalMs } = settings();
+    const { repeatIntervalMs, ...waits } = settings();
+    const { groupWaitMs, groupIntervalMs } = hurries ? { groupWaitMs: 0, groupIntervalMs: 0 } : waits;
     const full = unnotified.length >= lookLimit;
     const lastNotified = (group: string) => this.#lastNotified.get(group);
     const keptFrom = (account: string) => fleet.sweep(account)?.keptFrom ?? null;
@@ -149,13 +165,16 @@ export class Collector {
       announced,
       firing,
       muted,
+      wanted: (alert) => this.#wantedBy(alert).length > 0,
       joined: (alert) => this.#joined(alert, announced).length > 0,
       repeatIntervalMs,
       timing,
       pause,
     });
     await pause();
-    const all = [...notifications, ...(await this.#pauseEnds(announced, { now, pause }))];
+    const isHeard = this.#parts.channels().length > 0;
+    const made = isHeard ? notifications : this.#waiting.rest(notifications, { unnotified, announced, now });
+    const all = [...made, ...(await this.#pauseEnds(announced, { now, pause }))];
     await this.#record({ notifications: all, incidents, firing, pause }, announced, now);
     return full ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
   }
@@ -168,7 +187,9 @@ export class Collector {
     this.#nothingUnsentUntil = asked + nothingUnsentMs;
     let unnotified: readonly StoredTransition[] | null = null;
     try {
-      unnotified = await store.outbox.unnotifiedTransitions(lookLimit);
+      const all = await store.outbox.unnotifiedTransitions(lookLimit);
+      if (this.#parts.channels().length > 0) this.#waiting.end();
+      unnotified = this.#waiting.others(all, world.clock.now());
     } finally {
       if (unnotified?.length !== 0) this.#nothingUnsentUntil = Number.NEGATIVE_INFINITY;
     }

@@ -1,6 +1,7 @@
 // The notify loops: one that makes deliveries, one a channel that sends them, and those of the digest, the heartbeat and
 // the channels' own health.
 
+import { isForPeople } from '../alert/routing.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Loop, Loops } from '../loop.ts';
 import type { Alert } from '../model/alert.ts';
@@ -56,7 +57,8 @@ export interface Notifier {
   wakeStoreWatch(): void;
   /**
    * Other channels and settings from now on. A channel that is the same object goes on undisturbed; one that is gone
-   * or another one ends after the attempt under way. What waits in the outbox under its name is sent by its successor.
+   * or another one ends after the attempt under way. What waits in the outbox under its name is sent by its successor. When
+   * nobody is left who reads a channel, those that go send first what is known by now, and have a few seconds for it.
    */
   reconfigure(channels: readonly Channel[], settings: NotifierSettings): Promise<void>;
   /** What was given up, and the way to have it sent once more. */
@@ -115,6 +117,13 @@ export function createNotifier(parts: NotifierParts): Notifier {
     watching,
   ];
 
+  const sendLast = async (gone: readonly Sending[]) => {
+    const made = collector.hurry();
+    collecting.ring();
+    await made;
+    await Promise.all(gone.map(({ loop, sender }) => loop.stop().then(() => sender.finish())));
+  };
+
   return {
     start: () => {
       void showForeign(parts, inForce.channels);
@@ -128,12 +137,14 @@ export function createNotifier(parts: NotifierParts): Notifier {
     wakeStoreWatch: () => watching.ring(),
     reconfigure: async (wanted, settings) => {
       const gone = sendings.filter(({ channel }) => !wanted.includes(channel));
+      if (inForce.channels.some(isForPeople) && !wanted.some(isForPeople)) await sendLast(gone);
       await end(gone);
       Object.assign(inForce, { channels: wanted, settings });
       sendings = wanted.map((channel) => sendings.find((sending) => sending.channel === channel) ?? begin(channel));
       for (const { channel } of gone)
         if (!wanted.some(({ name }) => name === channel.name)) fleet.removeChannel(channel.name);
       await showForeign(parts, wanted);
+      collector.noticed();
       for (const loop of all) loop.ring();
     },
     undelivered: {

@@ -28,6 +28,8 @@ export const sendDeadlineMs = 10_000;
 const failuresOfAnOutage = 3;
 /** How soon outcomes that the store could not take are offered to it again. */
 const behindMs = 5_000;
+/** So long a channel that is removed may take for what it still has to send. */
+const lastMessagesMs = 15_000;
 /** How soon it is asked again whether messages are still this process's. */
 const notOursMs = 1_000;
 /** How soon upkeep is looked at again when there was none: at a start what people know is not loaded yet. */
@@ -88,6 +90,20 @@ export class Sender {
     const wait = open <= 0 || this.#gone !== null ? await this.#take() : open;
     await this.#show();
     return Math.max(0, Math.min(wait, this.#outbox.isBehind ? behindMs : idleMs));
+  }
+
+  /** Its channel is removed: sends what is due, and what is soon. The rest stays in the outbox. Its steps have ended. Never rejects. */
+  async finish(): Promise<void> {
+    const { clock, log } = this.#parts.world;
+    const until = clock.monotonic() + lastMessagesMs;
+    try {
+      for (let waitMs = 0; clock.monotonic() + waitMs <= until; waitMs = await this.step()) {
+        if (waitMs > 0) await clock.sleep(waitMs);
+        if ((await this.#outbox.contents()).pending.length === 0) return;
+      }
+    } catch (error) {
+      log.error({ channel: this.#channel.name, err: error }, 'the last messages of a channel could not be sent');
+    }
   }
 
   /** Upkeep, or one delivery. Returns how long until more is due. */

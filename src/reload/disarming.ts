@@ -1,8 +1,12 @@
-// What a configuration takes away: enforcement, and accounts. People are notified of it, and of its end.
+// What a configuration takes away: enforcement, accounts, and every channel that people read. People are notified of it, and of its end.
 
+import type { Condition } from '../alert/condition.ts';
 import { step } from '../alert/engine.ts';
+import { isForPeople } from '../alert/routing.ts';
 import {
   accountRemoved,
+  channelsBack,
+  channelsRemoved,
   type EnforcementScope,
   enforcementOff,
   enforcementOn,
@@ -30,7 +34,7 @@ export interface Disarming {
 
 /** Rejects when the store can't be written. */
 export async function recordDisarming(rooms: RecorderRooms, disarming: Disarming): Promise<void> {
-  const { fleet, store, world, onTransitions: recorded } = rooms;
+  const { fleet, world } = rooms;
   const { before, after, removed, by, at } = disarming;
   const { rules } = after.alerts;
   const words = { command: world.command, zone: rules.timeZone };
@@ -47,7 +51,23 @@ export async function recordDisarming(rooms: RecorderRooms, disarming: Disarming
       after.accounts.map(({ name }) => name),
       world.clock.now(),
     ),
+    ...(after.alerts.channels.some(isForPeople) ? [channelsBack()] : []),
   ];
+  await record(rooms, conditions, after);
+}
+
+/** Before the channels go, so that they get it. `gone`: their names. Rejects when the store can't be written. */
+export async function recordChannelsGone(
+  rooms: RecorderRooms,
+  gone: readonly string[],
+  { after, by, at, file }: Omit<Disarming, 'before' | 'removed'> & { readonly file: string },
+): Promise<void> {
+  const words = { command: rooms.world.command, zone: after.alerts.rules.timeZone };
+  await record(rooms, [channelsRemoved({ channels: gone, file, by, at }, words)], after);
+}
+
+async function record(rooms: RecorderRooms, conditions: readonly Condition[], { alerts: { rules } }: Config) {
+  const { fleet, store, world, onTransitions: recorded } = rooms;
   const alerts = step(tune(conditions, rules), (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   await recordAlerts({ fleet, store, recorded }, alerts);
 }

@@ -1,5 +1,6 @@
 // What another configuration means for what runs: which loops begin, end or start over, and whose mailboxes are judged again. Pure.
 import { isDeepStrictEqual } from 'node:util';
+import { isForPeople } from '../alert/routing.ts';
 import type { AccountConfig, Config } from '../config/config.ts';
 import { policyOf, resolvePolicy, selects } from '../config/mailbox-rules.ts';
 import type { Setting } from '../config/settings.ts';
@@ -98,6 +99,12 @@ export async function droppedBy(
 /** Whether so many are dropped that it looks like a mistake. */
 export function looksLikeAMistake(dropped: number, known: number): boolean {
   return dropped > known * maxDroppedShare;
+}
+
+/** The channels that people read, when another configuration leaves none of them. */
+export function lastChannelsGone(before: Config, after: Config): readonly string[] {
+  const read = ({ alerts }: Config) => alerts.channels.filter(isForPeople).map(({ name }) => name);
+  return read(after).length === 0 ? read(before) : [];
 }
 
 /** Whether another policy holds for a mailbox of the account now, and may change something for it. */

@@ -11,9 +11,17 @@ import { failed, invalid, noChange, stopsAt } from '../operator/plan.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { counted } from '../wording/phrases.ts';
 import { createPacer, type Pacer } from '../world.ts';
-import { recordDisarming } from './disarming.ts';
+import { recordChannelsGone, recordDisarming } from './disarming.ts';
 import { type Duties, showAccounts } from './duties.ts';
-import { droppedBy, type Impact, impactOf, isReruled, looksLikeAMistake, needingRestart } from './impact.ts';
+import {
+  droppedBy,
+  type Impact,
+  impactOf,
+  isReruled,
+  lastChannelsGone,
+  looksLikeAMistake,
+  needingRestart,
+} from './impact.ts';
 import { OneWaiting } from './one-waiting.ts';
 import { previewOf } from './preview.ts';
 import { Recording } from './recording.ts';
@@ -114,11 +122,8 @@ export class Reloader {
       const problems = loaded.problems.map((problem) => formatProblem(source.file, problem));
       return this.#refuse(problems, request);
     }
-    const dropped = (await droppedBy(loaded.config, fleet.mailboxes(), pacer)).length;
-    if (!force && looksLikeAMistake(dropped, fleet.mailboxCount())) {
-      const problem = `${source.file} drops ${dropped} of ${counted(fleet.mailboxCount(), 'guarded mailbox', 'guarded mailboxes')}. If you intend that: \`${world.command} reload --force\`.`;
-      return this.#refuse([problem], request);
-    }
+    const mistakes = force ? [] : await this.#mistakesIn(loaded.config, pacer);
+    if (mistakes.length > 0) return this.#refuse(mistakes, request);
     if (pacer.due()) await pacer.turn();
     const impact = impactOf(live.config, loaded.config);
     if (pacer.due()) await pacer.turn();
@@ -137,6 +142,21 @@ export class Reloader {
     await this.#showProblems([]);
     if (said.length + preview.length + troubles.length === 0) return noChange(`Reloaded: ${nothingNew(source.file)}`);
     return { result: 'done', messages: [reloadedText(source.file, troubles), ...effect, ...troubles] };
+  }
+
+  /** What the configuration takes away that is more likely to be a mistake, in sentences. */
+  async #mistakesIn(config: Config, pacer: Pacer): Promise<readonly string[]> {
+    const { source, live } = this.#parts;
+    const { fleet, world } = this.#parts.rooms;
+    const dropped = (await droppedBy(config, fleet.mailboxes(), pacer)).length;
+    const channels = lastChannelsGone(live.config, config).join(', ');
+    const mailboxes = counted(fleet.mailboxCount(), 'guarded mailbox', 'guarded mailboxes');
+    return [
+      ...(looksLikeAMistake(dropped, fleet.mailboxCount()) ? [`drops ${dropped} of ${mailboxes}`] : []),
+      ...(channels === ''
+        ? []
+        : [`removes every channel that people read (${channels}), so Warmwarden could not notify you`]),
+    ].map((mistake) => `${source.file} ${mistake}. If you intend that: \`${world.command} reload --force\`.`);
   }
 
   async #refuse(problems: readonly string[], request: ReloadRequest): Promise<CommandOutcome> {
@@ -164,6 +184,7 @@ export class Reloader {
       ...accountText('is no longer guarded', impact.removed),
       ...accountText('restarts its polling', impact.restarted),
       ...accountText('continues with new settings', impact.changed),
+      ...(lastChannelsGone(this.#inForce.config, loaded.config).length > 0 ? [nobodyNotified] : []),
     ];
   }
 
@@ -203,8 +224,12 @@ export class Reloader {
       await attempt(`the end of the alerts of ${name} could not be recorded`, () => duties.forget(name));
     await attempt('the state of the circuit breaker could not be recorded', () => duties.withdrawUnguarded());
     if (config.log.level !== before.log.level) world.log.level = config.log.level;
-    await attempt('the channels could not be changed', () => notifying.reconfigure(config.alerts));
     const disarming = { before, after: config, removed, by, at: world.clock.now() };
+    const gone = lastChannelsGone(before, config);
+    const { file } = this.#parts.source;
+    if (gone.length > 0)
+      await this.#recording.record(() => recordChannelsGone(this.#parts.rooms, gone, { ...disarming, file }));
+    await attempt('the channels could not be changed', () => notifying.reconfigure(config.alerts));
     await this.#recording.record(() => recordDisarming(this.#parts.rooms, disarming));
     const pacer = createPacer(sliceMs, 'patient');
     for (const account of named(impact.changed))
@@ -229,6 +254,8 @@ export class Reloader {
 }
 
 const notReloaded = 'Not reloaded: the previous configuration stays in force.';
+
+const nobodyNotified = 'no channel that people read is left, so Warmwarden cannot notify you';
 
 function nothingNew(file: string): string {
   return `${file} is in force already, so nothing changes.`;

@@ -1,7 +1,7 @@
 // What time does to alerts that only a reload speaks about: `for` passes, and reminders of an account that was removed end.
 
 import { elapse, step } from '../alert/engine.ts';
-import { isEnforcementAlert, isRemoval, removalsOver } from '../alert/rules/disarmed-rule.ts';
+import { isEnforcementAlert, isOfChannels, isRemoval, removalsOver } from '../alert/rules/disarmed-rule.ts';
 import { type Alert, type AlertChanges, bothChanges, noAccount } from '../model/alert.ts';
 import { recordAlerts } from '../notify/recorded-alerts.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
@@ -29,5 +29,5 @@ function moved({ fleet, world }: RecorderRooms): AlertChanges {
 }
 
 function isOfReload(alert: Alert): boolean {
-  return alert.rule === 'config_reload_failed' || isEnforcementAlert(alert) || isRemoval(alert);
+  return alert.rule === 'config_reload_failed' || [isEnforcementAlert, isRemoval, isOfChannels].some((is) => is(alert));
 }

@@ -28,6 +28,7 @@ test.each([
       ),
       firing: alerts,
       muted,
+      wanted: () => true,
       joined: () => false,
       repeatIntervalMs: { critical: null, warning: null, info: null },
       timing: {

@@ -1,5 +1,5 @@
-// disarmed: protection that a person took away, other than by the emergency stop: enforcement, an account, or every message by a
-// silence. Like writes_off it is for every person: no route and no silence keeps it back, and it is repeated daily.
+// disarmed: protection that a person took away, other than by the emergency stop: enforcement, an account, every channel, or every
+// message by a silence. Like writes_off it is for every person: no route and no silence keeps it back, and it is repeated daily.
 import {
   type Alert,
   type AlertMatch,
@@ -112,6 +112,44 @@ export function removalsOver(alerts: Iterable<Alert>, accounts: readonly string[
 
 function removalOf(account: string): string {
   return `${removalMark}${account}`;
+}
+
+interface ChannelsRemoval {
+  /** Their names. */
+  readonly channels: readonly string[];
+  /** The configuration that has them no more. */
+  readonly file: string;
+  readonly by: string;
+  readonly at: EpochMs;
+}
+
+/** So many channels are named. */
+const channelsNamed = 5;
+const channelsSubject = subjectOf(noAccount, 'channels');
+
+/** A reload removed all channels that people read. They get it as their last message. */
+export function channelsRemoved({ channels, file, by, at }: ChannelsRemoval, { command, zone }: Words): Condition {
+  const more = channels.length - channelsNamed;
+  const names = channels.slice(0, channelsNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const sentences = [
+    `Reloaded by ${by} on ${momentText(at, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${names}.`,
+    'Warmwarden keeps guarding the mailboxes, but it can no longer notify you: this is the last message that it sends.',
+    `If that was not intended: put alerts.channels back into ${file}, then run \`${command} reload\`.`,
+  ];
+  const title = 'every channel that people read was removed, so Warmwarden cannot notify you';
+  const facts = { title, sentences, numbers: { until: null } };
+  return { subject: channelsSubject, severity: 'warning', active: true, ...atOnce, facts };
+}
+
+/** The end of that alert. */
+export function channelsBack(): Condition {
+  const facts = { title: 'Warmwarden can notify you again: there is a channel', sentences: [], numbers: {} };
+  return { subject: channelsSubject, severity: 'warning', active: false, ...atOnce, facts };
+}
+
+/** Whether it is about channels that were removed. */
+export function isOfChannels({ rule, object }: Alert): boolean {
+  return rule === 'disarmed' && object === channelsSubject.object;
 }
 
 /** One condition a silence that covers everything, and one for each that is over and still has an alert. */
