@@ -51,12 +51,14 @@ async function status(options: StatusOptions): Promise<void> {
 
 /**
  * Whether what is configured is guarded at this moment. An account that can't be read is not, or has not been read
- * yet, whoever is to blame, nor one whose key may not write.
+ * yet, whoever is to blame, nor one whose key may not write, nor a mailbox that it includes by name and no list has.
  */
 function guardsAll(answer: StatusAnswer): boolean {
   const { guarded, accounts, alert_groups: alerts, not_guarded: notGuarded, store_failure: storeFailure } = answer;
   if (!guarded || storeFailure !== null) return false;
-  const isRead = accounts.every(({ listed, failing_since: since }) => listed && since === null);
+  const isRead = accounts.every(
+    ({ listed, unlisted, failing_since: since }) => listed && unlisted.length === 0 && since === null,
+  );
   const isPolled = notGuarded.length === 0 && !alerts.some(({ rule }) => rule === 'account_unguarded');
   return isRead && isPolled && accounts.every(({ writable }) => writable !== false);
 }

@@ -13,8 +13,10 @@ import { incidentTitle } from '../wording/incidents.ts';
 import { duration } from '../wording/one-line.ts';
 import { counted, momentText, numberText } from '../wording/phrases.ts';
 import { sweepsText } from '../wording/sweep.ts';
+import { namesIn, namesOf } from './account-names.ts';
 import type { FiringAlerts } from './firing-alerts.ts';
 import { heldAdvice } from './held-advice.ts';
+import { emptyText, isEmpty, isLacking, unlistedSentence, unlistedText } from './selection.ts';
 import { type States, stateSentence } from './state-sentence.ts';
 
 export interface HeadlineFacts extends States {
@@ -147,10 +149,6 @@ function failingOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly Acco
 
 const replaceKey = 'Put a valid key into the configuration and reload it.';
 
-function namesIn(accounts: readonly AccountState[], which: (account: AccountState) => boolean): readonly string[] {
-  return accounts.filter(which).map(({ name }) => name);
-}
-
 /** Of several accounts, how long it is true of each. An API that only rejects keys is not down. */
 function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now'>): string {
   const failing = failingOf({ accounts });
@@ -235,6 +233,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   const known = counts.not_judged < total ? [states] : [];
   const sweep = sweepSentence(facts);
   const parts = [
+    ...unlistedSentence(facts),
     ...(isDown ? [outageSentence(facts)] : []),
     ...startingSentence(starting),
     ...incidentSentence(facts),
@@ -268,7 +267,7 @@ function toneOf(facts: HeadlineFacts, critical: number): Tone {
   if (critical > 0 || counts.held > 0 || failed || accounts.some(({ keyWrites }) => keyWrites === false))
     return 'alarm';
   const isOld = failingOf(facts).length + startingOf(facts).length > 0;
-  if (counts.not_judged > 0 || isOld || accounts.some(isEmpty)) return 'unknown';
+  if (counts.not_judged > 0 || isOld || accounts.some((one) => isEmpty(one) || isLacking(one))) return 'unknown';
   return counts.paused_by_guard + counts.recovering > 0 ? 'acted' : 'calm';
 }
 
@@ -302,7 +301,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
     return `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${alertsSay}`;
   if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
   if (critical > 0) return alertsSay;
-  const warnings = `${emptyText(facts)}${warningsText(warningsOf(facts))}`;
+  const warnings = `${emptyText(facts)}${unlistedText(facts)}${warningsText(warningsOf(facts))}`;
   if (counts.paused_by_guard > 0)
     return `Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.${warnings}`;
   if (counts.recovering > 0)
@@ -312,6 +311,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (judgingOf(sweeps).length > 0 && counts.not_judged > 0)
     return `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${warnings}`;
   if (startingOf(facts).length > 0) return `Wait a moment.${warnings}`;
+  if (facts.accounts.some(isLacking)) return warnings.trimStart();
   if (warnings !== '') return `Nothing is urgent.${warnings}`;
   return firing.count() > 0 ? 'Nothing is urgent. The alerts below can wait until morning.' : 'Nothing to do.';
 }
@@ -339,18 +339,6 @@ function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string |
   return sentences.length === 0 ? null : sentences.join(' ');
 }
 
-/** Read, and nothing there is selected: the configuration may be wrong. */
-export function isEmpty({ listed, forecast }: AccountState): boolean {
-  return listed && forecast?.mailboxes === 0;
-}
-
-function emptyText({ accounts }: HeadlineFacts): string {
-  const empty = namesIn(accounts, isEmpty);
-  return empty.length === 0
-    ? ''
-    : ` No mailbox of ${namesOf(empty)} is guarded: the mailbox list is empty, or the configuration selects no mailbox in it. Check whether the key can see the mailboxes, and check \`include\` and \`exclude\`.`;
-}
-
 /** Those of no mailbox count as well: a missing replica needs a person, too. */
 function warningsOf({ firing }: HeadlineFacts): number {
   return firing.count('warning');
@@ -370,18 +358,6 @@ function judgingOf(sweeps: readonly SweepProgress[]): readonly SweepProgress[] {
 function sweepSentence({ sweeps, now, zone }: HeadlineFacts): string | null {
   const judging = judgingOf(sweeps);
   return judging.length === 0 ? null : `${sweepsText(judging, { now, zone })}.`;
-}
-
-/** So many accounts are named. */
-const namesShown = 5;
-
-function namesOf(names: readonly string[]): string {
-  const more = names.length - namesShown;
-  return join(names.slice(0, namesShown)) + (more > 0 ? ` and ${more} more` : '');
-}
-
-function join(parts: readonly string[]): string {
-  return parts.join(', ');
 }
 
 function mailboxes(count: number): string {

@@ -60,7 +60,7 @@ test('--json and --all show every mailbox, and 1 says that nothing is guarded', 
   ]);
 });
 
-test('1 says that an account cannot be read or written, that polling stopped or that the store fails, and nothing else does', async () => {
+test('1 says that an account cannot be read or written, that it lacks a mailbox, that polling stopped or that the store fails, and nothing else does', async () => {
   const codeOf = async (change: (fleet: Fleet) => void) => {
     const fleet = exampleFleet();
     change(fleet);
@@ -76,6 +76,7 @@ test('1 says that an account cannot be read or written, that polling stopped or 
     await codeOf((fleet) => fleet.putAccount(account('acme', { failingSince: now }))),
     await codeOf((fleet) => fleet.putAccount(account('acme', { keyWrites: false }))),
     await codeOf((fleet) => fleet.putAlerts({ ...noAlerts, changed: [alert({ rule: 'account_unguarded' })] })),
+    await codeOf((fleet) => fleet.putAccount(account('acme', { unlisted: ['tpyo@acme.example'] }))),
     await codeOf((fleet) => fleet.putStoreFailure(failure)),
     await codeOf((fleet) => fleet.putAccount(account('acme', { listed: false, lastSuccessAt: null }))),
     await codeOf((fleet) => fleet.putGuarding([{ account: 'acme', unguarded: starting, elsewhere: null }])),
@@ -84,7 +85,7 @@ test('1 says that an account cannot be read or written, that polling stopped or 
       fleet.putAlerts({ ...noAlerts, changed: [...graver, alert({ rule: 'account_unguarded', severity: 'warning' })] });
     }),
   ];
-  expect(codes).toEqual([0, 1, 1, 1, 1, 1, 1, 1]);
+  expect(codes).toEqual([0, 1, 1, 1, 1, 1, 1, 1, 1]);
 });
 
 test('a mailbox that a person paused through Warmwarden names the person', async () => {

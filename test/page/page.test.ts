@@ -85,6 +85,25 @@ describe('the headline', () => {
     expect(body).toContain('Guarding 3 mailboxes on 1 account since');
   });
 
+  test('says that mailboxes which the configuration includes by name are not guarded, and what to check', async () => {
+    const fleet = calmFleet();
+    fleet.putAccount(account('acme', { unlisted: ['tpyo@acme.example'] }));
+    const body = await read(fleet);
+    expect(headline(body)).toBe(
+      'NOT GUARDED: 1 mailbox that the configuration includes is not in the mailbox list. All 3 mailboxes are OK.',
+    );
+    expect(body).toContain('class="headline unknown"');
+    expect(body).toContain(
+      'Check the spelling in <code>include</code> of acme, and whether its key can see every mailbox.',
+    );
+    fleet.putAccount(account('northwind', { unlisted: ['one@north.example', 'two@north.example'] }));
+    expect(headline(await read(fleet))).toContain(
+      'NOT GUARDED: 3 mailboxes that the configuration includes are not in the mailbox list.',
+    );
+    fleet.putAccount(account('northwind', { failingSince: now - 12 * minuteMs, unlisted: ['one@north.example'] }));
+    expect(headline(await read(fleet))).toContain('NOT GUARDED: 2 mailboxes that the configuration includes');
+  });
+
   test('names what cannot be read, and calls nothing OK, when some accounts do not answer', async () => {
     const fleet = calmFleet();
     const down = (name: string, minutes: number) =>

@@ -23,8 +23,14 @@ test('an include that no list holds is logged, shown, and announced after two li
     return [page.includes(`includes ${typo}`), metrics.value('mailboxes_unlisted', { account: 'agency' })];
   };
   expect([stage.notified('mailbox_missing'), await shown()]).toEqual([[], [true, 1]]);
-  const fleet = (await (await fetch(`${stage.url()}/api/fleet`)).json()) as { accounts: { unlisted: string[] }[] };
+  const fleet = (await (await fetch(`${stage.url()}/api/fleet`)).json()) as {
+    accounts: { unlisted: string[] }[];
+    headline: string;
+  };
   expect(fleet.accounts.map(({ unlisted }) => unlisted)).toEqual([[typo]]);
+  expect(fleet.headline).toMatch(
+    /^NOT GUARDED: 1 mailbox that the configuration includes is not in the mailbox list\./,
+  );
   await stage.run(10 * minuteMs);
   expect(stage.notified('mailbox_missing')).toEqual(['firing']);
   const [notified] = stage.receiver.alerts().filter(({ rule }) => rule === 'mailbox_missing');
