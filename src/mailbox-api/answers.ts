@@ -94,10 +94,14 @@ function readEntry(raw: unknown): MailboxEntry | null {
   };
 }
 
+/** No URL has them as a part of its path: GET /v1/mailboxes/.. asks for /v1/. */
+const pathWords: readonly string[] = ['.', '..'];
+
 /** What names a mailbox: a text or a number; null: neither, or what can be neither asked for nor stored. */
 function readId({ id }: Fields): string | null {
   const known = typeof id === 'number' && Number.isFinite(id) ? String(id) : id;
-  return isName(known) && known.isWellFormed() && !known.includes('\0') ? known : null;
+  if (!isName(known) || pathWords.includes(known)) return null;
+  return known.isWellFormed() && !known.includes('\0') ? known : null;
 }
 
 function isName(value: unknown): value is string {

@@ -106,7 +106,7 @@ test('an unreadable entry hides nobody: the list counts as truncated', () => {
   expect([list?.mailboxes.map(({ id }) => id), list?.truncated]).toEqual([['a'], true]);
 });
 
-test.each(['a\ud800', '\udc00', 'a\0b'])(
+test.each(['a\ud800', '\udc00', 'a\0b', '.', '..'])(
   'a mailbox with the id %j can be neither asked for nor stored: the list is truncated',
   (id) => {
     const list = readMailboxes({
