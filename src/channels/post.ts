@@ -1,11 +1,13 @@
 // One request to a receiver, returned as a value: what it answered, or why it did not. No redirects, no address in any text.
-import { Agent, getGlobalDispatcher, request } from 'undici';
+import { Agent, type Dispatcher, getGlobalDispatcher, request } from 'undici';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
 
 /** An answer that is read no further than this, bytes: acknowledgements are short. */
 const maxAnswerBytes = 4_096;
+/** A success by its status waits so long for its body, which only a person who tries the channel out reads. */
+const successBodyMs = 500;
 
 /**
  * Node.js has an undici of its own, whose parser would be compiled while the first message is sent; ours was, for the polls. Where
@@ -22,6 +24,8 @@ export interface Ask {
   readonly signal: AbortSignal;
   /** Wall time, for a Retry-After date when the answer has no Date of its own. */
   readonly now: EpochMs;
+  /** The body says whether a 2xx is a success: it is waited for. Otherwise the status alone does. */
+  readonly bodyCounts?: true;
 }
 
 /** What came back. `failed` is a sentence. */
@@ -29,12 +33,12 @@ export type Answer =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
   | { readonly kind: 'failed'; readonly detail: string };
 
-/** Sends JSON and waits for the whole answer. */
+/** Sends JSON and waits for the answer. */
 export function postJson({ headers, ...post }: Omit<Ask, 'method'>): Promise<Answer> {
   return ask({ ...post, method: 'POST', headers: { 'content-type': 'application/json; charset=utf-8', ...headers } });
 }
 
-/** Sends a request and waits for the whole answer, or for its beginning when it is long. */
+/** Sends a request and waits for the answer, or for its beginning when it is long. */
 export async function ask(asked: Ask): Promise<Answer> {
   try {
     const { statusCode, headers, body } = await request(asked.url, {
@@ -46,14 +50,8 @@ export async function ask(asked: Ask): Promise<Answer> {
       // A connection kept for hours is closed by the other side at the moment when it is needed.
       reset: true,
     });
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size >= maxAnswerBytes) break;
-    }
-    const text = Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8');
+    const isDecided = statusCode >= 200 && statusCode < 300 && !asked.bodyCounts;
+    const text = await (isDecided ? textSoon(body) : textOf(body, []));
     return {
       kind: 'answer',
       status: statusCode,
@@ -64,6 +62,30 @@ export async function ask(asked: Ask): Promise<Answer> {
     };
   } catch (error) {
     return { kind: 'failed', detail: failureText(error, asked.signal) };
+  }
+}
+
+type Body = Dispatcher.ResponseData['body'];
+
+/** The body, or its beginning when it is long. `chunks` gets what came, also when the rest does not. */
+async function textOf(body: Body, chunks: Buffer[]): Promise<string> {
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= maxAnswerBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8');
+}
+
+/** What comes of a body within a moment; then the connection is ended. */
+async function textSoon(body: Body): Promise<string> {
+  const chunks: Buffer[] = [];
+  AbortSignal.timeout(successBodyMs).addEventListener('abort', () => void body.destroy());
+  try {
+    return await textOf(body, chunks);
+  } catch {
+    return Buffer.concat(chunks).toString('utf8');
   }
 }
 

@@ -51,7 +51,8 @@ export function slackChannel(settings: SlackSettings, clock: Clock): Channel {
     renderNotice: (notice) => rendered(notice.title, colours.info, noticeBlocks(notice, settings)),
     send: async (delivery, signal) => {
       const { payload: body } = delivery;
-      return resultOf(await postJson({ url: settings.url, body, headers: {}, signal, now: clock.now() }));
+      const post = { url: settings.url, body, headers: {}, signal, now: clock.now(), bodyCounts: true } as const;
+      return resultOf(await postJson(post));
     },
   };
 }

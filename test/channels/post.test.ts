@@ -4,6 +4,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { alertmanagerChannel } from '../../src/channels/alertmanager.ts';
+import type { Channel } from '../../src/channels/channel.ts';
+import { discordChannel } from '../../src/channels/discord.ts';
+import { pagerdutyChannel } from '../../src/channels/pagerduty.ts';
+import { slackChannel } from '../../src/channels/slack.ts';
+import { teamsChannel } from '../../src/channels/teams.ts';
+import { webhookChannel } from '../../src/channels/webhook.ts';
+import { movedClock } from '../../src/world.ts';
+import { start } from '../alert/samples.ts';
+import { sampleDelivery } from '../notify/sample-delivery.ts';
+import { one, people } from './people.ts';
 
 /** Sends a message to a host that does not exist, in a process of its own. */
 const script = `
@@ -40,4 +51,66 @@ test('a message goes through a proxy only where Node.js was told to use one', as
   expect(asked).toEqual([]);
   expect(await send({ ...proxies, NODE_USE_ENV_PROXY: '1' })).toMatchObject({ kind: 'failed' });
   expect(asked).toEqual(['receiver.invalid:80']);
+});
+
+const clock = movedClock(start);
+const hook = { name: 'hook', secrets: [], pageUrl: null };
+
+/** Each channel over HTTP, at this address. */
+const channels: Readonly<Record<string, (url: string) => Channel>> = {
+  webhook: (url) => webhookChannel({ ...hook, url, format: 'standard' }, clock),
+  'webhook in the format alertmanager': (url) => webhookChannel({ ...hook, url, format: 'alertmanager' }, clock),
+  alertmanager: (url) => alertmanagerChannel({ name: 'am', url }, clock),
+  teams: (url) => teamsChannel({ name: 'team', url, ...people }, clock),
+  discord: (url) => discordChannel({ name: 'team', url, ...people }, clock),
+  pagerduty: (url) => pagerdutyChannel({ name: 'pager', url, routingKey: 'key', ...people }, clock),
+  slack: (url) => slackChannel({ name: 'team', url, ...people }, clock),
+};
+
+/** A receiver whose answer begins with `status` and one letter, and never ends. Its last answer's connection is `closed`. */
+async function stalling(status: number) {
+  const closed = Promise.withResolvers<void>();
+  const server = createServer((_, response) => {
+    response.on('close', closed.resolve).writeHead(status).write('o');
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, closed: closed.promise };
+}
+
+function sendOne(channel: Channel | undefined, deadlineMs: number) {
+  const payload = channel?.render(one)?.payload ?? '';
+  return channel?.send(sampleDelivery({ payload }), AbortSignal.timeout(deadlineMs));
+}
+
+const byStatus = Object.keys(channels).filter((kind) => kind !== 'slack');
+
+test.each(byStatus)(
+  '%s: a 2xx is a success although its body never ends, and the connection is ended',
+  async (kind) => {
+    const receiver = await stalling(202);
+    expect(await sendOne(channels[kind]?.(receiver.url), 10_000)).toMatchObject({ kind: 'sent' });
+    await receiver.closed;
+  },
+);
+
+test('a success that stalls brings what came of its body', async () => {
+  const { url } = await stalling(200);
+  const result = await sendOne(channels['webhook']?.(url), 10_000);
+  expect(result).toMatchObject({ kind: 'sent', answer: { status: 200, text: 'o' } });
+});
+
+test('an error whose body never ends is a failure', async () => {
+  const { url } = await stalling(503);
+  const late = { kind: 'failed', detail: 'the receiver did not answer in time', final: false };
+  expect(await sendOne(channels['webhook']?.(url), 1_000)).toMatchObject(late);
+});
+
+test('slack: a 200 counts only with its ok, which has to come whole', async () => {
+  const { url } = await stalling(200);
+  const late = { kind: 'failed', detail: 'the receiver did not answer in time', final: false };
+  expect(await sendOne(channels['slack']?.(url), 1_000)).toMatchObject(late);
 });
