@@ -1,4 +1,4 @@
-// Errors that go on: of each kind one line a minute is written, and how many were left out is counted.
+// Errors that go on, and what many mailboxes have at once: of each kind one line a minute is written, and the others are counted.
 
 const everyMs = 60_000;
 

@@ -8,6 +8,7 @@ import type { HealthAnswer, Observed, Route } from '../model/answers.ts';
 import type { Forecast } from '../model/forecast.ts';
 import type { AccountState, ApiHealth, ListFailure } from '../model/mailbox.ts';
 import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../model/time.ts';
+import { Repeats } from '../repeats.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import type { World } from '../world.ts';
 
@@ -68,6 +69,8 @@ export class AccountHealth {
   #saidOfAccount: string | null = null;
   /** The last failure of a mailbox's route that was said, so that it is said once. */
   readonly #saidOf = new Map<string, string>();
+  /** A route that fails as a whole is not a line for each mailbox. */
+  readonly #repeats: Repeats;
   /** Requests for a mailbox that were refused with 401, and not answered since. */
   readonly #refused = new Set<string>();
   /** Those of them after which the list was accepted: this is about them, and not about the key. */
@@ -79,6 +82,7 @@ export class AccountHealth {
 
   constructor(parts: AccountHealthParts) {
     this.#parts = parts;
+    this.#repeats = new Repeats(() => parts.world.clock.monotonic());
     this.#state = {
       name: parts.account,
       requestsPerMinute: parts.budget.allowedPerMinute,
@@ -166,7 +170,7 @@ export class AccountHealth {
     this.#saidOfAccount = null;
     if (this.#refused.size + this.#refusedAlone.size > 0) this.#accepted(about);
     if (this.#saidOf.size > 0 && this.#saidOf.delete(keyOf(about)))
-      log.info({ account: was.name, ...about }, 'answered again');
+      this.#sayOfOne('answered', about, (fields) => log.info(fields, 'answered again'));
     if (was.failingSince === null) return false;
     log.info({ account: was.name }, 'the mailbox API answers again');
     this.publish();
@@ -248,8 +252,17 @@ export class AccountHealth {
     const key = keyOf(about);
     if (this.#saidOf.get(key) === failure.detail) return;
     this.#saidOf.set(key, failure.detail);
-    const { name: account } = this.#state;
-    this.#parts.world.log.warn({ account, ...about, failure: failure.kind, status: failure.status }, failure.detail);
+    const { kind, status } = failure;
+    const { log } = this.#parts.world;
+    const say = (fields: object) => log.warn({ ...fields, failure: kind, status }, failure.detail);
+    this.#sayOfOne(`${kind} ${status}`, about, say);
+  }
+
+  /** One line a minute names a mailbox; the others of its route that it could name are counted. */
+  #sayOfOne(kind: string, { route, mailbox }: RequestAbout, say: (fields: object) => void): void {
+    const account = this.#state.name;
+    const leftOut = this.#repeats.met(`${route} ${kind}`, (count) => say({ account, route, left_out: count }));
+    if (leftOut !== null) say({ account, route, mailbox, ...(leftOut > 0 && { left_out: leftOut }) });
   }
 
   /** A POST was refused for want of permission, or one succeeded. */
@@ -265,6 +278,7 @@ export class AccountHealth {
     const { world, budget, backlog, fleet } = this.#parts;
     const now = world.clock.monotonic();
     const { length, oldestDueAt } = backlog(now);
+    this.#repeats.settle();
     if (this.#state.listed) this.#foresee();
     this.#state = {
       ...this.#state,
