@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { commandName } from '../command-name.ts';
 import { nameOf, type StorePlace } from '../model/store-place.ts';
-import { backUp, vacuum } from '../store/file/copies.ts';
+import { backUp, refuseHeld, vacuum } from '../store/file/copies.ts';
 import { Ledger } from '../store/ledger.ts';
 import { bytesText } from '../terminal/bytes-text.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -172,9 +172,11 @@ async function backup(file: string, { config, json = false }: StoreOptions): Pro
 }
 
 async function vacuumStore({ config, json = false, ...confirm }: StoreOptions & ConfirmOptions): Promise<void> {
-  mustBeConfirmed(confirm);
   const path = findFile(config, 'PostgreSQL reuses freed space by itself (autovacuum).');
   const { bytes, unused_bytes: unused } = await statsOf(config);
+  // A dry run says whether it is worth stopping the daemon.
+  if (!confirm.dryRun) refuseHeld(path);
+  mustBeConfirmed(confirm);
   const effect = [
     `Warmwarden will rewrite the store ${path} (${bytesText(bytes)}, of which ${bytesText(unused)} are unused).`,
     `It needs up to ${bytesText(2 * (bytes - unused))} of free disk space until it is done, and the daemon must be stopped.`,

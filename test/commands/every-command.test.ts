@@ -241,7 +241,7 @@ describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, sto
     expect(errorShape.parse(JSON.parse(stdout)).error.code).toBe('newer_store');
   });
 
-  test.runIf(changes)('without a terminal needs --yes', async () => {
+  test.runIf(changes && !keeps)('without a terminal needs --yes', async () => {
     const { code, stdout } = await run([...argv, '--json'], 'guarded');
     expect([code, JSON.parse(stdout)]).toMatchObject([2, { error: { code: 'confirmation_needed' } }]);
   });
@@ -253,9 +253,11 @@ describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, sto
     expect(stdout.trim()).not.toBe('');
   });
 
-  test.runIf(keeps)('beside a daemon is refused', async () => {
-    const { code, stdout } = await run([...argv, ...yes, '--json'], 'guarded');
-    expect([code, JSON.parse(stdout)]).toMatchObject([1, { error: { code: 'no_store' } }]);
+  test.runIf(keeps)('beside a daemon is refused, before --yes is asked for', async () => {
+    for (const confirmed of [[], yes]) {
+      const { code, stdout } = await run([...argv, ...confirmed, '--json'], 'guarded');
+      expect([code, JSON.parse(stdout)]).toMatchObject([1, { error: { code: 'no_store' } }]);
+    }
   });
 
   test.runIf(!elsewhere)('beside a daemon, in JSON of its shape', async () => {

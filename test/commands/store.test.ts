@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   utimesSync,
@@ -232,6 +233,29 @@ test('vacuum gives the space of an earlier store back; from then on it shrinks b
     { page_size: 1_024, journal_mode: 'wal' },
     { page_size: 1_024, journal_mode: 'wal' },
   ]);
+});
+
+test('vacuum names the daemon that has the store before it asks for anything', async () => {
+  const { path, run } = place();
+  const store = await Store.open(path, Date.now());
+  onTestFinished(() => store.close());
+  const held = { code: 1, stdout: '', stderr: expect.stringMatching(/^The store \S+ is in use by .*\n$/) };
+  expect(await run('vacuum')).toEqual(held);
+  expect(await run('vacuum', '--yes')).toEqual(held);
+  // To see whether it is worth stopping the daemon.
+  expect(await run('vacuum', '--dry-run')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('the daemon must be stopped'),
+  });
+});
+
+test('vacuum of a store that is free asks, and leaves it as it is, free for a daemon', async () => {
+  const { path, run } = place();
+  await (await Store.open(path, Date.now())).close();
+  const before = readFileSync(path);
+  expect(await run('vacuum')).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes to do it') });
+  expect(readFileSync(path)).toEqual(before);
+  await (await Store.open(path, Date.now())).close();
 });
 
 function pagesOf(path: string) {

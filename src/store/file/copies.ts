@@ -9,7 +9,8 @@ import { refuseNewer, schemaOf } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { connect, connectReadOnly, storeError } from './connection.ts';
 import { sizeOf } from './identity.ts';
-import { create } from './place.ts';
+import { StoreLock } from './lock.ts';
+import { create, prepare } from './place.ts';
 
 /** While it is written: each backup has its own, for another one may be under way to the same file. */
 const partOf = (file: string) => `${file}.${randomUUID().slice(0, 8)}.warmwarden.part`;
@@ -92,6 +93,15 @@ function syncToDisk(path: string): void {
   const handle = openSync(path, 'r');
   fsyncSync(handle);
   closeSync(handle);
+}
+
+/** Throws HeldStoreError while a daemon uses the store, and StoreError. Changes nothing in it. */
+export function refuseHeld(path: string): void {
+  try {
+    new StoreLock(prepare(path)).close();
+  } catch (error) {
+    throw storeError(path, error);
+  }
 }
 
 /**
