@@ -69,6 +69,18 @@ test('names mailboxes that no rule selects, and rules that select nobody', async
   expect(account?.idleRules).toEqual(['include "nobody@*"', 'overrides match "*@nowhere.example"']);
 });
 
+test('where two keys see the same mailboxes, what one account leaves to the other is no fault of the configuration', async () => {
+  await using api = await stage({ mailboxes: { include: [ann.email] } });
+  const [first] = api.config.accounts;
+  if (!first) throw new Error('an account');
+  const [other = ''] = api.emails.filter((email) => email !== ann.email);
+  const second = { ...first, name: 'beta', mailboxes: { ...first.mailboxes, include: [other] } };
+  const text = onlineText(await askOnline({ ...api.config, accounts: [first, second] }, world, null), false);
+  const [ofAcme, ofBeta] = text.split('beta: ');
+  expect(ofAcme).toContain(`\n  this account does not select 1 mailbox that its key can see: ${other}\n`);
+  expect(ofBeta).toContain(`\n  this account does not select 1 mailbox that its key can see: ${ann.email}\n`);
+});
+
 test('when no account has a mailbox to guard, that is a problem and the exit code 1; without --online it is none', async () => {
   await using api = await stage({ mailboxes: { include: ['nobody@*'] } });
   const text = onlineText(await askOnline(api.config, world, null), false);

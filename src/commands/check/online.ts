@@ -207,8 +207,11 @@ function details(account: OnlineAccount, named: number): readonly string[] {
   const { failure, unselected, idleRules: idle, selected, forecast } = account;
   const lines: string[] = [];
   const more = unselected.length > named ? ` and ${unselected.length - named} more (--json names them)` : '';
+  // Another account, whose key can see them, too, may select them.
   if (unselected.length > 0)
-    lines.push(`  not selected by the configuration: ${unselected.slice(0, named).join(', ')}${more}`);
+    lines.push(
+      `  this account does not select ${counted(unselected.length, 'mailbox', 'mailboxes')} that its key can see: ${unselected.slice(0, named).join(', ')}${more}`,
+    );
   for (const rule of idle) lines.push(`  ${rule} matches no mailbox`);
   if (failure === null && selected === 0) lines.push(`  No mailbox of this account is guarded: ${selectMore(account)}`);
   if (forecast === null || selected === 0) return lines;
