@@ -6,7 +6,9 @@ import { userName } from '../operator/user-name.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { onScreen } from '../terminal/screen.ts';
 import type { DaemonAddress } from './sources/daemon-client.ts';
+import { findPlaces } from './sources/loading.ts';
 import { addressOf, type DaemonOptions, report, withDaemonOptions } from './sources/send-command.ts';
+import { NoDaemonError, NoSocketError } from './sources/sign-of-life.ts';
 
 /** How a change is confirmed. */
 export interface ConfirmOptions {
@@ -49,7 +51,17 @@ export async function change(
 ): Promise<void> {
   mustBeConfirmed(options);
   const address = addressOf(options);
-  report(await confirmed(options, (carried) => send(address, carried)), options);
+  const outcome = await confirmed(options, (carried) => send(address, carried)).catch((error) => {
+    throw error instanceof NoSocketError && options.url === undefined ? atDefault(error, options.config) : error;
+  });
+  report(outcome, options);
+}
+
+/** A file that was read half-written names no store: the daemon may listen elsewhere. */
+function atDefault(error: NoSocketError, file: string): NoDaemonError {
+  if (findPlaces(file).namesStore) return error;
+  const hint = `${file} has no store.url, so Warmwarden looked at the default path: check that the file is complete.`;
+  return new NoDaemonError(`${error.message}\n${hint}`);
 }
 
 /** Throws a CommandError where a change can't be confirmed. */

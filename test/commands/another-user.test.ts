@@ -43,9 +43,14 @@ test('a closed folder is neither a missing store nor a daemon that does not run'
     await Promise.resolve()
       .then(() => Ledger.open(path))
       .catch(messageOf),
-    await examineStore({ ok: true, store: path, recipesFolder: '', accountNames: [], timeZone: 'UTC' }).catch(
-      messageOf,
-    ),
+    await examineStore({
+      ok: true,
+      store: path,
+      namesStore: true,
+      recipesFolder: '',
+      accountNames: [],
+      timeZone: 'UTC',
+    }).catch(messageOf),
     (await switchInStore(config, off)).messages[0],
     examineDaemon(null, path)[0]?.message,
   ]);

@@ -8,7 +8,7 @@ import { asItsUser } from '../../store/file/place.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { askOver } from './daemon-socket.ts';
 import { askUrl } from './daemon-url.ts';
-import { NoDaemonError, SilentDaemonError } from './sign-of-life.ts';
+import { NoDaemonError, NoSocketError, SilentDaemonError } from './sign-of-life.ts';
 
 const startIt = `Start it with \`${commandName} run --config FILE\`, or pass the configuration of the running daemon with --config.`;
 
@@ -59,21 +59,24 @@ interface Answer {
 
 async function askSocket(storePath: string, name: string, body: unknown): Promise<Answer> {
   const { status, said } = await askOver(storePath, { path: `/${name}`, body }).catch(async (error) => {
-    throw error instanceof SilentDaemonError ? error : new NoDaemonError(await silenceAt(storePath, error));
+    throw error instanceof SilentDaemonError ? error : await silenceAt(storePath, error);
   });
   return { at: socketPathOf(storePath), status, answer: jsonOf(said) };
 }
 
-async function silenceAt(storePath: string, error: Error): Promise<string> {
+async function silenceAt(storePath: string, error: Error): Promise<NoDaemonError> {
   const socketPath = socketPathOf(storePath);
-  if ('code' in error && error.code === 'EACCES')
-    return `This user may not use the socket ${socketPath}: ${asItsUser}.`;
+  const code = 'code' in error ? error.code : null;
+  if (code === 'EACCES') return new NoDaemonError(`This user may not use the socket ${socketPath}: ${asItsUser}.`);
   const { starterOf } = await import('../../store/file/lock.ts');
   const { systemClock } = await import('../../world.ts');
   const starter = starterOf(storePath, systemClock().now());
-  return starter === null
-    ? `No daemon answers at ${socketPath}. ${startIt}`
-    : `Warmwarden is starting (${starter}), and accepts no commands yet. Try again in a moment. If that takes minutes, the end of its log says why.`;
+  if (starter !== null)
+    return new NoDaemonError(
+      `Warmwarden is starting (${starter}), and accepts no commands yet. Try again in a moment. If that takes minutes, the end of its log says why.`,
+    );
+  const said = `No daemon answers at ${socketPath}. ${startIt}`;
+  return code === 'ENOENT' ? new NoSocketError(said) : new NoDaemonError(said);
 }
 
 async function postUrl(address: HttpAddress, name: string, body: unknown): Promise<Answer> {

@@ -9,6 +9,9 @@ export class NoDaemonError extends Error {
   override readonly name = 'NoDaemonError';
 }
 
+/** Where its socket would be there is none. */
+export class NoSocketError extends NoDaemonError {}
+
 /** A daemon listens there and says nothing: it was stopped, or hangs. */
 export class SilentDaemonError extends NoDaemonError {}
 
