@@ -71,6 +71,8 @@ export class Collector {
   readonly #parts: CollectorParts;
   /** What people know, by fingerprint; null until the store was asked. */
   #announced: Map<string, Announcement> | null = null;
+  /** The time as it was at the last look. */
+  #seenAt = Number.POSITIVE_INFINITY;
   /** When each group was announced last. */
   readonly #lastNotified = new Map<string, EpochMs>();
   /** Until when the aftermath of an account's outage explains its old data. */
@@ -149,7 +151,7 @@ export class Collector {
     const isRecorded = ({ rule, status }: Alert) => status === 'firing' && rule !== 'store_failing';
     const firing = await mapInPieces([...fleet.alerts()], pause, (alert) => (isRecorded(alert) ? alert : null));
     const unnotified = await this.#unnotified();
-    const now = world.clock.now();
+    const now = this.#now(announced);
     const { repeatIntervalMs, ...waits } = settings();
     const { groupWaitMs, groupIntervalMs } = hurries ? { groupWaitMs: 0, groupIntervalMs: 0 } : waits;
     const full = unnotified.length >= lookLimit;
@@ -202,6 +204,18 @@ export class Collector {
     for (const { group, at } of groups) this.#lastNotified.set(group, at);
     this.#announced = new Map(announcements.map((one) => [one.fingerprint, one]));
     return this.#announced;
+  }
+
+  /**
+   * The time. When the clock was set back, what was announced later than that, by the clock as it was, counts as announced now: its
+   * reminder is due after its interval, neither at once nor when the clock has caught up.
+   */
+  #now(announced: Map<string, Announcement>): EpochMs {
+    const now = this.#parts.world.clock.now();
+    if (now < this.#seenAt)
+      for (const [fingerprint, one] of announced) if (one.at > now) announced.set(fingerprint, { ...one, at: now });
+    this.#seenAt = now;
+    return now;
   }
 
   /** What nobody is notified of at that moment: silenced, or explained by an API that is down or just was. */

@@ -25,7 +25,10 @@ const severities = { severity: ['critical'] as const };
 
 /** A collector whose channels write down what they are to say; `step` moves the clock and lets it look. */
 function rig(change: Partial<NotifySettings> = {}, names: readonly string[] = ['ops']) {
-  const clock = movedClock(start);
+  const moved = movedClock(start);
+  /** How far the wall clock is ahead. */
+  const ahead = { ms: 0 };
+  const clock = { ...moved, now: () => moved.now() + ahead.ms };
   const store = memoryOutbox();
   const fleet = new Fleet();
   const sent: Sent[] = [];
@@ -60,6 +63,7 @@ function rig(change: Partial<NotifySettings> = {}, names: readonly string[] = ['
     collector.noticed();
   };
   return {
+    ahead,
     fleet,
     sent,
     titles,
@@ -100,6 +104,25 @@ test('what goes on is told again after the repeat interval of its severity, a gr
   expect(await at.run(19 * hourMs)).toEqual([]);
   expect(await at.run(hourMs)).toMatchObject([{ kind: 'reminder', total: 2, rule: 'stale_data' }]);
 });
+
+test.each([
+  ['while it runs', false],
+  ['before a restart', true],
+])(
+  'a clock that was set back by days %s brings no reminder at once; the next one comes after its interval',
+  async (_, restarts) => {
+    const at = rig();
+    at.ahead.ms = 3 * dayMs;
+    at.fire(down());
+    expect(await at.run(minuteMs)).toMatchObject([{ kind: 'firing' }]);
+    at.ahead.ms = 0;
+    if (restarts) at.restart();
+    expect(await at.run(4 * hourMs - minuteMs)).toEqual([]);
+    expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'reminder', alerts: ['reminder api_down'] }]);
+    expect(await at.run(4 * hourMs - 2 * minuteMs)).toEqual([]);
+    expect(await at.run(3 * minuteMs)).toMatchObject([{ kind: 'reminder', alerts: ['reminder api_down'] }]);
+  },
+);
 
 test('one reminder names all of a group that people know of, and ends with the alerts', async () => {
   const at = rig({ repeatIntervalMs: { critical: null, warning: hourMs, info: null } });
