@@ -65,6 +65,14 @@ export function overwrittenError(file: string, isDamaged: boolean): AtRiskError 
 const restored =
   'Restart Warmwarden with SIGTERM, as `systemctl restart` does, and not with kill -9: it continues with the file that is there then. To restore a backup, stop Warmwarden first.';
 
+/** The file under the open handle lacks its end. What the WAL and SQLite's caches hold would hide that until the rest is read. */
+export function shortenedError(file: string): AtRiskError {
+  return new AtRiskError(
+    `${file} was truncated while Warmwarden was running: a part of its data is lost, and more writes would damage it further`,
+    damaged(file),
+  );
+}
+
 /** The WAL under the open handle lacks writes that it held. */
 export function cutShortError(wal: string): AtRiskError {
   return new AtRiskError(

@@ -7,7 +7,16 @@ import type { EpochMs } from '../model/time.ts';
 import { SoleMembership } from '../replicas/sole.ts';
 import type { Database, Write } from './database.ts';
 import { FailedStatements } from './failed-statements.ts';
-import { cutShortError, failureOf, isFull, isLocked, lostWalError, movedError, overwrittenError } from './failure.ts';
+import {
+  cutShortError,
+  failureOf,
+  isFull,
+  isLocked,
+  lostWalError,
+  movedError,
+  overwrittenError,
+  shortenedError,
+} from './failure.ts';
 import { type Connection, connect, nameHolder, type QueryListener, storeError } from './file/connection.ts';
 import { freePages } from './file/free-pages.ts';
 import { identityOf, sizeOf } from './file/identity.ts';
@@ -130,12 +139,13 @@ class SqliteDatabase implements Database {
   async tidy(): Promise<void> {
     if (!this.#wasFull && sizeOf(this.#wal) <= largeWalBytes) return;
     try {
+      this.#refuseMoved();
       const { rows } = await sql<{ busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`.execute(this.db);
       // Busy: somebody reads what it holds. It is tried again at the next look.
       if (rows[0]?.busy === 0) this.#wasFull = false;
       this.#walBytes = sizeOf(this.#wal);
     } catch {
-      // As full as before, or worse: the next write says what it is.
+      // As full as before, or another file is there, or worse: the next write says what it is.
     }
   }
 
@@ -169,6 +179,7 @@ class SqliteDatabase implements Database {
       if (identityOf(path) !== identity) throw path === this.#file ? movedError(path) : lostWalError(path);
     }
     const { content } = this.#connection.mark;
+    if (content === 'cut') throw shortenedError(this.#file);
     if (content !== 'ours') throw overwrittenError(this.#file, content === 'none');
     this.#connection.lock.hold();
   }

@@ -1,13 +1,18 @@
 // A mark in the head of the store's file, new at each start. SQLite does not notice when another file is copied over the one that it
 // has open: its WAL would be laid over what is there now, and damage it.
 import { randomInt } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema/tables.ts';
 
-/** Of SQLite's file format: what every file begins with, how it is written (2: with a WAL; a backup is none), and a number of the user. */
+/**
+ * Of SQLite's file format: what every file begins with, the bytes of a page (1: 65,536), how it is written (2: with a WAL; a backup
+ * is none), how many pages it has, and a number of the user.
+ */
 const magic = 'SQLite format 3\0';
+const pageBytesAt = 16;
 const writtenAt = { from: 18, to: 20 };
+const pagesAt = 28;
 const userVersionAt = { from: 60, to: 64 };
 
 const largestMark = 2 ** 31 - 1;
@@ -16,6 +21,8 @@ export class FileMark {
   /** Open for as long as SQLite has the file open: closing it would take this process's locks on the file away. */
   readonly #fd: number;
   readonly #expected: ReadonlySet<string>;
+  /** Of the file, when it was last found sound. */
+  #bytes = 0;
 
   private constructor(fd: number, expected: ReadonlySet<string>) {
     this.#fd = fd;
@@ -38,11 +45,16 @@ export class FileMark {
     }
   }
 
-  /** What is in the file: `ours`; `other`: another database; `none`: no database. */
-  get content(): 'ours' | 'other' | 'none' {
+  /** What is in the file: `ours`; `cut`: ours, without its end; `other`: another database; `none`: no database. */
+  get content(): 'ours' | 'cut' | 'other' | 'none' {
     const head = headOf(this.#fd);
-    if (head === null || this.#expected.has(head.mark)) return 'ours';
-    return head.isDatabase ? 'other' : 'none';
+    if (head === null) return 'ours';
+    if (!this.#expected.has(head.mark)) return head.isDatabase ? 'other' : 'none';
+    // Either alone is no loss: SQLite shortens a file that gave space back, and says so in its head; and beside somebody who reads,
+    // it may copy the head out of the WAL, but not yet the pages that were added.
+    if (head.fileBytes < this.#bytes && head.fileBytes < head.countedBytes) return 'cut';
+    this.#bytes = head.fileBytes;
+    return 'ours';
   }
 
   /** After SQLite has closed the file. */
@@ -55,6 +67,9 @@ interface Head {
   readonly isDatabase: boolean;
   /** Empty where the file is too short for one. */
   readonly mark: string;
+  /** Of the file, and of the pages that it should have by the newest that was copied into it out of the WAL. */
+  readonly fileBytes: number;
+  readonly countedBytes: number;
 }
 
 function markWith(userVersion: number): string {
@@ -66,12 +81,17 @@ function markWith(userVersion: number): string {
 /** null when it can't be read: SQLite says why. */
 function headOf(fd: number): Head | null {
   const bytes = Buffer.alloc(userVersionAt.to);
+  let fileBytes = 0;
   try {
-    if (readSync(fd, bytes, 0, bytes.length, 0) < bytes.length) return { isDatabase: false, mark: '' };
+    fileBytes = fstatSync(fd).size;
+    if (readSync(fd, bytes, 0, bytes.length, 0) < bytes.length)
+      return { isDatabase: false, mark: '', fileBytes, countedBytes: 0 };
   } catch {
     return null;
   }
   const hex = ({ from, to }: typeof writtenAt) => bytes.toString('hex', from, to);
   const isDatabase = bytes.toString('latin1', 0, magic.length) === magic;
-  return { isDatabase, mark: isDatabase ? hex(writtenAt) + hex(userVersionAt) : '' };
+  const pageBytes = bytes.readUInt16BE(pageBytesAt);
+  const countedBytes = bytes.readUInt32BE(pagesAt) * (pageBytes === 1 ? 65_536 : pageBytes);
+  return { isDatabase, mark: isDatabase ? hex(writtenAt) + hex(userVersionAt) : '', fileBytes, countedBytes };
 }
