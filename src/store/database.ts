@@ -4,6 +4,7 @@ import type { StoreFailure } from '../model/store-failure.ts';
 import type { Membership, Scope } from '../replicas/membership.ts';
 import type { ReplicaOptions } from '../replicas/shared.ts';
 import type { FailedStatements } from './failed-statements.ts';
+import type { OutageNote } from './file/outage-note.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
@@ -68,8 +69,8 @@ export interface Database {
   notify(trx: Db): Promise<void>;
   /** Calls `listener` after another process notified; perhaps not always. To be called from time to time. Never throws. */
   listen(listener: () => void): void;
-  /** What the note of an outage lies beside. */
-  readonly path: string;
+  /** Beside the store. */
+  readonly note: OutageNote;
   /** What other users could do to the store, or a failure of its server could: sentences for the log. */
   readonly warnings: readonly string[];
   close(): Promise<void>;

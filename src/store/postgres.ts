@@ -12,6 +12,7 @@ import { FailedStatements } from './failed-statements.ts';
 import { AtRiskError, NotOursError } from './failure.ts';
 import { BesideLock, inFolderOf } from './file/beside-lock.ts';
 import { nameOfHolder } from './file/lock.ts';
+import { OutageNote } from './file/outage-note.ts';
 import { clientConfig, poolOf, reached } from './postgres/connecting.ts';
 import { StoreDialect } from './postgres/dialect.ts';
 import { doubtsOf } from './postgres/doubts.ts';
@@ -84,6 +85,7 @@ class PostgresDatabase implements Database {
   /** A process that has the database alone keeps nothing beside it. */
   readonly #keepsBeside: boolean;
   #beside: BesideLock | null = null;
+  #note: OutageNote | null = null;
 
   constructor(place: PostgresPlace, now: EpochMs, { sleep, replica }: Rim) {
     const config = clientConfig(place);
@@ -105,14 +107,14 @@ class PostgresDatabase implements Database {
   }
 
   async open(): Promise<void> {
-    if (this.#keepsBeside) this.#beside = new BesideLock(this.path);
+    if (this.#keepsBeside) this.#beside = new BesideLock(this.#place.path);
     await refuseEarlier(this.db, this.#place);
     await this.#setUp();
     await this.#presence.enter(this.#writer);
     // All of its connections: one too many is refused now, and not in the middle of the work.
     await Promise.all(Array.from({ length: readers }, () => sql`SELECT pg_sleep(0)`.execute(this.db)));
     this.warnings = await doubtsOf(this.db, this.#place);
-    inFolderOf(this.path);
+    inFolderOf(this.#place.path);
   }
 
   async #setUp(): Promise<void> {
@@ -121,8 +123,9 @@ class PostgresDatabase implements Database {
     await setUp(db, this.#place).finally(() => db.destroy());
   }
 
-  get path(): string {
-    return this.#place.path;
+  get note(): OutageNote {
+    this.#note ??= new OutageNote(this.#place.path);
+    return this.#note;
   }
 
   get membership(): Membership {

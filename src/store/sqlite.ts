@@ -19,8 +19,9 @@ import {
 } from './failure.ts';
 import { type Connection, connect, nameHolder, type QueryListener, storeError } from './file/connection.ts';
 import { freePages } from './file/free-pages.ts';
-import { identityOf, sizeOf } from './file/identity.ts';
+import { identityOf, sizeOf, stampOf } from './file/identity.ts';
 import { FileMark } from './file/mark.ts';
+import { OutageNote } from './file/outage-note.ts';
 import { WalFrames } from './file/wal-frames.ts';
 import { migrate } from './schema/migrations.ts';
 
@@ -39,12 +40,14 @@ export async function openSqlite(path: string, now: EpochMs, listen?: QueryListe
     statements.listen(event);
     listen?.(event);
   });
+  const note = new OutageNote(connection.file);
   let mark: FileMark | null = null;
   try {
     await migrate(connection.db);
     await nameHolder(connection.db, now);
     mark = await FileMark.put(connection.db, connection.file);
-    return new SqliteDatabase(path, { ...connection, mark }, statements);
+    note.heeded();
+    return new SqliteDatabase(path, { ...connection, mark, note }, statements);
   } catch (error) {
     await connection.close();
     mark?.close();
@@ -54,6 +57,7 @@ export async function openSqlite(path: string, now: EpochMs, listen?: QueryListe
 
 interface MarkedConnection extends Connection {
   readonly mark: FileMark;
+  readonly note: OutageNote;
 }
 
 class SqliteDatabase implements Database {
@@ -87,8 +91,8 @@ class SqliteDatabase implements Database {
     return this.#connection.db;
   }
 
-  get path(): string {
-    return this.#connection.file;
+  get note(): OutageNote {
+    return this.#connection.note;
   }
 
   get warnings(): readonly string[] {
@@ -100,6 +104,7 @@ class SqliteDatabase implements Database {
     if (sizeOf(this.#wal) < this.#walBytes) await this.#refuseCut();
     const result = await this.#connection.db.transaction().execute(work);
     this.#walBytes = sizeOf(this.#wal);
+    this.note.keepReplaced(null);
     if (this.#frames.sinceMark() >= framesACopy && !this.#isCopying) void this.#copySoon();
     return result;
   };
@@ -176,12 +181,22 @@ class SqliteDatabase implements Database {
   /** A write to a file that has no name any more would succeed, and be lost; without the lock it would not be the only one. */
   #refuseMoved(): void {
     for (const [path, identity] of this.#opened) {
-      if (identityOf(path) !== identity) throw path === this.#file ? movedError(path) : lostWalError(path);
+      if (identityOf(path) === identity) continue;
+      if (path !== this.#file) throw lostWalError(path);
+      this.#keepReplaced();
+      throw movedError(path);
     }
     const { content } = this.#connection.mark;
     if (content === 'cut') throw shortenedError(this.#file);
+    if (content === 'other') this.#keepReplaced();
     if (content !== 'ours') throw overwrittenError(this.#file, content === 'none');
     this.#connection.lock.hold();
+  }
+
+  /** Should the process be killed, the next one must not lay the WAL over the file that is there then. */
+  #keepReplaced(): void {
+    const isOurs = identityOf(this.#wal) === this.#opened.get(this.#wal);
+    this.note.keepReplaced({ file: this.#connection.mark.traits, wal: isOurs ? stampOf(this.#wal) : null });
   }
 
   /**

@@ -20,7 +20,7 @@ import { loadDecisions } from './decisions.ts';
 import { StoredElsewhere } from './elsewhere.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
 import type { QueryListener } from './file/connection.ts';
-import { OutageNote } from './file/outage-note.ts';
+import type { OutageNote } from './file/outage-note.ts';
 import { FleetDays } from './fleet-days.ts';
 import { Gate } from './gate.ts';
 import { loadLedgers, writeLedgers } from './ledgers.ts';
@@ -95,7 +95,7 @@ export class Store {
     this.#database = database;
     this.#gate = gate;
     this.membership = database.membership;
-    this.#note = new OutageNote(database.path);
+    this.#note = database.note;
     this.outbox = new StoredOutbox(gate);
     this.silences = new StoredSilences(gate);
     this.sessions = new StoredSessions(gate);

@@ -58,7 +58,7 @@ test('one that waited alters nothing: it needs no lock on the tables that the ot
   await user.query('BEGIN; SELECT count(*) FROM replicas');
   await first.query('COMMIT');
   const opened = await second;
-  expect(opened.path).toBe(place.path);
+  expect(opened.locksRows).toBe(true);
   await user.query('COMMIT');
   await opened.close();
   await Promise.all([first.end(), user.end()]);

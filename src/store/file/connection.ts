@@ -10,6 +10,7 @@ import { NewerStoreError, setMeta } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { nameOfHolder, StoreLock } from './lock.ts';
 import { NewestByText } from './newest-by-text.ts';
+import { putOrphanedWalAside } from './orphaned-wal.ts';
 import { busyTimeoutMs, PatientDialect } from './patience.ts';
 import { closeToOthers, prepare } from './place.ts';
 
@@ -77,7 +78,7 @@ export interface Connection {
   /** The file itself, where the path is a link. */
   readonly file: string;
   readonly lock: StoreLock;
-  /** What other users could do to the store: sentences for the log. */
+  /** What other users could do to the store, and what became of an earlier one: sentences for the log. */
   readonly warnings: readonly string[];
   close(): Promise<void>;
 }
@@ -92,6 +93,7 @@ export function connect(path: string, listen: QueryListener = () => {}): Connect
     const file = prepare(path);
     const held = new StoreLock(file);
     lock = held;
+    const aside = putOrphanedWalAside(file);
     const database = new DatabaseSync(file);
     refuseForeign(database, path);
     // Of a new store: what is deleted can be given back to the disk (free-pages.ts).
@@ -105,7 +107,7 @@ export function connect(path: string, listen: QueryListener = () => {}): Connect
       db,
       file,
       lock: held,
-      warnings: closeToOthers(file),
+      warnings: [...aside, ...closeToOthers(file)],
       async close() {
         await db.destroy();
         held.close();

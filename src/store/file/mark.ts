@@ -4,6 +4,8 @@ import { randomInt } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema/tables.ts';
+import { stampOf } from './identity.ts';
+import type { Replaced } from './outage-note.ts';
 
 /**
  * Of SQLite's file format: what every file begins with, the bytes of a page (1: 65,536), how it is written (2: with a WAL; a backup
@@ -57,9 +59,24 @@ export class FileMark {
     return 'ours';
   }
 
+  /** What the file, which is not at its path any more or was overwritten, can be known by. */
+  get traits(): Replaced['file'] {
+    return { marks: [...this.#expected], stamp: this.content === 'other' ? null : stampOf(this.#fd) };
+  }
+
   /** After SQLite has closed the file. */
   close(): void {
     closeSync(this.#fd);
+  }
+}
+
+/** Of a file that this process does not have open: empty where it is no database. */
+export function markIn(path: string): string {
+  const fd = openSync(path, 'r');
+  try {
+    return headOf(fd)?.mark ?? '';
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -1,59 +1,126 @@
-// A note beside the store that people were notified that it fails: the store itself may take nothing then, and the process that
-// finds it working again tells them that it does.
+// A note beside the store for the next process: that people were notified that it fails, which emergency stops were in force, and
+// whether the file was deleted or replaced. The store itself may take nothing then, and it may be another one at the next start.
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import type { NotifiedOutage } from '../../model/store-failure.ts';
+import type { WritesOff } from '../../model/write-scope.ts';
 import { create, noteOf } from './place.ts';
 
 /** Used while there is space, and from then on written over in place: a full disk takes the note too. */
 const reservedBytes = 8192;
 
+/** What the store was when it was deleted, replaced or overwritten under the process that had it open. */
+export interface Replaced {
+  /** Of the file: what its head may be marked with, and the stamp of its last content; null where that was overwritten. */
+  readonly file: { readonly marks: readonly string[]; readonly stamp: string | null };
+  /** The stamp of its WAL, which holds the newest writes; null: that is gone, too. */
+  readonly wal: string | null;
+}
+
+/** What the last process left. Each part may be missing. */
+export interface Left {
+  readonly outage: Pick<NotifiedOutage, 'alert' | 'notified'> | null;
+  /** null: it did not say. */
+  readonly stops: readonly WritesOff[] | null;
+  /** Emergency stops that did not fit. */
+  readonly more: number;
+  readonly replaced: Replaced | null;
+}
+
+const nothing: Left = { outage: null, stops: null, more: 0, replaced: null };
+
+/** What can be read of the note beside the store in the file. Never throws. */
+export function leftBeside(file: string): Left {
+  try {
+    const { alert, notified, stops, more, replaced } = JSON.parse(readFileSync(noteOf(file), 'utf8'));
+    return {
+      outage: isAlert(alert ?? {}) && Array.isArray(notified) ? { alert, notified } : null,
+      stops: Array.isArray(stops) ? stops.filter(isStop) : null,
+      more: typeof more === 'number' ? more : 0,
+      replaced: isReplaced(replaced) ? replaced : null,
+    };
+  } catch {
+    return nothing;
+  }
+}
+
 export class OutageNote {
-  readonly #path: string;
+  readonly #file: string;
+  #left: Left;
 
   /** Of the store in the file. */
   constructor(file: string) {
-    this.#path = noteOf(file);
-    if (this.#text().trim() === '') this.#put('');
+    this.#file = file;
+    this.#left = leftBeside(file);
+    if (this.#isEmpty) this.#put('');
   }
 
-  /** null when there is none that can be read. */
-  read(): NotifiedOutage | null {
-    try {
-      const { alert, notified } = JSON.parse(this.#text());
-      return isAlert(alert) && Array.isArray(notified) ? { alert, notified } : null;
-    } catch {
-      return null;
-    }
+  /** That people were notified; null when nothing can be read of it. */
+  read(): Left['outage'] {
+    return leftBeside(this.#file).outage;
   }
 
   /** False when it can't be written. It survives the process, not the machine: waiting for a disk that hangs would stop the guard. */
-  write(outage: NotifiedOutage): boolean {
-    return this.#put(JSON.stringify(outage));
+  write({ alert, notified }: NotifiedOutage): boolean {
+    return this.#keep({ outage: { alert, notified } });
+  }
+
+  /** The emergency stops in force while the store fails; null: it works. */
+  keepStops(stops: readonly WritesOff[] | null): void {
+    if (JSON.stringify(stops) !== JSON.stringify(this.#left.stops)) this.#keep({ stops, more: 0 });
+  }
+
+  /** null: it is the file that it was. */
+  keepReplaced(replaced: Replaced | null): void {
+    if (JSON.stringify(replaced) !== JSON.stringify(this.#left.replaced)) this.#keep({ replaced });
+  }
+
+  /** The store is open, and what the last process left of it was heeded. People are still to be notified of the end. */
+  heeded(): void {
+    const { stops, replaced } = this.#left;
+    if (stops !== null || replaced !== null) this.#keep({ stops: null, more: 0, replaced: null });
   }
 
   remove(): void {
+    this.#left = nothing;
     this.#put('');
   }
 
-  #text(): string {
-    try {
-      return readFileSync(this.#path, 'utf8');
-    } catch {
-      return '';
-    }
+  get #isEmpty(): boolean {
+    const { outage, stops, replaced } = this.#left;
+    return outage === null && stops === null && replaced === null;
+  }
+
+  #keep(part: Partial<Left>): boolean {
+    this.#left = { ...this.#left, ...part };
+    return this.#put(this.#isEmpty ? '' : textOf(this.#left));
   }
 
   #put(text: string): boolean {
     const bytes = Buffer.from(text.padEnd(reservedBytes));
+    const path = noteOf(this.#file);
     try {
-      create(this.#path);
-      writeFileSync(this.#path, bytes, { flag: 'r+' });
-      truncateSync(this.#path, bytes.length);
+      create(path);
+      writeFileSync(path, bytes, { flag: 'r+' });
+      truncateSync(path, bytes.length);
       return true;
     } catch {
       return false;
     }
   }
+}
+
+/** The emergency stops as far as they fit, the widest first. */
+function textOf({ outage, stops, replaced }: Left): string {
+  const width = { everything: 0, account: 1, mailbox: 2 };
+  const sorted = stops?.toSorted((one, other) => width[one.scope.kind] - width[other.scope.kind]) ?? [];
+  const rest = { ...outage, ...(replaced && { replaced }), ...(stops && { stops: [], more: sorted.length }) };
+  let room = reservedBytes - Buffer.byteLength(JSON.stringify(rest));
+  const fitting = sorted.filter((stop) => {
+    room -= Buffer.byteLength(JSON.stringify(stop)) + 1;
+    return room >= 0;
+  });
+  const more = sorted.length - fitting.length;
+  return JSON.stringify({ ...rest, ...(stops && { stops: fitting, more }) });
 }
 
 /** Enough of an alert to be shown and recorded: half of one would fail every write that takes it over. */
@@ -62,4 +129,21 @@ function isAlert({ fingerprint, account, since, firingAt, facts }: Record<string
   return (
     texts && [since, firingAt].every((at) => typeof at === 'number') && typeof facts === 'object' && facts !== null
   );
+}
+
+/** Half a stop would fail the start that puts it in force. */
+function isStop(stop: Partial<WritesOff> | null): boolean {
+  const { scope, since, until, by, reason } = stop ?? {};
+  const isTimed = typeof since === 'number' && (until === null || typeof until === 'number');
+  return isTimed && typeof by === 'string' && typeof reason === 'string' && isScope({ ...scope });
+}
+
+function isScope(scope: Readonly<Record<string, unknown>>): boolean {
+  const named = { everything: [], account: ['account'], mailbox: ['account', 'mailboxId', 'email'] };
+  const names = named[scope['kind'] as keyof typeof named] as readonly string[] | undefined;
+  return names?.every((name) => typeof scope[name] === 'string') ?? false;
+}
+
+function isReplaced(replaced: Partial<Replaced> | null | undefined): replaced is Replaced {
+  return Array.isArray(replaced?.file?.marks) && replaced.wal !== undefined;
 }
