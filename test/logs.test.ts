@@ -12,6 +12,7 @@ const madeElsewhere: Readonly<Record<string, string>> = {
   'act/action-log.ts: text': '`sending: KIND`, `the POST failed: ...`, `KIND: STATE`',
   'commands/run/guard.ts: formatProblem(file, warning)': 'what the configuration allows but probably does not mean',
   'commands/run/guard.ts: text': '`SIGTERM: stopping; a second signal stops at once`, `stopped`',
+  'daemon/open.ts: news': '`Created a new, empty store: FILE.`',
   'daemon/open.ts: warning': 'a file or the folder of the store is open to other users',
   'daemon/operate.ts: errorText(error)': 'why the socket for operator commands',
   'mailbox-api/client.ts: sentence': 'what is doubtful in an answer of the API',

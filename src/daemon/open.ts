@@ -55,6 +55,7 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   const replica = { clock, log, version, name: replicaName };
   const store = await openStore(config.store, clock.now(), undefined, { sleep: (ms) => clock.sleep(ms), replica });
   teardowns.add('store', () => store.close());
+  for (const news of store.news) world.log.info(news);
   for (const warning of store.warnings) world.log.warn(warning);
   const fleet = await loadFleet(store, config, world);
   const metricsSettings = () => metricsSettingsOf(live, fleet, world);

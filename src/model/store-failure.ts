@@ -42,10 +42,31 @@ export interface StoreTrouble {
   readonly isOver: boolean;
 }
 
+/** A new, empty store that a process began with after the one of the process before it failed. */
+export interface NewStore {
+  /** Emergency stops of the lost store that are in force in it. */
+  readonly stops: number;
+  /** Others that are not known. */
+  readonly more: number;
+}
+
+/** What is not known any more, in sentences. */
+export function newStoreText({ stops, more }: NewStore): string {
+  const what =
+    stops === 0 ? 'its earlier actions, its silences and any emergency stop' : 'its earlier actions and silences';
+  const begun = `Warmwarden started with a new, empty store: it no longer knows ${what}.`;
+  if (stops === 0) return begun;
+  const kept = stops === 1 ? 'the emergency stop that was' : `the ${stops} emergency stops that were`;
+  const others = more === 0 ? '' : ` It could not restore ${more} more: set them again with \`warmwarden writes off\`.`;
+  return `${begun} It restored ${kept} in force.${others}`;
+}
+
 /** That people were notified that the store fails. */
 export interface NotifiedOutage {
   /** As it was announced. When it began to fire names the outage. */
   readonly alert: Alert;
   /** The channels that took it. */
   readonly notified: readonly string[];
+  /** Absent: the store is still the one that failed. */
+  readonly newStore?: NewStore;
 }

@@ -5,6 +5,7 @@ import type { DeliverySettlement } from '../model/delivery-transition.ts';
 import type { DeliveryRecord, DigestFacts, NotificationLog, OutboxCount } from '../model/outbox.ts';
 import type { NotifiedOutage, StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { WritesOff } from '../model/write-scope.ts';
 
 export interface OutboxStore {
   readonly outbox: Outbox;
@@ -12,6 +13,8 @@ export interface OutboxStore {
   recordAlerts(changes: AlertChanges): Promise<void>;
   /** Beside the store, which may take nothing: people are being notified that it fails. False when that can't be written either. */
   keepOutage(outage: NotifiedOutage): Promise<boolean>;
+  /** Beside the store: the emergency stops in force while it fails, in case the next process has another one; null: it works. */
+  keepStops(stops: readonly WritesOff[] | null): void;
   /** What an earlier process kept, and nobody ended; null when there is nothing. */
   outage(): Promise<NotifiedOutage | null>;
   /** One transaction: the alert's end, and that the outage of that beginning is over. */

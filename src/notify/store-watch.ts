@@ -12,7 +12,7 @@ import type { Loops } from '../loop.ts';
 import type { Alert, Transition } from '../model/alert.ts';
 import { type Delivery, pendingDelivery } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
-import type { StoreFailure } from '../model/store-failure.ts';
+import type { NewStore, StoreFailure } from '../model/store-failure.ts';
 import { minuteMs } from '../model/time.ts';
 import type { RecordingParts } from './parts.ts';
 import type { StoreHealth } from './store-health.ts';
@@ -53,6 +53,8 @@ export class StoreWatch {
   #recorded = false;
   /** What the note beside the store says; null: that can't be written, or there is nothing to say. */
   #kept: string | null = null;
+  /** Works, or may, instead of the one that an earlier process notified people of; null: that one does. */
+  #newStore: NewStore | null = null;
   /** What an earlier process left was looked at. */
   #tookOver = false;
   /** On the monotonic scale: so long an outage that an earlier process announced may still last. */
@@ -102,15 +104,17 @@ export class StoreWatch {
     await this.#takeOver();
     const before = this.#firing();
     const failure = this.#failure(before !== null);
+    store.keepStops(failure ? fleet.writesOff(now) : null);
     const waitMs = this.#unprovenUntil - world.clock.monotonic();
     if (!failure && waitMs > 0) return Math.min(everyMs, waitMs);
-    const conditions = tune([storeFailing(failure, before?.facts ?? null)], settings().rules);
+    const conditions = tune([storeFailing(failure, before?.facts ?? null, this.#newStore)], settings().rules);
     const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
     const [begun] = changes.transitions.filter(({ kind }) => kind === 'firing');
     const [ended] = changes.transitions.filter(({ kind }) => kind === 'resolved');
     if (ended) {
       const begunAt = ended.alert.firingAt ?? ended.alert.since;
       await store.endOutage(withBeginning(changes, begunAt), begunAt);
+      this.#newStore = null;
     }
     fleet.putAlerts(changes);
     if (begun || ended) this.#begin(begun ?? null);
@@ -174,7 +178,8 @@ export class StoreWatch {
     if (outage === 'unknown') return;
     this.#tookOver = true;
     if (outage) {
-      const { alert, notified } = outage;
+      const { alert, notified, newStore = null } = outage;
+      this.#newStore = newStore;
       fleet.putAlert(alert);
       this.#begin({ kind: 'firing', at: alert.firingAt ?? alert.since, alert });
       for (const channel of notified) this.#notified.add(channel);

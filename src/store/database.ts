@@ -73,5 +73,7 @@ export interface Database {
   readonly note: OutageNote;
   /** What other users could do to the store, or a failure of its server could: sentences for the log. */
   readonly warnings: readonly string[];
+  /** What else there is to say of how it was opened: sentences for the log. */
+  readonly news: readonly string[];
   close(): Promise<void>;
 }

@@ -39,7 +39,7 @@ export class NotOursError extends AtRiskError {}
 export function movedError(file: string): AtRiskError {
   return new AtRiskError(
     `${file} was deleted or replaced while Warmwarden was running: what Warmwarden writes now would be lost`,
-    `Put the original ${file} back, and Warmwarden continues. After a restart, Warmwarden uses the file that is there then: a new, empty store has no earlier actions, silences or emergency stop.`,
+    `Put the original ${file} back, and Warmwarden continues. After a restart, Warmwarden uses the file that is there then: a new, empty store has no earlier actions or silences.`,
   );
 }
 

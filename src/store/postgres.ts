@@ -64,6 +64,7 @@ class PostgresDatabase implements Database {
   readonly #line: Line;
   readonly db: Kysely<Tables>;
   warnings: readonly string[] = [];
+  readonly news: readonly string[] = [];
   readonly locksRows = true;
   readonly statements = new FailedStatements();
   readonly others: Others = {

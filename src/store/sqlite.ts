@@ -17,11 +17,12 @@ import {
   overwrittenError,
   shortenedError,
 } from './failure.ts';
-import { type Connection, connect, nameHolder, type QueryListener, storeError } from './file/connection.ts';
+import { type Connection, connect, type QueryListener, storeError } from './file/connection.ts';
 import { freePages } from './file/free-pages.ts';
 import { identityOf, sizeOf, stampOf } from './file/identity.ts';
 import { FileMark } from './file/mark.ts';
-import { OutageNote } from './file/outage-note.ts';
+import { begin } from './file/new-store.ts';
+import { leftBeside, OutageNote } from './file/outage-note.ts';
 import { WalFrames } from './file/wal-frames.ts';
 import { migrate } from './schema/migrations.ts';
 
@@ -40,14 +41,19 @@ export async function openSqlite(path: string, now: EpochMs, listen?: QueryListe
     statements.listen(event);
     listen?.(event);
   });
+  const left = leftBeside(connection.file);
   const note = new OutageNote(connection.file);
   let mark: FileMark | null = null;
   try {
     await migrate(connection.db);
-    await nameHolder(connection.db, now);
+    const { news, warnings } = await begin(connection.db, connection.file, { left, now });
     mark = await FileMark.put(connection.db, connection.file);
     note.heeded();
-    return new SqliteDatabase(path, { ...connection, mark, note }, statements);
+    return new SqliteDatabase(
+      path,
+      { ...connection, warnings: [...connection.warnings, ...warnings], news, mark, note },
+      statements,
+    );
   } catch (error) {
     await connection.close();
     mark?.close();
@@ -58,6 +64,7 @@ export async function openSqlite(path: string, now: EpochMs, listen?: QueryListe
 interface MarkedConnection extends Connection {
   readonly mark: FileMark;
   readonly note: OutageNote;
+  readonly news: readonly string[];
 }
 
 class SqliteDatabase implements Database {
@@ -97,6 +104,10 @@ class SqliteDatabase implements Database {
 
   get warnings(): readonly string[] {
     return this.#connection.warnings;
+  }
+
+  get news(): readonly string[] {
+    return this.#connection.news;
   }
 
   readonly fence: Write = async (work) => {

@@ -20,6 +20,7 @@ import { loadDecisions } from './decisions.ts';
 import { StoredElsewhere } from './elsewhere.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
 import type { QueryListener } from './file/connection.ts';
+import { newStoreIn } from './file/new-store.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import { FleetDays } from './fleet-days.ts';
 import { Gate } from './gate.ts';
@@ -289,12 +290,19 @@ export class Store {
     return this.#note.write(outage);
   }
 
+  /** Beside the store, too: the emergency stops in force while it fails; null: it works. Where that can't be written, it is not. */
+  keepStops(stops: readonly WritesOff[] | null): void {
+    this.#note.keepStops(stops);
+  }
+
   /** What an earlier process kept, and nobody ended; null when there is nothing. */
   async outage(): Promise<NotifiedOutage | null> {
     const outage = this.#note.read();
     if (!outage) return null;
+    const begunAt = outage.alert.firingAt;
     const ended = await this.#gate.read((db) => metaOf(db, outageEnded));
-    if (ended !== String(outage.alert.firingAt)) return outage;
+    const newStore = await this.#gate.read((db) => newStoreIn(db, begunAt));
+    if (ended !== String(begunAt)) return { ...outage, ...(newStore && { newStore }) };
     this.#note.remove();
     return null;
   }
@@ -321,6 +329,11 @@ export class Store {
   /** What should not be as it is, though the store works: sentences for the log. */
   get warnings(): readonly string[] {
     return this.#database.warnings;
+  }
+
+  /** What is worth a line of the log: sentences. */
+  get news(): readonly string[] {
+    return this.#database.news;
   }
 
   /** What failed since the store was opened: any read, any write. */

@@ -156,6 +156,7 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
       store.outageNote = outage;
       return true;
     },
+    keepStops: () => {},
     endOutage: async ({ transitions: added }, begunAt) => {
       checkWrite();
       store.commit(added);

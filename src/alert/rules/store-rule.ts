@@ -8,7 +8,7 @@ import {
   type Subject,
   type Transition,
 } from '../../model/alert.ts';
-import { endTitleOf, type StoreFailure, titleOf } from '../../model/store-failure.ts';
+import { endTitleOf, type NewStore, newStoreText, type StoreFailure, titleOf } from '../../model/store-failure.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
 import { atOnce, type Condition } from '../condition.ts';
@@ -23,14 +23,21 @@ const storeSubject: Subject = {
 
 export const storeFingerprint = fingerprintOf(storeSubject);
 
-/** `failure`: what is wrong with the store; null when nothing is. `before`: what the messages said is wrong. */
-export function storeFailing(failure: StoreFailure | null, before: AlertFacts | null): Condition {
+/**
+ * `failure`: what is wrong with the store; null when nothing is. `before`: what the messages said is wrong. `newStore`: the one that
+ * works now, where it is not the one that failed.
+ */
+export function storeFailing(
+  failure: StoreFailure | null,
+  before: AlertFacts | null,
+  newStore: NewStore | null = null,
+): Condition {
   return {
     subject: storeSubject,
     severity: 'critical',
     active: failure !== null,
     ...atOnce,
-    facts: failure === null ? factsOfEnd(before) : factsOf(failure),
+    facts: failure === null ? factsOfEnd(before, newStore) : factsOf(failure),
   };
 }
 
@@ -42,8 +49,9 @@ function factsOf(failure: StoreFailure): AlertFacts {
   return { title: titleOf(failure), sentences: [sentence(failure.said), meanwhile, failure.remedy], numbers: {} };
 }
 
-function factsOfEnd(before: AlertFacts | null): AlertFacts {
-  const sentences = ['Warmwarden guards, records its decisions and acts on them again.'];
+function factsOfEnd(before: AlertFacts | null, newStore: NewStore | null): AlertFacts {
+  const works = 'Warmwarden guards, records its decisions and acts on them again.';
+  const sentences = newStore === null ? [works] : [works, newStoreText(newStore)];
   return { title: endTitleOf(before?.title ?? ''), sentences, numbers: {} };
 }
 

@@ -4,11 +4,10 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type LogEvent, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { errorText } from '../../model/error-text.ts';
 import { withoutNul } from '../../model/nul.ts';
-import type { EpochMs } from '../../model/time.ts';
 import { DamagedRowError, deletionOf, isFull, StoreError } from '../failure.ts';
-import { NewerStoreError, setMeta } from '../schema/migrations.ts';
+import { NewerStoreError } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
-import { nameOfHolder, StoreLock } from './lock.ts';
+import { StoreLock } from './lock.ts';
 import { NewestByText } from './newest-by-text.ts';
 import { putOrphanedWalAside } from './orphaned-wal.ts';
 import { busyTimeoutMs, PatientDialect } from './patience.ts';
@@ -157,9 +156,4 @@ export function storeError(path: string, error: unknown): Error {
       ? `The store ${path} can't be used: it is not a store of Warmwarden, or it is damaged (${said}). Move it away, or set store.url to another file.`
       : `The store ${path} can't be opened: ${said}. Set store.url to a file in a writable folder.`,
   );
-}
-
-/** Says in the store who holds it, for the message of a second process. */
-export async function nameHolder(db: Kysely<Tables>, now: EpochMs): Promise<void> {
-  await setMeta(db, 'holder', nameOfHolder(now));
 }

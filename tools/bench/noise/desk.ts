@@ -159,6 +159,7 @@ function failing(store: Store, isFull: () => boolean): OutboxStore {
     outbox: store.outbox,
     recordAlerts: (changes) => (isFull() ? Promise.reject(new Error(newest.said)) : store.recordAlerts(changes)),
     keepOutage: (outage) => store.keepOutage(outage),
+    keepStops: (stops) => store.keepStops(stops),
     outage: () => store.outage(),
     endOutage: (changes, begunAt) => store.endOutage(changes, begunAt),
     get trouble() {

@@ -1,0 +1,155 @@
+// The store is deleted while Warmwarden runs, and the next process begins with a new, empty one: what was lost is said, and the
+// emergency stop, which a person set, does not end with it.
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import type { WriteScope, WritesOff } from '../../src/model/write-scope.ts';
+import { Store } from '../../src/store/store.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { alertOf, now } from '../store/records.ts';
+import { amelia, stormOf } from '../watch/duty.ts';
+
+const remove = (path: string) => {
+  for (const ending of ['', '-wal', '-shm']) rmSync(`${path}${ending}`, { force: true });
+};
+
+test('an emergency stop outlives its store: nothing is changed, and the message of the end says what is not known any more', async () => {
+  const poll = { health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
+  const expectErrors = ['The store is failing.', 'composing messages failed'];
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia), poll, expectErrors });
+  await stage.run(minuteMs);
+  await stage.writes(true);
+  const path = join(stage.folder, 'data', 'warmwarden.db');
+  remove(path);
+  await stage.run(minuteMs);
+  expect(stage.notified('store_failing')).toEqual(['firing']);
+  await stage.restart();
+  await stage.run(4 * hourMs);
+  expect([stage.mailbox(amelia).verdict?.answer.wanted, stage.posts]).toEqual(['recovery', []]);
+  expect(stage.fleet().writesOff(stage.clock.now())).toMatchObject([
+    { scope: { kind: 'everything' }, by: 'a test', reason: 'to see it (restored: the store that had it was lost)' },
+  ]);
+  expect(stage.notified('store_failing')).toEqual(['firing', 'resolved']);
+  const ended = stage.receiver.alerts().find(({ rule, status }) => rule === 'store_failing' && status === 'resolved');
+  expect(ended?.sentences.join(' ')).toContain(
+    'Warmwarden started with a new, empty store: it no longer knows its earlier actions and silences. It restored the emergency stop that was in force.',
+  );
+  await stage.writes(false);
+  await stage.run(hourMs);
+  expect(stage.posts).toMatchObject([{ email: amelia, change: 'recovery' }]);
+  await stage.restart();
+  expect(stage.fleet().writesOff(stage.clock.now())).toEqual([]);
+});
+
+describe('a start beside the note of a store that failed', () => {
+  const everywhere: WriteScope = { kind: 'everything' };
+  const stopOf = (scope: WriteScope, changes: Partial<WritesOff> = {}): WritesOff => ({
+    ...{ scope, since: now, until: null, by: 'ann', reason: 'a look first' },
+    ...changes,
+  });
+  const outage = { alert: alertOf('m1', { firingAt: now }), notified: ['ops'] };
+
+  /** A store that failed while these stops were in force, and what the next process has after `meanwhile`. */
+  async function next(stops: readonly WritesOff[], meanwhile: (path: string) => void, at = now) {
+    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-lost-'));
+    const path = join(folder, 'warmwarden.db');
+    const failing = await Store.open(path, now);
+    const first = { news: failing.news, warnings: failing.warnings };
+    await failing.keepOutage(outage);
+    failing.keepStops(stops);
+    await failing.close();
+    const noteBytes = statSync(`${path}.failing`).size;
+    meanwhile(path);
+    const store = await Store.open(path, at);
+    onTestFinished(async () => {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    });
+    const writesOff = async () => (await store.loadPicture()).writesOff;
+    return { path, store, first, noteBytes, writesOff };
+  }
+
+  test('says that it created a store, and what was lost; without a note it only says so', async () => {
+    const { path, store, first } = await next([], remove);
+    expect(first).toEqual({ news: [`Created a new, empty store: ${path}.`], warnings: [] });
+    expect(store.news).toEqual([]);
+    expect(store.warnings).toEqual([
+      `Created a new, empty store: ${path}. The last process had another one, which failed and was deleted, replaced or moved away. Warmwarden started with a new, empty store: it no longer knows its earlier actions, its silences and any emergency stop.`,
+    ]);
+    expect(await store.outage()).toEqual({ ...outage, newStore: { stops: 0, more: 0 } });
+  });
+
+  test('puts the stops that were in force and have not expired in force again, once', async () => {
+    const bob: WriteScope = { kind: 'mailbox', account: 'acme', mailboxId: 'm1', email: 'bob@one.example' };
+    const stops = [
+      stopOf(bob, { until: now + hourMs }),
+      stopOf(everywhere, { until: now + 1 }),
+      stopOf({ kind: 'account', account: 'acme' }),
+    ];
+    const { path, store, writesOff } = await next(stops, remove, now + 2);
+    const reason = 'a look first (restored: the store that had it was lost)';
+    const expected = [
+      { scope: { kind: 'account' }, by: 'ann', since: now, until: null, reason },
+      { scope: bob, until: now + hourMs, reason },
+    ];
+    expect(await writesOff()).toMatchObject(expected);
+    expect(store.warnings.join()).toContain('It restored the 2 emergency stops that were in force.');
+    await store.recordWrites({
+      off: [],
+      on: [JSON.stringify(['account', 'acme'])],
+      alerts: { changed: [], dropped: [], transitions: [] },
+    });
+    await store.close();
+    const again = await Store.open(path, now + 3);
+    expect([(await again.loadPicture()).writesOff, again.warnings, again.news]).toMatchObject([
+      [{ scope: bob }],
+      [],
+      [],
+    ]);
+    expect(await again.outage()).toMatchObject({ newStore: { stops: 2 } });
+    await again.close();
+    remove(path);
+    const third = await Store.open(path, now + 4);
+    expect((await third.loadPicture()).writesOff).toEqual([]);
+    await third.close();
+  });
+
+  test('in the same store puts nothing in force, and says nothing', async () => {
+    const { store, writesOff } = await next([stopOf(everywhere)], () => {});
+    expect([await writesOff(), store.warnings, store.news]).toEqual([[], [], []]);
+    expect(await store.outage()).toEqual(outage);
+  });
+
+  test('restores as many as the note has room for, the widest first, and says how many are missing', async () => {
+    const many = Array.from({ length: 200 }, (_, n) =>
+      stopOf({ kind: 'mailbox', account: 'acme', mailboxId: `m${n}`, email: `m${n}@one.example` }),
+    );
+    const { store, noteBytes, writesOff } = await next([...many, stopOf(everywhere)], remove);
+    const restored = await writesOff();
+    expect(noteBytes).toBe(8_192);
+    expect([restored.length > 20, restored.some(({ scope }) => scope.kind === 'everything')]).toEqual([true, true]);
+    expect(store.warnings.join()).toContain(
+      `It restored the ${restored.length} emergency stops that were in force. It could not restore ${201 - restored.length} more`,
+    );
+  });
+
+  test('passes over what it can not read of them', async () => {
+    const halves = [
+      null,
+      7,
+      {},
+      { scope: {} },
+      { ...stopOf(everywhere), since: 'x' },
+      { ...stopOf(everywhere), scope: { kind: 'account' } },
+    ];
+    for (const stops of ['x', {}, halves]) {
+      const { writesOff } = await next([], (path) => {
+        remove(path);
+        writeFileSync(`${path}.failing`, JSON.stringify({ ...outage, stops, more: 'x', replaced: [] }));
+      });
+      expect(await writesOff()).toEqual([]);
+    }
+  });
+});
