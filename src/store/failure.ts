@@ -160,7 +160,7 @@ export function deletionOf(file: string, { deletion }: DamagedRowError): string 
 }
 
 const damaged = (file: string) =>
-  `${file} is damaged: stop Warmwarden, move the file away, put a backup in its place if there is one, and start Warmwarden again.`;
+  `${file} is damaged: stop Warmwarden, move the file away with its -wal and -shm files, put a backup in its place if there is one, and start Warmwarden again.`;
 
 function literal(value: string | number): string {
   return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`;

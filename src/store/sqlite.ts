@@ -198,9 +198,10 @@ class SqliteDatabase implements Database {
       throw movedError(path);
     }
     const { content } = this.#connection.mark;
-    if (content === 'cut') throw shortenedError(this.#file);
-    if (content === 'other') this.#keepReplaced();
-    if (content !== 'ours') throw overwrittenError(this.#file, content === 'none');
+    if (content !== 'ours') {
+      this.#keepReplaced();
+      throw content === 'cut' ? shortenedError(this.#file) : overwrittenError(this.#file, content === 'none');
+    }
     this.#connection.lock.hold();
   }
 

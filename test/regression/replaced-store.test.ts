@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,6 +17,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { backUp } from '../../src/store/file/copies.ts';
+import { putOrphanedWalAside } from '../../src/store/file/orphaned-wal.ts';
 import { Store } from '../../src/store/store.ts';
 import { alertOf, noAlerts, now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';
@@ -36,7 +38,7 @@ async function opened(path = join(newFolder(), 'warmwarden.db')) {
     const changed = Array.from({ length: count }, (_, n) => alertOf(`m${n}`, { since: now + writes }));
     return store.recordAlerts({ ...noAlerts, changed });
   };
-  const notice = () => expect(store.proveWritable(now)).rejects.toThrow(/deleted or replaced|overwritten/);
+  const notice = () => expect(store.proveWritable(now)).rejects.toThrow(/deleted or replaced|overwritten|truncated/);
   const before = newFolder();
   const backup = join(before, 'backup.db');
   const copy = join(before, 'copy.db');
@@ -51,11 +53,23 @@ async function opened(path = join(newFolder(), 'warmwarden.db')) {
   return { path, store, write, notice, backup, copy };
 }
 
-/** What kill -9 leaves at the moment, opened by the next process. */
-async function afterKill(path: string) {
+/** What kill -9 leaves at the moment, before the next process opens it. */
+function killed(path: string) {
   const folder = join(newFolder(), 'data');
   execFileSync('cp', ['-a', join(path, '..'), folder]);
-  const file = join(folder, 'warmwarden.db');
+  return { folder, file: join(folder, 'warmwarden.db') };
+}
+
+/** What the next process puts aside of that. */
+function left(path: string) {
+  const { folder, file } = killed(path);
+  putOrphanedWalAside(file);
+  return { aside: readdirSync(folder).filter((name) => name.includes('aside')) };
+}
+
+/** It, opened by the next process. */
+async function afterKill(path: string) {
+  const { folder, file } = killed(path);
   const store = await Store.open(file, now);
   onTestFinished(() => store.close());
   const { alerts } = await store.loadPicture();
@@ -86,8 +100,20 @@ describe('a WAL whose file is not there any more', () => {
       aside: ['warmwarden.db.aside-1-shm', 'warmwarden.db.aside-1-wal'],
     });
     expect(next.store.warnings).toEqual([
-      expect.stringContaining(`${next.file} was deleted or replaced while the last process had it open.`),
+      expect.stringContaining(`${next.file} is not the file that the last process had open.`),
     ]);
+  });
+
+  const cuts = [[0], [8_192]];
+  test.each(cuts)('is put aside, too, when the file was cut to %i bytes and a backup was put there', async (bytes) => {
+    const { path, notice, backup } = await opened();
+    truncateSync(path, bytes);
+    await notice();
+    expect(left(path).aside).toEqual([]);
+    rmSync(path);
+    copyFileSync(backup, path);
+    expect(await afterKill(path)).toMatchObject({ alerts: 100, check: 'ok' });
+    expect(left(path).aside).toHaveLength(2);
   });
 
   test('is read beside the earlier file, under the name that the log gives', async () => {

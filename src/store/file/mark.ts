@@ -59,9 +59,12 @@ export class FileMark {
     return 'ours';
   }
 
-  /** What the file, which is not at its path any more or was overwritten, can be known by. */
+  /** What the file that the WAL belongs to can be known by, when it is not at its path any more, was cut short or overwritten. */
   get traits(): Replaced['file'] {
-    return { marks: [...this.#expected], stamp: this.content === 'other' ? null : stampOf(this.#fd) };
+    const marks = [...this.#expected];
+    if (this.content === 'other') return { marks, stamp: null };
+    // What is left of it may have lost its mark. SQLite may bring that back out of the WAL.
+    return { marks: [...marks, headOf(this.#fd)?.mark ?? ''], stamp: stampOf(this.#fd) };
   }
 
   /** After SQLite has closed the file. */

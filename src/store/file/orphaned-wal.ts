@@ -8,8 +8,8 @@ import { leftBeside } from './outage-note.ts';
 const keptAside = 5;
 
 /**
- * Before the file is opened: where the process that had it open last left word that it was deleted or replaced, and another file is
- * there now, its WAL and index are renamed. A WAL that anything was written to since is left alone. Returns sentences for the log.
+ * Before the file is opened: where the process that had it open last left word that it was deleted, replaced or cut, and another file
+ * is there now, its WAL and index are renamed. A WAL that anything was written to since is left alone. Returns sentences for the log.
  */
 export function putOrphanedWalAside(file: string): readonly string[] {
   const { replaced } = leftBeside(file);
@@ -21,7 +21,7 @@ export function putOrphanedWalAside(file: string): readonly string[] {
   for (const ending of ['-shm', '-wal'])
     if (existsSync(`${file}${ending}`)) renameSync(`${file}${ending}`, `${aside}${ending}`);
   return [
-    `The store ${file} was deleted or replaced while the last process had it open. Its newest changes are in ${aside}-wal now, because they do not belong to the file that is there. To read them, name the earlier file ${aside}.`,
+    `${file} is not the file that the last process had open. The newest changes of that one are in ${aside}-wal now, because SQLite would apply them to the file that is there. To read them, name the earlier file ${aside}.`,
   ];
 }
 

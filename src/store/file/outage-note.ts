@@ -8,7 +8,7 @@ import { create, noteOf } from './place.ts';
 /** Used while there is space, and from then on written over in place: a full disk takes the note too. */
 const reservedBytes = 8192;
 
-/** What the store was when it was deleted, replaced or overwritten under the process that had it open. */
+/** What the store was when it was deleted, replaced, cut short or overwritten under the process that had it open. */
 export interface Replaced {
   /** Of the file: what its head may be marked with, and the stamp of its last content; null where that was overwritten. */
   readonly file: { readonly marks: readonly string[]; readonly stamp: string | null };
