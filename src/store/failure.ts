@@ -106,11 +106,14 @@ const ioError = 10;
 /** A table that is not there, a malformed page, a file that is no database. */
 const damage = [1, 11, 26];
 const full = 13;
+/** Of a code with its details: the index of the WAL has no room on the disk. */
+const fullForIndex = 4874;
 const protocol = 15;
 
 /** SQLite's primary result code; null when something else failed. */
 function codeOf(error: unknown): number | null {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : null;
+  if (code === fullForIndex) return full;
   return typeof code === 'number' ? code & 0xff : null;
 }
 

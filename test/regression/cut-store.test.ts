@@ -55,7 +55,9 @@ test.each([[8_192], [1_024]])(
     await expect(store.proveWritable(now)).rejects.toThrow(said);
     await expect(write(201)).rejects.toThrow(said);
     expect(store.trouble).toMatchObject({ failures: 2, isOver: false });
-    expect(store.trouble.newest?.remedy).toMatch(/is damaged: stop Warmwarden, move the file away with its -wal and -shm/);
+    expect(store.trouble.newest?.remedy).toMatch(
+      /is damaged: stop Warmwarden, move the file away with its -wal and -shm/,
+    );
   },
 );
 

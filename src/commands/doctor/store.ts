@@ -3,6 +3,7 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { commandName } from '../../command-name.ts';
 import type { Places } from '../../config/places.ts';
+import { StoreError } from '../../store/failure.ts';
 import { sizeOf } from '../../store/file/identity.ts';
 import { presenceOf } from '../../store/file/place.ts';
 import { Ledger } from '../../store/ledger.ts';
@@ -15,6 +16,9 @@ import { replicaLines, serverLines } from './postgres.ts';
 const store = reporter('store');
 /** A backup, and an upgrade that rewrites a table, need as much again; below this much a day of a large fleet is close. */
 const leastFreeBytes = 256 * 1024 * 1024;
+
+/** A start needs so much, for the WAL and its index. */
+const leastToStartBytes = 40 * 1024;
 
 /** Of a store, and of the replicas that share it; null where none can. */
 export interface StoreLines {
@@ -31,7 +35,18 @@ export async function examineStore(places: Extract<Places, { ok: true }>): Promi
   return { checks: serverLines(place, seen, accountNames), replicas: replicaLines(seen, places) };
 }
 
+/** Rejects with one sentence when it can't be read; on a full disk, which reading needs room on as well, that is in the lines. */
 async function examineFile(path: string): Promise<readonly Examined[]> {
+  try {
+    return await examineContent(path);
+  } catch (error) {
+    const isFull = presenceOf(path) === 'there' && freeBytesBeside(path) < leastToStartBytes;
+    if (!isFull || !(error instanceof StoreError)) throw error;
+    return [store('problem', error.message), ...disk(path)];
+  }
+}
+
+async function examineContent(path: string): Promise<readonly Examined[]> {
   if (presenceOf(path) === 'absent')
     return [store('ok', `There is no store at ${path} yet: the first start creates it.`)];
   const ledger = Ledger.open(path);
@@ -61,8 +76,17 @@ function soundness(path: string, problems: number): readonly Examined[] {
 const bytesOf = (path: string) => sizeOf(path) + sizeOf(`${path}-wal`);
 
 function disk(path: string): readonly Examined[] {
-  const { bavail, bsize } = statfsSync(dirname(path));
-  const free = bavail * bsize;
+  const free = freeBytesBeside(path);
+  if (free < leastToStartBytes) {
+    const effect = 'Warmwarden does not start, and a daemon that runs cannot record anything';
+    return [store('problem', `The disk of the store is full (${bytesText(free)} free): ${effect}. Free space on it.`)];
+  }
   if (free >= Math.max(leastFreeBytes, bytesOf(path))) return [];
   return [store('warning', `The disk of the store has only ${bytesText(free)} of free space.`)];
+}
+
+/** For root, also what the file system keeps for it. */
+function freeBytesBeside(path: string): number {
+  const { bavail, bfree, bsize } = statfsSync(dirname(path));
+  return (process.getuid?.() === 0 ? bfree : bavail) * bsize;
 }

@@ -147,8 +147,9 @@ export function storeError(path: string, error: unknown): Error {
     return new StoreError(`The store ${path} is damaged: ${error.message}. ${deletionOf(path, error)}`);
   }
   if (error instanceof StoreError || error instanceof NewerStoreError) return error;
+  if (isFull(error))
+    return new StoreError(`The store ${path} can't be opened: database or disk is full. Free space on its disk.`);
   const said = errorText(error);
-  if (isFull(error)) return new StoreError(`The store ${path} can't be opened: ${said}. Free space on its disk.`);
   const foreign =
     /not a database|malformed|no such (table|column)|already exists/.test(said) && !said.includes('EEXIST');
   return new StoreError(
