@@ -57,7 +57,7 @@ export function newStoreText({ stops, more }: NewStore): string {
   const begun = `Warmwarden started with a new, empty store: it no longer knows ${what}.`;
   if (stops === 0) return begun;
   const kept = stops === 1 ? 'the emergency stop that was' : `the ${stops} emergency stops that were`;
-  const others = more === 0 ? '' : ` It could not restore ${more} more: set them again with \`warmwarden writes off\`.`;
+  const others = more === 0 ? '' : ` It could not restore ${more} more: set them again.`;
   return `${begun} It restored ${kept} in force.${others}`;
 }
 
