@@ -3,7 +3,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { type BreakerEntry, heldEntries } from '../model/breaker.ts';
 import { accountOfKey, idOfKey } from '../model/mailbox.ts';
 import { type WritesOff, writesAreOff } from '../model/write-scope.ts';
-import { counted } from '../wording/phrases.ts';
+import { counted, firstText } from '../wording/phrases.ts';
 import type { World } from '../world.ts';
 import type { Plan } from './plan.ts';
 
@@ -68,11 +68,8 @@ function actionTexts(wanted: readonly Wanted[]): readonly string[] {
 }
 
 function namesOf(entries: readonly BreakerEntry[]): string {
-  const more = entries.length > heldNamed ? ` and ${entries.length - heldNamed} more` : '';
-  return `${entries
-    .slice(0, heldNamed)
-    .map(({ email }) => email)
-    .join(', ')}${more}`;
+  const emails = entries.map(({ email }) => email);
+  return firstText(emails, heldNamed);
 }
 
 /** `released`: the keys of the mailboxes that were held. */

@@ -1,5 +1,6 @@
 // Names of accounts in a sentence. Pure.
 import type { AccountState } from '../model/mailbox.ts';
+import { firstText } from '../wording/phrases.ts';
 
 /** Of the accounts of which it is true. */
 export function namesIn(
@@ -14,6 +15,5 @@ const namesShown = 5;
 
 /** The first ones, and how many more. */
 export function namesOf(names: readonly string[]): string {
-  const more = names.length - namesShown;
-  return names.slice(0, namesShown).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return firstText(names, namesShown);
 }

@@ -11,7 +11,7 @@ import { scopeText, type WritesOff, writesOnCommand } from '../model/write-scope
 import { sentence as sentenceOf } from '../wording/explain.ts';
 import { incidentTitle } from '../wording/incidents.ts';
 import { duration } from '../wording/one-line.ts';
-import { counted, momentText, numberText } from '../wording/phrases.ts';
+import { counted, firstText, momentText, numberText } from '../wording/phrases.ts';
 import { sweepsText } from '../wording/sweep.ts';
 import { namesIn, namesOf } from './account-names.ts';
 import type { FiringAlerts } from './firing-alerts.ts';
@@ -204,9 +204,8 @@ function writesOffHeadline(facts: HeadlineFacts): Headline | null {
 const notActing = 'Where writes are off, Warmwarden notifies you of breaches, but does not act.';
 
 function stopSentence(writesOff: readonly WritesOff[]): string {
-  const named = writesOff.slice(0, stopsNamed).map(({ scope }) => scopeText(scope));
-  const more = writesOff.length > stopsNamed ? ` and ${writesOff.length - stopsNamed} more` : '';
-  return `Writes are OFF for ${named.join(', ')}${more}.`;
+  const scopes = writesOff.map(({ scope }) => scopeText(scope));
+  return `Writes are OFF for ${firstText(scopes, stopsNamed)}.`;
 }
 
 /** `Writes were switched off by bob: a look first. To allow them: ...`. */

@@ -140,6 +140,12 @@ export function listText(words: readonly string[]): string {
   return words.length === 1 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
 }
 
+/** The first `most` words, and how many more there are: `a, b and 3 more`; where there are no more: `a, b`. */
+export function firstText(words: readonly string[], most: number): string {
+  const more = words.length - most;
+  return words.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
 /** How many bounces a limit allows, `ppmMails` being the limit times the emails: `5.8`, `0.25`. */
 export function allowedText(ppmMails: number): string {
   const bounces = ppmMails / 1e6;

@@ -12,7 +12,7 @@ import {
 import { fitsGlob } from '../../model/glob.ts';
 import { dayMs, type EpochMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
-import { counted, momentText } from '../../wording/phrases.ts';
+import { counted, firstText, momentText } from '../../wording/phrases.ts';
 import { atOnce, type Condition } from '../condition.ts';
 
 /** Whether it is about protection that was taken away. */
@@ -129,10 +129,8 @@ const channelsSubject = subjectOf(noAccount, 'channels');
 
 /** A reload removed all channels that people read. They get it as their last message. */
 export function channelsRemoved({ channels, file, by, at }: ChannelsRemoval, { command, zone }: Words): Condition {
-  const more = channels.length - channelsNamed;
-  const names = channels.slice(0, channelsNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
   const sentences = [
-    `Reloaded by ${by} on ${momentText(at, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${names}.`,
+    `Reloaded by ${by} on ${momentText(at, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${firstText(channels, channelsNamed)}.`,
     'Warmwarden keeps guarding the mailboxes, but it can no longer notify you: this is the last message that it sends.',
     `If that was not intended: put alerts.channels back into ${file}, then run \`${command} reload\`.`,
   ];

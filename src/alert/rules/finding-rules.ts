@@ -8,7 +8,7 @@ import { isSameMeasurement, type MeasuredRoute } from '../../model/measurement.t
 import type { RuleSettings } from '../../model/rule-settings.ts';
 import { type EpochMs, secondMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
-import { counted, listText } from '../../wording/phrases.ts';
+import { counted, firstText, listText } from '../../wording/phrases.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
 
 /** Mailboxes that a sentence names at most. */
@@ -188,9 +188,7 @@ export function blacklisted(mailbox: MailboxState, context: MailboxContext): Con
 
 function namesText(lists: readonly string[]): string {
   if (lists.length === 0) return '';
-  const more = lists.length - listsNamed;
-  const names = lists.slice(0, listsNamed);
-  return `: ${more > 0 ? `${names.join(', ')} and ${more} more` : listText(names)}`;
+  return `: ${lists.length > listsNamed ? firstText(lists, listsNamed) : listText(lists)}`;
 }
 
 /**

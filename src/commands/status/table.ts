@@ -5,7 +5,7 @@ import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { silencedText } from '../../terminal/silenced-text.ts';
 import { type Column, lineOf, shortened, tableCells } from '../../terminal/table.ts';
 import { wrapped } from '../../terminal/wrapped.ts';
-import { counted, roughSpanText } from '../../wording/phrases.ts';
+import { counted, firstText, roughSpanText } from '../../wording/phrases.ts';
 import { ruleNames } from '../../wording/rule-names.ts';
 import { accountTrouble, stateWords } from '../../wording/states.ts';
 import { visibleText } from '../../wording/visible-text.ts';
@@ -99,8 +99,7 @@ export function statusText(answer: StatusView, screen: Screen): string {
 const namesShown = 5;
 
 function namesText(names: readonly string[]): string {
-  const more = names.length - namesShown;
-  return visibleText(names.slice(0, namesShown).join(', ')) + (more > 0 ? ` and ${more} more` : '');
+  return visibleText(firstText(names, namesShown));
 }
 
 /** What is wrong beside the mailboxes: accounts that fail, channels that don't take messages. */

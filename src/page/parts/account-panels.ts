@@ -10,7 +10,7 @@ import type { EpochMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
 import { duration } from '../../wording/one-line.ts';
-import { counted, numberText, spanText } from '../../wording/phrases.ts';
+import { counted, firstText, numberText, spanText } from '../../wording/phrases.ts';
 import { accountTrouble } from '../../wording/states.ts';
 import { type Reading, sweepText } from '../../wording/sweep.ts';
 import { doLink } from './command-links.ts';
@@ -89,8 +89,7 @@ const unlistedShown = 10;
 
 function unlistedNote({ unlisted }: AccountState): Markup | string {
   if (unlisted.length === 0) return '';
-  const more = unlisted.length - unlistedShown;
-  const names = unlisted.slice(0, unlistedShown).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const names = firstText(unlisted, unlistedShown);
   return html`<p class="bad">NOT GUARDED: the configuration includes ${text(names)}, but the mailbox list does not have ${unlisted.length === 1 ? 'it' : 'them'}.</p>`;
 }
 
