@@ -10,15 +10,7 @@ import { Store } from '../../src/store/store.ts';
 import { now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Workplace } from '../support/process.ts';
-
-/** Root may, unless it is root of a container. */
-const canMount = (() => {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-full-'));
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', folder]).status === 0;
-  if (mounted) spawnSync('umount', ['--lazy', folder]);
-  rmSync(folder, { recursive: true, force: true });
-  return mounted;
-})();
+import { canMount } from '../support/tmpfs.ts';
 
 /** What doctor says of the store on a disk with so much free space; `meanwhile`: on that disk, before it is filled. */
 async function examined(freeBytes: number, meanwhile: (path: string) => Promise<void>) {

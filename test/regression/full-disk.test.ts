@@ -9,16 +9,9 @@ import { OutageNote } from '../../src/store/file/outage-note.ts';
 import { Store } from '../../src/store/store.ts';
 import { alertOf, noAlerts, now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';
+import { canMount } from '../support/tmpfs.ts';
 
 const mib = 1024 * 1024;
-/** Root may, unless it is root of a container. */
-const canMount = (() => {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-full-'));
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', folder]).status === 0;
-  if (mounted) spawnSync('umount', ['--lazy', folder]);
-  rmSync(folder, { recursive: true, force: true });
-  return mounted;
-})();
 
 async function opened(folder: string) {
   const path = join(folder, 'warmwarden.db');

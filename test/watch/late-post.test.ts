@@ -8,19 +8,26 @@ import { inheritedWaitMs } from '../../src/replicas/inheritance.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import { amelia, calmPoll, type Duty, goOnDuty, oliver, stormOf } from './duty.ts';
 
-/** The mailbox in recovery, by a second POST; the first one of a process that ended has not come. */
-async function takenOver(openWaitMs: number = inheritedWaitMs): Promise<Duty> {
-  const duty = await goOnDuty({ poll: calmPoll });
-  duty.lease.openWaitMs = openWaitMs;
+/** The process ends within its next POST, which does not come, and another one takes over. `work` goes on meanwhile. */
+async function endedInPost(duty: Duty, work: () => Promise<unknown>): Promise<void> {
   let image: string | undefined;
   duty.between.meddle = ({ method }) => {
     if (method !== 'POST') return 'pass';
     image ??= duty.image();
     return 'cut';
   };
+  const done = work();
   await duty.until(() => image !== undefined);
   duty.between.meddle = () => 'pass';
   await duty.restart({ image: image ?? '' });
+  await done;
+}
+
+/** The mailbox in recovery, by a second POST; the first one of a process that ended has not come. */
+async function takenOver(openWaitMs: number = inheritedWaitMs): Promise<Duty> {
+  const duty = await goOnDuty({ poll: calmPoll });
+  duty.lease.openWaitMs = openWaitMs;
+  await endedInPost(duty, async () => {});
   await duty.until(() => duty.action()?.state === 'confirmed');
   expect([duty.action()?.attempts, duty.mailbox()?.memory?.unseenPosts?.length]).toEqual([
     2,
@@ -91,17 +98,7 @@ test('without anything newer it is claimed, as if it had been read back in time'
 /** A person's change whose process froze within the POST: another one took over, and has not seen it. */
 async function personTakenOver(duty: Duty, change: Wanted): Promise<void> {
   duty.lease.openWaitMs = inheritedWaitMs;
-  let image: string | undefined;
-  duty.between.meddle = ({ method }) => {
-    if (method !== 'POST') return 'pass';
-    image ??= duty.image();
-    return 'cut';
-  };
-  const done = carryOut(duty, change);
-  await duty.until(() => image !== undefined);
-  duty.between.meddle = () => 'pass';
-  await duty.restart({ image: image ?? '' });
-  await done;
+  await endedInPost(duty, () => carryOut(duty, change));
   await duty.until(() => personsAction(duty)?.state === 'unconfirmed');
   expect(only(duty).memory?.unseenPosts?.map(({ action }) => action.by)).toEqual([root]);
 }

@@ -1,0 +1,14 @@
+// Whether tests may mount a small disk of their own, to fill it.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Root may, unless it is root of a container. */
+export const canMount = (() => {
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-full-'));
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', folder]).status === 0;
+  if (mounted) spawnSync('umount', ['--lazy', folder]);
+  rmSync(folder, { recursive: true, force: true });
+  return mounted;
+})();
