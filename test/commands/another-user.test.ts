@@ -38,6 +38,8 @@ test('a closed folder is neither a missing store nor a daemon that does not run'
   const daemon = createServer();
   await new Promise<void>((resolve) => daemon.listen(socketPathOf(path), resolve));
   const off = { on: false, reason: 'a trial', by: 'somebody', accounts: [], dryRun: false } as never;
+  // Loads what a command needs only where no daemon answers: this checkout may be closed to the other user, too.
+  await askDaemon(`${path}.absent`, 'writes', off).catch(messageOf);
   const said = await asAnotherUser(folder, async () => [
     await askDaemon(path, 'writes', off).catch(messageOf),
     await Promise.resolve()
