@@ -22,7 +22,7 @@ import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './p
 import { type Grounds, Repeats } from './repeats.ts';
 import type { RosterChanges } from './roster.ts';
 import { type Answer, Staging, type Taken } from './staging.ts';
-import { confirm, type TickContext, tick } from './tick.ts';
+import { readBack, type TickContext, tick } from './tick.ts';
 
 export class Recorder {
   readonly #rooms: RecorderRooms;
@@ -270,22 +270,26 @@ export class Recorder {
       if (!before || !open || open.id !== actionId || open.state !== 'open') return false;
       const now = this.#rooms.world.clock.now();
       const policy = this.#options.policyFor(before);
-      const ended =
+      const { mailbox: ended, changes } =
         settlement.kind === 'confirmed'
-          ? confirm(before, settlement.observed, { policy, words: this.#options.words, now })
+          ? readBack(before, settlement.observed, { policy, words: this.#options.words, now })
           : {
-              ...before,
-              memory: memoryAfter(settlement, before.memory, open, now),
-              action: actionAfter(open, { ...settlement, at: now }),
+              mailbox: {
+                ...before,
+                memory: memoryAfter(settlement, before.memory, open, now),
+                action: actionAfter(open, { ...settlement, at: now }),
+              },
+              changes: [],
             };
       const action = ended.action ?? open;
       const actions = withDisplaced(action, this.#rooms.world);
       const mailbox = { ...ended, action: actions.at(-1) ?? action };
       const acted =
         !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
-      const happening = { mailbox, policy, now, route: null, actions, breaker: null };
+      const outside = { before, changes, late: null };
+      const happening = { mailbox, policy, now, route: null, actions, breaker: null, outside };
       const alerts = this.#alerts.after({ ...happening, acted: acted && isOutcome(settlement) ? action : null });
-      await this.#rooms.store.settleIntent({ actions, mailbox, alerts });
+      await this.#rooms.store.settleIntent({ actions, mailbox, changes, alerts });
       this.#order.wrote(mailboxId);
       if (isOutcome(settlement)) this.#count(action, settlement.kind);
       this.#show(mailbox, actions, alerts);
@@ -311,7 +315,7 @@ export class Recorder {
     const mailbox = { ...before, action: actions.at(-1) ?? null };
     const policy = this.#options.policyFor(mailbox);
     const alerts = this.#alerts.after({ mailbox, policy, now, route: null, actions, acted: null, breaker: null });
-    await this.#rooms.store.settleIntent({ actions, mailbox, alerts });
+    await this.#rooms.store.settleIntent({ actions, mailbox, changes: [], alerts });
     this.#show(mailbox, actions, alerts);
   }
 

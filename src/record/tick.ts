@@ -174,6 +174,18 @@ export function confirm(
   return { ...before, warmup, memory: withoutLanded(memory, action), action };
 }
 
+/** The mailbox after its action was read back, and what others changed since the look before. */
+export function readBack(
+  before: MailboxState,
+  observed: Observed<WarmupAnswer>,
+  context: Pick<TickContext, 'policy' | 'words' | 'now'>,
+): Pick<Tick, 'mailbox' | 'changes'> {
+  const { action } = before;
+  const found = changesIn(before, { route: 'warmup', observed });
+  const changes = action ? found.filter((one) => !isEffectOf(one, action)) : found;
+  return { mailbox: afterChanges(confirm(before, observed, context), changes), changes };
+}
+
 /** The part of the answer that the action is about. */
 function readBackText({ targetMode, targetLimit }: Action, { mode, status, config }: WarmupAnswer): string {
   if (targetLimit !== undefined) return `target daily limit ${config.targetDailyLimit}`;

@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import { ownTurn } from '../event-loop.ts';
 import type { Action, OpenAction } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
+import type { Change } from '../model/change.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { AccountLedger } from '../model/ledger.ts';
 import type { MailboxState } from '../model/mailbox.ts';
@@ -54,6 +55,7 @@ import {
   onStoredBreaker,
   writeAction,
   writeAlerts,
+  writeChanges,
   writeEntries,
   writeMailbox,
   writeMailboxes,
@@ -204,10 +206,14 @@ export class Store {
     return this.#gate.read((db) => loadDeparted(db, account, like));
   }
 
-  /** The outcome of an action, or that it will not be sent, and which one comes back then; the memory after it, and what people are notified of. */
+  /**
+   * The outcome of an action, or that it will not be sent, and which one comes back then; the memory after it, what others changed
+   * meanwhile, and what people are notified of.
+   */
   async settleIntent(record: {
     actions: readonly Action[];
     mailbox: MailboxState;
+    changes: readonly Change[];
     alerts: AlertChanges;
   }): Promise<void> {
     await this.#write([record.mailbox.account], async (trx) => {
@@ -215,6 +221,7 @@ export class Store {
       // A confirmed action was read back: the answer that showed it is kept with it.
       if (record.actions.some(({ state }) => state === 'confirmed'))
         await writeObservation(trx, record.mailbox, 'warmup');
+      await writeChanges(trx, record.mailbox, record.changes);
       for (const action of record.actions) await writeAction(trx, action);
       await writeAlerts(trx, record.alerts);
     });

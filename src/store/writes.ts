@@ -134,7 +134,7 @@ export function writeObservation(db: Db, mailbox: MailboxState, route: StoredRou
   return writeObservations(db, [{ mailbox, route }]);
 }
 
-async function writeChanges(db: Db, mailbox: MailboxState, changes: readonly Change[]): Promise<void> {
+export async function writeChanges(db: Db, mailbox: MailboxState, changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
     const { account, id: mailbox_id } = mailbox;
     await db

@@ -195,3 +195,21 @@ test('one mailbox that can not be read does not keep another from its action', a
   await settled(duty);
   expect(duty.posts()).toHaveLength(1);
 });
+
+test('what others change while an action is under way is announced, also where the action is what read it', async () => {
+  await using duty = await goOnDuty({ poll: calmPoll });
+  let paused = false;
+  duty.between.meddle = ({ method, path }) => {
+    if (method === 'GET' && path.startsWith('/v1/warmup') && duty.posts().length > 0 && !paused)
+      paused = duty.simulator.fleet.find(amelia)?.pause() === true;
+    return 'pass';
+  };
+  await settled(duty);
+  expect([paused, duty.action()?.detail]).toEqual([true, expect.stringMatching(/^read back: mode recovery/)]);
+  await duty.run(hourMs);
+  expect(duty.mailbox()?.changes).toMatchObject([{ what: 'warm-up', from: 'active', to: 'paused' }]);
+  expect(await duty.notified()).toEqual([
+    'event guard_acted confirmed',
+    expect.stringMatching(/^event changed_by_others/),
+  ]);
+});

@@ -231,6 +231,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await store.settleIntent({
         actions: [action],
         mailbox: { ...mailbox, memory, action },
+        changes: [],
         alerts: { ...noAlerts, transitions: [notified] },
       });
       store = await opened.reopen();
