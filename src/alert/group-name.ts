@@ -18,7 +18,7 @@ export function groupName(rule: AlertRule, alerts: readonly Pick<Transition, 'ki
   const few = goOn.filter(({ alert }) => isTooFew(alert)).length;
   const name = ruleNames.bounce_over_limit;
   if (goOn.length === 0)
-    return alerts.some(({ alert }) => isActedOn(alert)) ? `${name}, Warmwarden can act again` : name;
+    return alerts.some(({ alert }) => isActedOn(alert)) ? `${name}: Warmwarden can act again` : name;
   if (few === 0) return `${name}, NO ACTION TAKEN`;
   return few === goOn.length ? `${name}, too few to act on` : `${name}, ${goOn.length - few} WITHOUT ACTION`;
 }

@@ -6,8 +6,8 @@ import { maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts
 
 /** An answer that is read no further than this, bytes: acknowledgements are short. */
 const maxAnswerBytes = 4_096;
-/** A success by its status waits so long for its body, which only a person who tries the channel out reads. */
-const successBodyMs = 500;
+/** An answer that its status decides waits so long for its body, which may say why, and after how long to try again. */
+const saidWithinMs = 500;
 
 /**
  * Node.js has an undici of its own, whose parser would be compiled while the first message is sent; ours was, for the polls. Where
@@ -24,7 +24,7 @@ export interface Ask {
   readonly signal: AbortSignal;
   /** Wall time, for a Retry-After date when the answer has no Date of its own. */
   readonly now: EpochMs;
-  /** The body says whether a 2xx is a success: it is waited for. Otherwise the status alone does. */
+  /** The body says whether a 2xx is a success: it is waited for until the deadline. Otherwise the status alone does. */
   readonly bodyCounts?: true;
 }
 
@@ -38,7 +38,7 @@ export function postJson({ headers, ...post }: Omit<Ask, 'method'>): Promise<Ans
   return ask({ ...post, method: 'POST', headers: { 'content-type': 'application/json; charset=utf-8', ...headers } });
 }
 
-/** Sends a request and waits for the answer, or for its beginning when it is long. */
+/** Sends a request and waits for the answer, or for its beginning when it is long or never ends. */
 export async function ask(asked: Ask): Promise<Answer> {
   try {
     const { statusCode, headers, body } = await request(asked.url, {
@@ -50,8 +50,8 @@ export async function ask(asked: Ask): Promise<Answer> {
       // A connection kept for hours is closed by the other side at the moment when it is needed.
       reset: true,
     });
-    const isDecided = statusCode >= 200 && statusCode < 300 && !asked.bodyCounts;
-    const text = await (isDecided ? textSoon(body) : textOf(body, []));
+    const isDecided = statusCode >= 300 || !asked.bodyCounts;
+    const text = await textOf(body, isDecided ? saidWithinMs : null);
     return {
       kind: 'answer',
       status: statusCode,
@@ -67,26 +67,21 @@ export async function ask(asked: Ask): Promise<Answer> {
 
 type Body = Dispatcher.ResponseData['body'];
 
-/** The body, or its beginning when it is long. `chunks` gets what came, also when the rest does not. */
-async function textOf(body: Body, chunks: Buffer[]): Promise<string> {
+/** What comes of a body in time, or its beginning when it is long; then the connection is ended. Rejects when it needs a body and none comes. */
+async function textOf(body: Body, withinMs: number | null): Promise<string> {
+  const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size >= maxAnswerBytes) break;
+  if (withinMs !== null) AbortSignal.timeout(withinMs).addEventListener('abort', () => void body.destroy());
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= maxAnswerBytes) break;
+    }
+  } catch (error) {
+    if (withinMs === null && size === 0) throw error;
   }
   return Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8');
-}
-
-/** What comes of a body within a moment; then the connection is ended. */
-async function textSoon(body: Body): Promise<string> {
-  const chunks: Buffer[] = [];
-  AbortSignal.timeout(successBodyMs).addEventListener('abort', () => void body.destroy());
-  try {
-    return await textOf(body, chunks);
-  } catch {
-    return Buffer.concat(chunks).toString('utf8');
-  }
 }
 
 /** Only the error's code: messages of the network carry addresses. */

@@ -12,7 +12,7 @@ export function reloadCommand(): Command {
     .description('reload the configuration of the running daemon; a file with problems changes nothing')
     .option(
       '--force',
-      'accept a file that removes more than 20 % of the guarded mailboxes, or every channel that people read; asks first',
+      'accept a file that removes more than 20 % of the guarded mailboxes, or every channel except recipes; asks first',
     )
     .action((options: ReloadOptions) => {
       const { force = false } = options;

@@ -183,9 +183,9 @@ async function vacuumStore({ config, json = false, ...confirm }: StoreOptions & 
   ];
   if (confirm.dryRun) return report({ result: 'planned', messages: effect }, { json });
   if (!confirm.yes && !(await agrees(onScreen(effect)))) throw declined();
-  await vacuum(path);
+  const warnings = await vacuum(path);
   const after = await statsOf(config);
   const freed = bytes - after.bytes;
   const said = freed > 0 ? `${bytesText(freed)} went back to the disk` : 'it had no space to give back';
-  report({ result: 'done', messages: [`Warmwarden rewrote the store ${path}: ${said}.`] }, { json });
+  report({ result: 'done', messages: [...warnings, `Warmwarden rewrote the store ${path}: ${said}.`] }, { json });
 }

@@ -42,23 +42,27 @@ export interface StoreTrouble {
   readonly isOver: boolean;
 }
 
-/** A new, empty store that a process began with after the one of the process before it failed. */
-export interface NewStore {
-  /** Emergency stops of the lost store that are in force in it. */
-  readonly stops: number;
+/** What a process lost that began with another store than the one that failed before. */
+export interface Loss {
+  /** The store was created, empty. */
+  readonly everything: boolean;
+  /** Emergency stops that the store lacked, and that are in force in it again; null: which were in force is not known. */
+  readonly stops: number | null;
   /** Others that are not known. */
   readonly more: number;
 }
 
-/** What is not known any more, in sentences. */
-export function newStoreText({ stops, more }: NewStore): string {
-  const what =
-    stops === 0 ? 'its earlier actions, its silences and any emergency stop' : 'its earlier actions and silences';
-  const begun = `Warmwarden started with a new, empty store: it no longer knows ${what}.`;
-  if (stops === 0) return begun;
+/** What is not known any more, and what was restored, in sentences. */
+export function lossText({ everything, stops, more }: Loss): string {
   const kept = stops === 1 ? 'the emergency stop that was' : `the ${stops} emergency stops that were`;
-  const others = more === 0 ? '' : ` It could not restore ${more} more: set them again.`;
-  return `${begun} It restored ${kept} in force.${others}`;
+  const others = more === 0 ? '' : ` Warmwarden could not restore ${more} more: set them again.`;
+  if (!everything)
+    return `The store lacked ${kept} in force before it failed. Warmwarden restored ${stops === 1 ? 'it' : 'them'}.${others}`;
+  const forgot = 'Warmwarden no longer knows its earlier actions and silences';
+  if (stops === null) return `${forgot}, nor whether an emergency stop was in force: if so, set it again.`;
+  return stops === 0
+    ? `${forgot}. No emergency stop was in force.`
+    : `${forgot}. It restored ${kept} in force.${others}`;
 }
 
 /** That people were notified that the store fails. */
@@ -67,6 +71,6 @@ export interface NotifiedOutage {
   readonly alert: Alert;
   /** The channels that took it. */
   readonly notified: readonly string[];
-  /** Absent: the store is still the one that failed. */
-  readonly newStore?: NewStore;
+  /** Absent: the store lacks nothing that is known of. */
+  readonly loss?: Loss;
 }

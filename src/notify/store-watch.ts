@@ -12,7 +12,7 @@ import type { Loops } from '../loop.ts';
 import type { Alert, Transition } from '../model/alert.ts';
 import { type Delivery, pendingDelivery } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
-import type { NewStore, StoreFailure } from '../model/store-failure.ts';
+import type { Loss, StoreFailure } from '../model/store-failure.ts';
 import { minuteMs } from '../model/time.ts';
 import type { RecordingParts } from './parts.ts';
 import type { StoreHealth } from './store-health.ts';
@@ -53,8 +53,8 @@ export class StoreWatch {
   #recorded = false;
   /** What the note beside the store says; null: that can't be written, or there is nothing to say. */
   #kept: string | null = null;
-  /** Works, or may, instead of the one that an earlier process notified people of; null: that one does. */
-  #newStore: NewStore | null = null;
+  /** What the store lacked that stands in the place of the one that an earlier process notified people of. */
+  #loss: Loss | null = null;
   /** What an earlier process left was looked at. */
   #tookOver = false;
   /** On the monotonic scale: so long an outage that an earlier process announced may still last. */
@@ -107,14 +107,14 @@ export class StoreWatch {
     store.keepStops(failure ? fleet.writesOff(now) : null);
     const waitMs = this.#unprovenUntil - world.clock.monotonic();
     if (!failure && waitMs > 0) return Math.min(everyMs, waitMs);
-    const conditions = tune([storeFailing(failure, before?.facts ?? null, this.#newStore)], settings().rules);
+    const conditions = tune([storeFailing(failure, before?.facts ?? null, this.#loss)], settings().rules);
     const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
     const [begun] = changes.transitions.filter(({ kind }) => kind === 'firing');
     const [ended] = changes.transitions.filter(({ kind }) => kind === 'resolved');
     if (ended) {
       const begunAt = ended.alert.firingAt ?? ended.alert.since;
       await store.endOutage(withBeginning(changes, begunAt), begunAt);
-      this.#newStore = null;
+      this.#loss = null;
     }
     fleet.putAlerts(changes);
     if (begun || ended) this.#begin(begun ?? null);
@@ -178,8 +178,8 @@ export class StoreWatch {
     if (outage === 'unknown') return;
     this.#tookOver = true;
     if (outage) {
-      const { alert, notified, newStore = null } = outage;
-      this.#newStore = newStore;
+      const { alert, notified, loss = null } = outage;
+      this.#loss = loss;
       fleet.putAlert(alert);
       this.#begin({ kind: 'firing', at: alert.firingAt ?? alert.since, alert });
       for (const channel of notified) this.#notified.add(channel);
@@ -223,7 +223,7 @@ export class StoreWatch {
     const kept = await store.keepOutage({ alert, notified });
     if (!kept && this.#kept === null) {
       world.log.warn(
-        'A restart may end this outage without a message: the note beside the store could not be written.',
+        'A restart may end this outage without a message, and lose the emergency stops: the note beside the store could not be written.',
       );
     }
     this.#kept = notified.join();

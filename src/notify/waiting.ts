@@ -3,9 +3,9 @@
 import type { Notification } from '../alert/notifications.ts';
 import type { Announcement, Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
-import { dayMs, type EpochMs, elapsedMs } from '../model/time.ts';
+import { dayMs, type EpochMs } from '../model/time.ts';
 
-/** What happened longer ago is on the page only. */
+/** What happened longer ago is on the page only. A moment ahead, before the clock was set back, is not long ago. */
 const longestMs = 3 * dayMs;
 /** So many wait, the newest. */
 const most = 1_000;
@@ -28,7 +28,7 @@ export class Waiting {
 
   /** Without what waits. What has waited for too long is among them again. */
   others(unnotified: readonly StoredTransition[], now: EpochMs): readonly StoredTransition[] {
-    for (const [id, at] of this.#since) if (elapsedMs(at, now) >= longestMs) this.#since.delete(id);
+    for (const [id, at] of this.#since) if (now - at >= longestMs) this.#since.delete(id);
     return this.#since.size === 0 ? unnotified : unnotified.filter(({ id }) => !this.#since.has(id));
   }
 
@@ -36,8 +36,7 @@ export class Waiting {
   rest(notifications: readonly Notification[], { unnotified, announced, now }: Look): readonly Notification[] {
     const isKnown = (known: Announcement | undefined) => known !== undefined && known.channels?.length !== 0;
     const mayWait = ({ kind, at, alert }: Transition) =>
-      elapsedMs(at, now) < longestMs &&
-      (kind === 'event' || (kind === 'resolved' && isKnown(announced.get(alert.fingerprint))));
+      now - at < longestMs && (kind === 'event' || (kind === 'resolved' && isKnown(announced.get(alert.fingerprint))));
     const news = new Set(
       notifications.flatMap((one) => one.news.filter(mayWait)).map(({ alert }) => alert.fingerprint),
     );

@@ -300,7 +300,9 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
     return `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${alertsSay}`;
   if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
   if (critical > 0) return alertsSay;
-  const warnings = `${emptyText(facts)}${unlistedText(facts)}${warningsText(warningsOf(facts))}`;
+  const unguarded = `${emptyText(facts)}${unlistedText(facts)}`;
+  // One of the warnings may be about them.
+  const warnings = unguarded === '' ? warningsText(warningsOf(facts)) : unguarded;
   if (counts.paused_by_guard > 0)
     return `Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.${warnings}`;
   if (counts.recovering > 0)
@@ -310,7 +312,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (judgingOf(sweeps).length > 0 && counts.not_judged > 0)
     return `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${warnings}`;
   if (startingOf(facts).length > 0) return `Wait a moment.${warnings}`;
-  if (facts.accounts.some(isLacking)) return warnings.trimStart();
+  if (unguarded !== '') return unguarded.trimStart();
   if (warnings !== '') return `Nothing is urgent.${warnings}`;
   return firing.count() > 0 ? 'Nothing is urgent. The alerts below can wait until morning.' : 'Nothing to do.';
 }

@@ -348,7 +348,7 @@ const accounts: View = {
     column('key_rejected', 'yes or no', yesNo("f.value ->> '$.keyRejected'")),
     column(
       'writable',
-      'yes or no: whether the API accepted the last write; empty before the first',
+      'yes or no: whether the API accepted the last write; empty while unknown, for example after a restart',
       yesNo("f.value ->> '$.keyWrites'"),
     ),
     time('last_success_at', 'when a request last succeeded', "f.value ->> '$.lastSuccessAt'"),

@@ -1,6 +1,6 @@
-// What a configuration takes away: enforcement, accounts, and every channel that people read. People are notified of it, and of its end.
+// What a configuration takes away: enforcement, accounts, and every channel except recipes. People are notified of it, and of its end.
 
-import type { Condition } from '../alert/condition.ts';
+import { atOnce, type Condition } from '../alert/condition.ts';
 import { step } from '../alert/engine.ts';
 import { isForPeople } from '../alert/routing.ts';
 import {
@@ -53,7 +53,7 @@ export async function recordDisarming(rooms: RecorderRooms, disarming: Disarming
     ),
     ...(after.alerts.channels.some(isForPeople) ? [channelsBack()] : []),
   ];
-  await record(rooms, conditions, after);
+  await record(rooms, tune(conditions, rules));
 }
 
 /** Before the channels go, so that they get it. `gone`: their names. Rejects when the store can't be written. */
@@ -63,12 +63,16 @@ export async function recordChannelsGone(
   { after, by, at, file }: Omit<Disarming, 'before' | 'removed'> & { readonly file: string },
 ): Promise<void> {
   const words = { command: rooms.world.command, zone: after.alerts.rules.timeZone };
-  await record(rooms, [channelsRemoved({ channels: gone, file, by, at }, words)], after);
+  const tuned = tune([channelsRemoved({ channels: gone, file, by, at }, words)], after.alerts.rules);
+  // Nobody could be notified later.
+  await record(
+    rooms,
+    tuned.map((condition) => ({ ...condition, ...atOnce })),
+  );
 }
 
-async function record(rooms: RecorderRooms, conditions: readonly Condition[], { alerts: { rules } }: Config) {
-  const { fleet, store, world, onTransitions: recorded } = rooms;
-  const alerts = step(tune(conditions, rules), (fingerprint) => fleet.alert(fingerprint), world.clock.now());
+async function record({ fleet, store, world, onTransitions: recorded }: RecorderRooms, tuned: readonly Condition[]) {
+  const alerts = step(tuned, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   await recordAlerts({ fleet, store, recorded }, alerts);
 }
 

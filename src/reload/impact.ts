@@ -101,7 +101,7 @@ export function looksLikeAMistake(dropped: number, known: number): boolean {
   return dropped > known * maxDroppedShare;
 }
 
-/** The channels that people read, when another configuration leaves none of them. */
+/** The channels except recipes, when another configuration leaves none of them. */
 export function lastChannelsGone(before: Config, after: Config): readonly string[] {
   const read = ({ alerts }: Config) => alerts.channels.filter(isForPeople).map(({ name }) => name);
   return read(after).length === 0 ? read(before) : [];

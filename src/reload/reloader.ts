@@ -152,11 +152,11 @@ export class Reloader {
     const channels = lastChannelsGone(live.config, config).join(', ');
     const mailboxes = counted(fleet.mailboxCount(), 'guarded mailbox', 'guarded mailboxes');
     return [
-      ...(looksLikeAMistake(dropped, fleet.mailboxCount()) ? [`drops ${dropped} of ${mailboxes}`] : []),
+      ...(looksLikeAMistake(dropped, fleet.mailboxCount()) ? [`removes ${dropped} of ${mailboxes}`] : []),
       ...(channels === ''
         ? []
-        : [`removes every channel that people read (${channels}), so Warmwarden could not notify you`]),
-    ].map((mistake) => `${source.file} ${mistake}. If you intend that: \`${world.command} reload --force\`.`);
+        : [`removes every channel except recipes (${channels}). Without them, Warmwarden cannot notify you`]),
+    ].map((mistake) => `${source.file} ${mistake}. If you intend that, run \`${world.command} reload --force\`.`);
   }
 
   async #refuse(problems: readonly string[], request: ReloadRequest): Promise<CommandOutcome> {
@@ -227,10 +227,15 @@ export class Reloader {
     const disarming = { before, after: config, removed, by, at: world.clock.now() };
     const gone = lastChannelsGone(before, config);
     const { file } = this.#parts.source;
-    if (gone.length > 0)
-      await this.#recording.record(() => recordChannelsGone(this.#parts.rooms, gone, { ...disarming, file }));
+    const { rooms } = this.#parts;
+    const announce = () => this.#recording.record(() => recordDisarming(rooms, disarming));
+    if (gone.length > 0) {
+      // While somebody can still be notified.
+      await announce();
+      await this.#recording.record(() => recordChannelsGone(rooms, gone, { ...disarming, file }));
+    }
     await attempt('the channels could not be changed', () => notifying.reconfigure(config.alerts));
-    await this.#recording.record(() => recordDisarming(this.#parts.rooms, disarming));
+    if (gone.length === 0) await announce();
     const pacer = createPacer(sliceMs, 'patient');
     for (const account of named(impact.changed))
       await attempt(`account ${account.name} applies the new settings only with its next answers`, () =>
@@ -255,7 +260,7 @@ export class Reloader {
 
 const notReloaded = 'Not reloaded: the previous configuration stays in force.';
 
-const nobodyNotified = 'no channel that people read is left, so Warmwarden cannot notify you';
+const nobodyNotified = 'no channel except recipes is left, so Warmwarden can no longer notify you';
 
 function nothingNew(file: string): string {
   return `${file} is in force already, so nothing changes.`;

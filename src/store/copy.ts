@@ -17,6 +17,12 @@ export interface CopiedTable {
   readonly rows: number;
 }
 
+export interface StoreCopy {
+  readonly tables: readonly CopiedTable[];
+  /** What was found at the path of the source, in sentences. */
+  readonly warnings: readonly string[];
+}
+
 /** In `meta`: what belongs to one store, and not to what it holds. */
 const ownKeys: readonly string[] = ['schema_version', 'oldest_compatible', 'holder', 'alive_at'];
 /** The same of whole tables. */
@@ -26,12 +32,12 @@ const ownTables: readonly (keyof Tables)[] = ['revisions', 'requests'];
  * Upgrades the store at `from` first, where an earlier version wrote it, and leaves it otherwise as it is. No process may use
  * either of them. Throws StoreError, with one sentence, also when the target holds something.
  */
-export async function copyStore(from: string, to: PostgresPlace, now: EpochMs): Promise<readonly CopiedTable[]> {
+export async function copyStore(from: string, to: PostgresPlace, now: EpochMs): Promise<StoreCopy> {
   const source = await openSqlite(from, now);
   try {
     const target = await openPostgres(to, now);
     try {
-      return await copyTables(source, target, to);
+      return { tables: await copyTables(source, target, to), warnings: source.warnings };
     } catch (error) {
       throw target.sentence(error);
     } finally {

@@ -39,7 +39,7 @@ export class NotOursError extends AtRiskError {}
 export function movedError(file: string): AtRiskError {
   return new AtRiskError(
     `${file} was deleted or replaced while Warmwarden was running: what Warmwarden writes now would be lost`,
-    `Put the original ${file} back, and Warmwarden continues. After a restart, Warmwarden uses the file that is there then: a new, empty store has no earlier actions or silences.`,
+    `Move the original ${file} back with \`mv\`, and Warmwarden continues: a copy of it lacks the newest changes. After a restart, Warmwarden uses the file that is there then. If there is none, it creates a new, empty store, without the earlier actions and silences.`,
   );
 }
 
@@ -147,7 +147,7 @@ export function failureOf(file: string, error: unknown): StoreFailure {
 
 function remedyOf(file: string, code: number | null, error: unknown): string {
   if (code === null && !(error instanceof StoreError)) return 'The log has the cause: please report it.';
-  if (code === full) return `Free space on the disk of ${file}; Warmwarden then continues by itself.`;
+  if (code === full) return `Free up space on the disk of ${file}; Warmwarden then continues by itself.`;
   if (code === busy || code === protocol) return `Another process has locked ${file}: find it with \`fuser ${file}\`.`;
   if (code === ioError) return `Check the disk of ${file}: reading or writing it fails.`;
   if (readOnly.includes(code ?? 0))

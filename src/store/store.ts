@@ -21,7 +21,7 @@ import { loadDecisions } from './decisions.ts';
 import { StoredElsewhere } from './elsewhere.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
 import type { QueryListener } from './file/connection.ts';
-import { newStoreIn } from './file/new-store.ts';
+import { lossIn } from './file/new-store.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import { FleetDays } from './fleet-days.ts';
 import { Gate } from './gate.ts';
@@ -308,8 +308,8 @@ export class Store {
     if (!outage) return null;
     const begunAt = outage.alert.firingAt;
     const ended = await this.#gate.read((db) => metaOf(db, outageEnded));
-    const newStore = await this.#gate.read((db) => newStoreIn(db, begunAt));
-    if (ended !== String(begunAt)) return { ...outage, ...(newStore && { newStore }) };
+    const loss = await this.#gate.read((db) => lossIn(db, begunAt));
+    if (ended !== String(begunAt)) return { ...outage, ...(loss && { loss }) };
     this.#note.remove();
     return null;
   }

@@ -106,7 +106,7 @@ export function bounceKinds({ warmup }: Pick<MailboxState, 'warmup'>): readonly 
 function othersSentence({ called, running, over }: Others): string {
   if (running === 1) {
     const one = called.replace('mailboxes', 'mailbox').replace(/other domains$/, 'another domain');
-    return `The only ${one} is also over the bounce limit.`;
+    return `The only ${one} whose warm-up is running is also over the bounce limit.`;
   }
-  return `${over} of ${running} ${called} ${over === 1 ? 'is' : 'are'} also over the bounce limit.`;
+  return `${over} of the ${running} ${called} whose warm-up is running ${over === 1 ? 'is' : 'are'} also over the bounce limit.`;
 }

@@ -58,7 +58,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   disarmed: {
     means:
-      'A person switched protection off: a reload set guard.enforce to false (for all accounts, or in an override), removed an account, or removed every channel that people read, or a silence mutes all messages. The message says who and until when. The alert ends when enforcement is on again, the account or a channel is back in the configuration, or the silence is over. For a removed account, it also ends after three days.',
+      'A person switched protection off: a reload set guard.enforce to false (for all accounts, or in an override), removed an account, or removed every channel except recipes, or a silence mutes all messages. The message says who and until when. The alert ends when enforcement is on again, the account or a channel is back in the configuration, or the silence is over. For a removed account, it also ends after three days.',
     done: 'Where enforcement is off, Warmwarden does not change mailboxes by itself. It keeps polling and notifies you of what it would have done. It does not poll a removed account. Without a channel it keeps guarding, and this alert is the last message. During a silence it keeps guarding.',
     todo: 'If this was not intended: write `guard.enforce: true`, or put the account or the channels back, and run `warmwarden reload`; end a silence with `warmwarden silence expire ID`. Every channel except recipes gets this alert and `writes_off`, whatever the routes; no silence mutes them, and they are repeated daily.',
   },
@@ -215,9 +215,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   config_reload_failed: {
     means:
-      'Warmwarden refused a reload: the file has errors, it would drop more than a fifth of the mailboxes or every channel that people read, or the store could not be read.',
+      'Warmwarden refused a reload: the file has errors, it would remove more than 20 % of the guarded mailboxes or every channel except recipes, or the store could not be read.',
     done: 'The previous configuration stays in force.',
-    todo: 'Run `warmwarden check` and correct the file. Then run `warmwarden reload` (with --force if you intend to drop these mailboxes or channels).',
+    todo: 'Run `warmwarden check` and correct the file. Then run `warmwarden reload` (with --force if you intend to remove these mailboxes or channels).',
   },
   config_disagrees: {
     means:

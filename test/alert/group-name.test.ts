@@ -17,7 +17,7 @@ test.each([
   [
     'ends because Warmwarden acts',
     [resolved(over('emergency')), resolved(over('repeat_offender'))],
-    'bounces over the limit, Warmwarden can act again',
+    'bounces over the limit: Warmwarden can act again',
   ],
   ['such an end and another breach', [resolved(over('emergency')), breach], 'bounces over the limit, NO ACTION TAKEN'],
 ])('several alerts about %s', (_what, alerts, name) => {

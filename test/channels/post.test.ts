@@ -67,11 +67,11 @@ const channels: Readonly<Record<string, (url: string) => Channel>> = {
   slack: (url) => slackChannel({ name: 'team', url, ...people }, clock),
 };
 
-/** A receiver whose answer begins with `status` and one letter, and never ends. Its last answer's connection is `closed`. */
-async function stalling(status: number) {
+/** A receiver whose answer begins with `status` and some text, and never ends. Its last answer's connection is `closed`. */
+async function stalling(status: number, headers = {}, text = 'o') {
   const closed = Promise.withResolvers<void>();
   const server = createServer((_, response) => {
-    response.on('close', closed.resolve).writeHead(status).write('o');
+    response.on('close', closed.resolve).writeHead(status, headers).write(text);
   });
   onTestFinished(() => {
     server.closeAllConnections();
@@ -103,14 +103,24 @@ test('a success that stalls brings what came of its body', async () => {
   expect(result).toMatchObject({ kind: 'sent', answer: { status: 200, text: 'o' } });
 });
 
-test('an error whose body never ends is a failure', async () => {
-  const { url } = await stalling(503);
-  const late = { kind: 'failed', detail: 'the receiver did not answer in time', final: false };
-  expect(await sendOne(channels['webhook']?.(url), 1_000)).toMatchObject(late);
+test.each([
+  ['webhook', 503, {}, { kind: 'failed', detail: 'the receiver answered 503', final: false }],
+  ['slack', 503, {}, { kind: 'failed', detail: 'Slack answered 503 (o)', final: false }],
+  ['webhook', 429, { 'retry-after': '60' }, { kind: 'failed', retryAfterMs: 60_000 }],
+  ['webhook', 410, {}, { kind: 'gone' }],
+])('%s: a %i whose body never ends means what it means with an end', async (kind, status, headers, expected) => {
+  const { url } = await stalling(status, headers);
+  expect(await sendOne(channels[kind]?.(url), 10_000)).toMatchObject(expected);
 });
 
-test('slack: a 200 counts only with its ok, which has to come whole', async () => {
-  const { url } = await stalling(200);
-  const late = { kind: 'failed', detail: 'the receiver did not answer in time', final: false };
-  expect(await sendOne(channels['slack']?.(url), 1_000)).toMatchObject(late);
+test('slack: a 200 counts only with its ok, whether or not the body ends after it', async () => {
+  const late = (detail: string) => ({ kind: 'failed', detail, final: false });
+  for (const [text, expected] of [
+    ['ok', { kind: 'sent' }],
+    ['o', late('Slack answered 200 without ok (o)')],
+    ['', late('the receiver did not answer in time')],
+  ] as const) {
+    const { url } = await stalling(200, {}, text);
+    expect(await sendOne(channels['slack']?.(url), 1_000)).toMatchObject(expected);
+  }
 });

@@ -10,6 +10,7 @@ import { guardStates } from '../../src/model/mailbox.ts';
 import { stateBadge } from '../../src/page/parts/elements.ts';
 import { Store } from '../../src/store/store.ts';
 import { commandLine } from '../support/command-line.ts';
+import { workInEmptyFolder } from '../support/empty-folder.ts';
 import { Stage } from '../support/guarded.ts';
 import { bin, inherited, node, root, Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -122,6 +123,7 @@ describe('the configuration', () => {
 
   test('is looked for in every usual place, and each of them is named', async () => {
     vi.stubEnv('WARMWARDEN_CONFIG', '');
+    workInEmptyFolder();
     expect((await commandLine(['check'])).stderr.split('\n')[0]).toBe(
       'There is no configuration: WARMWARDEN_CONFIG is not set, and neither ./config.yaml nor /etc/warmwarden/config.yaml exists.',
     );

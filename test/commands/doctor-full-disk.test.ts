@@ -50,12 +50,12 @@ const ends = {
 };
 
 test.runIf(canMount).each(Object.keys(ends) as readonly (keyof typeof ends)[])(
-  'after %s, the full disk is the problem, and what to do is to free space',
+  'after %s, the full disk is the problem, and what to do is to free up space',
   async (end) => {
     const { code, said } = await examined(0, ends[end]);
     expect(code).toBe(1);
     expect(said).toContainEqual(
-      'problem: The disk of the store is full (0 B free): Warmwarden does not start, and a daemon that runs cannot record anything. Free space on it.',
+      'problem: The disk of the store is full (0 B free): Warmwarden does not start, and a running daemon cannot record anything. Free up space on that disk.',
     );
     expect(said.join()).not.toContain('writable folder');
     const roomy = await examined(256 * 1024, ends[end]);
@@ -66,6 +66,6 @@ test.runIf(canMount).each(Object.keys(ends) as readonly (keyof typeof ends)[])(
 test('an index that has no room on the disk is a full disk, not a folder that can not be written', () => {
   const error = Object.assign(new Error('disk I/O error'), { errcode: 4874 });
   expect(storeError('/data/w.db', error).message).toBe(
-    "The store /data/w.db can't be opened: database or disk is full. Free space on its disk.",
+    "The store /data/w.db can't be opened: its disk is full. Free up space on that disk.",
   );
 });

@@ -6,6 +6,7 @@ import { expect, test, vi } from 'vitest';
 import { Store } from '../../src/store/store.ts';
 import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
+import { workInEmptyFolder } from '../support/empty-folder.ts';
 import { Stage } from '../support/guarded.ts';
 import { Workplace } from '../support/process.ts';
 
@@ -65,6 +66,7 @@ test('a dry run says how to carry it out, and speaks of --dry-run only where it 
 });
 
 test('token new prints a token once, and the digest that lets it in', async () => {
+  workInEmptyFolder();
   const made = await warmwarden('token', 'new', 'bot', '--role', 'operator', '--json');
   const { token, sha256, ...rest } = JSON.parse(made.stdout);
   expect(sha256).toBe(createHash('sha256').update(token).digest('hex'));
@@ -76,6 +78,7 @@ test('token new prints a token once, and the digest that lets it in', async () =
 });
 
 test('token new makes keys of the recipe API, too', async () => {
+  workInEmptyFolder();
   const made = await warmwarden('token', 'new', 'bot', '--recipe-key', '--plan', 'cloud', '--json');
   expect(JSON.parse(made.stdout)).toMatchObject({ name: 'bot', kind: 'recipe_key', plan: 'cloud', role: 'viewer' });
   const { stdout } = await warmwarden('token', 'new', 'bot', '--recipe-key');

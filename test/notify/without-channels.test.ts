@@ -6,9 +6,9 @@ import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
 import { startReceiver, status } from './receiver.ts';
 import { hookTo, type Rig, rigWith } from './rig.ts';
 
-function acted(number: number): Transition {
+function acted(number: number, at = start): Transition {
   const alert = sampleAlert(number, { rule: 'guard_acted' });
-  return { kind: 'event', at: start, alert: { ...alert, fingerprint: fingerprintOf(alert) } };
+  return { kind: 'event', at, alert: { ...alert, fingerprint: fingerprintOf(alert) } };
 }
 
 function fire(rig: Rig, number: number): void {
@@ -47,6 +47,11 @@ test('acts do not wait for ever: after three days, the first channel gets what f
     3 * dayMs + hourMs,
   );
   expect([rules, waiting]).toEqual([['stale_data'], 0]);
+});
+
+test('acts wait, too, when the clock was set back behind them', async () => {
+  const { rules, waiting } = await toldAfter((rig) => rig.commit(acted(2, start + hourMs)), 2 * minuteMs);
+  expect([rules, waiting]).toEqual([['guard_acted'], 1]);
 });
 
 test('the newest thousand acts wait, and make one message', async () => {

@@ -64,7 +64,7 @@ test('a command is written before it is done, and then with its outcome, for peo
 
 test('a command that the store cannot record is refused with the cause and what to do', async () => {
   const audited = auditing(rooms);
-  const told = /^The store is failing: database or disk is full\. Free space on the disk of .*w\.db; /;
+  const told = /^The store is failing: database or disk is full\. Free up space on the disk of .*w\.db; /;
   using writes = failWrites(() => true);
   await expect(audited(ann, reload, async () => ({ result: 'done', messages: [] }))).rejects.toThrow(told);
   writes[Symbol.dispose]();

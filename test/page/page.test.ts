@@ -80,7 +80,7 @@ describe('the headline', () => {
     expect(headline(body)).toBe('All 3 mailboxes are OK.');
     expect(body).toContain('class="headline unknown"');
     expect(body).toContain(
-      'Nothing is urgent. No mailbox of northwind is guarded: the mailbox list is empty, or the configuration selects no mailbox in it.',
+      '>No mailbox of northwind is guarded: the mailbox list is empty, or the configuration selects no mailbox in it.',
     );
     expect(body).toContain('Guarding 3 mailboxes on 1 account since');
   });

@@ -1,11 +1,12 @@
 // The store is deleted while Warmwarden runs, and the next process begins with a new, empty one: what was lost is said, and the
 // emergency stop, which a person set, does not end with it.
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import type { WriteScope, WritesOff } from '../../src/model/write-scope.ts';
+import { backUp } from '../../src/store/file/copies.ts';
 import { Store } from '../../src/store/store.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { alertOf, now } from '../store/records.ts';
@@ -34,13 +35,44 @@ test('an emergency stop outlives its store: nothing is changed, and the message 
   expect(stage.notified('store_failing')).toEqual(['firing', 'resolved']);
   const ended = stage.receiver.alerts().find(({ rule, status }) => rule === 'store_failing' && status === 'resolved');
   expect(ended?.sentences.join(' ')).toContain(
-    'Warmwarden started with a new, empty store: it no longer knows its earlier actions and silences. It restored the emergency stop that was in force.',
+    'does not act where an emergency stop is in force. Warmwarden no longer knows its earlier actions and silences. It restored the emergency stop that was in force.',
   );
   await stage.writes(false);
   await stage.run(hourMs);
   expect(stage.posts).toMatchObject([{ email: amelia, change: 'recovery' }]);
   await stage.restart();
   expect(stage.fleet().writesOff(stage.clock.now())).toEqual([]);
+});
+
+test.each([
+  ['a restored backup', (path: string) => truncateSync(path, 8_192)],
+  ['a backup that was renamed over it while Warmwarden ran', null],
+])('an emergency stop outlives its store, too, where %s is older than the stop', async (_what, damage) => {
+  const poll = { health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
+  const expectErrors = ['The store is failing.', 'composing messages failed'];
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia), poll, expectErrors });
+  await stage.run(minuteMs);
+  const path = join(stage.folder, 'data', 'warmwarden.db');
+  const backup = join(stage.folder, 'backup.db');
+  await backUp(path, backup);
+  await stage.writes(true);
+  await stage.run(minuteMs);
+  const restore = () => renameSync(backup, path);
+  if (damage) damage(path);
+  else restore();
+  await stage.run(minuteMs);
+  expect(stage.notified('store_failing')).toEqual(['firing']);
+  await stage.restart(() => {
+    if (!damage) return;
+    remove(path);
+    restore();
+  });
+  await stage.run(4 * hourMs);
+  expect([stage.mailbox(amelia).verdict?.answer.wanted, stage.posts]).toEqual(['recovery', []]);
+  const ended = stage.receiver.alerts().find(({ rule, status }) => rule === 'store_failing' && status === 'resolved');
+  expect(ended?.sentences.join(' ')).toBe(
+    'Warmwarden guards and records its decisions again. It does not act where an emergency stop is in force. The store lacked the emergency stop that was in force before it failed. Warmwarden restored it.',
+  );
 });
 
 describe('a start beside the note of a store that failed', () => {
@@ -76,9 +108,9 @@ describe('a start beside the note of a store that failed', () => {
     expect(first).toEqual({ news: [`Created a new, empty store: ${path}.`], warnings: [] });
     expect(store.news).toEqual([]);
     expect(store.warnings).toEqual([
-      `Created a new, empty store: ${path}. The last process had another one, which failed and was deleted, replaced or moved away. Warmwarden started with a new, empty store: it no longer knows its earlier actions, its silences and any emergency stop.`,
+      `Created a new, empty store: ${path}. The previous store failed, and was deleted, replaced or moved away. Warmwarden no longer knows its earlier actions and silences. No emergency stop was in force.`,
     ]);
-    expect(await store.outage()).toEqual({ ...outage, newStore: { stops: 0, more: 0 } });
+    expect(await store.outage()).toEqual({ ...outage, loss: { everything: true, stops: 0, more: 0 } });
   });
 
   test('puts the stops that were in force and have not expired in force again, once', async () => {
@@ -108,7 +140,7 @@ describe('a start beside the note of a store that failed', () => {
       [],
       [],
     ]);
-    expect(await again.outage()).toMatchObject({ newStore: { stops: 2 } });
+    expect(await again.outage()).toMatchObject({ loss: { stops: 2 } });
     await again.close();
     remove(path);
     const third = await Store.open(path, now + 4);
@@ -116,10 +148,59 @@ describe('a start beside the note of a store that failed', () => {
     await third.close();
   });
 
-  test('in the same store puts nothing in force, and says nothing', async () => {
-    const { store, writesOff } = await next([stopOf(everywhere)], () => {});
-    expect([await writesOff(), store.warnings, store.news]).toEqual([[], [], []]);
-    expect(await store.outage()).toEqual(outage);
+  test('says nothing where the store has the stops', async () => {
+    const { path, store, writesOff } = await next([stopOf(everywhere)], () => {});
+    const known = await writesOff();
+    expect([known, store.warnings]).toMatchObject([
+      [{ by: 'ann' }],
+      ['The store lacked the emergency stop that was in force before it failed. Warmwarden restored it.'],
+    ]);
+    await store.keepOutage(outage);
+    store.keepStops(known);
+    await store.close();
+    const again = await Store.open(path, now + 1);
+    expect([(await again.loadPicture()).writesOff, again.warnings, again.news]).toEqual([known, [], []]);
+    await again.close();
+  });
+
+  test('finds a note that was deleted, or could not be written, while the store failed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-lost-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const data = join(folder, 'data');
+    const path = join(data, 'warmwarden.db');
+    const failing = await Store.open(path, now);
+    const look = async () => {
+      await failing.keepOutage(outage);
+      failing.keepStops([stopOf(everywhere)]);
+    };
+    await look();
+    renameSync(data, join(folder, 'away'));
+    await look();
+    mkdirSync(data);
+    await look();
+    rmSync(`${path}.failing`);
+    await look();
+    await failing.close();
+    const store = await Store.open(path, now + 1);
+    expect(store.warnings.join()).toContain('It restored the emergency stop that was in force.');
+    await store.close();
+  });
+
+  test('does not know whether a stop was in force where the note does not say', async () => {
+    const notes = [
+      JSON.stringify({ alert: outage.alert, notified: outage.notified }),
+      '{"stops": [{"sco',
+      '\0'.repeat(99),
+    ];
+    for (const note of notes) {
+      const { store } = await next([], (path) => {
+        remove(path);
+        writeFileSync(`${path}.failing`, note);
+      });
+      expect(store.warnings.join()).toContain(
+        'Warmwarden no longer knows its earlier actions and silences, nor whether an emergency stop was in force: if so, set it again.',
+      );
+    }
   });
 
   test('restores as many as the note has room for, the widest first, and says how many are missing', async () => {
@@ -131,7 +212,7 @@ describe('a start beside the note of a store that failed', () => {
     expect(noteBytes).toBe(8_192);
     expect([restored.length > 20, restored.some(({ scope }) => scope.kind === 'everything')]).toEqual([true, true]);
     expect(store.warnings.join()).toContain(
-      `It restored the ${restored.length} emergency stops that were in force. It could not restore ${201 - restored.length} more`,
+      `It restored the ${restored.length} emergency stops that were in force. Warmwarden could not restore ${201 - restored.length} more`,
     );
   });
 

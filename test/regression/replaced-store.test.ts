@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { backUp } from '../../src/store/file/copies.ts';
+import { identityOf } from '../../src/store/file/identity.ts';
 import { putOrphanedWalAside } from '../../src/store/file/orphaned-wal.ts';
 import { Store } from '../../src/store/store.ts';
 import { alertOf, noAlerts, now } from '../store/records.ts';
@@ -57,7 +58,12 @@ async function opened(path = join(newFolder(), 'warmwarden.db')) {
 function killed(path: string) {
   const folder = join(newFolder(), 'data');
   execFileSync('cp', ['-a', join(path, '..'), folder]);
-  return { folder, file: join(folder, 'warmwarden.db') };
+  const file = join(folder, 'warmwarden.db');
+  // A kill leaves the files that were there; `cp` makes others.
+  let note = readFileSync(`${file}.failing`, 'utf8');
+  for (const ending of ['', '-wal']) note = note.replace(identityOf(path + ending), identityOf(file + ending));
+  writeFileSync(`${file}.failing`, note);
+  return { folder, file };
 }
 
 /** What the next process puts aside of that. */
@@ -88,6 +94,23 @@ const putThere: readonly (readonly [
   ['a backup that is copied over it', (path, { backup }) => copyFileSync(backup, path)],
 ];
 
+test('a plain copy from before the last start, copied over the store, is noticed before anything is written', async () => {
+  const { path, store } = await opened();
+  await store.close();
+  const copy = join(newFolder(), 'copy.db');
+  copyFileSync(path, copy);
+  const next = await Store.open(path, now);
+  onTestFinished(() => next.close());
+  const alerts = (count: number) => Array.from({ length: count }, (_, n) => alertOf(`n${n}`, { since: now + count }));
+  await next.recordAlerts({ ...noAlerts, changed: alerts(300) });
+  copyFileSync(copy, path);
+  await expect(next.proveWritable(now)).rejects.toThrow(/overwritten|truncated/);
+  await expect(next.recordAlerts({ ...noAlerts, changed: alerts(50) })).rejects.toThrow(/overwritten|truncated/);
+  await next.close();
+  using reader = new DatabaseSync(path, { readOnly: true });
+  expect(reader.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
+});
+
 describe('a WAL whose file is not there any more', () => {
   test.each(putThere)('is put aside by the next start, which continues with %s', async (_what, put) => {
     const { path, notice, ...of } = await opened();
@@ -102,6 +125,26 @@ describe('a WAL whose file is not there any more', () => {
     expect(next.store.warnings).toEqual([
       expect.stringContaining(`${next.file} is not the file that the last process had open.`),
     ]);
+  });
+
+  test.each(putThere)('is put aside, too, when the process was killed before it noticed %s', async (_what, put) => {
+    const { path, notice: _, ...of } = await opened();
+    put(path, of);
+    expect(await afterKill(path)).toMatchObject({
+      alerts: 100,
+      check: 'ok',
+      aside: ['warmwarden.db.aside-1-shm', 'warmwarden.db.aside-1-wal'],
+    });
+  });
+
+  test('is put aside, too, when nothing was put in the place of the file', async () => {
+    const { path } = await opened();
+    renameSync(path, `${path}.away`);
+    const { file, folder, aside } = await afterKill(path);
+    expect(aside).toEqual(['warmwarden.db.aside-1-shm', 'warmwarden.db.aside-1-wal']);
+    renameSync(join(folder, 'warmwarden.db.away'), `${file}.aside-1`);
+    using earlier = new DatabaseSync(`${file}.aside-1`);
+    expect(earlier.prepare('SELECT count(*) AS n FROM alerts').get()).toEqual({ n: 200 });
   });
 
   const cuts = [[0], [8_192]];

@@ -98,7 +98,7 @@ describe('a store that fails while the daemon runs', () => {
       .find(({ rule }) => rule === 'store_failing')
       ?.sentences.join(' ');
     expect(said).toContain('was deleted or replaced while Warmwarden was running');
-    expect(said).toContain('back, and Warmwarden continues.');
+    expect(said).toContain('back with `mv`, and Warmwarden continues');
     renameSync(`${path}.away`, path);
     await run(3 * minuteMs);
     expect([await ready(), notified('store_failing')]).toEqual(['200 ready', ['firing', 'resolved']]);
@@ -450,7 +450,5 @@ describe('a damaged row', () => {
 test('a store on a full disk is not opened, and the message says what to do about it', () => {
   const full = Object.assign(new Error('database or disk is full'), { errcode: 13 });
   const { message } = storeError('/data/warmwarden.db', full);
-  expect(message).toBe(
-    "The store /data/warmwarden.db can't be opened: database or disk is full. Free space on its disk.",
-  );
+  expect(message).toBe("The store /data/warmwarden.db can't be opened: its disk is full. Free up space on that disk.");
 });

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeSharedFolder, removeSharedFolder } from './shared-folder.ts';
 
 const bin = join(import.meta.dirname, '../../src/bin.js');
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-compiled-'));
@@ -15,6 +16,7 @@ const roomBytes = 2 ** 30;
 export function setup(): void {
   process.env['NODE_COMPILE_CACHE'] = folder;
   if (hasRoom()) process.env['TMPDIR'] = inMemory;
+  makeSharedFolder();
   execFileSync(process.execPath, [bin, '--help']);
 }
 
@@ -25,5 +27,6 @@ function hasRoom(): boolean {
 }
 
 export function teardown(): void {
+  removeSharedFolder();
   rmSync(folder, { recursive: true, force: true });
 }

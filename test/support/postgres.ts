@@ -4,12 +4,15 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
+  chmodSync,
   chownSync,
   existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -19,10 +22,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { PostgresPlace } from '../../src/model/store-place.ts';
+import { sharedFolder } from './shared-folder.ts';
 import { until } from './until.ts';
 
 /** PostgreSQL refuses to run as root: then it runs as nobody. */
-const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const isRoot = process.getuid?.() === 0;
+const nobody = isRoot ? { uid: 65_534, gid: 65_534 } : {};
 
 export class TestPostgres implements AsyncDisposable {
   readonly #place: Omit<PostgresPlace, 'database' | 'path'>;
@@ -238,7 +243,29 @@ function bundledBinaries(): string | null {
     const link = join(folder, target);
     if (!existsSync(link)) symlinkSync(join(folder, source), link);
   }
-  return join(folder, 'native/bin');
+  return join(isOpenToAll(folder) ? join(folder, 'native') : copyOf(join(folder, 'native')), 'bin');
+}
+
+/** Whether `nobody` may enter it, too: the home of root, say, is closed. */
+function isOpenToAll(folder: string): boolean {
+  if (!isRoot) return true;
+  const isOpen = (statSync(folder).mode & 0o001) !== 0;
+  return isOpen && (folder === dirname(folder) || isOpenToAll(dirname(folder)));
+}
+
+/** One for all tests of a run, which may ask for it at the same time. */
+function copyOf(native: string): string {
+  const copy = join(sharedFolder(), 'postgres');
+  if (existsSync(copy)) return copy;
+  const part = mkdtempSync(`${copy}-`);
+  execFileSync('cp', ['-RL', `${native}/.`, part]);
+  chmodSync(part, 0o755);
+  try {
+    renameSync(part, copy);
+  } catch {
+    rmSync(part, { recursive: true });
+  }
+  return copy;
 }
 
 async function freePort(): Promise<number> {

@@ -44,15 +44,15 @@ test('the kinds of the recent bounces and the others that bounce too are counted
   };
   expect(causes({ warmup: { at: start, answer } }, 3)).toEqual([
     'Of the last 3 bounces, 2 were hard (invalid_recipient), 1 soft.',
-    '3 of 4 other mailboxes of acme.example are also over the bounce limit.',
+    '3 of the 4 other mailboxes of acme.example whose warm-up is running are also over the bounce limit.',
   ]);
 });
 
 test('a single other mailbox is not counted: it is the only one', () => {
   const named = (called: string) => causeSentences(sampleMailbox({}), breach, [{ called, running: 1, over: 1 }], 'UTC');
   expect([...named('other mailboxes of acme.example'), ...named('mailboxes at google on other domains')]).toEqual([
-    'The only other mailbox of acme.example is also over the bounce limit.',
-    'The only mailbox at google on another domain is also over the bounce limit.',
+    'The only other mailbox of acme.example whose warm-up is running is also over the bounce limit.',
+    'The only mailbox at google on another domain whose warm-up is running is also over the bounce limit.',
   ]);
 });
 

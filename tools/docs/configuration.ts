@@ -31,7 +31,7 @@ token where \`server.auth\` has tokens, and none where it has none.
 \`reload --dry-run\` says what would change: settings, accounts, mailboxes, alerts that end, verdicts that change. Warmwarden
 reads and checks the file first. A file with a mistake changes nothing: the log says so, \`config_reload_failed\` fires, and
 \`warmwarden_config_last_reload_successful\` is 0 until the next valid file. The same happens with a file
-that removes more than 20 % of the guarded mailboxes, or every channel that people read (all but recipes). If you intend that, use
+that removes more than 20 % of the guarded mailboxes, or every channel except recipes. If you intend that, use
 \`--force\`, which shows the effect and asks first (\`--yes\` without a terminal).
 
 | changed | what happens |
@@ -40,7 +40,7 @@ that removes more than 20 % of the guarded mailboxes, or every channel that peop
 | address, key, rate limit or headroom of an account; \`poll\`, \`api\` | its loop starts again after it has read back what it sent; spent requests still count |
 | an account that is new or gone | its loop begins, or ends in the same way; the alerts of a removed account end |
 | a channel | only that channel is replaced; what waits in the outbox under its name is sent by the new one |
-| every channel that people read is gone (\`--force\`) | they get \`disarmed\` as their last message, with the name of the file ([alerts](alerts.md#without-a-channel)) |
+| every channel except recipes is gone (\`--force\`) | they get \`disarmed\` as their last message, with the name of the file ([alerts](alerts.md#without-a-channel)) |
 | \`store\`, \`server.listen\`, \`log.format\` and whatever is not named here | the answer says that it needs a restart |
 
 Environment variables keep their values from the start: a running process cannot get new ones.

@@ -127,21 +127,25 @@ interface ChannelsRemoval {
 const channelsNamed = 5;
 const channelsSubject = subjectOf(noAccount, 'channels');
 
-/** A reload removed all channels that people read. They get it as their last message. */
+/** A reload removed every channel except recipes. They get it as their last message. */
 export function channelsRemoved({ channels, file, by, at }: ChannelsRemoval, { command, zone }: Words): Condition {
   const sentences = [
     `Reloaded by ${by} on ${momentText(at, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${firstText(channels, channelsNamed)}.`,
     'Warmwarden keeps guarding the mailboxes, but it can no longer notify you: this is the last message that it sends.',
     `If that was not intended: put alerts.channels back into ${file}, then run \`${command} reload\`.`,
   ];
-  const title = 'every channel that people read was removed, so Warmwarden cannot notify you';
+  const title = 'every channel except recipes was removed, so Warmwarden can no longer notify you';
   const facts = { title, sentences, numbers: { until: null } };
   return { subject: channelsSubject, severity: 'warning', active: true, ...atOnce, facts };
 }
 
 /** The end of that alert. */
 export function channelsBack(): Condition {
-  const facts = { title: 'Warmwarden can notify you again: there is a channel', sentences: [], numbers: {} };
+  const facts = {
+    title: 'Warmwarden can notify you again: the configuration has a channel',
+    sentences: [],
+    numbers: {},
+  };
   return { subject: channelsSubject, severity: 'warning', active: false, ...atOnce, facts };
 }
 

@@ -8,7 +8,7 @@ import {
   type Subject,
   type Transition,
 } from '../../model/alert.ts';
-import { endTitleOf, type NewStore, newStoreText, type StoreFailure, titleOf } from '../../model/store-failure.ts';
+import { endTitleOf, type Loss, lossText, type StoreFailure, titleOf } from '../../model/store-failure.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
 import { atOnce, type Condition } from '../condition.ts';
@@ -24,20 +24,20 @@ const storeSubject: Subject = {
 export const storeFingerprint = fingerprintOf(storeSubject);
 
 /**
- * `failure`: what is wrong with the store; null when nothing is. `before`: what the messages said is wrong. `newStore`: the one that
- * works now, where it is not the one that failed.
+ * `failure`: what is wrong with the store; null when nothing is. `before`: what the messages said is wrong. `loss`: what the one
+ * that works now lacked.
  */
 export function storeFailing(
   failure: StoreFailure | null,
   before: AlertFacts | null,
-  newStore: NewStore | null = null,
+  loss: Loss | null = null,
 ): Condition {
   return {
     subject: storeSubject,
     severity: 'critical',
     active: failure !== null,
     ...atOnce,
-    facts: failure === null ? factsOfEnd(before, newStore) : factsOf(failure),
+    facts: failure === null ? factsOfEnd(before, loss) : factsOf(failure),
   };
 }
 
@@ -49,9 +49,12 @@ function factsOf(failure: StoreFailure): AlertFacts {
   return { title: titleOf(failure), sentences: [sentence(failure.said), meanwhile, failure.remedy], numbers: {} };
 }
 
-function factsOfEnd(before: AlertFacts | null, newStore: NewStore | null): AlertFacts {
-  const works = 'Warmwarden guards, records its decisions and acts on them again.';
-  const sentences = newStore === null ? [works] : [works, newStoreText(newStore)];
+function factsOfEnd(before: AlertFacts | null, loss: Loss | null): AlertFacts {
+  const works =
+    (loss?.stops ?? 0) === 0
+      ? 'Warmwarden guards, records its decisions and acts on them again.'
+      : 'Warmwarden guards and records its decisions again. It does not act where an emergency stop is in force.';
+  const sentences = loss === null ? [works] : [works, lossText(loss)];
   return { title: endTitleOf(before?.title ?? ''), sentences, numbers: {} };
 }
 

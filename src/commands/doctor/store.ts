@@ -78,8 +78,13 @@ const bytesOf = (path: string) => sizeOf(path) + sizeOf(`${path}-wal`);
 function disk(path: string): readonly Examined[] {
   const free = freeBytesBeside(path);
   if (free < leastToStartBytes) {
-    const effect = 'Warmwarden does not start, and a daemon that runs cannot record anything';
-    return [store('problem', `The disk of the store is full (${bytesText(free)} free): ${effect}. Free space on it.`)];
+    const effect = 'Warmwarden does not start, and a running daemon cannot record anything';
+    return [
+      store(
+        'problem',
+        `The disk of the store is full (${bytesText(free)} free): ${effect}. Free up space on that disk.`,
+      ),
+    ];
   }
   if (free >= Math.max(leastFreeBytes, bytesOf(path))) return [];
   return [store('warning', `The disk of the store has only ${bytesText(free)} of free space.`)];

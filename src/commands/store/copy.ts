@@ -20,7 +20,8 @@ export interface CopyOptions extends JsonOptions {
 export async function copyInto({ config, from, to, json = false }: CopyOptions): Promise<void> {
   const [file, place] = [fileOf(from), to === undefined ? configured(config) : named(to)];
   const { copyStore } = await import('../../store/copy.ts');
-  const tables = await copyStore(file, place, systemClock().now());
+  const { tables, warnings } = await copyStore(file, place, systemClock().now());
+  for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
   if (json) return void printJson('store copy', { from: file, to: nameOf(place), rows, tables: [...tables] });
   const columns = [{ title: 'ROWS', numbers: true }, { title: 'TABLE' }];

@@ -39,7 +39,10 @@ export async function switchInStore(file: string, request: WritesRequest): Promi
       judgeAgain: async () => {},
     };
     const outcome = await writesCommand(rooms, auditing(rooms))(request);
-    return outcome.result === 'done' ? { ...outcome, messages: [...outcome.messages, later] } : outcome;
+    const { result, messages } = outcome;
+    // The next start will not find again what this one did.
+    const found = typeof place === 'string' ? store.warnings : [];
+    return { ...outcome, messages: [...found, ...messages, ...(result === 'done' ? [later] : [])] };
   } finally {
     await store.close();
   }

@@ -70,7 +70,7 @@ export const operationRoutes: readonly Described[] = [
     access: 'operator',
     parameters: inQuery(reloadParameters, {
       dry_run: 'Only say what would change.',
-      force: 'Also accept a file that removes more than 20 % of the mailboxes, or every channel that people read.',
+      force: 'Also accept a file that removes more than 20 % of the mailboxes, or every channel except recipes.',
     }),
     answers: { ...outcomes, 200: outcome('The file was accepted.') },
     refusals: ['bad_request'],

@@ -93,6 +93,7 @@ export function connect(path: string, listen: QueryListener = () => {}): Connect
     const held = new StoreLock(file);
     lock = held;
     const aside = putOrphanedWalAside(file);
+    held.refuseOther();
     const database = new DatabaseSync(file);
     refuseForeign(database, path);
     // Of a new store: what is deleted can be given back to the disk (free-pages.ts).
@@ -148,7 +149,7 @@ export function storeError(path: string, error: unknown): Error {
   }
   if (error instanceof StoreError || error instanceof NewerStoreError) return error;
   if (isFull(error))
-    return new StoreError(`The store ${path} can't be opened: database or disk is full. Free space on its disk.`);
+    return new StoreError(`The store ${path} can't be opened: its disk is full. Free up space on that disk.`);
   const said = errorText(error);
   const foreign =
     /not a database|malformed|no such (table|column)|already exists/.test(said) && !said.includes('EEXIST');

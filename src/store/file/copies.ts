@@ -1,6 +1,6 @@
 // A copy of a store beside its daemon, and a store that is rewritten to give its free space back.
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { hourMs } from '../../model/time.ts';
@@ -10,7 +10,7 @@ import type { Tables } from '../schema/tables.ts';
 import { connect, connectReadOnly, storeError } from './connection.ts';
 import { sizeOf } from './identity.ts';
 import { StoreLock } from './lock.ts';
-import { create, prepare } from './place.ts';
+import { create, prepare, syncToDisk } from './place.ts';
 
 /** While it is written: each backup has its own, for another one may be under way to the same file. */
 const partOf = (file: string) => `${file}.${randomUUID().slice(0, 8)}.warmwarden.part`;
@@ -89,16 +89,15 @@ async function refuseDamaged(part: string): Promise<void> {
   }
 }
 
-function syncToDisk(path: string): void {
-  const handle = openSync(path, 'r');
-  fsyncSync(handle);
-  closeSync(handle);
-}
-
 /** Throws HeldStoreError while a daemon uses the store, and StoreError. Changes nothing in it. */
 export function refuseHeld(path: string): void {
   try {
-    new StoreLock(prepare(path)).close();
+    const lock = new StoreLock(prepare(path));
+    try {
+      lock.refuseOther();
+    } finally {
+      lock.close();
+    }
   } catch (error) {
     throw storeError(path, error);
   }
@@ -106,13 +105,14 @@ export function refuseHeld(path: string): void {
 
 /**
  * Rewrites the store, so that it takes no more than it holds, and from then on gives back by itself what is freed. No daemon
- * may use it. Throws HeldStoreError, StoreError and NewerStoreError.
+ * may use it. Returns sentences about what was found at its path. Throws HeldStoreError, StoreError and NewerStoreError.
  */
-export async function vacuum(path: string): Promise<void> {
+export async function vacuum(path: string): Promise<readonly string[]> {
   const connection = connect(path);
   try {
     refuseNewer(await schemaOf(connection.db));
     await rewrite(connection.db);
+    return connection.warnings;
   } catch (error) {
     throw storeError(path, error);
   } finally {

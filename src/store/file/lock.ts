@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { type EpochMs, minuteMs } from '../../model/time.ts';
 import { AtRiskError, HeldStoreError } from '../failure.ts';
-import { identityOf } from './identity.ts';
+import { identityOf, sizeOf } from './identity.ts';
 import { create, lockOf } from './place.ts';
 
 export class StoreLock {
@@ -17,10 +17,11 @@ export class StoreLock {
     this.#file = file;
     this.#held = lockedOrNull(lockOf(file)) ?? refuse(file);
     this.#identity = identityOf(lockOf(file));
-    // Whoever deleted the lock's file did not end the process that held it.
-    if (livingHolder(file) === null) return;
-    this.#held.close();
-    refuse(file);
+  }
+
+  /** Whoever deleted the lock's file did not end the process that held it. Throws StoreError as the constructor does. */
+  refuseOther(): void {
+    if (livingHolder(this.#file) !== null) refuse(this.#file);
   }
 
   /** Before each write. A lock whose file was deleted admits others: it is taken again. Throws when somebody was faster. */
@@ -59,8 +60,9 @@ function refuse(file: string): never {
   throw new HeldStoreError(file, holderOf(file) ?? 'another process');
 }
 
-/** As the store names it; null when it can't be read. */
+/** As the store names it; null when it can't be read. Beside an empty file, SQLite would delete the WAL. */
 function holderOf(file: string): string | null {
+  if (sizeOf(file) === 0) return null;
   try {
     const database = new DatabaseSync(file, { readOnly: true });
     try {

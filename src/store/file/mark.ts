@@ -22,25 +22,30 @@ const largestMark = 2 ** 31 - 1;
 export class FileMark {
   /** Open for as long as SQLite has the file open: closing it would take this process's locks on the file away. */
   readonly #fd: number;
-  readonly #expected: ReadonlySet<string>;
+  readonly #mark: string;
+  /** What the head had before the mark, which may be in the WAL alone while somebody reads. Empty once the head had the mark. */
+  #earlier: ReadonlySet<string>;
   /** Of the file, when it was last found sound. */
   #bytes = 0;
 
-  private constructor(fd: number, expected: ReadonlySet<string>) {
+  private constructor(fd: number, mark: string, earlier: ReadonlySet<string>) {
     this.#fd = fd;
-    this.#expected = expected;
+    this.#mark = mark;
+    this.#earlier = earlier;
   }
 
-  /** Marks the file, which is open and may be written. */
-  static async put(db: Kysely<Tables>, file: string): Promise<FileMark> {
+  /** Marks the file, which is open and may be written. `remember`: keeps for the next process what its head may be marked with. */
+  static async put(db: Kysely<Tables>, file: string, remember: (marks: readonly string[]) => void): Promise<FileMark> {
     const fd = openSync(file, 'r');
     try {
-      const before = headOf(fd);
+      const before = headOf(fd)?.mark ?? '';
       const mark = randomInt(1, largestMark);
+      remember([before, markWith(mark)].filter((one) => one !== ''));
       await sql`PRAGMA user_version = ${sql.lit(mark)}`.execute(db);
       await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(db);
-      // While somebody reads, the mark may still be in the WAL alone.
-      return new FileMark(fd, new Set([before?.mark ?? '', markWith(mark), headOf(fd)?.mark ?? '']));
+      const shown = headOf(fd)?.mark ?? '';
+      if (shown === markWith(mark)) remember([shown]);
+      return new FileMark(fd, markWith(mark), new Set([before, shown]));
     } catch (error) {
       closeSync(fd);
       throw error;
@@ -51,7 +56,8 @@ export class FileMark {
   get content(): 'ours' | 'cut' | 'other' | 'none' {
     const head = headOf(this.#fd);
     if (head === null) return 'ours';
-    if (!this.#expected.has(head.mark)) return head.isDatabase ? 'other' : 'none';
+    if (head.mark === this.#mark) this.#earlier = new Set();
+    else if (!this.#earlier.has(head.mark)) return head.isDatabase ? 'other' : 'none';
     // Either alone is no loss: SQLite shortens a file that gave space back, and says so in its head; and beside somebody who reads,
     // it may copy the head out of the WAL, but not yet the pages that were added.
     if (head.fileBytes < this.#bytes && head.fileBytes < head.countedBytes) return 'cut';
@@ -61,7 +67,7 @@ export class FileMark {
 
   /** What the file that the WAL belongs to can be known by, when it is not at its path any more, was cut short or overwritten. */
   get traits(): Replaced['file'] {
-    const marks = [...this.#expected];
+    const marks = [this.#mark, ...this.#earlier];
     if (this.content === 'other') return { marks, stamp: null };
     // What is left of it may have lost its mark. SQLite may bring that back out of the WAL.
     return { marks: [...marks, headOf(this.#fd)?.mark ?? ''], stamp: stampOf(this.#fd) };

@@ -1,6 +1,7 @@
-// A store that a start creates where there was one before: what the last process left beside it is put into it.
+// What a store lacks that a start creates, or finds in the place of the one that failed: what the last process left beside it is put
+// into it.
 import type { Kysely } from 'kysely';
-import { type NewStore, newStoreText } from '../../model/store-failure.ts';
+import { type Loss, lossText } from '../../model/store-failure.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { isOff, scopeKey, type WritesOff } from '../../model/write-scope.ts';
 import { metaOf, setMeta } from '../schema/migrations.ts';
@@ -13,6 +14,7 @@ type Db = Kysely<Tables>;
 /** In `meta`: with which outage that people were notified of the store before it was lost, and what is known of that one. */
 const lostWith = 'lost_with';
 const restored = '(restored: the store that had it was lost)';
+const gone = 'The previous store failed, and was deleted, replaced or moved away.';
 
 /** For the log. */
 export interface Beginning {
@@ -20,22 +22,34 @@ export interface Beginning {
   readonly warnings: readonly string[];
 }
 
-/** Names the holder of a store that was opened. In the same transaction a new one gets what was left of the one before. */
+/**
+ * Names the holder of a store that was opened. In the same transaction it gets the emergency stops that were in force while the one
+ * before it failed: a backup, or an empty store, may lack them.
+ */
 export function begin(db: Db, file: string, { left, now }: { left: Left; now: EpochMs }): Promise<Beginning> {
   return db.transaction().execute(async (trx) => {
     const isNew = (await metaOf(trx, 'holder')) === null;
     await setMeta(trx, 'holder', nameOfHolder(now));
-    if (!isNew) return { news: [], warnings: [] };
     const said = `Created a new, empty store: ${file}.`;
-    const { outage, stops, replaced, more } = left;
-    if (!outage && !stops && !replaced) return { news: [said], warnings: [] };
-    const inForce = (stops ?? []).filter((stop) => isOff(stop, now));
-    await putStops(trx, inForce);
-    const newStore: NewStore = { stops: inForce.length, more };
-    if (outage) await setMeta(trx, lostWith, JSON.stringify({ outage: outage.alert.firingAt, newStore }));
-    const lost = 'The last process had another one, which failed and was deleted, replaced or moved away.';
-    return { news: [], warnings: [`${said} ${lost} ${newStoreText(newStore)}`] };
+    const { outage, stops, replaced, more, unreadable } = left;
+    if (!outage && !stops && !replaced && !unreadable) return { news: isNew ? [said] : [], warnings: [] };
+    const lacking = await lackingIn(
+      trx,
+      (stops ?? []).filter((stop) => isOff(stop, now)),
+    );
+    if (!isNew && lacking.length === 0) return { news: [], warnings: [] };
+    await putStops(trx, lacking);
+    const loss: Loss = { everything: isNew, stops: stops && lacking.length, more };
+    if (outage) await setMeta(trx, lostWith, JSON.stringify({ outage: outage.alert.firingAt, loss }));
+    return { news: [], warnings: [isNew ? `${said} ${gone} ${lossText(loss)}` : lossText(loss)] };
   });
+}
+
+/** Those of the stops that the store does not have. */
+async function lackingIn(trx: Db, stops: readonly WritesOff[]): Promise<readonly WritesOff[]> {
+  const rows = await trx.selectFrom('writes_off').select('scope').execute();
+  const known = new Set(rows.map(({ scope }) => scope));
+  return stops.filter(({ scope }) => !known.has(scopeKey(scope)));
 }
 
 async function putStops(trx: Db, stops: readonly WritesOff[]): Promise<void> {
@@ -46,8 +60,8 @@ async function putStops(trx: Db, stops: readonly WritesOff[]): Promise<void> {
   if (rows.length > 0) await trx.insertInto('writes_off').values(rows).execute();
 }
 
-/** What the store knows of the one that failed before it; null where that outage, which began then, was its own. */
-export async function newStoreIn(db: Db, outage: EpochMs | null): Promise<NewStore | null> {
+/** What was lost with the store that failed before this one; null where that outage, which began then, was its own. */
+export async function lossIn(db: Db, outage: EpochMs | null): Promise<Loss | null> {
   const known = JSON.parse((await metaOf(db, lostWith)) ?? '{}');
-  return known.outage === outage && outage !== null ? known.newStore : null;
+  return known.outage === outage && outage !== null ? (known.loss ?? null) : null;
 }

@@ -1,9 +1,10 @@
-// A note beside the store for the next process: that people were notified that it fails, which emergency stops were in force, and
-// whether the file was deleted or replaced. The store itself may take nothing then, and it may be another one at the next start.
+// A note beside the store for the next process: what the file can be known by, that people were notified that it fails, which emergency
+// stops were in force, and whether the file was deleted or replaced. The store itself may take nothing then, and it may be another
+// one at the next start.
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import type { NotifiedOutage } from '../../model/store-failure.ts';
 import type { WritesOff } from '../../model/write-scope.ts';
-import { create, noteOf } from './place.ts';
+import { create, noteOf, syncToDisk } from './place.ts';
 
 /** Used while there is space, and from then on written over in place: a full disk takes the note too. */
 const reservedBytes = 8192;
@@ -16,42 +17,77 @@ export interface Replaced {
   readonly wal: string | null;
 }
 
+/** The file that the process has open: which file it is and which its WAL (`identityOf`), and what its head may be marked with. */
+export interface OpenFile {
+  readonly file: string;
+  readonly wal: string;
+  readonly marks: readonly string[];
+}
+
 /** What the last process left. Each part may be missing. */
 export interface Left {
+  /** null: it ended in order, or did not say. */
+  readonly open: OpenFile | null;
   readonly outage: Pick<NotifiedOutage, 'alert' | 'notified'> | null;
   /** null: it did not say. */
   readonly stops: readonly WritesOff[] | null;
   /** Emergency stops that did not fit. */
   readonly more: number;
   readonly replaced: Replaced | null;
+  /** There is a note, and nothing can be read of it. */
+  readonly unreadable?: true;
 }
 
-const nothing: Left = { outage: null, stops: null, more: 0, replaced: null };
+const nothing: Left = { open: null, outage: null, stops: null, more: 0, replaced: null };
 
 /** What can be read of the note beside the store in the file. Never throws. */
 export function leftBeside(file: string): Left {
+  const text = textIn(noteOf(file));
+  if (text.trim() === '') return nothing;
   try {
-    const { alert, notified, stops, more, replaced } = JSON.parse(readFileSync(noteOf(file), 'utf8'));
+    const { open, alert, notified, stops, more, replaced } = JSON.parse(text);
     return {
+      open: Array.isArray(open?.marks) ? open : null,
       outage: isAlert(alert ?? {}) && Array.isArray(notified) ? { alert, notified } : null,
       stops: Array.isArray(stops) ? stops.filter(isStop) : null,
       more: typeof more === 'number' ? more : 0,
       replaced: isReplaced(replaced) ? replaced : null,
     };
   } catch {
-    return nothing;
+    return { ...nothing, unreadable: true };
+  }
+}
+
+/** Empty when it can't be read. */
+function textIn(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
   }
 }
 
 export class OutageNote {
   readonly #file: string;
   #left: Left;
+  /** The last one could not be written. */
+  #isOwed = false;
 
   /** Of the store in the file. */
   constructor(file: string) {
     this.#file = file;
     this.#left = leftBeside(file);
     if (this.#isEmpty) this.#put('');
+  }
+
+  /** At a start, before the file has the mark: on the disk, for after a power failure an older one would be wrong. */
+  keepOpen(open: OpenFile): void {
+    if (this.#keep({ open })) syncToDisk(noteOf(this.#file));
+  }
+
+  /** At the end, before the file is closed: its WAL goes, too. */
+  endOpen(): void {
+    this.#keep({ open: null });
   }
 
   /** That people were notified; null when nothing can be read of it. */
@@ -64,14 +100,14 @@ export class OutageNote {
     return this.#keep({ outage: { alert, notified } });
   }
 
-  /** The emergency stops in force while the store fails; null: it works. */
+  /** The emergency stops in force while the store fails, at each look: the note may be gone since. null: it works. */
   keepStops(stops: readonly WritesOff[] | null): void {
-    if (JSON.stringify(stops) !== JSON.stringify(this.#left.stops)) this.#keep({ stops, more: 0 });
+    if (stops !== null || this.#left.stops !== null || this.#isOwed) this.#keep({ stops, more: 0 });
   }
 
   /** null: it is the file that it was. */
   keepReplaced(replaced: Replaced | null): void {
-    if (JSON.stringify(replaced) !== JSON.stringify(this.#left.replaced)) this.#keep({ replaced });
+    if (replaced !== null || this.#left.replaced !== null) this.#keep({ replaced });
   }
 
   /** The store is open, and what the last process left of it was heeded. People are still to be notified of the end. */
@@ -80,14 +116,14 @@ export class OutageNote {
     if (stops !== null || replaced !== null) this.#keep({ stops: null, more: 0, replaced: null });
   }
 
+  /** The outage is over. */
   remove(): void {
-    this.#left = nothing;
-    this.#put('');
+    this.#keep({ outage: null });
   }
 
   get #isEmpty(): boolean {
-    const { outage, stops, replaced } = this.#left;
-    return outage === null && stops === null && replaced === null;
+    const { open, outage, stops, replaced } = this.#left;
+    return open === null && outage === null && stops === null && replaced === null;
   }
 
   #keep(part: Partial<Left>): boolean {
@@ -99,21 +135,29 @@ export class OutageNote {
     const bytes = Buffer.from(text.padEnd(reservedBytes));
     const path = noteOf(this.#file);
     try {
-      create(path);
-      writeFileSync(path, bytes, { flag: 'r+' });
-      truncateSync(path, bytes.length);
-      return true;
+      if (textIn(path) !== bytes.toString()) {
+        create(path);
+        writeFileSync(path, bytes, { flag: 'r+' });
+        truncateSync(path, bytes.length);
+      }
+      this.#isOwed = false;
     } catch {
-      return false;
+      this.#isOwed = true;
     }
+    return !this.#isOwed;
   }
 }
 
 /** The emergency stops as far as they fit, the widest first. */
-function textOf({ outage, stops, replaced }: Left): string {
+function textOf({ open, outage, stops, replaced }: Left): string {
   const width = { everything: 0, account: 1, mailbox: 2 };
   const sorted = stops?.toSorted((one, other) => width[one.scope.kind] - width[other.scope.kind]) ?? [];
-  const rest = { ...outage, ...(replaced && { replaced }), ...(stops && { stops: [], more: sorted.length }) };
+  const rest = {
+    ...(open && { open }),
+    ...outage,
+    ...(replaced && { replaced }),
+    ...(stops && { stops: [], more: sorted.length }),
+  };
   let room = reservedBytes - Buffer.byteLength(JSON.stringify(rest));
   const fitting = sorted.filter((stop) => {
     room -= Buffer.byteLength(JSON.stringify(stop)) + 1;

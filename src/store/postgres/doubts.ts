@@ -73,7 +73,9 @@ async function timeoutDoubts(db: Db, place: PostgresPlace): Promise<readonly str
     const ms = rows.find((row) => row.name === name)?.ms ?? 0;
     if (ms === 0 || ms >= leastMs) return [];
     const mend = settingRole(place, name, leastMs / secondMs);
-    return [`PostgreSQL has ${name} = ${ms} ms for the role ${place.user}. ${effect}. Run ${mend}`];
+    return [
+      `PostgreSQL has ${name} = ${ms} ms for the role ${place.user}. ${effect}. Run ${mend} Then restart Warmwarden.`,
+    ];
   });
 }
 

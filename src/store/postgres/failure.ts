@@ -127,7 +127,7 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
   ['3F000', missing],
   ['42P01', missing],
   ['42703', missing],
-  ['53100', () => `Free space on the PostgreSQL server's disk${byItself}.`],
+  ['53100', () => `Free up space on the PostgreSQL server's disk${byItself}.`],
   [
     '53300',
     () =>
