@@ -2,14 +2,14 @@
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Retention } from '../model/retention.ts';
-import type { StorePlace } from '../model/store-place.ts';
+import { pathOf, type StorePlace } from '../model/store-place.ts';
 import { retentionOf } from './build.ts';
 import { checkAgainst } from './findings.ts';
 import { placeFindings, readSource } from './load.ts';
 import type { Problem } from './problem.ts';
 import { timeZone } from './scalars.ts';
 import { configSchema } from './schema.ts';
-import { placeOf } from './store-schema.ts';
+import { placeOf, storeSchema } from './store-schema.ts';
 import { type Environment, substitute } from './substitute.ts';
 
 export type Places =
@@ -51,6 +51,11 @@ export function loadPlaces(path: string, environment: Environment): Places {
     accountNames: namesIn(tree),
     timeZone: zoneIn(tree, environment),
   };
+}
+
+/** Where the store of a configuration is that says nothing of it. */
+export function usualStore(path: string): string {
+  return pathOf(placeOf(storeSchema.parse({}), dirname(resolve(path))));
 }
 
 type Part<Checked> =

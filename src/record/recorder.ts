@@ -13,7 +13,6 @@ import { AccountAlerts } from './account-alerts.ts';
 import { AnswerOrder, type AskedAt } from './answer-order.ts';
 import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
-import { memoryAfter } from './late-posts.ts';
 import { Lists } from './lists.ts';
 import type { Observation } from './observe.ts';
 import { othersOf } from './others.ts';
@@ -22,7 +21,7 @@ import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './p
 import { type Grounds, Repeats } from './repeats.ts';
 import type { RosterChanges } from './roster.ts';
 import { type Answer, Staging, type Taken } from './staging.ts';
-import { readBack, type TickContext, tick } from './tick.ts';
+import { afterSettlement, type TickContext, tick } from './tick.ts';
 
 export class Recorder {
   readonly #rooms: RecorderRooms;
@@ -270,17 +269,8 @@ export class Recorder {
       if (!before || !open || open.id !== actionId || open.state !== 'open') return false;
       const now = this.#rooms.world.clock.now();
       const policy = this.#options.policyFor(before);
-      const { mailbox: ended, changes } =
-        settlement.kind === 'confirmed'
-          ? readBack(before, settlement.observed, { policy, words: this.#options.words, now })
-          : {
-              mailbox: {
-                ...before,
-                memory: memoryAfter(settlement, before.memory, open, now),
-                action: actionAfter(open, { ...settlement, at: now }),
-              },
-              changes: [],
-            };
+      const context = { policy, words: this.#options.words, now };
+      const { mailbox: ended, changes } = afterSettlement(before, open, settlement, context);
       const action = ended.action ?? open;
       const actions = withDisplaced(action, this.#rooms.world);
       const mailbox = { ...ended, action: actions.at(-1) ?? action };

@@ -3,7 +3,7 @@
 
 import { afterConfirmed, afterOperatorChange, firstSight } from '../guard/memory.ts';
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
-import { type Action, isGuardActionKind } from '../model/action.ts';
+import { type Action, isGuardActionKind, type OpenAction } from '../model/action.ts';
 import { actionAfter } from '../model/action-transition.ts';
 import type { Observed, WarmupAnswer } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
@@ -17,9 +17,9 @@ import type { DecisionRecord } from '../store/records.ts';
 import { causeSentences, type Others } from '../wording/causes.ts';
 import { askBreaker } from './admission.ts';
 import { changesIn } from './changes.ts';
-import { isEffectOf, isNew, type LatePost, latePostIn, undoneSince, withoutLanded } from './late-posts.ts';
+import { isEffectOf, isNew, type LatePost, latePostIn, memoryAfter, undoneSince, withoutLanded } from './late-posts.ts';
 import { judgeMailbox, type Observation, observe } from './observe.ts';
-import { isOurs, planAfter, showsChange } from './plan.ts';
+import { isOurs, planAfter, type Settlement, showsChange } from './plan.ts';
 
 export interface TickContext {
   readonly policy: Policy;
@@ -174,15 +174,20 @@ export function confirm(
   return { ...before, warmup, memory: withoutLanded(memory, action), action };
 }
 
-/** The mailbox after its action was read back, and what others changed since the look before. */
-export function readBack(
+/** The mailbox after a try of its action, and what others changed since the look before, where that was read back. */
+export function afterSettlement(
   before: MailboxState,
-  observed: Observed<WarmupAnswer>,
+  open: OpenAction,
+  settlement: Settlement,
   context: Pick<TickContext, 'policy' | 'words' | 'now'>,
 ): Pick<Tick, 'mailbox' | 'changes'> {
-  const { action } = before;
-  const found = changesIn(before, { route: 'warmup', observed });
-  const changes = action ? found.filter((one) => !isEffectOf(one, action)) : found;
+  const { now } = context;
+  if (settlement.kind !== 'confirmed') {
+    const memory = memoryAfter(settlement, before.memory, open, now);
+    return { mailbox: { ...before, memory, action: actionAfter(open, { ...settlement, at: now }) }, changes: [] };
+  }
+  const { observed } = settlement;
+  const changes = changesIn(before, { route: 'warmup', observed }).filter((one) => !isEffectOf(one, open));
   return { mailbox: afterChanges(confirm(before, observed, context), changes), changes };
 }
 

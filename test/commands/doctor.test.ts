@@ -1,5 +1,5 @@
 // `warmwarden doctor`: what it finds where something is wrong, its exit codes, and no secret; every-command.test.ts has it beside a daemon.
-import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -251,6 +251,20 @@ test('the store of an earlier version, of a newer one, and one that is damaged',
   writeFileSync(path, 'no database');
   const damaged = await examined(workplace);
   expect([damaged.code, damaged.of('store').length]).toEqual([1, 1]);
+});
+
+test('a store that was there and is gone is a problem', async () => {
+  using workplace = place();
+  const path = workplace.path('data/warmwarden.db');
+  await (await Store.open(path, systemClock().now())).close();
+  rmSync(path);
+  const { code, of } = await examined(workplace);
+  expect([code, of('store')]).toEqual([
+    1,
+    [
+      `problem: The store ${path} is gone: it was deleted or moved away. Put it or a backup there, or the next start creates a new, empty store.`,
+    ],
+  ]);
 });
 
 test('without a file it says how to begin, as every command does', async () => {

@@ -1,4 +1,5 @@
 // Operator commands on the command line, on a daemon in a process of its own: the emergency stop through kill -9, and a change of a mailbox.
+import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandLine } from '../support/command-line.ts';
 import { isInstalled } from '../support/debian.ts';
@@ -63,5 +64,24 @@ describe('on the command line', () => {
     expect(explained.said).toContain('Reason: the list is bad.');
     const unknown = await command(stage, 'pause', 'nobody@a.example', '--yes');
     expect(unknown).toEqual({ code: 2, said: 'No guarded mailbox is called nobody@a.example.' });
+
+    // Somebody is writing the file, or has deleted it: the stop does not wait for that.
+    for (const half of ['accounts:\n  - name: acme\n    api_key: [', '', null]) {
+      if (half === null) rmSync(stage.config);
+      else writeFileSync(stage.config, half);
+      const stopped = await command(stage, 'writes', 'off', '--reason', 'a look first', '--yes');
+      expect(stopped).toEqual({
+        code: 0,
+        said: expect.stringMatching(
+          /^Writes are off for all accounts.*warning: .*\nAsking the daemon that uses .*, which still has its earlier configuration\.$/s,
+        ),
+      });
+      const reloaded = await command(stage, 'reload');
+      expect(reloaded).toEqual({ code: 2, said: expect.stringContaining('Not reloaded: the previous') });
+    }
+    await until('the refusals to be told', () => notified().includes('config_reload_failed'));
+    await stage.daemon.killNow();
+    const nobody = await command(stage, 'writes', 'on', '--yes');
+    expect(nobody.code).toBe(2);
   });
 });

@@ -119,7 +119,7 @@ describe('a reload', () => {
     const [, second] = stage.written().accounts;
     const without = (config: { accounts: unknown[] }) => void config.accounts.splice(1);
     const refused = await stage.reload(without);
-    expect(refused.messages[0]).toContain('drops 2 of 3 guarded mailboxes');
+    expect(refused.messages[0]).toContain('removes 2 of 3 guarded mailboxes');
     expect(stage.fleet().mailboxCount()).toBe(3);
     const dry = await stage.reload(without, { force: true, dryRun: true });
     expect(dry.messages.join('\n')).toMatch(/second\/samuel.* is no longer guarded[\s\S]*the alert ".*" ends/);

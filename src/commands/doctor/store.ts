@@ -5,7 +5,7 @@ import { commandName } from '../../command-name.ts';
 import type { Places } from '../../config/places.ts';
 import { StoreError } from '../../store/failure.ts';
 import { sizeOf } from '../../store/file/identity.ts';
-import { presenceOf } from '../../store/file/place.ts';
+import { lockOf, presenceOf } from '../../store/file/place.ts';
 import { Ledger } from '../../store/ledger.ts';
 import { bytesText } from '../../terminal/bytes-text.ts';
 import { counted } from '../../wording/phrases.ts';
@@ -47,8 +47,13 @@ async function examineFile(path: string): Promise<readonly Examined[]> {
 }
 
 async function examineContent(path: string): Promise<readonly Examined[]> {
-  if (presenceOf(path) === 'absent')
-    return [store('ok', `There is no store at ${path} yet: the first start creates it.`)];
+  if (presenceOf(path) === 'absent') {
+    // Nothing of ours deletes the lock.
+    if (presenceOf(lockOf(path)) === 'absent')
+      return [store('ok', `There is no store at ${path} yet: the first start creates it.`)];
+    const gone = `The store ${path} is gone: it was deleted or moved away`;
+    return [store('problem', `${gone}. Put it or a backup there, or the next start creates a new, empty store.`)];
+  }
   const ledger = Ledger.open(path);
   try {
     if (await ledger.isEarlier()) {

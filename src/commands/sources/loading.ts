@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { shellPath } from '../../command-name.ts';
 import { loadConfig, type ValidConfig } from '../../config/load.ts';
-import { loadPlaces, loadRetention, type Places } from '../../config/places.ts';
+import { loadPlaces, loadRetention, type Places, usualStore } from '../../config/places.ts';
 import { formatProblem, type Problem } from '../../config/problem.ts';
 import type { Retention } from '../../model/retention.ts';
 import type { StorePlace } from '../../model/store-place.ts';
+import { socketPathOf } from '../../operator/socket-path.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { configVariable, notFound } from '../options.ts';
 
@@ -39,6 +40,26 @@ export function findPlaces(file: string): Extract<Places, { ok: true }> {
   const places = loadPlaces(file, process.env);
   if (places.ok) return places;
   throw configurationError(file, places.problems);
+}
+
+/**
+ * Where the daemon of a configuration is asked. A file that cannot be read at the moment (half-written, empty, gone) does not say that: then
+ * it is the daemon beside the usual store, which still has its earlier configuration. Throws as above where none is there.
+ */
+export function findDaemon(file: string): StorePlace {
+  const places = loadPlaces(file, process.env);
+  if (places.ok) return places.store;
+  const error = configurationError(file, places.problems);
+  const usual = usualStore(file);
+  if (existsSync(socketPathOf(usual))) {
+    const asked = `Asking the daemon that uses ${usual}, which still has its earlier configuration.`;
+    process.stderr.write(`warning: ${error.message.split('\n')[0]}\n${asked}\n`);
+    return usual;
+  }
+  if (!existsSync(file)) throw error;
+  const hint =
+    'If Warmwarden runs, it still has its earlier configuration. To reach it, use the page, or pass --config with a file that has its store.url.';
+  throw new CommandError('configuration', `${error.message}\n${hint}`, places.problems);
 }
 
 /** How long the daemon keeps history; as above. */

@@ -7,7 +7,7 @@ import { exitDone } from '../../terminal/exit-codes.ts';
 import { onScreen } from '../../terminal/screen.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from '../options.ts';
 import { type DaemonAddress, tokenVariable } from './daemon-client.ts';
-import { findPlaces, findStore } from './loading.ts';
+import { findDaemon, findPlaces } from './loading.ts';
 
 /** How a command finds the daemon. */
 export interface DaemonOptions extends JsonOptions {
@@ -36,7 +36,7 @@ export function report(outcome: CommandOutcome, { json = false }: JsonOptions): 
 
 /** Where the daemon of these options is asked. Throws a CommandError when they are wrong. */
 export function addressOf({ config, url }: Pick<DaemonOptions, 'config' | 'url'>): DaemonAddress {
-  if (url === undefined) return findStore(config);
+  if (url === undefined) return findDaemon(config);
   const wrong = wrongWith(url);
   if (wrong !== null) throw new CommandError('usage', wrong);
   return { url, token: process.env[tokenVariable] || null };
