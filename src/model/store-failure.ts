@@ -54,15 +54,16 @@ export interface Loss {
 
 /** What is not known any more, and what was restored, in sentences. */
 export function lossText({ everything, stops, more }: Loss): string {
-  const kept = stops === 1 ? 'the emergency stop that was' : `the ${stops} emergency stops that were`;
+  const [kept, them] =
+    stops === 1 ? ['emergency stop that was', 'that emergency stop'] : [`${stops} emergency stops that were`, 'them'];
   const others = more === 0 ? '' : ` Warmwarden could not restore ${more} more: set them again.`;
   if (!everything)
-    return `The store lacked ${kept} in force before it failed. Warmwarden restored ${stops === 1 ? 'it' : 'them'}.${others}`;
+    return `The store lacked ${stops === 1 ? 'an ' : ''}${kept} in force before the failure. Warmwarden restored ${them}.${others}`;
   const forgot = 'Warmwarden no longer knows its earlier actions and silences';
   if (stops === null) return `${forgot}, nor whether an emergency stop was in force: if so, set it again.`;
   return stops === 0
-    ? `${forgot}. No emergency stop was in force.`
-    : `${forgot}. It restored ${kept} in force.${others}`;
+    ? `${forgot}. No emergency stop is in force.`
+    : `${forgot}. It restored the ${kept} in force.${others}`;
 }
 
 /** That people were notified that the store fails. */

@@ -223,7 +223,7 @@ export class StoreWatch {
     const kept = await store.keepOutage({ alert, notified });
     if (!kept && this.#kept === null) {
       world.log.warn(
-        'A restart may end this outage without a message, and lose the emergency stops: the note beside the store could not be written.',
+        'The note beside the store could not be written. If Warmwarden restarts before the store works again, it may send no resolved message and lose the emergency stops: after a restart, set them again.',
       );
     }
     this.#kept = notified.join();

@@ -119,7 +119,7 @@ export function effectOf(state: MailboxState, change: Change): string {
   switch (change.kind) {
     case 'pause':
       return status === 'paused'
-        ? `At the last look, the warm-up of ${mailbox} was already paused. If it still is, Warmwarden changes nothing. If not, Warmwarden pauses it. It then stays paused until a person resumes it.`
+        ? `When Warmwarden last read it, the warm-up of ${mailbox} was already paused. If it still is, Warmwarden changes nothing; otherwise, Warmwarden pauses it. In both cases it stays paused until a person resumes it.`
         : `Warmwarden will pause the warm-up of ${mailbox} until a person resumes it. ${campaignsUntouched}`;
     case 'resume':
       return `Warmwarden will resume the warm-up of ${mailbox}. ${whyText(state)}${evidenceText(null)}`;

@@ -168,7 +168,7 @@ function unknownHeadline({ counts, sweeps, command }: HeadlineFacts): Headline |
     return {
       tone: 'unknown',
       sentence: total === 1 ? 'The one mailbox is not judged.' : `None of the ${mailboxes(total)} is judged.`,
-      advice: `This is normal right after a start, until Warmwarden has read stats and warm-up once. Later, what the API says of the mailboxes cannot be judged: the page of a mailbox and \`${command} explain MAILBOX\` say why.`,
+      advice: `This is normal right after a start, until Warmwarden has read the statistics and the warm-up once. If it lasts, Warmwarden cannot judge the data that the API sends: the page of a mailbox and \`${command} explain MAILBOX\` say why.`,
     };
   }
   return null;

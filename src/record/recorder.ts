@@ -269,7 +269,10 @@ export class Recorder {
       if (!before || !open || open.id !== actionId || open.state !== 'open') return false;
       const now = this.#rooms.world.clock.now();
       const policy = this.#options.policyFor(before);
-      const context = { policy, words: this.#options.words, now };
+      const overtaken =
+        settlement.kind === 'confirmed' &&
+        this.#order.freshnessOf('warmup', mailboxId, settlement.askedAt) === 'superseded';
+      const context = { policy, words: this.#options.words, now, overtaken };
       const { mailbox: ended, changes } = afterSettlement(before, open, settlement, context);
       const action = ended.action ?? open;
       const actions = withDisplaced(action, this.#rooms.world);
@@ -283,10 +286,7 @@ export class Recorder {
       this.#order.wrote(mailboxId);
       if (isOutcome(settlement)) this.#count(action, settlement.kind);
       this.#show(mailbox, actions, alerts);
-      return (
-        settlement.kind === 'confirmed' &&
-        this.#order.freshnessOf('warmup', mailboxId, settlement.askedAt) === 'superseded'
-      );
+      return overtaken;
     });
   }
 

@@ -174,20 +174,24 @@ export function confirm(
   return { ...before, warmup, memory: withoutLanded(memory, action), action };
 }
 
-/** The mailbox after a try of its action, and what others changed since the look before, where that was read back. */
+/**
+ * The mailbox after a try of its action, and what others changed since the look before, where that was read back. `overtaken`: a
+ * newer answer was taken in before.
+ */
 export function afterSettlement(
   before: MailboxState,
   open: OpenAction,
   settlement: Settlement,
-  context: Pick<TickContext, 'policy' | 'words' | 'now'>,
+  context: Pick<TickContext, 'policy' | 'words' | 'now'> & { readonly overtaken: boolean },
 ): Pick<Tick, 'mailbox' | 'changes'> {
-  const { now } = context;
+  const { now, overtaken } = context;
   if (settlement.kind !== 'confirmed') {
     const memory = memoryAfter(settlement, before.memory, open, now);
     return { mailbox: { ...before, memory, action: actionAfter(open, { ...settlement, at: now }) }, changes: [] };
   }
   const { observed } = settlement;
-  const changes = changesIn(before, { route: 'warmup', observed }).filter((one) => !isEffectOf(one, open));
+  const found = overtaken ? [] : changesIn(before, { route: 'warmup', observed });
+  const changes = found.filter((one) => !isEffectOf(one, open));
   return { mailbox: afterChanges(confirm(before, observed, context), changes), changes };
 }
 

@@ -149,13 +149,12 @@ export class Reloader {
     const { source, live } = this.#parts;
     const { fleet, world } = this.#parts.rooms;
     const dropped = (await droppedBy(config, fleet.mailboxes(), pacer)).length;
-    const channels = lastChannelsGone(live.config, config).join(', ');
+    const channels = lastChannelsGone(live.config, config);
+    const removed = `the ${channels.length === 1 ? 'channel' : 'channels'} ${channels.join(', ')}`;
     const mailboxes = counted(fleet.mailboxCount(), 'guarded mailbox', 'guarded mailboxes');
     return [
       ...(looksLikeAMistake(dropped, fleet.mailboxCount()) ? [`removes ${dropped} of ${mailboxes}`] : []),
-      ...(channels === ''
-        ? []
-        : [`removes every channel except recipes (${channels}). Without them, Warmwarden cannot notify you`]),
+      ...(channels.length > 0 ? [`removes ${removed}, and ${nobodyNotified}`] : []),
     ].map((mistake) => `${source.file} ${mistake}. If you intend that, run \`${world.command} reload --force\`.`);
   }
 
@@ -260,7 +259,7 @@ export class Reloader {
 
 const notReloaded = 'Not reloaded: the previous configuration stays in force.';
 
-const nobodyNotified = 'no channel except recipes is left, so Warmwarden can no longer notify you';
+const nobodyNotified = 'no channel is left that can notify you';
 
 function nothingNew(file: string): string {
   return `${file} is in force already, so nothing changes.`;

@@ -39,7 +39,7 @@ export class NotOursError extends AtRiskError {}
 export function movedError(file: string): AtRiskError {
   return new AtRiskError(
     `${file} was deleted or replaced while Warmwarden was running: what Warmwarden writes now would be lost`,
-    `Move the original ${file} back with \`mv\`, and Warmwarden continues: a copy of it lacks the newest changes. If it is gone, stop Warmwarden and put a backup there. After a restart, Warmwarden uses the file that is there then. If there is none, it creates a new, empty store, without the earlier actions and silences.`,
+    `Move the original ${file} back with \`mv\`, and Warmwarden continues. Do not use \`cp\`: a copy lacks the newest changes. If the original no longer exists, stop Warmwarden, put a backup there, and start Warmwarden. After a restart, Warmwarden uses the file that is there then. If there is none, it creates a new, empty store, without the earlier actions and silences.`,
   );
 }
 

@@ -262,7 +262,7 @@ test('a store that was there and is gone is a problem', async () => {
   expect([code, of('store')]).toEqual([
     1,
     [
-      `problem: The store ${path} is gone: it was deleted or moved away. Put it or a backup there, or the next start creates a new, empty store.`,
+      `problem: The store ${path} is gone: it was deleted or moved away. Stop Warmwarden, and move the store back or put a backup there. Otherwise the next start creates a new, empty store, without the earlier actions and silences.`,
     ],
   ]);
 });

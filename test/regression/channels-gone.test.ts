@@ -23,7 +23,7 @@ test('a reload that leaves no channel for people is refused and announced, as on
   await stage.run(10 * minuteMs);
   const channels = stage.written().alerts.channels;
   const refused = await stage.reload(cutOff);
-  const problem = `${stage.file} removes every channel except recipes (hook). Without them, Warmwarden cannot notify you. If you intend that, run \`warmwarden reload --force\`.`;
+  const problem = `${stage.file} removes the channel hook, and no channel is left that can notify you. If you intend that, run \`warmwarden reload --force\`.`;
   expect(refused).toMatchObject({ result: 'invalid', messages: [problem, expect.stringContaining('stays in force')] });
   expect((await stage.reload((config) => Object.assign(config, { alerts: { channels: [recipe] } }))).messages[0]).toBe(
     problem,
@@ -41,12 +41,12 @@ test('with force, the last message through the channels says so, and what happen
   await stage.run(10 * minuteMs);
   const { alerts } = stage.written();
   const dry = await stage.reload(cutOff, { force: true, dryRun: true });
-  expect(dry.messages).toContain('no channel except recipes is left, so Warmwarden can no longer notify you');
+  expect(dry.messages).toContain('no channel is left that can notify you');
   const said = await stage.reload(cutOff, { force: true });
   expect(said.result).toBe('done');
   const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'disarmed');
   expect(told().map(({ status, title }) => [status, title])).toEqual([
-    ['firing', 'every channel except recipes was removed, so Warmwarden can no longer notify you'],
+    ['firing', 'no channel is left that can notify you'],
   ]);
   expect(told()[0]?.sentences.join(' ')).toMatch(
     new RegExp(`^Reloaded by a test on .*: ${stage.file} no longer has the channel hook\\..*last message`),
@@ -72,7 +72,7 @@ test('what else the same reload takes away is in the last message', async () => 
   const told = stage.receiver.alerts().filter(({ rule }) => rule === 'disarmed');
   expect(told.map(({ title }) => title).sort()).toEqual([
     expect.stringContaining('enforcement'),
-    expect.stringContaining('every channel'),
+    expect.stringContaining('no channel'),
   ]);
 });
 

@@ -71,7 +71,7 @@ test.each([
   expect([stage.mailbox(amelia).verdict?.answer.wanted, stage.posts]).toEqual(['recovery', []]);
   const ended = stage.receiver.alerts().find(({ rule, status }) => rule === 'store_failing' && status === 'resolved');
   expect(ended?.sentences.join(' ')).toBe(
-    'Warmwarden guards and records its decisions again. It does not act where an emergency stop is in force. The store lacked the emergency stop that was in force before it failed. Warmwarden restored it.',
+    'Warmwarden guards and records its decisions again. It does not act where an emergency stop is in force. The store lacked an emergency stop that was in force before the failure. Warmwarden restored that emergency stop.',
   );
 });
 
@@ -108,7 +108,7 @@ describe('a start beside the note of a store that failed', () => {
     expect(first).toEqual({ news: [`Created a new, empty store: ${path}.`], warnings: [] });
     expect(store.news).toEqual([]);
     expect(store.warnings).toEqual([
-      `Created a new, empty store: ${path}. The previous store failed, and was deleted, replaced or moved away. Warmwarden no longer knows its earlier actions and silences. No emergency stop was in force.`,
+      `Created a new, empty store: ${path}. The previous store failed, and was deleted, replaced or moved away. Warmwarden no longer knows its earlier actions and silences. No emergency stop is in force.`,
     ]);
     expect(await store.outage()).toEqual({ ...outage, loss: { everything: true, stops: 0, more: 0 } });
   });
@@ -153,7 +153,9 @@ describe('a start beside the note of a store that failed', () => {
     const known = await writesOff();
     expect([known, store.warnings]).toMatchObject([
       [{ by: 'ann' }],
-      ['The store lacked the emergency stop that was in force before it failed. Warmwarden restored it.'],
+      [
+        'The store lacked an emergency stop that was in force before the failure. Warmwarden restored that emergency stop.',
+      ],
     ]);
     await store.keepOutage(outage);
     store.keepStops(known);

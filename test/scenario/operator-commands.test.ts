@@ -28,7 +28,9 @@ describe('an operator command on a mailbox', () => {
     await stage.run(2 * hourMs);
     expect(stage.mailbox(oliver)).toMatchObject({ memory: { run: 'paused', claim: null, interventions: [] } });
     const again = await stage.command('pause', { mailbox: oliver, dry_run: true });
-    expect(again.messages.join()).toMatch(/^At the last look, the warm-up of oliver\S+ \(.*\) was already paused\./);
+    expect(again.messages.join()).toMatch(
+      /^When Warmwarden last read it, the warm-up of oliver\S+ \(.*\) was already paused\./,
+    );
     expect(await stage.command('pause', one(oliver))).toEqual({
       result: 'no_change',
       messages: [`${oliver}: no change needed.`],

@@ -73,7 +73,7 @@ describe('on the command line', () => {
       expect(stopped).toEqual({
         code: 0,
         said: expect.stringMatching(
-          /^Writes are off for all accounts.*warning: .*\nAsking the daemon that uses .*, which still has its earlier configuration\.$/s,
+          /^Writes are off for all accounts.*warning: .*\nWarmwarden looks for a daemon at the default store .* instead\. A daemon that runs there still has its earlier configuration\.$/s,
         ),
       });
       const reloaded = await command(stage, 'reload');

@@ -134,7 +134,7 @@ export function channelsRemoved({ channels, file, by, at }: ChannelsRemoval, { c
     'Warmwarden keeps guarding the mailboxes, but it can no longer notify you: this is the last message that it sends.',
     `If that was not intended: put alerts.channels back into ${file}, then run \`${command} reload\`.`,
   ];
-  const title = 'every channel except recipes was removed, so Warmwarden can no longer notify you';
+  const title = 'no channel is left that can notify you';
   const facts = { title, sentences, numbers: { until: null } };
   return { subject: channelsSubject, severity: 'warning', active: true, ...atOnce, facts };
 }

@@ -52,7 +52,12 @@ async function examineContent(path: string): Promise<readonly Examined[]> {
     if (presenceOf(lockOf(path)) === 'absent')
       return [store('ok', `There is no store at ${path} yet: the first start creates it.`)];
     const gone = `The store ${path} is gone: it was deleted or moved away`;
-    return [store('problem', `${gone}. Put it or a backup there, or the next start creates a new, empty store.`)];
+    return [
+      store(
+        'problem',
+        `${gone}. Stop Warmwarden, and move the store back or put a backup there. Otherwise the next start creates a new, empty store, without the earlier actions and silences.`,
+      ),
+    ];
   }
   const ledger = Ledger.open(path);
   try {

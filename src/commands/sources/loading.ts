@@ -52,13 +52,13 @@ export function findDaemon(file: string): StorePlace {
   const error = configurationError(file, places.problems);
   const usual = usualStore(file);
   if (existsSync(socketPathOf(usual))) {
-    const asked = `Asking the daemon that uses ${usual}, which still has its earlier configuration.`;
+    const asked = `Warmwarden looks for a daemon at the default store ${usual} instead. A daemon that runs there still has its earlier configuration.`;
     process.stderr.write(`warning: ${error.message.split('\n')[0]}\n${asked}\n`);
     return usual;
   }
   if (!existsSync(file)) throw error;
   const hint =
-    'If Warmwarden runs, it still has its earlier configuration. To reach it, use the page, or pass --config with a file that has its store.url.';
+    'Correct the file. A running daemon still has its earlier configuration: to reach it now, use the page, pass --url with its address, or pass --config with a file that has the same store.url.';
   throw new CommandError('configuration', `${error.message}\n${hint}`, places.problems);
 }
 

@@ -155,7 +155,7 @@ export function storeError(path: string, error: unknown): Error {
     /not a database|malformed|no such (table|column)|already exists/.test(said) && !said.includes('EEXIST');
   return new StoreError(
     foreign
-      ? `The store ${path} can't be used: it is not a store of Warmwarden, or it is damaged (${said}). If it was yours, put a backup in its place, without its -wal and -shm files. Otherwise, set store.url to another file.`
+      ? `The store ${path} can't be used: it is not a store of Warmwarden, or it is damaged (${said}). If it is Warmwarden's store, move it, ${path}-wal and ${path}-shm away, and put a backup at ${path}. Otherwise, set store.url to another file.`
       : `The store ${path} can't be opened: ${said}. Set store.url to a file in a writable folder.`,
   );
 }

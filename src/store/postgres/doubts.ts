@@ -74,7 +74,7 @@ async function timeoutDoubts(db: Db, place: PostgresPlace): Promise<readonly str
     if (ms === 0 || ms >= leastMs) return [];
     const mend = settingRole(place, name, leastMs / secondMs);
     return [
-      `PostgreSQL has ${name} = ${ms} ms for the role ${place.user}. ${effect}. Run ${mend} Then restart Warmwarden.`,
+      `PostgreSQL has ${name} = ${ms} ms for the role ${place.user}. ${effect}. Run this in psql: ${mend} Then restart Warmwarden.`,
     ];
   });
 }
