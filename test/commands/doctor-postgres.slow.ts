@@ -145,7 +145,7 @@ test('settings that would hurt, each with what to do', async () => {
     `problem: PostgreSQL has only 7 free connections, and a replica needs 9. Raise the limit of the role: ALTER ROLE ${user} CONNECTION LIMIT -1;`,
     expect.stringContaining('synchronous_commit = off'),
     expect.stringMatching(
-      /^warning: PostgreSQL has idle_session_timeout = 10000 ms .* SET idle_session_timeout = '60s';$/,
+      /^warning: PostgreSQL has idle_session_timeout = 10000 ms .* SET idle_session_timeout = '60s'; Then restart Warmwarden\.$/,
     ),
   ]);
   await set('default_transaction_read_only', 'on');
