@@ -18,6 +18,7 @@ import { tune } from '../alert/tuning.ts';
 import type { Config } from '../config/config.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
 import { fingerprintOf } from '../model/alert.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
 import type { EpochMs } from '../model/time.ts';
 import { recordAlerts } from '../notify/recorded-alerts.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
@@ -32,8 +33,11 @@ export interface Disarming {
   readonly at: EpochMs;
 }
 
+/** As the rule has it, or at once, because nobody could be notified later. */
+type When = 'tuned' | 'now';
+
 /** Rejects when the store can't be written. */
-export async function recordDisarming(rooms: RecorderRooms, disarming: Disarming): Promise<void> {
+export async function recordDisarming(rooms: RecorderRooms, disarming: Disarming, when: When = 'tuned'): Promise<void> {
   const { fleet, world } = rooms;
   const { before, after, removed, by, at } = disarming;
   const { rules } = after.alerts;
@@ -53,7 +57,7 @@ export async function recordDisarming(rooms: RecorderRooms, disarming: Disarming
     ),
     ...(after.alerts.channels.some(isForPeople) ? [channelsBack()] : []),
   ];
-  await record(rooms, tune(conditions, rules));
+  await record(rooms, conditions, { rules, when });
 }
 
 /** Before the channels go, so that they get it. `gone`: their names. Rejects when the store can't be written. */
@@ -63,16 +67,18 @@ export async function recordChannelsGone(
   { after, by, at, file }: Omit<Disarming, 'before' | 'removed'> & { readonly file: string },
 ): Promise<void> {
   const words = { command: rooms.world.command, zone: after.alerts.rules.timeZone };
-  const tuned = tune([channelsRemoved({ channels: gone, file, by, at }, words)], after.alerts.rules);
-  // Nobody could be notified later.
-  await record(
-    rooms,
-    tuned.map((condition) => ({ ...condition, ...atOnce })),
-  );
+  const { rules } = after.alerts;
+  await record(rooms, [channelsRemoved({ channels: gone, file, by, at }, words)], { rules, when: 'now' });
 }
 
-async function record({ fleet, store, world, onTransitions: recorded }: RecorderRooms, tuned: readonly Condition[]) {
-  const alerts = step(tuned, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
+async function record(
+  { fleet, store, world, onTransitions: recorded }: RecorderRooms,
+  conditions: readonly Condition[],
+  { rules, when }: { readonly rules: RuleSettings; readonly when: When },
+) {
+  const tuned = tune(conditions, rules);
+  const due = when === 'now' ? tuned.map((condition) => ({ ...condition, ...atOnce })) : tuned;
+  const alerts = step(due, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   await recordAlerts({ fleet, store, recorded }, alerts);
 }
 

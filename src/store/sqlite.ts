@@ -47,9 +47,7 @@ export async function openSqlite(path: string, now: EpochMs, listen?: QueryListe
   try {
     await migrate(connection.db);
     const { news, warnings } = await begin(connection.db, connection.file, { left, now });
-    const { file } = connection;
-    const open = { file: identityOf(file), wal: identityOf(`${file}-wal`) };
-    mark = await FileMark.put(connection.db, file, (marks) => note.keepOpen({ ...open, marks }));
+    mark = await FileMark.put(connection.db, connection.file);
     note.heeded();
     return new SqliteDatabase(
       path,
@@ -186,7 +184,6 @@ class SqliteDatabase implements Database {
     const { mark } = this.#connection;
     // What the WAL holds does not belong to the file that was put there: SQLite is to lay nothing over it.
     if (mark.content === 'other' && identityOf(this.#wal) === this.#opened.get(this.#wal)) truncateSync(this.#wal, 0);
-    this.note.endOpen();
     await this.#connection.close();
     mark.close();
     this.#frames.close();

@@ -280,6 +280,7 @@ export class Store {
       if (rows.length > 0) await trx.insertInto('writes_off').values(rows).execute();
       await writeAlerts(trx, record.alerts);
     });
+    this.#note.endStops(record.on);
   }
 
   /** The newest decisions on a mailbox, newest first. */

@@ -165,6 +165,24 @@ describe('a start beside the note of a store that failed', () => {
     await again.close();
   });
 
+  test('does not put a stop in force again that a person ended before the store was seen to work', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-lost-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'warmwarden.db');
+    const failing = await Store.open(path, now);
+    await failing.keepOutage(outage);
+    failing.keepStops([stopOf(everywhere), stopOf({ kind: 'account', account: 'acme' })]);
+    await failing.recordWrites({
+      off: [],
+      on: [JSON.stringify(['account', 'acme'])],
+      alerts: { changed: [], dropped: [], transitions: [] },
+    });
+    await failing.close();
+    const store = await Store.open(path, now + 1);
+    expect((await store.loadPicture()).writesOff).toMatchObject([{ scope: everywhere }]);
+    await store.close();
+  });
+
   test('finds a note that was deleted, or could not be written, while the store failed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'warmwarden-lost-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));

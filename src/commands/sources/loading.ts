@@ -43,15 +43,15 @@ export function findPlaces(file: string): Extract<Places, { ok: true }> {
 }
 
 /**
- * Where the daemon of a configuration is asked. A file that cannot be read at the moment (half-written, empty, gone) does not say that: then
- * it is the daemon beside the usual store, which still has its earlier configuration. Throws as above where none is there.
+ * Where the daemon of a configuration is asked. A file that cannot be read at the moment (half-written, empty, gone) does not say that.
+ * `mayBeUsual`: then it is the daemon beside the usual store, if one is there; not for what would do harm to another one. Throws as above.
  */
-export function findDaemon(file: string): StorePlace {
+export function findDaemon(file: string, mayBeUsual: boolean): StorePlace {
   const places = loadPlaces(file, process.env);
   if (places.ok) return places.store;
   const error = configurationError(file, places.problems);
   const usual = usualStore(file);
-  if (existsSync(socketPathOf(usual))) {
+  if (mayBeUsual && existsSync(socketPathOf(usual))) {
     const asked = `Warmwarden looks for a daemon at the default store ${usual} instead. A daemon that runs there still has its earlier configuration.`;
     process.stderr.write(`warning: ${error.message.split('\n')[0]}\n${asked}\n`);
     return usual;

@@ -34,9 +34,11 @@ export function report(outcome: CommandOutcome, { json = false }: JsonOptions): 
   for (const line of onScreen([...messages, ...plan])) process.stdout.write(`${line}\n`);
 }
 
-/** Where the daemon of these options is asked. Throws a CommandError when they are wrong. */
-export function addressOf({ config, url }: Pick<DaemonOptions, 'config' | 'url'>): DaemonAddress {
-  if (url === undefined) return findDaemon(config);
+/**
+ * Where the daemon of these options is asked. `mayBeUsual`: see `findDaemon`. Throws a CommandError when they are wrong.
+ */
+export function addressOf({ config, url }: Pick<DaemonOptions, 'config' | 'url'>, mayBeUsual = false): DaemonAddress {
+  if (url === undefined) return findDaemon(config, mayBeUsual);
   const wrong = wrongWith(url);
   if (wrong !== null) throw new CommandError('usage', wrong);
   return { url, token: process.env[tokenVariable] || null };

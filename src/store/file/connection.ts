@@ -1,5 +1,6 @@
 // node:sqlite behind Kysely: the one connection that writes, and those that read beside it.
 
+import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type LogEvent, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { errorText } from '../../model/error-text.ts';
@@ -122,6 +123,9 @@ export function connect(path: string, listen: QueryListener = () => {}): Connect
 /** Opens the file for reading beside the process that writes it. Throws StoreError. */
 export function connectReadOnly(path: string): Kysely<Tables> {
   try {
+    // SQLite would delete the WAL beside an empty file.
+    if (statSync(path, { throwIfNoEntry: false })?.size === 0)
+      throw new StoreError(`The store ${path} can't be used: the file is empty.`);
     const database = new DatabaseSync(path, { readOnly: true });
     // SQLite reads nothing until it is asked: a file that is no database shows here.
     database.exec('PRAGMA schema_version');

@@ -1,6 +1,6 @@
 // A copy of a store beside its daemon, and a store that is rewritten to give its free space back.
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { hourMs } from '../../model/time.ts';
@@ -10,7 +10,7 @@ import type { Tables } from '../schema/tables.ts';
 import { connect, connectReadOnly, storeError } from './connection.ts';
 import { sizeOf } from './identity.ts';
 import { StoreLock } from './lock.ts';
-import { create, prepare, syncToDisk } from './place.ts';
+import { create, prepare } from './place.ts';
 
 /** While it is written: each backup has its own, for another one may be under way to the same file. */
 const partOf = (file: string) => `${file}.${randomUUID().slice(0, 8)}.warmwarden.part`;
@@ -87,6 +87,12 @@ async function refuseDamaged(part: string): Promise<void> {
   } finally {
     await copy.destroy();
   }
+}
+
+function syncToDisk(path: string): void {
+  const handle = openSync(path, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
 }
 
 /** Throws HeldStoreError while a daemon uses the store, and StoreError. Changes nothing in it. */

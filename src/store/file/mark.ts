@@ -34,18 +34,15 @@ export class FileMark {
     this.#earlier = earlier;
   }
 
-  /** Marks the file, which is open and may be written. `remember`: keeps for the next process what its head may be marked with. */
-  static async put(db: Kysely<Tables>, file: string, remember: (marks: readonly string[]) => void): Promise<FileMark> {
+  /** Marks the file, which is open and may be written. */
+  static async put(db: Kysely<Tables>, file: string): Promise<FileMark> {
     const fd = openSync(file, 'r');
     try {
       const before = headOf(fd)?.mark ?? '';
       const mark = randomInt(1, largestMark);
-      remember([before, markWith(mark)].filter((one) => one !== ''));
       await sql`PRAGMA user_version = ${sql.lit(mark)}`.execute(db);
       await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(db);
-      const shown = headOf(fd)?.mark ?? '';
-      if (shown === markWith(mark)) remember([shown]);
-      return new FileMark(fd, markWith(mark), new Set([before, shown]));
+      return new FileMark(fd, markWith(mark), new Set([before, headOf(fd)?.mark ?? '']));
     } catch (error) {
       closeSync(fd);
       throw error;

@@ -1,6 +1,6 @@
 // The WAL of a file that was deleted or replaced, beside another file: SQLite would lay it over that one, and damage it.
 import { existsSync, renameSync, statSync } from 'node:fs';
-import { identityOf, stampOf } from './identity.ts';
+import { sizeOf, stampOf } from './identity.ts';
 import { markIn } from './mark.ts';
 import { leftBeside } from './outage-note.ts';
 
@@ -8,9 +8,9 @@ import { leftBeside } from './outage-note.ts';
 const keptAside = 5;
 
 /**
- * Before the file is opened: where it is not the file that the last process had open, and the WAL is, that and its index are renamed.
- * Where that process noticed that the file was deleted, replaced or cut, a WAL that anything was written to since is left alone.
- * Returns sentences for the log.
+ * Before the file is opened: where the process that had it open last left word that it was deleted, replaced or cut, and another file
+ * is there now, or none, its WAL and index are renamed. A WAL that anything was written to since is left alone. Returns sentences
+ * for the log.
  */
 export function putOrphanedWalAside(file: string): readonly string[] {
   if (!existsSync(`${file}-wal`) || !isOrphaned(file)) return [];
@@ -23,21 +23,19 @@ export function putOrphanedWalAside(file: string): readonly string[] {
 }
 
 function isOrphaned(file: string): boolean {
-  const { open, replaced } = leftBeside(file);
-  const wal = `${file}-wal`;
-  const mark = markIn(file);
-  if (replaced === null) {
-    if (open?.wal !== identityOf(wal)) return false;
-    return open.file !== identityOf(file) || !open.marks.includes(mark);
-  }
-  if (replaced.wal === null || stampOf(wal) !== replaced.wal) return false;
-  const { stamp } = replaced.file;
-  return !replaced.file.marks.includes(mark) || (stamp !== null && stamp !== stampOf(file));
+  // Of a file that is not there any more: SQLite would delete it.
+  if (sizeOf(file) === 0) return true;
+  const { replaced } = leftBeside(file);
+  if (replaced === null || replaced.wal === null || stampOf(`${file}-wal`) !== replaced.wal) return false;
+  const { marks, stamp } = replaced.file;
+  return !marks.includes(markIn(file)) || (stamp !== null && stamp !== stampOf(file));
 }
 
 /** A name that is free, else the one that was used longest ago. */
 function asideOf(file: string): string {
   const names = Array.from({ length: keptAside }, (_, index) => `${file}.aside-${index + 1}`);
+  // Whoever gave an earlier file the name has a WAL of its own there.
+  const unused = names.filter((name) => !existsSync(name));
   const usedAt = (name: string) => statSync(`${name}-wal`, { throwIfNoEntry: false })?.ctimeMs ?? 0;
-  return names.reduce((oldest, name) => (usedAt(name) < usedAt(oldest) ? name : oldest));
+  return (unused.length > 0 ? unused : names).reduce((oldest, name) => (usedAt(name) < usedAt(oldest) ? name : oldest));
 }

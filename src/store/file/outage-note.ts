@@ -1,10 +1,9 @@
-// A note beside the store for the next process: what the file can be known by, that people were notified that it fails, which emergency
-// stops were in force, and whether the file was deleted or replaced. The store itself may take nothing then, and it may be another
-// one at the next start.
+// A note beside the store for the next process: that people were notified that it fails, which emergency stops were in force, and
+// whether the file was deleted or replaced. The store itself may take nothing then, and it may be another one at the next start.
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import type { NotifiedOutage } from '../../model/store-failure.ts';
-import type { WritesOff } from '../../model/write-scope.ts';
-import { create, noteOf, syncToDisk } from './place.ts';
+import { scopeKey, type WritesOff } from '../../model/write-scope.ts';
+import { create, noteOf } from './place.ts';
 
 /** Used while there is space, and from then on written over in place: a full disk takes the note too. */
 const reservedBytes = 8192;
@@ -17,17 +16,8 @@ export interface Replaced {
   readonly wal: string | null;
 }
 
-/** The file that the process has open: which file it is and which its WAL (`identityOf`), and what its head may be marked with. */
-export interface OpenFile {
-  readonly file: string;
-  readonly wal: string;
-  readonly marks: readonly string[];
-}
-
 /** What the last process left. Each part may be missing. */
 export interface Left {
-  /** null: it ended in order, or did not say. */
-  readonly open: OpenFile | null;
   readonly outage: Pick<NotifiedOutage, 'alert' | 'notified'> | null;
   /** null: it did not say. */
   readonly stops: readonly WritesOff[] | null;
@@ -38,16 +28,15 @@ export interface Left {
   readonly unreadable?: true;
 }
 
-const nothing: Left = { open: null, outage: null, stops: null, more: 0, replaced: null };
+const nothing: Left = { outage: null, stops: null, more: 0, replaced: null };
 
 /** What can be read of the note beside the store in the file. Never throws. */
 export function leftBeside(file: string): Left {
   const text = textIn(noteOf(file));
   if (text.trim() === '') return nothing;
   try {
-    const { open, alert, notified, stops, more, replaced } = JSON.parse(text);
+    const { alert, notified, stops, more, replaced } = JSON.parse(text);
     return {
-      open: Array.isArray(open?.marks) ? open : null,
       outage: isAlert(alert ?? {}) && Array.isArray(notified) ? { alert, notified } : null,
       stops: Array.isArray(stops) ? stops.filter(isStop) : null,
       more: typeof more === 'number' ? more : 0,
@@ -80,16 +69,6 @@ export class OutageNote {
     if (this.#isEmpty) this.#put('');
   }
 
-  /** At a start, before the file has the mark: on the disk, for after a power failure an older one would be wrong. */
-  keepOpen(open: OpenFile): void {
-    if (this.#keep({ open })) syncToDisk(noteOf(this.#file));
-  }
-
-  /** At the end, before the file is closed: its WAL goes, too. */
-  endOpen(): void {
-    this.#keep({ open: null });
-  }
-
   /** That people were notified; null when nothing can be read of it. */
   read(): Left['outage'] {
     return leftBeside(this.#file).outage;
@@ -103,6 +82,13 @@ export class OutageNote {
   /** The emergency stops in force while the store fails, at each look: the note may be gone since. null: it works. */
   keepStops(stops: readonly WritesOff[] | null): void {
     if (stops !== null || this.#left.stops !== null || this.#isOwed) this.#keep({ stops, more: 0 });
+  }
+
+  /** A person ended them, in a store that took it: at the next start they must not come back. `scopes`: as `scopeKey`. */
+  endStops(scopes: readonly string[]): void {
+    const { stops } = this.#left;
+    const left = stops?.filter(({ scope }) => !scopes.includes(scopeKey(scope)));
+    if (left && left.length !== stops?.length) this.#keep({ stops: left });
   }
 
   /** null: it is the file that it was. */
@@ -122,8 +108,8 @@ export class OutageNote {
   }
 
   get #isEmpty(): boolean {
-    const { open, outage, stops, replaced } = this.#left;
-    return open === null && outage === null && stops === null && replaced === null;
+    const { outage, stops, replaced } = this.#left;
+    return outage === null && stops === null && replaced === null;
   }
 
   #keep(part: Partial<Left>): boolean {
@@ -149,11 +135,10 @@ export class OutageNote {
 }
 
 /** The emergency stops as far as they fit, the widest first. */
-function textOf({ open, outage, stops, replaced }: Left): string {
+function textOf({ outage, stops, replaced }: Left): string {
   const width = { everything: 0, account: 1, mailbox: 2 };
   const sorted = stops?.toSorted((one, other) => width[one.scope.kind] - width[other.scope.kind]) ?? [];
   const rest = {
-    ...(open && { open }),
     ...outage,
     ...(replaced && { replaced }),
     ...(stops && { stops: [], more: sorted.length }),

@@ -3,7 +3,6 @@ import {
   chmodSync,
   closeSync,
   existsSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -90,13 +89,6 @@ function refuseOther(path: string): void {
 /** An empty file, as SQLite makes one, but for its owner alone from the first moment. */
 export function create(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, 'wx', fileMode));
-}
-
-/** Waits until what was written into it survives a power failure. */
-export function syncToDisk(path: string): void {
-  const handle = openSync(path, 'r');
-  fsyncSync(handle);
-  closeSync(handle);
 }
 
 const isOurs = ({ uid }: Stats) => uid === process.getuid?.();
