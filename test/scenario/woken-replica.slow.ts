@@ -19,9 +19,11 @@ test('a replica that was frozen in a query pages no one once it runs again, and 
   await using crew = await ReplicaCrew.start(postgres, 2, ['a', 'b']);
   const notifier = (await crew.owners()).get('notify');
   if (!notifier) throw new Error('a notifier');
-  // Its queries wait, until long after it is frozen.
-  const locked = crew.query('BEGIN; LOCK TABLE warmwarden.mailboxes; SELECT pg_sleep(3); COMMIT');
-  await sleep(1_000);
+  // Its queries wait, until long after it is frozen: those of an account that it guards, and those that compose messages.
+  const locked = crew.query(
+    'BEGIN; LOCK TABLE warmwarden.mailboxes, warmwarden.transitions; SELECT pg_sleep(4); COMMIT',
+  );
+  await sleep(2_000);
   notifier.daemon.kill('SIGSTOP');
   await locked;
   await sleep(30_000);
