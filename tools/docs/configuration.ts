@@ -32,7 +32,8 @@ token where \`server.auth\` has tokens, and none where it has none.
 reads and checks the file first. A file with a mistake changes nothing: the log says so, \`config_reload_failed\` fires, and
 \`warmwarden_config_last_reload_successful\` is 0 until the next valid file. The same happens with a file
 that removes more than 20 % of the guarded mailboxes, or every channel except recipes. If you intend that, use
-\`--force\`, which shows the effect and asks first (\`--yes\` without a terminal).
+\`--force\`, which shows the effect and asks first (\`--yes\` without a terminal). When \`warmwarden reload\` itself cannot read the file (it is
+empty, gone or not YAML), it says so, exits with 2, and does not ask the daemon.
 
 | changed | what happens |
 | --- | --- |
