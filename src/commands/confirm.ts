@@ -44,17 +44,13 @@ export function withChangeOptions(command: Command): Command {
   );
 }
 
-/**
- * Has something changed, by the daemon as a rule: shows the effect, asks, prints the outcome and sets the exit code. `mayBeUsual`: see
- * `findDaemon`.
- */
+/** Has something changed, by the daemon as a rule: shows the effect, asks, prints the outcome and sets the exit code. */
 export async function change(
   options: ChangeOptions,
   send: (daemon: DaemonAddress, carried: Carried) => Promise<CommandOutcome>,
-  { mayBeUsual = false }: { readonly mayBeUsual?: boolean } = {},
 ): Promise<void> {
   mustBeConfirmed(options);
-  const address = addressOf(options, mayBeUsual);
+  const address = addressOf(options);
   const outcome = await confirmed(options, (carried) => send(address, carried)).catch((error) => {
     throw error instanceof NoSocketError && options.url === undefined ? atDefault(error, options.config) : error;
   });

@@ -75,7 +75,7 @@ function screenFor({ all, watch }: StatusOptions): Screen {
 
 /** The running daemon's answer, or what the store knows while nothing is guarded. */
 async function wholeFleet(options: DaemonOptions, all: boolean): Promise<StatusAnswer> {
-  const address = addressOf(options, true);
+  const address = addressOf({ ...options, mayBeUsual: true });
   const page = (query: Readonly<Record<string, string>>) =>
     askFor(address, 'fleet', query) as Promise<FleetAnswer | null>;
   const first = await page({});

@@ -3,8 +3,8 @@ import { Argument, Command } from 'commander';
 import { pathOf } from '../model/store-place.ts';
 import { secondMs } from '../model/time.ts';
 import { duration } from '../terminal/duration.ts';
-import { type Carried, type ChangeOptions, change, withChangeOptions } from './confirm.ts';
-import { askDaemon, type DaemonAddress, isHttp } from './sources/daemon-client.ts';
+import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
+import { askDaemon, isHttp } from './sources/daemon-client.ts';
 import { daemonListens } from './sources/daemon-socket.ts';
 import { switchInStore } from './writes/in-store.ts';
 
@@ -28,15 +28,14 @@ export function writesCommand(): Command {
         command.error('error: writes off needs --reason TEXT: others will want to know why');
       if (!off && forMs !== null) command.error('error: --for is for writes off only');
       const wanted = { off, account, mailbox, for_seconds: forMs === null ? null : forMs / secondMs };
-      const send = async (daemon: DaemonAddress, carried: Carried) => {
-        // An emergency stop must not wait for a daemon: the next one finds it in the store.
+      // An emergency stop must not wait for a file that somebody is writing; a stop too many does no harm.
+      return change({ ...options, mayBeUsual: off }, async (daemon, carried) => {
+        // Nor for a daemon: the next one finds it in the store.
         if (!isHttp(daemon) && !(await daemonListens(pathOf(daemon)))) {
           const { dry_run: dryRun, ...rest } = carried;
           return switchInStore(options.config, { ...rest, dryRun, off, account, mailbox, forMs });
         }
         return askDaemon(daemon, 'writes', { ...carried, ...wanted });
-      };
-      // Nor for a file that somebody is writing; a stop too many does no harm.
-      return change(options, send, { mayBeUsual: off });
+      });
     });
 }

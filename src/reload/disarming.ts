@@ -18,7 +18,6 @@ import { tune } from '../alert/tuning.ts';
 import type { Config } from '../config/config.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
 import { fingerprintOf } from '../model/alert.ts';
-import type { RuleSettings } from '../model/rule-settings.ts';
 import type { EpochMs } from '../model/time.ts';
 import { recordAlerts } from '../notify/recorded-alerts.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
@@ -33,20 +32,38 @@ export interface Disarming {
   readonly at: EpochMs;
 }
 
-/** As the rule has it, or at once, because nobody could be notified later. */
-type When = 'tuned' | 'now';
-
 /** Rejects when the store can't be written. */
-export async function recordDisarming(rooms: RecorderRooms, disarming: Disarming, when: When = 'tuned'): Promise<void> {
+export async function recordDisarming(rooms: RecorderRooms, disarming: Disarming): Promise<void> {
+  await record(rooms, tune(conditionsOf(rooms, disarming), disarming.after.alerts.rules));
+}
+
+/** The same together with the last channels, before these go, so that they get it. `gone`: their names. */
+export async function recordChannelsGone(
+  rooms: RecorderRooms,
+  gone: readonly string[],
+  { file, ...disarming }: Disarming & { readonly file: string },
+): Promise<void> {
+  const { after, by, at } = disarming;
+  const removed = channelsRemoved({ channels: gone, file, by, at }, wordsOf(rooms, after));
+  const tuned = tune([...conditionsOf(rooms, disarming), removed], after.alerts.rules);
+  // Nobody could be notified later.
+  const due = tuned.map((condition) => ({ ...condition, ...atOnce }));
+  await record(rooms, due);
+}
+
+const wordsOf = ({ world }: RecorderRooms, { alerts }: Config) => ({
+  command: world.command,
+  zone: alerts.rules.timeZone,
+});
+
+function conditionsOf(rooms: RecorderRooms, { before, after, removed, by, at }: Disarming): readonly Condition[] {
   const { fleet, world } = rooms;
-  const { before, after, removed, by, at } = disarming;
-  const { rules } = after.alerts;
-  const words = { command: world.command, zone: rules.timeZone };
+  const words = wordsOf(rooms, after);
   const off = new Map(scopesOff(after).map((scope) => [fingerprintOf(enforcementSubject(scope)), scope]));
   const was = new Set(scopesOff(before).map((scope) => fingerprintOf(enforcementSubject(scope))));
   const begun = [...off].filter(([fingerprint]) => !was.has(fingerprint));
   const ended = [...fleet.alerts()].filter((alert) => isEnforcementAlert(alert) && !off.has(alert.fingerprint));
-  const conditions = [
+  return [
     ...begun.map(([, scope]) => enforcementOff(scope, { by, at }, words)),
     ...ended.map(enforcementOn),
     ...removed.map((one) => accountRemoved({ ...one, by, at }, words)),
@@ -57,27 +74,9 @@ export async function recordDisarming(rooms: RecorderRooms, disarming: Disarming
     ),
     ...(after.alerts.channels.some(isForPeople) ? [channelsBack()] : []),
   ];
-  await record(rooms, conditions, { rules, when });
 }
 
-/** Before the channels go, so that they get it. `gone`: their names. Rejects when the store can't be written. */
-export async function recordChannelsGone(
-  rooms: RecorderRooms,
-  gone: readonly string[],
-  { after, by, at, file }: Omit<Disarming, 'before' | 'removed'> & { readonly file: string },
-): Promise<void> {
-  const words = { command: rooms.world.command, zone: after.alerts.rules.timeZone };
-  const { rules } = after.alerts;
-  await record(rooms, [channelsRemoved({ channels: gone, file, by, at }, words)], { rules, when: 'now' });
-}
-
-async function record(
-  { fleet, store, world, onTransitions: recorded }: RecorderRooms,
-  conditions: readonly Condition[],
-  { rules, when }: { readonly rules: RuleSettings; readonly when: When },
-) {
-  const tuned = tune(conditions, rules);
-  const due = when === 'now' ? tuned.map((condition) => ({ ...condition, ...atOnce })) : tuned;
+async function record({ fleet, store, world, onTransitions: recorded }: RecorderRooms, due: readonly Condition[]) {
   const alerts = step(due, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   await recordAlerts({ fleet, store, recorded }, alerts);
 }

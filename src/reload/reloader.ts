@@ -227,14 +227,9 @@ export class Reloader {
     const gone = lastChannelsGone(before, config);
     const { file } = this.#parts.source;
     const { rooms } = this.#parts;
-    const announce: typeof recordDisarming = (...what) => this.#recording.record(() => recordDisarming(...what));
-    if (gone.length > 0) {
-      // While somebody can still be notified.
-      await announce(rooms, disarming, 'now');
-      await this.#recording.record(() => recordChannelsGone(rooms, gone, { ...disarming, file }));
-    }
+    if (gone.length > 0) await this.#recording.record(() => recordChannelsGone(rooms, gone, { ...disarming, file }));
     await attempt('the channels could not be changed', () => notifying.reconfigure(config.alerts));
-    if (gone.length === 0) await announce(rooms, disarming);
+    if (gone.length === 0) await this.#recording.record(() => recordDisarming(rooms, disarming));
     const pacer = createPacer(sliceMs, 'patient');
     for (const account of named(impact.changed))
       await attempt(`account ${account.name} applies the new settings only with its next answers`, () =>

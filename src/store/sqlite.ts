@@ -20,8 +20,8 @@ import {
 import { type Connection, connect, type QueryListener, storeError } from './file/connection.ts';
 import { freePages } from './file/free-pages.ts';
 import { identityOf, sizeOf, stampOf } from './file/identity.ts';
+import { begin } from './file/loss.ts';
 import { FileMark } from './file/mark.ts';
-import { begin } from './file/new-store.ts';
 import { leftBeside, OutageNote } from './file/outage-note.ts';
 import { WalFrames } from './file/wal-frames.ts';
 import { migrate } from './schema/migrations.ts';

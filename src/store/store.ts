@@ -21,7 +21,7 @@ import { loadDecisions } from './decisions.ts';
 import { StoredElsewhere } from './elsewhere.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
 import type { QueryListener } from './file/connection.ts';
-import { lossIn } from './file/new-store.ts';
+import { lossIn } from './file/loss.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import { FleetDays } from './fleet-days.ts';
 import { Gate } from './gate.ts';
@@ -311,7 +311,7 @@ export class Store {
     const ended = await this.#gate.read((db) => metaOf(db, outageEnded));
     const loss = await this.#gate.read((db) => lossIn(db, begunAt));
     if (ended !== String(begunAt)) return { ...outage, ...(loss && { loss }) };
-    this.#note.remove();
+    this.#note.endOutage();
     return null;
   }
 
@@ -321,7 +321,7 @@ export class Store {
       // Another replica may have seen it, and ended it.
       if (await changeMeta(trx, outageEnded, String(begunAt))) await writeAlerts(trx, changes);
     });
-    this.#note.remove();
+    this.#note.endOutage();
   }
 
   /** What whoever guards these accounts next has to know. */

@@ -12,13 +12,14 @@ import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { alertOf, now } from '../store/records.ts';
 import { amelia, stormOf } from '../watch/duty.ts';
 
+const poll = { health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
+const expectErrors = ['The store is failing.', 'composing messages failed'];
+
 const remove = (path: string) => {
   for (const ending of ['', '-wal', '-shm']) rmSync(`${path}${ending}`, { force: true });
 };
 
 test('an emergency stop outlives its store: nothing is changed, and the message of the end says what is not known any more', async () => {
-  const poll = { health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
-  const expectErrors = ['The store is failing.', 'composing messages failed'];
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia), poll, expectErrors });
   await stage.run(minuteMs);
   await stage.writes(true);
@@ -48,8 +49,6 @@ test.each([
   ['a restored backup', (path: string) => truncateSync(path, 8_192)],
   ['a backup that was renamed over it while Warmwarden ran', null],
 ])('an emergency stop outlives its store, too, where %s is older than the stop', async (_what, damage) => {
-  const poll = { health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
-  const expectErrors = ['The store is failing.', 'composing messages failed'];
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia), poll, expectErrors });
   await stage.run(minuteMs);
   const path = join(stage.folder, 'data', 'warmwarden.db');
@@ -83,10 +82,15 @@ describe('a start beside the note of a store that failed', () => {
   });
   const outage = { alert: alertOf('m1', { firingAt: now }), notified: ['ops'] };
 
+  function newFolder(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-lost-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    return folder;
+  }
+
   /** A store that failed while these stops were in force, and what the next process has after `meanwhile`. */
   async function next(stops: readonly WritesOff[], meanwhile: (path: string) => void, at = now) {
-    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-lost-'));
-    const path = join(folder, 'warmwarden.db');
+    const path = join(newFolder(), 'warmwarden.db');
     const failing = await Store.open(path, now);
     const first = { news: failing.news, warnings: failing.warnings };
     await failing.keepOutage(outage);
@@ -95,10 +99,7 @@ describe('a start beside the note of a store that failed', () => {
     const noteBytes = statSync(`${path}.failing`).size;
     meanwhile(path);
     const store = await Store.open(path, at);
-    onTestFinished(async () => {
-      await store.close();
-      rmSync(folder, { recursive: true });
-    });
+    onTestFinished(() => store.close());
     const writesOff = async () => (await store.loadPicture()).writesOff;
     return { path, store, first, noteBytes, writesOff };
   }
@@ -166,9 +167,7 @@ describe('a start beside the note of a store that failed', () => {
   });
 
   test('does not put a stop in force again that a person ended before the store was seen to work', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-lost-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const path = join(folder, 'warmwarden.db');
+    const path = join(newFolder(), 'warmwarden.db');
     const failing = await Store.open(path, now);
     await failing.keepOutage(outage);
     failing.keepStops([stopOf(everywhere), stopOf({ kind: 'account', account: 'acme' })]);
@@ -184,8 +183,7 @@ describe('a start beside the note of a store that failed', () => {
   });
 
   test('finds a note that was deleted, or could not be written, while the store failed', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-lost-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = newFolder();
     const data = join(folder, 'data');
     const path = join(data, 'warmwarden.db');
     const failing = await Store.open(path, now);

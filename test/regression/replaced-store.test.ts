@@ -58,8 +58,7 @@ async function opened(path = join(newFolder(), 'warmwarden.db')) {
 function killed(path: string) {
   const folder = join(newFolder(), 'data');
   execFileSync('cp', ['-a', join(path, '..'), folder]);
-  const file = join(folder, 'warmwarden.db');
-  return { folder, file };
+  return { folder, file: join(folder, 'warmwarden.db') };
 }
 
 /** What the next process puts aside of that. */

@@ -13,6 +13,8 @@ import { findDaemon, findPlaces } from './loading.ts';
 export interface DaemonOptions extends JsonOptions {
   readonly config: string;
   readonly url?: string;
+  /** See `findDaemon`. */
+  readonly mayBeUsual?: boolean;
 }
 
 /** A command that reaches a running daemon. */
@@ -34,10 +36,8 @@ export function report(outcome: CommandOutcome, { json = false }: JsonOptions): 
   for (const line of onScreen([...messages, ...plan])) process.stdout.write(`${line}\n`);
 }
 
-/**
- * Where the daemon of these options is asked. `mayBeUsual`: see `findDaemon`. Throws a CommandError when they are wrong.
- */
-export function addressOf({ config, url }: Pick<DaemonOptions, 'config' | 'url'>, mayBeUsual = false): DaemonAddress {
+/** Where the daemon of these options is asked. Throws a CommandError when they are wrong. */
+export function addressOf({ config, url, mayBeUsual = false }: Omit<DaemonOptions, 'json'>): DaemonAddress {
   if (url === undefined) return findDaemon(config, mayBeUsual);
   const wrong = wrongWith(url);
   if (wrong !== null) throw new CommandError('usage', wrong);

@@ -94,7 +94,6 @@ export function connect(path: string, listen: QueryListener = () => {}): Connect
     const held = new StoreLock(file);
     lock = held;
     const aside = putOrphanedWalAside(file);
-    held.refuseOther();
     const database = new DatabaseSync(file);
     refuseForeign(database, path);
     // Of a new store: what is deleted can be given back to the disk (free-pages.ts).

@@ -98,12 +98,7 @@ function syncToDisk(path: string): void {
 /** Throws HeldStoreError while a daemon uses the store, and StoreError. Changes nothing in it. */
 export function refuseHeld(path: string): void {
   try {
-    const lock = new StoreLock(prepare(path));
-    try {
-      lock.refuseOther();
-    } finally {
-      lock.close();
-    }
+    new StoreLock(prepare(path)).close();
   } catch (error) {
     throw storeError(path, error);
   }

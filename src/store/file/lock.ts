@@ -17,11 +17,10 @@ export class StoreLock {
     this.#file = file;
     this.#held = lockedOrNull(lockOf(file)) ?? refuse(file);
     this.#identity = identityOf(lockOf(file));
-  }
-
-  /** Whoever deleted the lock's file did not end the process that held it. Throws StoreError as the constructor does. */
-  refuseOther(): void {
-    if (livingHolder(this.#file) !== null) refuse(this.#file);
+    // Whoever deleted the lock's file did not end the process that held it.
+    if (livingHolder(file) === null) return;
+    this.#held.close();
+    refuse(file);
   }
 
   /** Before each write. A lock whose file was deleted admits others: it is taken again. Throws when somebody was faster. */

@@ -93,7 +93,7 @@ export class OutageNote {
 
   /** null: it is the file that it was. */
   keepReplaced(replaced: Replaced | null): void {
-    if (replaced !== null || this.#left.replaced !== null) this.#keep({ replaced });
+    if (JSON.stringify(replaced) !== JSON.stringify(this.#left.replaced)) this.#keep({ replaced });
   }
 
   /** The store is open, and what the last process left of it was heeded. People are still to be notified of the end. */
@@ -102,8 +102,7 @@ export class OutageNote {
     if (stops !== null || replaced !== null) this.#keep({ stops: null, more: 0, replaced: null });
   }
 
-  /** The outage is over. */
-  remove(): void {
+  endOutage(): void {
     this.#keep({ outage: null });
   }
 
@@ -138,11 +137,7 @@ export class OutageNote {
 function textOf({ outage, stops, replaced }: Left): string {
   const width = { everything: 0, account: 1, mailbox: 2 };
   const sorted = stops?.toSorted((one, other) => width[one.scope.kind] - width[other.scope.kind]) ?? [];
-  const rest = {
-    ...outage,
-    ...(replaced && { replaced }),
-    ...(stops && { stops: [], more: sorted.length }),
-  };
+  const rest = { ...outage, ...(replaced && { replaced }), ...(stops && { stops: [], more: sorted.length }) };
   let room = reservedBytes - Buffer.byteLength(JSON.stringify(rest));
   const fitting = sorted.filter((stop) => {
     room -= Buffer.byteLength(JSON.stringify(stop)) + 1;
