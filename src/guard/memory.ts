@@ -5,7 +5,14 @@ import type { GuardMemory } from '../model/guard-memory.ts';
 import { none } from '../model/none.ts';
 import { isWarmupMode, type Policy } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
-import type { Claim, EarlierMode, EvidenceStart, Reason, RunState } from '../model/verdict.ts';
+import {
+  type Claim,
+  type EarlierMode,
+  type EvidenceStart,
+  isBlind,
+  type Reason,
+  type RunState,
+} from '../model/verdict.ts';
 import { countsOf, pool, readDays } from './rows.ts';
 import { isBreach } from './window.ts';
 
@@ -137,20 +144,14 @@ function restart(memory: GuardMemory, sight: Sight, switchedToRecovery: boolean)
 }
 
 /** Reasons that say nothing about the bounces: such an answer is not one of the two that a first breach waits for. */
-const unjudged: readonly Reason[] = [
-  'already_paused',
-  'not_running',
-  'no_data',
-  'bad_payload',
-  'stale_data',
-  'unknown_mode',
-  'invalid_row',
-  'implausible_counts',
-];
+const unjudged: readonly Reason[] = ['already_paused', 'not_running', 'no_data', 'stale_data'];
+/** An unknown status word or a contradicted one hinders the action, not the judgement. */
+const judgedBlindly: readonly Reason[] = ['unknown_status', 'word_against_counts'];
 
 /** A fresh stats answer led to a verdict. */
 export function afterJudgement(memory: GuardMemory, reason: Reason): GuardMemory {
-  return unjudged.includes(reason) ? memory : { ...memory, answersJudged: memory.answersJudged + 1 };
+  const isUnjudged = unjudged.includes(reason) || (isBlind(reason) && !judgedBlindly.includes(reason));
+  return isUnjudged ? memory : { ...memory, answersJudged: memory.answersJudged + 1 };
 }
 
 /** A change that was read back. */

@@ -4,7 +4,7 @@ import type { GuardActionKind } from '../model/action.ts';
 import { isDisconnected } from '../model/connection.ts';
 import { awaitsJudgement, type GuardState, type MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
-import type { Verdict } from '../model/verdict.ts';
+import { isBlind, type Verdict } from '../model/verdict.ts';
 
 /** What of a mailbox its state is read from. */
 export type Judged = Pick<MailboxState, 'verdict' | 'memory' | 'entry' | 'detail' | 'stats'>;
@@ -16,6 +16,7 @@ export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   if (verdict.reason === 'already_paused')
     return mailbox.memory?.claim?.kind === 'pause' ? 'paused_by_guard' : 'paused_by_others';
   if (verdict.reason === 'not_running') return 'not_running';
+  if (isBlind(verdict.reason)) return 'not_judged';
   if (verdict.action === 'hold') {
     return verdict.reason === 'first_sight' || verdict.reason === 'circuit_breaker' ? 'held' : 'not_judged';
   }

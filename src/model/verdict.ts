@@ -20,6 +20,8 @@ export const reasons = [
   'unknown_status',
   'invalid_row',
   'implausible_counts',
+  'no_evidence',
+  'word_against_counts',
   'bounce_rate_over_limit',
   'repeat_offender',
   'first_sight',
@@ -28,6 +30,21 @@ export const reasons = [
   'clean_volume',
 ] as const;
 export type Reason = (typeof reasons)[number];
+
+/** Reasons that say that the bounces cannot be judged: the mailbox is `not_judged`, and guard_blind tells of it. */
+const blindReasons: readonly Reason[] = [
+  'bad_payload',
+  'unknown_mode',
+  'unknown_status',
+  'invalid_row',
+  'implausible_counts',
+  'no_evidence',
+  'word_against_counts',
+];
+
+export function isBlind(reason: Reason): boolean {
+  return blindReasons.includes(reason);
+}
 
 /** Whether the warm-up runs, as far as the status word and the counts tell. */
 export type RunState = 'running' | 'paused' | 'not_running' | 'unknown';

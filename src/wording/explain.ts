@@ -41,6 +41,10 @@ function reasonText(verdict: Verdict): string {
       return 'A day in the last week has a missing, negative or malformed count, so the bounce rate cannot be trusted.';
     case 'implausible_counts':
       return `${countsText(verdict)} More emails bounced than were sent, so the counts cannot be trusted.`;
+    case 'no_evidence':
+      return 'The mailbox sends, but none of its emails of at least two days count as evidence, so nothing can be judged.';
+    case 'word_against_counts':
+      return `${rateText(verdict)} ${againstText(verdict)}`;
     case 'bounce_rate_over_limit':
       return rateText(verdict);
     case 'repeat_offender':
@@ -144,6 +148,12 @@ function unknownStatusText(verdict: Verdict): string {
   };
   const rest = `${wanted[verdict.wanted]}the status of the warm-up is neither running nor paused, so Warmwarden changes nothing.`;
   return lead + capital(rest);
+}
+
+/** The status word is not believed against emails of a later day. */
+function againstText({ run }: Verdict): string {
+  const said = run === 'paused' ? 'is paused' : 'is not running';
+  return `The status says that the warm-up ${said}, but it sends and bounces.`;
 }
 
 function emergencyText(verdict: Verdict): string {

@@ -271,6 +271,8 @@ test('guard_blind: after an hour, for its reasons only; stale or missing data sa
     'invalid_row',
     'implausible_counts',
     'unknown_status',
+    'no_evidence',
+    'word_against_counts',
   ] as const) {
     expect(blind(reason)).toBe(true);
   }

@@ -95,3 +95,12 @@ test('a mailbox of which newer statistics were read than it was judged by is not
   const states = [0, 4, 6].map((minutes) => guardStateOf(readAt(now + minutes * 60_000), defaultPolicy.nearLimitPpm));
   expect(states).toEqual(['ok', 'ok', 'not_judged']);
 });
+
+test('what blinds the guard is not judged, whatever the action says', () => {
+  const verdict = judge(defaultPolicy, situation({ mode: 'balanced', rows: daysUpTo(today, ...times(7, 40)) }));
+  const of = (reason: Verdict['reason'], action: Verdict['action']) =>
+    guardStateOf({ ...connected, verdict: { at: now, answer: { ...verdict, reason, action } }, memory: null }, 0);
+  for (const reason of ['no_evidence', 'word_against_counts', 'implausible_counts'] as const) {
+    expect([of(reason, 'none'), of(reason, 'hold')]).toEqual(['not_judged', 'not_judged']);
+  }
+});

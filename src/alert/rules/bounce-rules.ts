@@ -2,7 +2,7 @@
 import type { Alert, Severity } from '../../model/alert.ts';
 import { type MailboxState, typedName } from '../../model/mailbox.ts';
 import { hourMs } from '../../model/time.ts';
-import type { Reason, Verdict } from '../../model/verdict.ts';
+import { isBlind, type Reason, type Verdict } from '../../model/verdict.ts';
 import { writesAreOff } from '../../model/write-scope.ts';
 import { bounceKinds, causeSentences } from '../../wording/causes.ts';
 import { countsReadText, explainVerdict, rateText, verdictNumbers } from '../../wording/explain.ts';
@@ -16,25 +16,18 @@ const blindForMs = hourMs;
 /** A near-limit alert ends below this share of where it began: 80 % becomes 70 %. */
 const nearLimitClearShare = 7 / 8;
 
-const blindReasons: readonly Reason[] = [
-  'unknown_mode',
-  'bad_payload',
-  'invalid_row',
-  'implausible_counts',
-  'unknown_status',
-];
 /** Verdicts that end before the guard learns whether it could have judged. */
 const silentReasons: readonly Reason[] = ['stale_data', 'no_data'];
 
 /** It says nothing about whether the bounces are over the limit. */
 function isUnjudged(verdict: Verdict | undefined): verdict is Verdict {
-  return verdict !== undefined && (blindReasons.includes(verdict.reason) || silentReasons.includes(verdict.reason));
+  return verdict !== undefined && (isBlind(verdict.reason) || silentReasons.includes(verdict.reason));
 }
 
 /** guard_blind. An emergency in an unknown mode says nothing about the blindness. */
 export function guardBlind(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
-  const blind = verdict !== undefined && blindReasons.includes(verdict.reason);
+  const blind = verdict !== undefined && isBlind(verdict.reason);
   // After the evidence restarted, bounces of emails from before come late: no wonder that there are more than emails.
   const late = verdict?.reason === 'implausible_counts' && verdict.windowDays < context.policy.windowDays;
   const unknown = !verdict || late || silentReasons.includes(verdict.reason) || verdict.reason === 'emergency';
@@ -282,7 +275,7 @@ export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Con
 function burstActive(verdict: Verdict | undefined): Condition['active'] {
   if (!verdict) return 'unknown';
   if (verdict.reason === 'already_paused' || verdict.reason === 'not_running') return false;
-  const unjudged = blindReasons.includes(verdict.reason) || silentReasons.includes(verdict.reason);
+  const unjudged = isBlind(verdict.reason) || silentReasons.includes(verdict.reason);
   if (unjudged || wantsAction(verdict)) return 'unknown';
   return Boolean(verdict.burst);
 }
