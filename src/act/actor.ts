@@ -2,7 +2,7 @@
 
 import { type Action, alreadySo, type OpenAction } from '../model/action.ts';
 import { tryWaitMs } from '../model/action-transition.ts';
-import { minuteMs, secondMs } from '../model/time.ts';
+import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import { changedByOthers } from '../record/persons.ts';
 import type { Settlement } from '../record/plan.ts';
 import { logAction } from './action-log.ts';
@@ -35,6 +35,8 @@ export class Actor {
   readonly #sending = new Set<Promise<void>>();
   /** On the monotonic scale. */
   readonly #begunAt: number;
+  /** Refused changes from before this moment are due: what refused them may have been mended since. */
+  #permittedFrom: EpochMs = Number.NEGATIVE_INFINITY;
   #wrappingUp = false;
 
   constructor(rooms: ActorRooms, options: ActorOptions) {
@@ -82,6 +84,11 @@ export class Actor {
     }
     waiting.abort();
     return over();
+  }
+
+  /** A person may have given the key its permission: what was refused for want of it is not waited with any longer. */
+  tryForbiddenAgain(): void {
+    this.#permittedFrom = this.#rooms.world.clock.now();
   }
 
   /**
@@ -134,7 +141,7 @@ export class Actor {
   async #step(action: Action, signal: AbortSignal): Promise<void> {
     const { clock } = this.#rooms.world;
     if (action.state === 'open') return this.#lookFor(action, signal);
-    if (tryWaitMs(action, clock.now()) > 0) return this.#sleepUntilNextTry(action, signal);
+    if (this.#tryWaitMs(action) > 0) return this.#sleepUntilNextTry(action, signal);
     if (this.#conditions.isLate(action)) {
       await this.#rooms.recorder.dropPlanned(action, notInTime);
       return;
@@ -188,10 +195,15 @@ export class Actor {
   /** Sleeps in short steps, so that an action that was dropped or confirmed meanwhile ends the wait. */
   async #sleepUntilNextTry(action: Action, signal: AbortSignal): Promise<void> {
     const { clock } = this.#rooms.world;
-    const left = () => tryWaitMs(action, clock.now());
+    const left = () => this.#tryWaitMs(action);
     for (let wait = left(); !signal.aborted && wait > 0 && this.#conditions.isCurrent(action); wait = left()) {
       await clock.sleep(Math.min(wait, 2 * secondMs), signal);
     }
+  }
+
+  #tryWaitMs(action: Action): number {
+    const isPermitted = action.forbidden && (action.settledAt ?? 0) <= this.#permittedFrom;
+    return isPermitted ? 0 : tryWaitMs(action, this.#rooms.world.clock.now());
   }
 
   async #settle(open: OpenAction, settlement: Settlement): Promise<void> {

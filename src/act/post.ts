@@ -34,7 +34,7 @@ export class Post {
     if (!this.#conditions.maySend(open)) return { kind: 'not_sent', detail: notSent };
     const sent = await this.#request(open);
     if (sent.ok) {
-      this.#options.onWritable(true);
+      this.#written(open, true);
       return this.readBack(open, 'the API accepted it, but does not show the change', signal);
     }
     const { kind, detail } = sent.failure;
@@ -53,9 +53,13 @@ export class Post {
     const forbidden = status === 403 && { forbidden: true };
     const no: Unsuccessful = { kind: kind === 'throttled' ? 'throttled' : 'refused', detail, ...forbidden };
     const settlement = await this.readBack(open, detail, signal, no);
-    if (settlement === no && no.forbidden) this.#options.onWritable(false);
-    if (settlement?.kind === 'confirmed') this.#options.onWritable(true);
+    if (settlement === no && no.forbidden) this.#written(open, false);
+    if (settlement?.kind === 'confirmed') this.#written(open, true);
     return settlement;
+  }
+
+  #written({ mailboxId }: OpenAction, accepted: boolean): void {
+    this.#options.onWritten({ mailboxId, accepted });
   }
 
   #request({ kind, mailboxId, targetMode, targetLimit }: Action) {

@@ -32,8 +32,8 @@ export interface ActorOptions {
   readonly account: string;
   readonly lease: AccountLease;
   readonly words: StatusWords;
-  /** A POST was refused for want of permission, or one succeeded. */
-  readonly onWritable: (writable: boolean) => void;
+  /** A POST about a mailbox was refused with 403, or one was accepted. */
+  readonly onWritten: (write: { readonly mailboxId: string; readonly accepted: boolean }) => void;
   /** A look failed: that may say something about the account. */
   readonly onFailure: (failure: Failure, poll: Poll) => void;
   /** A change was read back, but an answer that was asked for after that was taken in before: it has to be asked again. */

@@ -144,7 +144,7 @@ export interface AccountState {
   readonly keyRejected: boolean;
   /** Refusals of the key in a row; 0 once it is accepted. */
   readonly rejections: number;
-  /** Whether the last write was let through; null before the first one of this process. */
+  /** Whether the key may write, as far as its writes show; null before the first one of this process. */
   readonly keyWrites: boolean | null;
   /** 429s of the last hour in spite of our counting. */
   readonly throttledLastHour: number;

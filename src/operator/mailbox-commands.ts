@@ -101,13 +101,12 @@ function targetLimitOf({ warmup }: MailboxState): number | null {
   return warmup?.answer.config.targetDailyLimit ?? null;
 }
 
-/** Which of the accounts have a key whose last change was refused for want of permission, a sentence each. */
+/** Which of the accounts have a key that counts as read-only, a sentence each. */
 export function readOnlyKeys(mailboxes: readonly MailboxState[], fleet: Pick<Fleet, 'account'>): readonly string[] {
   return [...new Set(mailboxes.map(({ account }) => account))]
     .filter((account) => fleet.account(account)?.keyWrites === false)
     .map(
-      (account) =>
-        `The API will probably refuse this: the key of account ${account} had no permission to write at the last change.`,
+      (account) => `The API will probably refuse this: it refused the last changes with the key of account ${account}.`,
     );
 }
 

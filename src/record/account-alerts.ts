@@ -265,8 +265,9 @@ export class AccountAlerts {
   #context(mailbox: MailboxState, policy: Policy, now: EpochMs, before: MailboxState | null = null): MailboxContext {
     const { account, pageUrl, keyWrites, staleBefore, staleMeasurement, rules } = this.#options;
     const writesOff = this.#fleet.writesOffOver(account, mailbox.id, now);
-    // After a refused write only one that succeeds shows that the key may write.
-    const mayWrite = policy.enforce && writesOff === null && keyWrites() !== false;
+    // A key that counts as read-only is tried on each mailbox: until then nobody knows that nothing is done.
+    const isTried = isActive(mailbox.action) && mailbox.action.attempts > 0;
+    const mayWrite = policy.enforce && writesOff === null && !(keyWrites() === false && isTried);
     const neighbours = () => [...this.#fleet.mailboxesOf(account)].filter(({ id }) => id !== mailbox.id);
     const others = (one: MailboxState) => othersOf(one, this.#fleet.mailboxes(), now);
     return {

@@ -49,9 +49,7 @@ export interface RecorderOptions extends GuardedAccount {
   readonly onLost: (mailboxId: string, route: MailboxRoute, error: unknown) => void;
   /** The account's loop has ended: what hung in it and was left behind decides nothing beside the next one. */
   readonly ended: () => boolean;
-  /** Whether a write may be tried: not within an hour of a refused one. */
-  readonly writable: () => boolean;
-  /** Whether the last write was let through; null before the first. */
+  /** Whether the key may write, as far as its writes show; null before the first. */
   readonly keyWrites: () => boolean | null;
   /** Statistics from before this moment are stale; -Infinity while that can't be said. */
   readonly staleBefore: () => EpochMs;

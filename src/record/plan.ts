@@ -66,14 +66,12 @@ export interface Planning {
   readonly verdict: Verdict;
   /** false: the configuration or a person says to write nothing, whatever was begun before. */
   readonly enforce: boolean;
-  /** The key may write, as far as is known; a refused action goes on being tried hourly. */
-  readonly writable: boolean;
   readonly now: EpochMs;
   readonly newId: () => string;
 }
 
 /** The actions that a new verdict changes: one that is no longer wanted is dropped, one that is wanted is planned. */
-export function planAfter({ mailbox, verdict, enforce, writable, now, newId }: Planning): readonly Action[] {
+export function planAfter({ mailbox, verdict, enforce, now, newId }: Planning): readonly Action[] {
   const current = mailbox.action;
   const wanted = actionKind(verdict);
   // While a POST may be under way nothing is decided about it: its outcome comes first.
@@ -84,7 +82,7 @@ export function planAfter({ mailbox, verdict, enforce, writable, now, newId }: P
   const changes: Action[] = [];
   const why = enforce ? `no longer needed: ${reasonWords(verdict.reason)}` : notEnforced;
   if (isActive(current)) changes.push(actionAfter(current, { kind: 'dropped', detail: why, at: now }));
-  if (wanted && enforce && writable) {
+  if (wanted && enforce) {
     const change = { kind: wanted, targetMode: targetMode(wanted, verdict), by: null };
     changes.push(plannedAction(mailbox, change, { verdict, now, newId }));
   }

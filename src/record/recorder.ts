@@ -338,14 +338,13 @@ export class Recorder {
     mailboxId: string,
     { policy, now, answered }: { policy: Policy; now: EpochMs; answered: Observation['route'] | null },
   ): TickContext {
-    const { words, writable, api, rules } = this.#options;
+    const { words, api, rules } = this.#options;
     return {
       policy,
       enforce: this.#enforces(mailboxId, policy, now),
       words,
       now,
       hasRead: (route) => route === answered || this.hasRead(mailboxId, route),
-      writable: writable(),
       breaker: this.#rooms.fleet.breaker(api),
       running: () => this.#running(),
       newId: () => actionId(now, this.#rooms.world.random()),

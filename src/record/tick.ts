@@ -29,8 +29,6 @@ export interface TickContext {
   readonly now: EpochMs;
   /** Whether this process has read that answer of the mailbox: what an earlier one read is shown but not judged. */
   readonly hasRead: (route: 'stats' | 'warmup') => boolean;
-  /** Whether a write may be tried: not within an hour of a refused one. */
-  readonly writable: boolean;
   readonly breaker: BreakerState;
   /** Counts the running mailboxes under the breaker; asked only when it matters. */
   readonly running: () => number;
@@ -76,7 +74,7 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
   const seen = afterChanges(taken, changes);
   const settled = confirmed ? [confirmed] : (late?.actions ?? []);
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
-  const { policy, enforce, words, now, hasRead, writable, newId } = context;
+  const { policy, enforce, words, now, hasRead, newId } = context;
   const freshStats = observation.route === 'stats';
   const readable = judgeable && hasRead('stats') && hasRead('warmup');
   const judgement = readable ? judgeMailbox(seen, { policy, words, now, freshStats }) : null;
@@ -85,12 +83,9 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
     return { mailbox: seen, changes, actions: settled, confirmed, late, ...nothing };
   }
   const { memory } = judgement;
-  const { verdict, breaker } = askBreaker({ ...seen, memory }, judgement.verdict, {
-    ...context,
-    mayWrite: enforce && writable,
-  });
+  const { verdict, breaker } = askBreaker({ ...seen, memory }, judgement.verdict, { ...context, mayWrite: enforce });
   const judged = { ...seen, memory, verdict: { at: now, answer: verdict } };
-  const planned = planAfter({ mailbox: judged, verdict, enforce, writable, now, newId }).map((action) =>
+  const planned = planAfter({ mailbox: judged, verdict, enforce, now, newId }).map((action) =>
     action.state === 'planned' && action.kind !== 'restore'
       ? { ...action, causes: causeSentences(judged, verdict, context.others(judged), context.timeZone) }
       : action,

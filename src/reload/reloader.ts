@@ -230,6 +230,7 @@ export class Reloader {
     if (gone.length > 0) await this.#recording.record(() => recordChannelsGone(rooms, gone, { ...disarming, file }));
     await attempt('the channels could not be changed', () => notifying.reconfigure(config.alerts));
     if (gone.length === 0) await this.#recording.record(() => recordDisarming(rooms, disarming));
+    for (const watch of duties.watches) watch.tryForbiddenAgain();
     const pacer = createPacer(sliceMs, 'patient');
     for (const account of named(impact.changed))
       await attempt(`account ${account.name} applies the new settings only with its next answers`, () =>

@@ -2,18 +2,15 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Failure } from '../http/failure.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
-import type { Action } from '../model/action.ts';
-import type { Alert, AlertRule } from '../model/alert.ts';
+import type { AlertRule } from '../model/alert.ts';
 import type { HealthAnswer, Observed, Route } from '../model/answers.ts';
 import type { Forecast } from '../model/forecast.ts';
 import type { AccountState, ApiHealth, ListFailure } from '../model/mailbox.ts';
-import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../model/time.ts';
+import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
 import { Repeats } from '../repeats.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import type { World } from '../world.ts';
-
-/** A key without write permission is tried again after this. */
-const readOnlyForMs = hourMs;
+import { KeyWrites, type WriteOutcome } from './key-writes.ts';
 
 /** While requests succeeded within this time, one mailbox that is not answered is no outage. */
 const silenceMs = minuteMs;
@@ -39,16 +36,15 @@ function keyOf({ route, mailbox }: RequestAbout): string {
   return `${route} ${mailbox ?? ''}`;
 }
 
-/** What an earlier process, or key, was refused counts until a write is let through. The rule may be off: the actions know it, too. */
-function wasReadOnly({ account, fleet }: AccountHealthParts): boolean {
-  const fires = ({ rule, status }: Alert) => rule === 'key_read_only' && status === 'firing';
-  if ([...fleet.alertsOf(account)].some(fires)) return true;
-  let last: Action | null = null;
-  for (const { action } of fleet.mailboxesOf(account)) {
-    if (!action?.forbidden && action?.state !== 'confirmed') continue;
-    if ((action.settledAt ?? 0) > (last?.settledAt ?? 0)) last = action;
-  }
-  return last?.forbidden === true && last.state !== 'confirmed';
+/** The outcomes of writes that are known before the first one of this process, the oldest first. */
+function earlierWrites({ account, fleet }: AccountHealthParts): readonly WriteOutcome[] {
+  const actions = [...fleet.mailboxesOf(account)].flatMap((mailbox) => fleet.actionsOf(mailbox));
+  return actions
+    .flatMap(({ mailboxId, state, forbidden, settledAt }) => {
+      const accepted = state === 'confirmed';
+      return settledAt !== null && (accepted || forbidden) ? [{ mailboxId, accepted, at: settledAt }] : [];
+    })
+    .sort((a, b) => a.at - b.at);
 }
 
 export interface AccountHealthParts {
@@ -77,12 +73,12 @@ export class AccountHealth {
   readonly #refusedAlone = new Set<string>();
   /** What GET /v1/health answered last. */
   #saidHealth: HealthAnswer | null = null;
-  /** Monotonic time until which the key counts as read-only. */
-  #readOnlyUntil = Number.NEGATIVE_INFINITY;
+  readonly #writes: KeyWrites;
 
   constructor(parts: AccountHealthParts) {
     this.#parts = parts;
     this.#repeats = new Repeats(() => parts.world.clock.monotonic());
+    this.#writes = new KeyWrites(earlierWrites(parts));
     this.#state = {
       name: parts.account,
       requestsPerMinute: parts.budget.allowedPerMinute,
@@ -92,7 +88,7 @@ export class AccountHealth {
       lastFailure: null,
       keyRejected: false,
       rejections: 0,
-      keyWrites: wasReadOnly(parts) ? false : null,
+      keyWrites: this.#writes.areAllowed,
       throttledLastHour: 0,
       watchedSince: parts.world.clock.now(),
       listed: false,
@@ -114,12 +110,7 @@ export class AccountHealth {
     return this.#state.listed;
   }
 
-  /** Whether a write may be tried: not within an hour of a refused one. */
-  get writable(): boolean {
-    return this.#parts.world.clock.monotonic() >= this.#readOnlyUntil;
-  }
-
-  /** Whether the last write was let through; null before the first. */
+  /** Whether the key may write, as far as its writes show; null before the first. */
   get keyWrites(): boolean | null {
     return this.#state.keyWrites;
   }
@@ -265,11 +256,10 @@ export class AccountHealth {
     if (leftOut !== null) say({ account, route, mailbox, ...(leftOut > 0 && { left_out: leftOut }) });
   }
 
-  /** A POST was refused for want of permission, or one succeeded. */
-  wrote(writable: boolean): void {
-    const { clock } = this.#parts.world;
-    this.#state = { ...this.#state, keyWrites: writable };
-    this.#readOnlyUntil = writable ? Number.NEGATIVE_INFINITY : clock.monotonic() + readOnlyForMs;
+  /** A POST about a mailbox was refused with 403, or one succeeded. */
+  wrote(write: WriteOutcome): void {
+    this.#writes.note(write);
+    this.#state = { ...this.#state, keyWrites: this.#writes.areAllowed };
     this.publish();
   }
 

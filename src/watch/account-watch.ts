@@ -105,7 +105,6 @@ export class AccountWatch {
     this.#recorder = new Recorder(rooms, {
       ...options,
       ended: () => this.#stop.signal.aborted || !options.lease.holds(),
-      writable: () => this.#health.writable,
       keyWrites: () => this.#health.keyWrites,
       isFirstLook: (mailboxId, route) => this.#firstSweep.isFirstLook(mailboxId, route),
       staleBefore: () => staleness.before(),
@@ -119,7 +118,7 @@ export class AccountWatch {
         account,
         words,
         lease: options.lease,
-        onWritable: (writable) => this.#health.wrote(writable),
+        onWritten: (write) => this.#health.wrote(write),
         onFailure: (failure, poll) => this.#health.failed(failure, this.#poller.about(poll)),
         onOvertaken: (mailboxId) => this.#ask(mailboxId, ['warmup']),
       },
@@ -199,6 +198,11 @@ export class AccountWatch {
   refresh(mailboxId: string): void {
     this.#fresh.want(mailboxId);
     this.#ask(mailboxId, mailboxRoutes);
+  }
+
+  /** Tries changes again, without waiting for their hour, that the API refused with 403. */
+  tryForbiddenAgain(): void {
+    this.#actor.tryForbiddenAgain();
   }
 
   /** Judges a mailbox on what is believed already, and does what that wants. */

@@ -29,9 +29,10 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Put a valid key with read and write permission into the configuration, then run `warmwarden reload`.',
   },
   key_read_only: {
-    means: 'The API refused a change because the key lacks permission. Reading works.',
-    done: 'Warmwarden notifies you of breaches on the account, but does NOT ACT on them. It tries to write again every hour.',
-    todo: 'Give the key write permission, or configure another key and run `warmwarden reload`. Until then, pause or switch breaching mailboxes in the mailbox app.',
+    means:
+      'The API answered 403 to changes of two mailboxes and has accepted none since, or to a change of a mailbox of which it accepted one before. Reading works. One refused mailbox alone is `guard_action_failed`, and no word about the key.',
+    done: 'Warmwarden does NOT ACT on the mailboxes that were refused. It tries each mailbox that breaches its limit once, and again every hour and after a `reload`.',
+    todo: 'Give the key write permission, or configure another key. Then run `warmwarden reload`. Until then, pause or switch breaching mailboxes in the mailbox app.',
   },
   guard_acted: {
     means:

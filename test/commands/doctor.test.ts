@@ -163,7 +163,7 @@ test('what the daemon knows of the right to write stands beside the API, and not
   };
   const of = (name: string) => expect.stringMatching(`^problem: Account ${name} refuses writes, so .*: give its key`);
   const unknown = (which: string) => expect.stringContaining(`skipped: Whether ${which} may write is not known yet`);
-  const wrote = (name: string) => `ok: Account ${name}: the API let the last write of the daemon through.`;
+  const wrote = (name: string) => `ok: Account ${name}: the API let a write of the daemon through.`;
   expect(await writing({})).toEqual([unknown('a key')]);
   expect(await writing({ beta: false })).toEqual([of('beta'), unknown('any other key')]);
   expect(await writing({ acme: true })).toEqual([wrote('acme'), unknown('any other key')]);

@@ -43,10 +43,10 @@ function action(state: ActionState, kind: GuardActionKind = 'recovery', change: 
   return actionWith(planned, { state, ...change }, { openedAt: now, settledAt: now });
 }
 
-function plan(wanted: Verdict['action'], current: Action | null, writable = true, enforce = true) {
+function plan(wanted: Verdict['action'], current: Action | null, enforce = true) {
   const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
   const mailbox = newMailbox('acme', { at: now, answer: { ...entry, dailyLimit: null, warmupDay: null } });
-  const planning = { verdict: verdict(wanted), writable, enforce, now, newId: () => 'new' };
+  const planning = { verdict: verdict(wanted), enforce, now, newId: () => 'new' };
   const changes = planAfter({ ...planning, mailbox: { ...mailbox, action: current } });
   return changes.map(({ id, kind, state }) => `${id} ${kind} ${state}`);
 }
@@ -77,7 +77,6 @@ describe('a new verdict', () => {
 
   test.each(['planned', 'refused', 'unconfirmed'] as const)('keeps a %s action of the same kind', (state) => {
     expect(plan('recovery', action(state))).toEqual([]);
-    expect(plan('recovery', action(state), false)).toEqual([]);
   });
 
   test.each(['planned', 'refused', 'unconfirmed'] as const)('drops a %s action that it no longer asks for', (state) => {

@@ -90,7 +90,6 @@ export async function recordingOn(store: Store, { account, accountsOfApi, mailbo
       api: 'https://api.example',
       accountsOfApi: () => accountsOfApi,
       ended: () => false,
-      writable: () => true,
       keyWrites: () => null,
       staleBefore: () => Number.NEGATIVE_INFINITY,
       staleMeasurement: () => ({ olderThanMs: Number.POSITIVE_INFINITY, unreadSince: Number.NEGATIVE_INFINITY }),

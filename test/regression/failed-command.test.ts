@@ -75,8 +75,7 @@ test('the dry run of a command says that the key may not write, while that is kn
     await commands.pause({ ...request, mailbox: amelia }),
     await commands.undo({ ...request, sinceMs: 12 * hourMs }),
   ];
-  const mayNot =
-    'The API will probably refuse this: the key of account agency had no permission to write at the last change.';
+  const mayNot = 'The API will probably refuse this: it refused the last changes with the key of account agency.';
   const writable = await plans();
   for (const { result, messages } of writable) expect([result, messages.includes(mayNot)]).toEqual(['planned', false]);
   duty.between.meddle = (request) => (posts(request) ? forbidden : 'pass');

@@ -2,12 +2,14 @@
 import { expect, test } from 'vitest';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { amelia, goOnDuty, rarePoll } from '../watch/duty.ts';
+import { amelia, goOnDuty, jonas, rarePoll, stormOf } from '../watch/duty.ts';
 
+/** Two mailboxes: the refusal of one says nothing of the key. */
+const scenario = stormOf(amelia, jonas);
 const refusal = { status: 403, body: { error: 'the API key lacks the write permission' } };
 
 test('after a restart the key counts as read-only, and the breach as not acted on, until a write is let through', async () => {
-  await using duty = await goOnDuty({ poll: rarePoll, afterMs: 3 * hourMs });
+  await using duty = await goOnDuty({ scenario, poll: rarePoll, afterMs: 3 * hourMs });
   duty.between.meddle = (request) => (request.method === 'POST' ? refusal : 'pass');
   const keyWrites = () => [...duty.fleet().accounts()][0]?.keyWrites;
   const notActed = () => [...duty.fleet().alerts()].find(({ rule }) => rule === 'bounce_over_limit');
@@ -26,7 +28,7 @@ test('after a restart the key counts as read-only, and the breach as not acted o
 test('a configuration in which key_read_only is off changes nothing of that', async () => {
   const { of } = defaultRuleSettings;
   const rules = { ...defaultRuleSettings, of: { ...of, key_read_only: { ...of.key_read_only, enabled: false } } };
-  await using duty = await goOnDuty({ poll: rarePoll, afterMs: 3 * hourMs, rules });
+  await using duty = await goOnDuty({ scenario, poll: rarePoll, afterMs: 3 * hourMs, rules });
   duty.between.meddle = (request) => (request.method === 'POST' ? refusal : 'pass');
   const keyWrites = () => [...duty.fleet().accounts()][0]?.keyWrites;
   const notActed = () => duty.alert('bounce_over_limit')?.status;
@@ -42,9 +44,9 @@ test('a configuration in which key_read_only is off changes nothing of that', as
 });
 
 test('the refusal of a write and what it shows of the key are stored as one: a kill right after the first leaves both', async () => {
-  await using duty = await goOnDuty({ poll: rarePoll, afterMs: 3 * hourMs });
+  await using duty = await goOnDuty({ scenario, poll: rarePoll, afterMs: 3 * hourMs });
   duty.between.meddle = (request) => (request.method === 'POST' ? refusal : 'pass');
-  await duty.until(() => duty.action()?.state === 'refused');
+  await duty.until(() => duty.action(jonas)?.state === 'refused');
   // Of the account, not of the mailbox's first look: no summary of findings is waited for.
   const [told] = (await duty.store().outbox.unnotifiedTransitions(100)).flatMap(({ transition }) =>
     transition.alert.rule === 'key_read_only' ? [transition] : [],

@@ -14,16 +14,20 @@ import type { OperationBody, OperationName } from '../../src/operator/command-re
 import type { LoggedRequest } from '../../src/simulator/http.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import type { Scenario } from '../../src/simulator/scenario.ts';
-import { scenarioStart } from '../../src/simulator/scenarios.ts';
+import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { Store } from '../../src/store/store.ts';
 import { type Clock, type MovedClock, movedClock, worldOn } from '../../src/world.ts';
 import { errorLog } from '../support/error-log.ts';
+import type { OtherApi } from '../support/other-api.ts';
 import { Receiver } from '../support/receiver.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
 export interface MovedOptions {
-  readonly scenario: Scenario;
+  /** By default an empty fleet. */
+  readonly scenario?: Scenario;
+  /** The API that is guarded, on the moved clock; by default the simulator. */
+  readonly other?: OtherApi;
   /** The `poll` section. */
   readonly poll: Readonly<Record<string, string>>;
   /** The mailboxes of a second account under the same API; all others are the first one's. */
@@ -76,8 +80,9 @@ const maxDecisions = 10_000;
 
 /** Starts at scenarioStart, a Tuesday at 08:30 UTC. */
 export async function startMovedDaemon(options: MovedOptions) {
-  const { scenario, poll, second = [], file: changes = {} } = options;
+  const { scenario = { ...scenarios.calm, fleet: [] }, poll, second = [], file: changes = {}, other } = options;
   const clock = movedClock(scenarioStart);
+  if (other) other.now = () => clock.now();
   const world = { ...worldOn(clock, { level: 'silent', format: 'json' }), random: () => 0.5 };
   const errors = errorLog(options.expectErrors ?? []);
   const daemonsWorld = { ...world, log: errors.log, clock: options.clock?.(clock) ?? clock };
@@ -93,8 +98,8 @@ export async function startMovedDaemon(options: MovedOptions) {
   const receiver = await Receiver.start();
   const file = join(folder, 'config.yaml');
   const hook = { name: 'hook', type: 'webhook', url: receiver.hookUrl, secret: receiver.secret };
-  const account = { base_url: simulator.url, plan: 'enterprise', ...options.account };
-  const accounts = [{ name: 'agency', api_key: demoKey, ...account }];
+  const account = { base_url: other?.url ?? simulator.url, plan: 'enterprise', ...options.account };
+  const accounts = [{ name: 'agency', api_key: other?.addKey() ?? demoKey, ...account }];
   if (second.length > 0) accounts.push({ name: 'second', api_key: secondKey, ...account });
   const written: WrittenConfig = {
     accounts,

@@ -1,5 +1,5 @@
 // Another mailbox API: written from api/mailbox-api.md alone, without a line of src. In memory, on loopback, on the real
-// clock, strict about what it is asked. A test moves its mailboxes by hand and puts faults in front of its answers.
+// clock or on one that a test moves, strict about what it is asked. A test moves its mailboxes by hand and puts faults in front of its answers.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -95,6 +95,8 @@ export class OtherApi implements AsyncDisposable {
   prefix = '';
   /** false leaves the X-RateLimit headers out, so that a client has to count by itself. */
   tellsLimits = true;
+  /** The time that its rate limit, its days and its answers go by. */
+  now: () => number = Date.now;
   /** Looked at for every request before it is answered; undefined is the plain answer. */
   fault: (asked: Asked) => Fault | undefined = () => undefined;
   /** Called for every change that was made, before it is answered. */
@@ -169,7 +171,7 @@ export class OtherApi implements AsyncDisposable {
     const path = whole.pathname.startsWith(this.prefix) ? whole.pathname.slice(this.prefix.length) : '/';
     const body = parse(Buffer.concat(chunks).toString('utf8'));
     const asked: Asked = {
-      at: Date.now(),
+      at: this.now(),
       method: request.method ?? '',
       path,
       query: whole.searchParams,
@@ -202,7 +204,7 @@ export class OtherApi implements AsyncDisposable {
   #count(secret: string): Record<string, string> | null {
     const key = this.keys.get(secret);
     if (!key || key.limit === 0) return null;
-    const now = Date.now();
+    const now = this.now();
     const within = (this.#allowed.get(secret) ?? []).filter((at) => at > now - windowMs);
     const oldest = within[0] ?? now;
     const tooMany = within.length >= key.limit;
@@ -221,7 +223,7 @@ export class OtherApi implements AsyncDisposable {
   #answer(asked: Asked, call: { secret: string; jsonBody: boolean; pretend: boolean }): Reply {
     const { method, path } = asked;
     if (path === '/v1/health' && method === 'GET') {
-      return ok({ status: 'ok', version: '1.4.2', timestamp: new Date().toISOString() });
+      return ok({ status: 'ok', version: '1.4.2', timestamp: new Date(this.now()).toISOString() });
     }
     const key = this.keys.get(call.secret);
     if (!call.secret.startsWith('sk_live_') || !key) return refuse(401, 'API key missing or invalid');
@@ -247,8 +249,8 @@ export class OtherApi implements AsyncDisposable {
     if (!mailbox) return refuse(404, 'mailbox not found');
     if (detail) return ok(detailOf(mailbox));
     if (path === '/v1/warmup') return ok(warmupOf(mailbox));
-    if (path === '/v1/stats') return ok(statsOf(mailbox, Number(days)));
-    return ok(path === '/v1/dns' ? dnsOf(mailbox) : blacklistOf(mailbox));
+    if (path === '/v1/stats') return ok(statsOf(mailbox, Number(days), this.now()));
+    return ok(path === '/v1/dns' ? dnsOf(mailbox, this.now()) : blacklistOf(mailbox, this.now()));
   }
 
   #change(asked: Asked, pretend: boolean): Reply {
@@ -350,15 +352,15 @@ function warmupOf(mailbox: OtherMailbox): object {
   };
 }
 
-function statsOf({ id, days, statsInstead }: OtherMailbox, asked: number): object {
-  const stats = days.filter(({ daysAgo }) => daysAgo < asked).map(dayOf);
+function statsOf({ id, days, statsInstead }: OtherMailbox, asked: number, now: number): object {
+  const stats = days.filter(({ daysAgo }) => daysAgo < asked).map((day) => dayOf(day, now));
   return { mailbox_id: id, period: `${asked}d`, stats: statsInstead === undefined ? stats : statsInstead };
 }
 
-function dayOf({ daysAgo, sent, bounced }: Day): object {
+function dayOf({ daysAgo, sent, bounced }: Day, now: number): object {
   const rate = typeof sent === 'number' && typeof bounced === 'number' && sent > 0 ? (bounced / sent) * 100 : 0;
   return {
-    date: new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10),
+    date: new Date(now - daysAgo * dayMs).toISOString().slice(0, 10),
     sent,
     delivered: sent,
     opened: 0,
@@ -372,9 +374,9 @@ function dayOf({ daysAgo, sent, bounced }: Day): object {
   };
 }
 
-function dnsOf({ id, email, dns }: OtherMailbox): object {
+function dnsOf({ id, email, dns }: OtherMailbox, now: number): object {
   const record = (status: string) => ({ status, record: status === 'pass' ? 'v=spf1 -all' : null });
-  const checked = { checked_at: new Date().toISOString(), source: 'cached' };
+  const checked = { checked_at: new Date(now).toISOString(), source: 'cached' };
   return {
     mailbox_id: id,
     domain: email.split('@')[1],
@@ -385,13 +387,13 @@ function dnsOf({ id, email, dns }: OtherMailbox): object {
   };
 }
 
-function blacklistOf({ id, email, listed }: OtherMailbox): object {
+function blacklistOf({ id, email, listed }: OtherMailbox, now: number): object {
   const found = { listed, blacklists_found: listed ? ['zen.example.org'] : [], total_checked: 12 };
   return {
     mailbox_id: id,
     domain: email.split('@')[1],
     ip: '192.0.2.7',
-    checked_at: new Date().toISOString(),
+    checked_at: new Date(now).toISOString(),
     ...found,
   };
 }

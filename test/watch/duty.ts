@@ -22,6 +22,7 @@ import { type SimulatorOptions, startSimulator } from '../../src/simulator/simul
 import { Store } from '../../src/store/store.ts';
 import { AccountWatch } from '../../src/watch/account-watch.ts';
 import { movedClock } from '../../src/world.ts';
+import type { OtherApi } from '../support/other-api.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { startGoBetween } from './go-between.ts';
 
@@ -68,6 +69,8 @@ export interface DutyOptions {
   readonly statsIntervalMinMs?: number;
   /** Of the key; 100 by default. */
   readonly requestsPerMinute?: number;
+  /** The API that is watched, on the clock of the duty; by default the simulator. */
+  readonly other?: OtherApi;
   /** How late the watch begins, the simulation going on before it. */
   readonly afterMs?: number;
 }
@@ -99,7 +102,10 @@ export async function goOnDuty(options: DutyOptions = {}) {
     scenario: options.scenario ?? stormOf(amelia),
     ...(options.keys && { keys: options.keys }),
   });
-  const between = await startGoBetween(simulator.url, clock);
+  const { other } = options;
+  if (other) other.now = () => clock.now();
+  const apiKey = other?.addKey() ?? demoKey;
+  const between = await startGoBetween(other?.url ?? simulator.url, clock);
   await clock.advance(options.afterMs ?? 0);
   const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-duty-'));
   const transitions: Transition[] = [];
@@ -123,7 +129,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
       notification: () => {},
       request: (count: RequestCount) => counted.push(count),
     };
-    const client = { account: 'agency', baseUrl: between.url, apiKey: demoKey, statsDays: 30 };
+    const client = { account: 'agency', baseUrl: between.url, apiKey, statsDays: 30 };
     const api = new MailboxApi({ ...client, requestsPerMinute, headroomPpm: 100_000 }, daemonsWorld, tally);
     const schedules = Object.fromEntries(
       Object.entries(poll).map(([route, expression]) => [route, cronSchedule(expression)]),

@@ -36,6 +36,8 @@ export interface GoBetween extends AsyncDisposable {
   meddle: (request: PassedRequest) => Meddling | Promise<Meddling>;
 }
 
+const passedOn = ['authorization', 'content-type'];
+
 export async function startGoBetween(target: string, clock: Clock): Promise<GoBetween> {
   const server = createServer((incoming, response) => void serve(incoming, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -64,7 +66,9 @@ export async function startGoBetween(target: string, clock: Clock): Promise<GoBe
     if (instead && !instead.applied) return say(response, instead.status, instead.body, instead.headers);
     const answer = await request(target + path, {
       method: method as 'GET' | 'POST',
-      headers: incoming.headers.authorization ? { authorization: incoming.headers.authorization } : {},
+      headers: Object.fromEntries(
+        passedOn.flatMap((name) => [incoming.headers[name] ?? []].flat().map((value) => [name, value])),
+      ),
       body: passed.body === '' ? null : passed.body,
     });
     const text = await answer.body.text();

@@ -91,7 +91,7 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
   };
 }
 
-/** key_read_only: a write was refused while reads work, until one is let through. */
+/** key_read_only: the API refused changes of several mailboxes, or of one that it let through before, until it accepts one. */
 export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
   const readOnly = keyWrites === false;
   return {
@@ -103,8 +103,8 @@ export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
       title: readOnly ? `${name}: the key may not write` : `${name}: the key may write`,
       sentences: readOnly
         ? [
-            `The API refused a change on account ${name}: its key may read, but not write.`,
-            'Warmwarden notifies you of breaches there, but does NOT ACT on them. It tries to write again every hour.',
+            `The API refused changes of account ${name} that are not about one mailbox alone: its key may read, but not write.`,
+            'Warmwarden does NOT ACT on the mailboxes that were refused. It tries every breach once, and again every hour.',
             'Give the key write permission in the mailbox app, or put another key into the configuration and reload it.',
           ]
         : [`The API accepted a change on account ${name}.`],

@@ -52,7 +52,7 @@ function writingOf(accounts: readonly OnlineAccount[], seen: SeenDaemon | null):
     const { writable = null, last_write_at: lastAt = null } = states.get(account) ?? {};
     if (seen && writable === null && lastAt !== null) return [api('ok', wroteEarlier(account, lastAt, seen))];
     if (writable === null) return [];
-    if (writable) return [api('ok', `Account ${account}: the API let the last write of the daemon through.`)];
+    if (writable) return [api('ok', `Account ${account}: the API let a write of the daemon through.`)];
     const said = `Account ${account} refuses writes, so Warmwarden does not act on breaches there: give its key the permission to write.`;
     return [api('problem', said)];
   });

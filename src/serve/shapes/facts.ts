@@ -186,7 +186,7 @@ export const account = z
       .boolean()
       .nullable()
       .describe(
-        'Whether the API accepted the last write with the key. A refusal counts even if it was before the daemon started; null: unknown, because only a write shows it.',
+        'Whether the API accepts writes with the key: false after refusals that are not about one mailbox alone (key_read_only), even if they were before the daemon started; null: unknown, because only a write shows it.',
       ),
     last_write_at: moment
       .nullable()

@@ -93,7 +93,6 @@ export async function openDesk(at: EpochMs, seed: number): Promise<Desk> {
     api,
     accountsOfApi: () => [account],
     ended: () => false,
-    writable: () => true,
     keyWrites: () => null,
     staleBefore: () => desk.missedSince ?? Number.NEGATIVE_INFINITY,
     staleMeasurement: () => ({ olderThanMs: Number.POSITIVE_INFINITY, unreadSince: Number.NEGATIVE_INFINITY }),

@@ -1,0 +1,114 @@
+// A refused change is about the mailbox that it names. Only refusals of several mailboxes, or of one that accepted a change before,
+// say something about the key. The API is not the simulator.
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { type Fault, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
+import { calmPoll, type Duty, goOnDuty } from '../watch/duty.ts';
+
+const sentence = 'this mailbox is shared from another workspace: only its owner may change it';
+const refusal = (status = 403): Fault => ({ kind: 'answer', status, body: JSON.stringify({ error: sentence }) });
+
+/** 5 of 280: over the limit of balanced. */
+const breach = week(40, 5);
+/** 11 of 140, all of them today. */
+const emergency = week(20, 0).map((day) => (day.daysAgo === 0 ? { ...day, bounced: 11 } : day));
+
+/** Mailboxes m1, m2 and so on, each on a domain of its own; changes of those that `refused` holds are refused. */
+async function fleetOf(count: number) {
+  const api = await OtherApi.start();
+  const boxes = Array.from({ length: count }, (_, index) => api.add(`m${index + 1}@d${index + 1}.example`));
+  const refused = new Map<OtherMailbox | undefined, Fault>();
+  api.fault = ({ method, mailboxId }) =>
+    method === 'POST' ? refused.get(boxes.find(({ id }) => id === mailboxId)) : undefined;
+  return { api, boxes: boxes as OtherMailbox[] & { 0: OtherMailbox; 1: OtherMailbox; 2: OtherMailbox }, refused };
+}
+
+const account = (duty: Duty) => [...duty.fleet().accounts()][0];
+const alertsOf = (duty: Duty, { id }: OtherMailbox) =>
+  [...duty.fleet().alerts()].filter(({ mailboxId }) => mailboxId === id);
+const isRefused = (duty: Duty, { email }: OtherMailbox) => duty.action(email)?.state === 'refused';
+
+test.each([403, 404, 409, 422, 423])('%i on a POST is that mailbox’s: another one is acted on', async (status) => {
+  const { api, boxes, refused } = await fleetOf(2);
+  await using _ = api;
+  const [shared, own] = boxes;
+  await using duty = await goOnDuty({ other: api });
+  await duty.run(10 * minuteMs);
+  refused.set(shared, refusal(status));
+  shared.days = breach;
+  await duty.until(() => isRefused(duty, shared));
+  const [failed, ...others] = alertsOf(duty, shared).filter(({ status: is }) => is === 'firing');
+  expect([failed?.rule, failed?.severity, others]).toEqual(['guard_action_failed', 'critical', []]);
+  expect(failed?.facts.sentences.join(' ')).toContain(sentence);
+  expect([account(duty)?.keyWrites, duty.alert('key_read_only')]).toEqual([null, undefined]);
+  own.days = emergency;
+  await duty.until(() => own.status === 'paused', hourMs);
+  await duty.run(minuteMs);
+  expect([duty.action(own.email)?.state, account(duty)?.keyWrites]).toEqual(['confirmed', true]);
+  const tries = api.posts(shared).length;
+  await duty.run(3 * hourMs);
+  expect(api.posts(shared).length - tries).toBe(3);
+  expect([account(duty)?.keyWrites, duty.alert('key_read_only')]).toEqual([true, undefined]);
+});
+
+test('two refused mailboxes and none accepted: the key counts as read-only, and further breaches are tried all the same', async () => {
+  const { api, boxes, refused } = await fleetOf(4);
+  await using _ = api;
+  const [first, second, third, fourth] = boxes as [OtherMailbox, OtherMailbox, OtherMailbox, OtherMailbox];
+  await using duty = await goOnDuty({ other: api });
+  await duty.run(10 * minuteMs);
+  for (const box of [first, second, third]) refused.set(box, refusal());
+  first.days = breach;
+  await duty.until(() => isRefused(duty, first));
+  expect(duty.alert('key_read_only')).toBeUndefined();
+  second.days = breach;
+  await duty.until(() => isRefused(duty, second));
+  expect([account(duty)?.keyWrites, duty.alert('key_read_only')?.status]).toEqual([false, 'firing']);
+  third.days = breach;
+  await duty.until(() => isRefused(duty, third));
+  expect(api.posts(third)).toHaveLength(1);
+  await duty.restart();
+  expect(account(duty)?.keyWrites).toBe(false);
+  fourth.days = emergency;
+  await duty.until(() => fourth.status === 'paused', hourMs);
+  await duty.run(minuteMs);
+  expect([account(duty)?.keyWrites, duty.alert('key_read_only')]).toEqual([true, undefined]);
+});
+
+test('a mailbox that accepted a change and is then refused says it of the key, after a restart too', async () => {
+  const { api, boxes, refused } = await fleetOf(1);
+  await using _ = api;
+  const [only] = boxes;
+  await using duty = await goOnDuty({ other: api });
+  await duty.run(10 * minuteMs);
+  only.days = breach;
+  await duty.until(() => duty.action(only.email)?.state === 'confirmed');
+  await duty.restart();
+  refused.set(only, refusal());
+  only.days = emergency;
+  await duty.until(() => isRefused(duty, only));
+  expect([account(duty)?.keyWrites, duty.alert('key_read_only')?.status]).toEqual([false, 'firing']);
+});
+
+test.each([
+  ['of the same file', false],
+  ['with another key', true],
+])('a reload %s tries a refused change again at once', async (_name, isOtherKey) => {
+  const { api, boxes, refused } = await fleetOf(1);
+  await using _ = api;
+  const [only] = boxes;
+  await using daemon = await startMovedDaemon({ other: api, poll: calmPoll });
+  await daemon.run(10 * minuteMs);
+  refused.set(only, refusal());
+  only.days = breach;
+  await daemon.until('the refusal', () => daemon.mailbox(only.email).action?.state === 'refused', hourMs);
+  await daemon.run(minuteMs);
+  refused.clear();
+  expect(api.posts()).toHaveLength(1);
+  await daemon.reload((config) => {
+    const [account] = config.accounts;
+    if (account && isOtherKey) account['api_key'] = api.addKey();
+  });
+  await daemon.until('the switch', () => only.mode === 'recovery', 5 * minuteMs);
+});
