@@ -16,17 +16,32 @@ export function isForPeople({ type }: { readonly type: string }): boolean {
 /** Told without any route: what may cost sleep or money. info stays on the page. */
 const defaultSeverities: readonly Severity[] = ['critical', 'warning'];
 
-/** The channels for an alert: those of every route that matches; without routes all of them, for warning and critical. */
+/** A configured channel, as far as routes know it. */
+export interface RoutedChannel {
+  readonly name: string;
+  readonly type: string;
+}
+
+/**
+ * The names of the channels for an alert: those of every route that matches; without routes all of them, for warning and
+ * critical. A critical alert whose routes lead to nobody goes to every channel that people read.
+ */
 export function channelsFor(
   alert: Alert,
   routes: readonly AlertRoute[],
-  channels: readonly string[],
+  channels: readonly RoutedChannel[],
 ): readonly string[] {
   // That a channel fails is announced through the others.
-  const able = channels.filter((channel) => alert.rule !== 'channel_failing' || channel !== alert.object);
-  if (routes.length === 0) return defaultSeverities.includes(alert.severity) ? able : [];
+  const able = channels.filter(({ name }) => alert.rule !== 'channel_failing' || name !== alert.object);
+  if (routes.length === 0) return defaultSeverities.includes(alert.severity) ? namesOf(able) : [];
   const wanted = new Set(routes.filter((route) => wants(route, alert)).flatMap((route) => route.channels));
-  return able.filter((channel) => wanted.has(channel));
+  const taken = able.filter(({ name }) => wanted.has(name));
+  if (alert.severity !== 'critical' || taken.some(isForPeople)) return namesOf(taken);
+  return namesOf(able.filter((channel) => wanted.has(channel.name) || isForPeople(channel)));
+}
+
+function namesOf(channels: readonly RoutedChannel[]): readonly string[] {
+  return channels.map(({ name }) => name);
 }
 
 /**
@@ -43,7 +58,7 @@ export function joinedChannels(
   alert: Alert,
   announcement: Announcement | undefined,
   routes: readonly AlertRoute[],
-  channels: readonly string[],
+  channels: readonly RoutedChannel[],
 ): readonly string[] {
   const known = announcement?.channels;
   return known ? channelsFor(alert, routes, channels).filter((channel) => !known.includes(channel)) : [];

@@ -58,6 +58,7 @@ async function check(options: CheckOptions): Promise<void> {
       ...inJson(loaded, options),
       recipe_warnings: oldWords,
       online: online?.json ?? null,
+      idle_routes: online?.idle ?? null,
     });
   else process.stdout.write(`${inWords(loaded, options)}${online?.text ?? ''}`);
   if (online?.failed) process.exitCode = exitFailed;
@@ -65,11 +66,12 @@ async function check(options: CheckOptions): Promise<void> {
 
 /** What the accounts' APIs say. Loads their client: a file is checked without one. */
 async function asked(config: Config) {
-  const { askOnline, guardsNothing, onlineJson, onlineText } = await import('./check/online.ts');
+  const { askOnline, guardsNothing, idleRoutes, onlineJson, onlineText } = await import('./check/online.ts');
   const beside = await neighborOf(config);
   const accounts = await askOnline(config, worldOn(systemClock(), { level: 'silent', format: 'json' }), beside);
   const failed = guardsNothing(accounts) || accounts.some(({ failure }) => failure !== null);
-  return { failed, json: accounts.map(onlineJson), text: onlineText(accounts, beside !== null) };
+  const idle = idleRoutes(config, accounts);
+  return { failed, idle, json: accounts.map(onlineJson), text: onlineText(accounts, beside !== null, idle) };
 }
 
 /** The daemon that runs on the store; one that does not tell of its accounts still uses their keys. */

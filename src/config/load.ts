@@ -13,6 +13,7 @@ import { type Origin, type Setting, settingsOf } from './settings.ts';
 import { readSmallFile } from './small-file.ts';
 import { atOnce, type Steps } from './steps.ts';
 import { type Environment, type Substitution, substitute } from './substitute.ts';
+import { unreachedAlerts } from './unreached.ts';
 
 export interface ValidConfig {
   readonly ok: true;
@@ -80,7 +81,12 @@ function* loading(
   const config = buildConfig(checked, folder);
   const cut = source.cut.filter((path) => asked.has(String(path[0])) && maybeSecretAt(path));
   const maybeCut = cut.map((path): Finding => ({ path, at: 'value', message: maybeCutByComment }));
-  const warnings = placed([...doubts(tree), ...substitution.unbraced.values(), ...maybeCut]);
+  const warnings = placed([
+    ...doubts(tree),
+    ...unreachedAlerts(config),
+    ...substitution.unbraced.values(),
+    ...maybeCut,
+  ]);
   yield;
   return {
     ok: true,

@@ -1,8 +1,10 @@
 // What an account's configuration means for one mailbox: whether it is guarded, and by which policy.
 
 import { namesMailbox } from '../model/glob.ts';
+import type { MailboxPattern } from '../model/mailbox-pattern.ts';
 import { defaultPolicy, literalProfile, type Policy } from '../model/policy.ts';
-import type { AccountConfig, GuardOverride, GuardSettings } from './config.ts';
+import type { AccountConfig, Config, GuardOverride, GuardSettings, RouteConfig } from './config.ts';
+import { formatPath, type Path } from './problem.ts';
 
 export interface MailboxName {
   readonly email: string;
@@ -24,6 +26,32 @@ export function expectedNames({
 }: Pick<AccountConfig, 'mailboxes'>): readonly string[] {
   const isExcluded = (name: string) => exclude.some((pattern) => namesMailbox(pattern, { id: name, email: name }));
   return include.filter((name) => !/[*?]/.test(name) && !isExcluded(name));
+}
+
+/** The patterns by which an account means its mailboxes, with their places in the file. */
+export function patternsOf({ accounts }: Pick<Config, 'accounts'>, name: string): readonly MailboxPattern[] {
+  const index = accounts.findIndex((account) => account.name === name);
+  const account = accounts[index];
+  if (!account) return [];
+  const { mailboxes, overrides } = account;
+  const listed = (key: 'include' | 'exclude') =>
+    mailboxes[key].map((pattern, position) => at(['accounts', index, 'mailboxes', key, position], pattern));
+  return [
+    ...listed('include'),
+    ...listed('exclude'),
+    ...overrides.map(({ match }, position) => at(['accounts', index, 'overrides', position, 'match'], match)),
+  ];
+}
+
+/** Those by which routes mean mailboxes, of whatever account. */
+export function routePatterns(routes: readonly RouteConfig[]): readonly MailboxPattern[] {
+  return routes.flatMap(({ match }, index) =>
+    (match.mailbox ?? []).map((pattern) => at(['alerts', 'routes', index, 'match', 'mailbox'], pattern)),
+  );
+}
+
+function at(path: Path, pattern: string): MailboxPattern {
+  return { place: formatPath(path), pattern };
 }
 
 interface Guarded {

@@ -43,6 +43,7 @@ export const alertRules = [
   'clock_off',
   'config_reload_failed',
   'config_disagrees',
+  'config_matches_nothing',
   'replica_missing',
   'operator_acted',
   'channel_failing',

@@ -1,8 +1,8 @@
 // The known word that somebody probably meant.
 
-/** ` (did you mean X?)` for the nearest of `known`, or an empty string when none is near. */
-export function didYouMean(word: string, known: readonly string[]): string {
-  const near = nearest(word, known);
+/** ` (did you mean X?)` for the nearest of `known`, or an empty string when none is near, or differs in more letters. */
+export function didYouMean(word: string, known: readonly string[], mostEdits = Number.POSITIVE_INFINITY): string {
+  const near = nearest(word, known, mostEdits);
   return near === null ? '' : ` (did you mean ${near}?)`;
 }
 
@@ -11,7 +11,7 @@ const mostSuggested = 3;
 /** So many are compared letter by letter: of a large fleet, not each. */
 const mostCompared = 2_000;
 /** A name that differs in more letters is another one: addresses of a domain are alike. */
-const mostMistyped = 2;
+export const mostMistyped = 2;
 /** An address that begins otherwise is not compared: people look up what they wrote. */
 const sameLetters = 2;
 
@@ -31,7 +31,7 @@ export function suggestion(word: string, known: readonly string[]): string {
 }
 
 /** The known word with the fewest edits, when those are at most a third of its letters (or one, in short words). */
-function nearest(word: string, known: readonly string[], mostEdits = Number.POSITIVE_INFINITY): string | null {
+function nearest(word: string, known: readonly string[], mostEdits: number): string | null {
   let best: string | null = null;
   let fewest = Number.POSITIVE_INFINITY;
   for (const candidate of known) {

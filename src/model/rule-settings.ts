@@ -75,6 +75,7 @@ export const defaultRuleSettings: RuleSettings = {
     clock_off: setting('warning', 5 * minuteMs),
     config_reload_failed: setting('warning'),
     config_disagrees: setting('warning', 5 * minuteMs),
+    config_matches_nothing: setting('warning'),
     replica_missing: setting('warning', 2 * minuteMs),
     operator_acted: setting('info'),
     channel_failing: setting('critical', 15 * minuteMs),

@@ -114,8 +114,7 @@ export class Collector {
   #wantedBy(alert: Alert): readonly string[] {
     const channels = this.#parts.channels();
     if (isDisarming(alert)) return channels.filter(isForPeople).map(({ name }) => name);
-    const names = channels.map(({ name }) => name);
-    return channelsFor(alert, this.#parts.settings().routes, names);
+    return channelsFor(alert, this.#parts.settings().routes, channels);
   }
 
   /** One look, if it is time. Returns how long to wait for the next one, milliseconds. */
@@ -302,9 +301,8 @@ export class Collector {
   #readers(firing: readonly Alert[], now: EpochMs): IncidentReaders {
     const { channels, settings, pageUrl, fleet, apiOf, world } = this.#parts;
     const { routes, rules } = settings();
-    const names = channels().map(({ name }) => name);
     const words = { zone: rules.timeZone, pageUrl, command: world.command };
-    return { now, fleet, apiOf, channels: names, routes, firing, ...words };
+    return { now, fleet, apiOf, channels: channels(), routes, firing, ...words };
   }
 
   async #deliveriesOfIncidents(news: readonly IncidentNews[], pause: Outcome['pause']): Promise<NewDelivery[]> {
@@ -325,8 +323,8 @@ export class Collector {
   }
 
   #joined(alert: Alert, announced: ReadonlyMap<string, Announcement>): readonly string[] {
-    const names = this.#parts.channels().map(({ name }) => name);
-    return joinedChannels(alert, announced.get(alert.fingerprint), this.#parts.settings().routes, names);
+    const { channels, settings } = this.#parts;
+    return joinedChannels(alert, announced.get(alert.fingerprint), settings().routes, channels());
   }
 
   /** One message a group and channel; of a storm one message a channel. */

@@ -14,7 +14,7 @@ import {
   withSeverity,
 } from '../alert/incidents.ts';
 import type { Routed } from '../alert/notifications.ts';
-import { type AlertRoute, channelsFor } from '../alert/routing.ts';
+import { type AlertRoute, channelsFor, type RoutedChannel } from '../alert/routing.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Alert, AlertRule, Transition } from '../model/alert.ts';
 import { heldEntries } from '../model/breaker.ts';
@@ -129,7 +129,7 @@ function idOf({ cause, kind, beganAt, members }: Omit<Incident, 'id'>): string {
 export interface IncidentReaders extends Omit<IncidentLook, 'sharing'> {
   readonly fleet: Fleet;
   readonly apiOf: (account: string) => string | null;
-  readonly channels: readonly string[];
+  readonly channels: readonly RoutedChannel[];
   readonly routes: readonly AlertRoute[];
 }
 
@@ -147,7 +147,8 @@ export function newsOfIncident(
   news: readonly Routed[],
   readers: IncidentReaders,
 ): IncidentNews | null {
-  const { now, channels } = readers;
+  const { now } = readers;
+  const channels = readers.channels.map(({ name }) => name);
   const { announced } = incident;
   const step = dueStep(incident, now);
   // Where everything is silenced, or routed nowhere, nobody is notified.
@@ -177,7 +178,8 @@ export function newsOfIncident(
 function forJoined(incident: Incident, readers: IncidentReaders): IncidentNews | null {
   const { announced } = incident;
   if (!announced || incident.endedAt !== null) return null;
-  const joined = readers.channels.filter(
+  const channels = readers.channels.map(({ name }) => name);
+  const joined = channels.filter(
     (name) => !announced.channels.includes(name) && visible(name, incident, readers).length > 0,
   );
   if (joined.length === 0) return null;

@@ -236,8 +236,7 @@ export class StoreWatch {
     if (now < this.#tellAt) return;
     this.#tellAt = now + everyMs;
     const all = channels();
-    const names = all.map(({ name }) => name);
-    const wanted = channelsFor(transition.alert, settings().routes, names);
+    const wanted = channelsFor(transition.alert, settings().routes, all);
     const open = all.filter(
       ({ name }) => wanted.includes(name) && !this.#notified.has(name) && !this.#settled.has(name),
     );

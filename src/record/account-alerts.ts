@@ -13,6 +13,7 @@ import {
 import { guardHeld, heldSubject } from '../alert/rules/breaker-rule.ts';
 import { changedByOthersEvent } from '../alert/rules/changed-rule.ts';
 import { domainObject, ipObject } from '../alert/rules/finding-rules.ts';
+import { configMatchesNothing, idleSubject } from '../alert/rules/idle-rule.ts';
 import { lateRequestEvent } from '../alert/rules/late-rule.ts';
 import { knownSince } from '../alert/rules/stale-rule.ts';
 import { type ActionContext, actedEvent, actionFailedCondition, conditionsAfter, isOverdue } from '../alert/rules.ts';
@@ -26,6 +27,7 @@ import {
   bothChanges,
   fingerprintOf,
   isToBeSeenAgain,
+  noAccount,
   type Subject,
   type Transition,
 } from '../model/alert.ts';
@@ -33,6 +35,7 @@ import type { Route } from '../model/answers.ts';
 import type { BreakerEntry, BreakerState } from '../model/breaker.ts';
 import type { Change } from '../model/change.ts';
 import { idOfKey, type MailboxState } from '../model/mailbox.ts';
+import { type IdlePattern, idlePatterns } from '../model/mailbox-pattern.ts';
 import type { MeasuredRoute } from '../model/measurement.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -72,6 +75,15 @@ export interface Happening {
   };
   /** The answer was judged. */
   readonly judged?: boolean;
+}
+
+/** What a mailbox list brings, beside the changes of the roster. */
+export interface Listed {
+  /** As it is without those who left, when that moved it. */
+  readonly breaker: BreakerState | null;
+  /** The patterns of the account that match no mailbox; null when the list can't say. */
+  readonly idle: readonly IdlePattern[] | null;
+  readonly now: EpochMs;
 }
 
 export class AccountAlerts {
@@ -156,8 +168,8 @@ export class AccountAlerts {
     return changedByOthersEvent(outside, { before, nearLimit: isNearOrOver(before, policy) }, context);
   }
 
-  /** After a mailbox list, in turns of the event loop. `breaker`: as it is without those who left, when that moved it. */
-  async listed(changes: RosterChanges, breaker: BreakerState | null, now: EpochMs): Promise<AlertChanges> {
+  /** After a mailbox list, in turns of the event loop. */
+  async listed(changes: RosterChanges, { breaker, idle, now }: Listed): Promise<AlertChanges> {
     await this.#pooled.prepare(now);
     const { arrived, changed, repeated, left, missed, shortage } = changes;
     const { account, selects, expects, policyFor } = this.#options;
@@ -188,6 +200,8 @@ export class AccountAlerts {
       ...missed.map((mailbox) => mailboxMissing(mailbox, true)),
       ...back.map((mailbox) => mailboxMissing(mailbox, false)),
       ...this.#unlisted(changes, own),
+      this.#matchesNothing(account, idle),
+      ...this.#idleRoutes(),
       ...(breaker && anyone ? [this.#held(breaker, policyFor(anyone), now)] : []),
     ];
     parts.push(
@@ -209,6 +223,21 @@ export class AccountAlerts {
     const { account, expects } = this.#options;
     const fresh = new Set(unlistedNames(unlisted, [...missed, ...reportedMissing(own)]));
     return expects().map((name) => nameUnlisted(account, name, fresh.has(name)));
+  }
+
+  #matchesNothing(account: string, idle: readonly IdlePattern[] | null): Condition {
+    const alert = this.#alert(fingerprintOf(idleSubject(account)));
+    return configMatchesNothing(account, idle, { alert, command: this.#command });
+  }
+
+  /** The routes' patterns are about every account: until all mailboxes are known, nothing is known of them. */
+  #idleRoutes(): readonly Condition[] {
+    const { ofRoutes, accounts } = this.#options.patterns();
+    const isKnown = (name: string) =>
+      this.#fleet.isElsewhere(name) ? this.#fleet.mailboxCount(name) > 0 : this.#fleet.account(name)?.listed === true;
+    if (ofRoutes.length === 0) return [this.#matchesNothing(noAccount, [])];
+    if (!accounts.every(isKnown)) return [];
+    return [this.#matchesNothing(noAccount, idlePatterns(ofRoutes, [...this.#fleet.mailboxes()]))];
   }
 
   #asListed(transition: Transition): Transition {

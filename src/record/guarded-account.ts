@@ -5,6 +5,7 @@ import type { Turns } from '../commit/turns.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import type { Route } from '../model/answers.ts';
+import type { MailboxPattern } from '../model/mailbox-pattern.ts';
 import type { MeasuredRoute, StaleMeasurement } from '../model/measurement.ts';
 import type { Policy } from '../model/policy.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
@@ -26,6 +27,15 @@ export interface RecorderRooms {
   readonly onTransitions: () => void;
 }
 
+/** How the configuration means mailboxes. */
+export interface ConfiguredPatterns {
+  readonly ofAccount: readonly MailboxPattern[];
+  /** About the mailboxes of every account. */
+  readonly ofRoutes: readonly MailboxPattern[];
+  /** The names of all accounts. */
+  readonly accounts: readonly string[];
+}
+
 /** An account as the configuration has it, without what it takes to talk to its API. */
 export interface GuardedAccount {
   readonly account: string;
@@ -33,6 +43,8 @@ export interface GuardedAccount {
   readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
   /** The mailboxes that the configuration names one by one, by address or id. */
   readonly expects: () => readonly string[];
+  /** The globs that the configuration has for mailboxes; names that `expects` has are not among them. */
+  readonly patterns: () => ConfiguredPatterns;
   readonly words: StatusWords;
   /** Base of the links in messages; null when there is no page. */
   readonly pageUrl: string | null;

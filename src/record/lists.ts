@@ -4,10 +4,11 @@ import type { AlertChanges } from '../model/alert.ts';
 import type { MailboxList, Observed } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { idlePatterns, idleText } from '../model/mailbox-pattern.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ListRecord, StoredBreaker } from '../store/records.ts';
 import { inTurns, nextTurn, turnAfter } from '../world.ts';
-import type { AccountAlerts } from './account-alerts.ts';
+import type { AccountAlerts, Listed } from './account-alerts.ts';
 import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { isActive } from './plan.ts';
@@ -30,6 +31,8 @@ export class Lists {
   readonly #parts: ListsParts;
   readonly #absentSince = new Map<string, EpochMs>();
   readonly #rosters = new Rosters();
+  /** What the log said of patterns that match no mailbox. */
+  #saidIdle = '';
 
   constructor(rooms: RecorderRooms, parts: ListsParts) {
     this.#rooms = rooms;
@@ -48,11 +51,12 @@ export class Lists {
     // What is remembered of those who are back, what follows from the list, and what is shown of it: a turn each.
     if (arrived.length + absent.length + left.length > 0) await nextTurn();
     const breaker = this.#withoutLeft(left);
-    const alerts = await this.#parts.alerts.listed(changes, breaker, list.at);
+    const idle = this.#idleIn(list.answer, changes);
+    const alerts = await this.#parts.alerts.listed(changes, { breaker, idle, now: list.at });
     const news = arrived.length + absent.length + left.length + alerts.changed.length + alerts.dropped.length;
     if (news === 0 && changed.every((mailbox) => this.#mayWait(mailbox))) {
       for (const mailbox of changed) this.#stage(mailbox);
-    } else await this.#record({ ...changes, arrived }, { alerts, breaker, at: list.at });
+    } else await this.#record({ ...changes, arrived }, { alerts, breaker, idle, at: list.at });
     return { ...changes, arrived };
   }
 
@@ -61,8 +65,9 @@ export class Lists {
     {
       alerts,
       breaker,
+      idle,
       at,
-    }: { readonly alerts: AlertChanges; readonly breaker: BreakerState | null; readonly at: EpochMs },
+    }: { readonly alerts: AlertChanges; readonly at: EpochMs } & Pick<Listed, 'breaker' | 'idle'>,
   ): Promise<void> {
     const { fleet, store } = this.#rooms;
     const { account, api } = this.#parts.account;
@@ -75,7 +80,7 @@ export class Lists {
     const again = async (stored: StoredBreaker) => {
       showStored(fleet, api, stored);
       const breaker = this.#withoutLeft(left);
-      record = recordOf(breaker, await this.#parts.alerts.listed(changes, breaker, at));
+      record = recordOf(breaker, await this.#parts.alerts.listed(changes, { breaker, idle, now: at }));
       return record;
     };
     let record = recordOf(breaker, alerts);
@@ -91,6 +96,22 @@ export class Lists {
       for (const { id } of piece) this.#parts.left(id);
     });
     this.#parts.putAlerts(record.alerts);
+  }
+
+  /** The patterns of the account that match no mailbox; null when the list can't say. Logged when they are others. */
+  #idleIn({ mailboxes, truncated }: MailboxList, { absent, shortage }: RosterChanges): Listed['idle'] {
+    if (truncated || mailboxes.length === 0 || (shortage !== null && shortage.missing.length > 0)) return null;
+    const { account, patterns } = this.#parts.account;
+    const idle = idlePatterns(patterns().ofAccount, [...mailboxes, ...absent]);
+    const said = idle.map(idleText);
+    if (said.join() !== this.#saidIdle) {
+      this.#saidIdle = said.join();
+      const { log } = this.#rooms.world;
+      if (said.length > 0)
+        log.warn({ account, patterns: said }, 'the configuration has patterns that match no mailbox');
+      else log.info({ account }, 'every pattern of the configuration matches a mailbox again');
+    }
+    return idle;
   }
 
   /** Whether an entry is all that is new in the list about the mailbox: it waits for others to be committed with, as any calm answer. */

@@ -3,9 +3,9 @@
 import type { AccountLease } from '../act/rooms.ts';
 import { leave } from '../alert/engine.ts';
 import { Turns } from '../commit/turns.ts';
-import type { AccountConfig } from '../config/config.ts';
+import type { AccountConfig, Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
-import { expectedNames, policyOf, resolvePolicy, selects } from '../config/mailbox-rules.ts';
+import { expectedNames, patternsOf, policyOf, resolvePolicy, routePatterns, selects } from '../config/mailbox-rules.ts';
 import { Fleet } from '../fleet/fleet.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
 import { MailboxApi } from '../mailbox-api/client.ts';
@@ -17,7 +17,7 @@ import type { BudgetLedger } from '../model/ledger.ts';
 import { mailboxKey } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../record/breakers.ts';
-import type { RecorderRooms } from '../record/guarded-account.ts';
+import type { ConfiguredPatterns, RecorderRooms } from '../record/guarded-account.ts';
 import { inheritedWaitMs } from '../replicas/inheritance.ts';
 import { accountOf, accountScope, type Membership, type Taking } from '../replicas/membership.ts';
 import { cronSchedule } from '../schedule.ts';
@@ -289,6 +289,7 @@ export class Duties {
         policyFor: (mailbox) => resolvePolicy(now(), mailbox),
         selects: (mailbox) => selects(now(), mailbox),
         expects: () => expectedNames(now()),
+        patterns: () => patternsIn(this.#live.config, account.name),
         words: answers.statusWords,
         pageUrl: this.#pageUrl,
         rules: () => this.#live.config.alerts.rules,
@@ -302,6 +303,16 @@ export class Duties {
 
 function keyOf({ baseUrl, apiKey }: Pick<AccountConfig, 'baseUrl' | 'apiKey'>): string {
   return `${baseUrl} ${apiKey}`;
+}
+
+function patternsIn(config: Config, name: string): ConfiguredPatterns {
+  const account = config.accounts.find((one) => one.name === name);
+  const expected = new Set(account ? expectedNames(account) : []);
+  return {
+    ofAccount: patternsOf(config, name).filter(({ pattern }) => !expected.has(pattern)),
+    ofRoutes: routePatterns(config.alerts.routes),
+    accounts: config.accounts.map((one) => one.name),
+  };
 }
 
 type AccountName = Pick<AccountConfig, 'name' | 'baseUrl'>;

@@ -41,6 +41,7 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   clock_off: 'clocks differ',
   config_reload_failed: 'configuration not reloaded',
   config_disagrees: 'configurations differ',
+  config_matches_nothing: 'pattern matches nothing',
   replica_missing: 'replica missing',
   channel_failing: 'channel failing',
   task_failing: 'task failing',

@@ -226,6 +226,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: 'Each replica guards its accounts by its own configuration. The replica that sends the messages uses its own channels.',
     todo: 'The message names the replicas. Give all of them the same file and reload each one: `warmwarden reload`. If they belong to two deployments, give each deployment a database of its own.',
   },
+  config_matches_nothing: {
+    means:
+      'A pattern of the configuration (mailboxes.include, mailboxes.exclude, overrides, or match.mailbox of a route) matched no mailbox in two whole lists in a row. Often its address or domain is mistyped. An include without a wildcard has the alert `mailbox_missing` instead.',
+    done: 'Warmwarden works as if the pattern were not there: it guards what a mistyped exclude means, and a mistyped override changes nothing.',
+    todo: 'The message names the place in the file, the pattern and the nearest one that would match. Correct it or remove it, then run `warmwarden reload`. The alert ends when it matches a mailbox, or is gone.',
+  },
   replica_missing: {
     means:
       'A replica ended without a normal stop (a crash, `kill -9`, a machine or network that failed), and for two minutes no new replica has joined in its place. A replica that ends after SIGTERM does not fire it.',

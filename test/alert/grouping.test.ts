@@ -103,8 +103,9 @@ test('the message of a storm has each of its alerts once, and the newest thousan
 });
 
 test('routes: without any, warning and critical go everywhere; with some, every match adds its channels', () => {
-  const channels = ['ops', 'hook'];
-  expect(channelsFor(sampleAlert(1), [], channels)).toEqual(channels);
+  const names = ['ops', 'hook'];
+  const channels = names.map((name) => ({ name, type: 'slack' }));
+  expect(channelsFor(sampleAlert(1), [], channels)).toEqual(names);
   expect(channelsFor(sampleAlert(1, { severity: 'info' }), [], channels)).toEqual([]);
   const routes = [
     { match: { severity: ['critical'] as const }, channels: ['ops', 'hook'] },
@@ -118,6 +119,6 @@ test('routes: without any, warning and critical go everywhere; with some, every 
   expect(to({ email: 'a@vip.example.org' })).toEqual([]);
   expect(to({ email: 'a@vip.example', account: 'other' })).toEqual([]);
   expect(to({ email: null, mailboxId: null })).toEqual([]);
-  const slow = [{ match: { mailbox: ['*a*a*a*a*a*a*a*a*a*b'] }, channels }];
+  const slow = [{ match: { mailbox: ['*a*a*a*a*a*a*a*a*a*b'] }, channels: names }];
   expect(channelsFor(sampleAlert(1, { email: 'a'.repeat(2_000) }), slow, channels)).toEqual([]);
 });

@@ -18,14 +18,15 @@ const routes = [
   { match: { account: ['beta'] }, channels: ['beta-slack'] },
   { match: { rule: ['guard_*'], account: ['g*'] }, channels: ['gamma-slack'] },
 ];
-const channels = ['acme-slack', 'beta-slack', 'gamma-slack'];
+const channels = ['acme-slack', 'beta-slack', 'gamma-slack'].map((name) => ({ name, type: 'slack' }));
 
 describe('a route by account', () => {
   test.each([
     [heldOf('acme'), ['acme-slack']],
     [heldOf('acme', 'beta'), ['acme-slack', 'beta-slack']],
     [heldOf('gamma'), ['gamma-slack']],
-    [heldOf('delta'), []],
+    // Critical, and of no route's account: it is for everybody.
+    [heldOf('delta'), ['acme-slack', 'beta-slack', 'gamma-slack']],
   ])('takes a hold on mailboxes of the account', (alert, notified) => {
     expect(channelsFor(alert, routes, channels)).toEqual(notified);
   });

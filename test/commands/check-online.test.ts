@@ -66,7 +66,10 @@ test('names mailboxes that no rule selects, and rules that select nobody', async
   const [account] = await askOnline(api.config, world, null);
   expect(account?.selected).toBe(1);
   expect(account?.unselected).toEqual(api.emails.filter((email) => email !== ann.email));
-  expect(account?.idleRules).toEqual(['include "nobody@*"', 'overrides match "*@nowhere.example"']);
+  expect(account?.idleRules).toEqual([
+    'accounts[0].mailboxes.include[1] "nobody@*" matches no mailbox',
+    'accounts[0].overrides[0].match "*@nowhere.example" matches no mailbox',
+  ]);
 });
 
 test('where two keys see the same mailboxes, what one account leaves to the other is no fault of the configuration', async () => {
@@ -114,6 +117,7 @@ test('with several accounts it says how long the first sweep of all takes', () =
     failure: null,
     listed: selected,
     selected,
+    guarded: null,
     unselected: [],
     idleRules: [],
     clockAheadMs: null,

@@ -203,7 +203,7 @@ test('a clock that differs from the API, and rules that fit nothing', async () =
   ]);
   expect(of('api').slice(0, 2)).toEqual([
     expect.stringMatching(/^problem: .* No mailbox of this account is guarded: change mailboxes\.include or/),
-    'warning: Account acme: include "*@nowhere.example" matches no mailbox.',
+    'warning: Account acme: accounts[0].mailboxes.include[0] "*@nowhere.example" matches no mailbox.',
   ]);
 });
 

@@ -235,6 +235,9 @@ describe('warnings', () => {
     const two = slack.replace('}]', '}, {name: idle, type: slack, url: "https://hooks.slack.com/services/b"}]');
     expect(warnings(account + reachable + two + routes)).toEqual([
       'alerts.channels[1]: no route leads to idle: it gets no alerts',
+      'alerts.routes: no route takes critical alerts: Warmwarden sends them to every channel except recipes',
+      'alerts.routes: no route takes warning alerts: no channel gets them',
+      'alerts.routes: no route takes info alerts: no channel gets them',
       'alerts.routes[0].match.rule: "bounce_over_limt" matches none (did you mean bounce_over_limit?)',
       'alerts.routes[0].match.account: "b*" matches none',
     ]);
@@ -277,6 +280,7 @@ describe('warnings', () => {
     const fix = '{name: fix, type: recipe, base_url: "https://r.example/v1/", api_key: $RECIPE_KEY, recipe: r1}';
     const text = `${account}${reachable}alerts:\n  channels: [${fix}]\n  routes: [{match: {}, channels: [fix]}]\n`;
     expect(warnings(text)).toEqual([
+      'alerts.channels: there are only recipes: no alert is sent to people',
       `alerts.channels[0].api_key: an environment variable needs braces: write \${NAME}, not $NAME`,
     ]);
   });

@@ -84,6 +84,7 @@ export async function recordingOn(store: Store, { account, accountsOfApi, mailbo
       policyFor: () => policy,
       selects: () => true,
       expects: () => [],
+      patterns: () => ({ ofAccount: [], ofRoutes: [], accounts: [] }),
       words: { paused: ['paused'], running: ['active'], notRunning: ['finished'] },
       pageUrl: null,
       rules: () => defaultRuleSettings,

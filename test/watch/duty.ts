@@ -146,6 +146,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
         policyFor: () => ({ ...defaultPolicy, ...policy }),
         selects,
         expects: () => [],
+        patterns: () => ({ ofAccount: [], ofRoutes: [], accounts: [] }),
         words,
         pageUrl: null,
         rules: () => options.rules ?? defaultRuleSettings,

@@ -1,13 +1,13 @@
 // `warmwarden check --online`: does each account answer, whom would it guard, and how old would the data get.
 import type { AccountConfig, Config } from '../../config/config.ts';
-import { selects } from '../../config/mailbox-rules.ts';
+import { type MailboxName, patternsOf, routePatterns, selects } from '../../config/mailbox-rules.ts';
 import type { Failure, Result } from '../../http/failure.ts';
 import type { Budget } from '../../mailbox-api/budget.ts';
 import { MailboxApi } from '../../mailbox-api/client.ts';
 import { takeSlot } from '../../mailbox-api/slot.ts';
-import { type HealthAnswer, type MailboxEntry, type Observed, type Route, routes } from '../../model/answers.ts';
+import { type HealthAnswer, type Observed, type Route, routes } from '../../model/answers.ts';
 import type { Forecast } from '../../model/forecast.ts';
-import { namesMailbox } from '../../model/glob.ts';
+import { idlePatterns, idleText } from '../../model/mailbox-pattern.ts';
 import { noTally } from '../../model/tally.ts';
 import { secondMs } from '../../model/time.ts';
 import { forecastOf, type Gaps, gapsOf } from '../../poll/forecast.ts';
@@ -32,9 +32,11 @@ export interface OnlineAccount {
   readonly failure: string | null;
   readonly listed: number;
   readonly selected: number;
+  /** The selected ones; null when they are not all known. */
+  readonly guarded: readonly MailboxName[] | null;
   /** Addresses that no rule selects. */
   readonly unselected: readonly string[];
-  /** Includes and overrides that fit no mailbox. */
+  /** Sentences about includes, excludes and overrides that match no mailbox. */
   readonly idleRules: readonly string[];
   /** How far our clock is ahead of the API's; null when it does not tell the time, or did not answer. */
   readonly clockAheadMs: number | null;
@@ -53,18 +55,26 @@ export async function askOnline(
   const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(config.poll[route])]));
   const gaps = gapsOf(schedules as Parameters<typeof gapsOf>[0], world.clock.now());
   const earlyMs = config.poll.statsIntervalMinMs;
-  return Promise.all(config.accounts.map((account) => askAccount(account, { world, gaps, earlyMs, beside })));
+  return Promise.all(config.accounts.map((account) => askAccount(account, { config, world, gaps, earlyMs, beside })));
+}
+
+/** Sentences about routes whose mailboxes no account has; none where an account's mailboxes are not all known. */
+export function idleRoutes({ alerts }: Config, accounts: readonly OnlineAccount[]): readonly string[] {
+  const known = accounts.flatMap(({ guarded }) => (guarded === null ? [] : [guarded]));
+  return known.length < accounts.length ? [] : idlePatterns(routePatterns(alerts.routes), known.flat()).map(idleText);
 }
 
 interface Asking {
+  readonly config: Config;
   readonly world: World;
   readonly gaps: Gaps;
   readonly earlyMs: number;
   readonly beside: Neighbor | null;
 }
 
-async function askAccount(account: AccountConfig, { world, gaps, earlyMs, beside }: Asking): Promise<OnlineAccount> {
-  const nothing = { account: account.name, health: 'not asked', listed: 0, selected: 0 };
+async function askAccount(account: AccountConfig, asking: Asking): Promise<OnlineAccount> {
+  const { config, world, gaps, earlyMs, beside } = asking;
+  const nothing = { account: account.name, health: 'not asked', listed: 0, selected: 0, guarded: null };
   const unknown = { ...nothing, unselected: [], idleRules: [], clockAheadMs: null, forecast: null };
   const api = new MailboxApi({ ...account, account: account.name, statsDays: 30 }, world, noTally);
   const inTurn = async <Answer>(ask: () => Promise<Result<Answer>>): Promise<Result<Answer>> => {
@@ -93,8 +103,9 @@ async function askAccount(account: AccountConfig, { world, gaps, earlyMs, beside
         : null,
       listed: mailboxes.length,
       selected: selected.length,
+      guarded: truncated ? null : selected,
       unselected: mailboxes.filter((entry) => !selects(account, entry)).map(({ email }) => email),
-      idleRules: idleRules(account, mailboxes),
+      idleRules: truncated ? [] : idlePatterns(patternsOf(config, account.name), mailboxes).map(idleText),
       clockAheadMs,
       forecast: forecastOf({ mailboxes: selected.length, ...pace, gaps, earlyMs }),
     };
@@ -124,15 +135,8 @@ function why({ kind, status, detail }: Failure): string {
   return detail;
 }
 
-function idleRules({ mailboxes, overrides }: AccountConfig, entries: readonly MailboxEntry[]): readonly string[] {
-  const fits = (rule: string) => entries.some((entry) => namesMailbox(rule, entry));
-  const included = mailboxes.include.filter((rule) => !fits(rule)).map((rule) => `include "${rule}"`);
-  const overridden = overrides.filter(({ match }) => !fits(match)).map(({ match }) => `overrides match "${match}"`);
-  return [...included, ...overridden];
-}
-
 /** For programs: names in snake_case, seconds. */
-export function onlineJson({ idleRules: idle_rules, clockAheadMs, forecast, ...account }: OnlineAccount) {
+export function onlineJson({ idleRules: idle_rules, guarded: _, clockAheadMs, forecast, ...account }: OnlineAccount) {
   const clock_ahead_seconds = clockAheadMs === null ? null : seconds(clockAheadMs);
   return { ...account, clock_ahead_seconds, idle_rules, forecast: forecast && forecastJson(forecast) };
 }
@@ -163,14 +167,14 @@ function seconds(ms: number): number {
 }
 
 /** What people read. */
-export function onlineText(accounts: readonly OnlineAccount[], beside: boolean): string {
+export function onlineText(accounts: readonly OnlineAccount[], beside: boolean, idle: readonly string[] = []): string {
   const named = screenRows() === null ? Number.POSITIVE_INFINITY : namesShown;
   const lines = accounts.flatMap((account) => [`${account.account}: ${headline(account)}`, ...details(account, named)]);
   const note =
     'Whether a key may write cannot be proved without writing: the first action shows it (rule key_read_only).';
   const problem = guardsNothing(accounts) ? ['Problem: no mailbox is guarded.'] : [];
   const neighbour = 'A daemon runs on this store; the requests of this check were taken from the headroom.';
-  return [...lines, ...fleetLines(accounts), ...(beside ? [neighbour] : []), note, ...problem]
+  return [...lines, ...idle, ...fleetLines(accounts), ...(beside ? [neighbour] : []), note, ...problem]
     .map((line) => `${line}\n`)
     .join('');
 }
@@ -212,7 +216,7 @@ function details(account: OnlineAccount, named: number): readonly string[] {
     lines.push(
       `  this account does not select ${counted(unselected.length, 'mailbox', 'mailboxes')} that its key can see: ${unselected.slice(0, named).join(', ')}${more}`,
     );
-  for (const rule of idle) lines.push(`  ${rule} matches no mailbox`);
+  lines.push(...idle.map((rule) => `  ${rule}`));
   if (failure === null && selected === 0) lines.push(`  No mailbox of this account is guarded: ${selectMore(account)}`);
   if (forecast === null || selected === 0) return lines;
   const { oldestMs } = forecast;

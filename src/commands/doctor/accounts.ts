@@ -5,7 +5,7 @@ import { momentIn } from '../../terminal/moment.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
 import { spanText } from '../../wording/phrases.ts';
 import { systemClock, worldOn } from '../../world.ts';
-import { askOnline, guardsNothing, headline, type OnlineAccount, selectMore } from '../check/online.ts';
+import { askOnline, guardsNothing, headline, idleRoutes, type OnlineAccount, selectMore } from '../check/online.ts';
 import type { SeenDaemon } from './daemon.ts';
 import { type Examined, reporter } from './examined.ts';
 
@@ -29,6 +29,7 @@ export async function examineAccounts(config: Config, seen: SeenDaemon | null): 
   const idle = guardsNothing(accounts) ? 'problem' : 'warning';
   return [
     ...accounts.flatMap((account) => apiOf(account, idle)),
+    ...idleRoutes(config, accounts).map((rule) => api('warning', `Routes: ${rule}.`)),
     ...writingOf(accounts, seen),
     ...accounts.map(budgetOf),
     ...(seen && Math.abs(seen.clockAheadMs) > clocksDifferMs ? [simulatedClock] : accounts.map(clockOf)),
@@ -40,7 +41,7 @@ function apiOf(account: OnlineAccount, idle: 'problem' | 'warning'): readonly Ex
   const { account: name, failure, selected } = account;
   const said = `Account ${name}: ${headline(account)}.`;
   if (failure !== null) return [api('problem', said)];
-  const idleRules = account.idleRules.map((rule) => api('warning', `Account ${name}: ${rule} matches no mailbox.`));
+  const idleRules = account.idleRules.map((rule) => api('warning', `Account ${name}: ${rule}.`));
   const none = `${said} No mailbox of this account is guarded: ${selectMore(account)}.`;
   return [selected === 0 ? api(idle, none) : api('ok', said), ...idleRules];
 }

@@ -47,7 +47,9 @@ const online = z.strictObject({
   clock_ahead_seconds: number
     .nullable()
     .describe('How far the clock of this machine is ahead of the API; null when the API does not report the time.'),
-  idle_rules: texts.describe('Includes and overrides that match no mailbox.'),
+  idle_rules: texts.describe(
+    'Includes, excludes and overrides that match no mailbox: place, pattern and the nearest one that would match.',
+  ),
   forecast: forecast.nullable(),
 });
 
@@ -65,6 +67,7 @@ const check = z.strictObject({
     .describe('With --mailbox.'),
   recipe_warnings: texts,
   online: listOf(online).nullable().describe('With --online: one entry per account.'),
+  idle_routes: texts.nullable().describe('With --online: patterns of routes that match no mailbox.'),
 });
 
 const doctor = z.strictObject({

@@ -94,7 +94,12 @@ describe('domain_over_limit', () => {
       { match: { account: ['second'] }, channels: ['other'] },
       { match: { rule: ['domain_*'] }, channels: ['ops'] },
     ];
-    expect(channelsFor(alert as Alert, routes, ['ops', 'other'])).toEqual(['ops']);
+    expect(
+      channelsFor(alert as Alert, routes, [
+        { name: 'ops', type: 'slack' },
+        { name: 'other', type: 'slack' },
+      ]),
+    ).toEqual(['ops']);
     const rules = {
       ...defaultRuleSettings.of,
       domain_over_limit: { enabled: false, severity: 'warning', forMs: 0 },

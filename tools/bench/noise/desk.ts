@@ -87,6 +87,7 @@ export async function openDesk(at: EpochMs, seed: number): Promise<Desk> {
     policyFor: () => defaultPolicy,
     selects: () => true,
     expects: () => [],
+    patterns: () => ({ ofAccount: [], ofRoutes: [], accounts: [] }),
     words: { paused: ['paused'], running: ['active'], notRunning: [] },
     pageUrl: page.pageUrl,
     rules: () => defaultRuleSettings,

@@ -1,0 +1,65 @@
+// Globs and ids by which the configuration means mailboxes, and those of them that mean none.
+import { fitsGlob, namesMailbox } from './glob.ts';
+import { didYouMean, mostMistyped } from './nearest.ts';
+
+export interface MailboxPattern {
+  /** Where it stands in the file: `accounts[0].mailboxes.exclude[1]`. */
+  readonly place: string;
+  /** A glob on the address, or an id. */
+  readonly pattern: string;
+}
+
+/** One that matches no mailbox. */
+export interface IdlePattern extends MailboxPattern {
+  /** ` (did you mean X?)` for the nearest that would match, or an empty string. */
+  readonly hint: string;
+}
+
+interface Named {
+  readonly id: string;
+  readonly email: string;
+}
+
+/** A suggestion is looked for among so many names: of a large fleet, not all. */
+const mostCompared = 2_000;
+
+/** The patterns that match none of the mailboxes. */
+export function idlePatterns(patterns: readonly MailboxPattern[], mailboxes: readonly Named[]): readonly IdlePattern[] {
+  if (patterns.length === 0) return [];
+  const names = patterns.every(isGlob) ? new Set<string>() : namesOf(mailboxes);
+  const isIdle = (one: MailboxPattern) => {
+    const { pattern } = one;
+    if (isGlob(one)) return !mailboxes.some((mailbox) => namesMailbox(pattern, mailbox));
+    return !names.has(pattern) && !names.has(pattern.toLowerCase());
+  };
+  return patterns.filter(isIdle).map((one) => ({ ...one, hint: hintFor(one.pattern, mailboxes) }));
+}
+
+/** Ids as they are, addresses in lower case. */
+function namesOf(mailboxes: readonly Named[]): ReadonlySet<string> {
+  return new Set(mailboxes.flatMap(({ id, email }) => [id, email.toLowerCase()]));
+}
+
+function isGlob({ pattern }: Pick<MailboxPattern, 'pattern'>): boolean {
+  return /[*?]/.test(pattern);
+}
+
+/** What was mistyped is most often the domain of a glob, or one address. */
+function hintFor(pattern: string, mailboxes: readonly Named[]): string {
+  return didYouMean(pattern, likeliest(pattern, mailboxes.slice(0, mostCompared)), mostMistyped);
+}
+
+function likeliest(pattern: string, mailboxes: readonly Named[]): readonly string[] {
+  const at = pattern.lastIndexOf('@');
+  if (!isGlob({ pattern })) return mailboxes.map(({ id, email }) => (at < 0 ? id : email));
+  if (at < 0) return [];
+  const local = pattern.slice(0, at);
+  const fitting = mailboxes.map(({ email }) => email).filter((email) => fitsGlob(`${local}@*`, email));
+  const domains = new Set(fitting.map((email) => email.slice(email.lastIndexOf('@') + 1)));
+  return [...domains].map((domain) => `${local}@${domain}`);
+}
+
+/** `accounts[0].mailboxes.exclude[1] "*@acme.exmaple" matches no mailbox (did you mean *@acme.example?)` */
+export function idleText({ place, pattern, hint }: IdlePattern): string {
+  return `${place} "${pattern}" matches no mailbox${hint}`;
+}

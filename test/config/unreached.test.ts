@@ -1,0 +1,73 @@
+// `check` names the alerts that no route takes, by severity and rule.
+import { expect, test } from 'vitest';
+import type { Config, RouteConfig } from '../../src/config/config.ts';
+import { unreachedAlerts } from '../../src/config/unreached.ts';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
+
+const channels = [
+  { name: 'ops', type: 'slack', url: 'https://hooks.example/1' },
+  { name: 'fix', type: 'recipe' },
+];
+
+function said(routes: readonly RouteConfig[], rules: object = {}): readonly string[] {
+  const alerts = { channels, routes, rules: { ...defaultRuleSettings, ...rules } };
+  const accounts = [{ name: 'acme' }, { name: 'beta' }];
+  return unreachedAlerts({ accounts, alerts } as unknown as Config).map(({ message }) => message);
+}
+
+const usual = { match: { severity: ['critical', 'warning'] as const }, channels: ['ops'] };
+
+test('what everybody writes has no gap, and info is not missed', () => {
+  expect(said([usual])).toEqual([]);
+  expect(said([{ match: {}, channels: ['ops'] }])).toEqual([]);
+  expect(
+    said([
+      { match: { account: ['acme'] }, channels: ['ops'] },
+      { match: { account: ['b*'] }, channels: ['ops'] },
+    ]),
+  ).toEqual([]);
+});
+
+test('a route by mailbox or account leaves the others to nobody', () => {
+  const some = 'of some accounts or mailboxes only';
+  const expected = [
+    `the routes take critical alerts ${some}: Warmwarden sends the others to every channel except recipes`,
+    `the routes take warning alerts ${some}: no channel gets the others`,
+    `the routes take info alerts ${some}: no channel gets the others`,
+  ];
+  expect(said([{ match: { mailbox: ['*@d1.example'] }, channels: ['ops'] }])).toEqual(expected);
+  expect(said([{ match: { account: ['acme'] }, channels: ['ops'] }])).toEqual(expected);
+});
+
+test('a severity that no route takes, rules that no route takes, and a route to a recipe alone', () => {
+  expect(said([{ match: { severity: ['critical'] }, channels: ['ops'] }])).toEqual([
+    'no route takes warning alerts: no channel gets them',
+    'no route takes info alerts: no channel gets them',
+  ]);
+  const [critical, warning] = said([
+    { ...usual, match: { rule: ['[!x]'] } },
+    { ...usual, match: { rule: ['guard_*', '*_down'] } },
+  ]);
+  expect(critical).toMatch(
+    /^no route takes critical alerts of the rules account_unguarded, key_rejected, .*store_failing: Warmwarden sends them/,
+  );
+  expect(critical).not.toContain('guard_acted');
+  expect(warning).toContain('domain_over_limit');
+  expect(said([usual, { match: {}, channels: ['fix'] }])).toEqual([]);
+  expect(said([{ match: {}, channels: ['fix'] }])).toHaveLength(3);
+});
+
+test('a rule that is off is not missed, and a rule counts with the severity that is configured', () => {
+  const route = { match: { rule: ['[]'] }, channels: ['ops'] };
+  const of = { ...defaultRuleSettings.of, clock_off: { enabled: false, severity: 'warning', forMs: 0 } };
+  expect(
+    said(
+      [
+        { match: { severity: ['critical'] }, channels: ['ops'] },
+        { match: { rule: ['[a-b]*', 'key_shared'] }, channels: ['ops'] },
+        route,
+      ],
+      { of },
+    )[0],
+  ).not.toMatch(/clock_off|key_shared/);
+});
