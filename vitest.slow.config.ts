@@ -1,16 +1,47 @@
-// The slow proofs (test/**/*.slow.ts), which .ci/run runs after npm test.
+// The slow proofs (test/**/*.slow.ts). `.ci/run` runs those that protect users, in two shards; `npm run proofs` runs all.
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+/** Promises of the README under trouble: nothing lost, doubled or betrayed, and what a newcomer, Prometheus and tools see. */
+const users = [
+  'test/mcp/clients.slow.ts',
+  'test/notify/every-channel.slow.ts',
+  'test/notify/kill-at-every-step.slow.ts',
+  'test/scenario/demo.slow.ts',
+  'test/scenario/mcp.slow.ts',
+  'test/scenario/nth-write.slow.ts',
+  'test/scenario/outage.slow.ts',
+  'test/scenario/prometheus.slow.ts',
+  'test/scenario/secrets.slow.ts',
+];
+/** The same promises with the store in PostgreSQL, and its three replicas. */
+const postgres = [
+  'test/commands/store-postgres.slow.ts',
+  'test/notify/postgres.slow.ts',
+  'test/recipes/postgres.slow.ts',
+  'test/record/two-replicas.slow.ts',
+  'test/scenario/postgres.slow.ts',
+  'test/scenario/replicas.slow.ts',
+  'test/store/copy.slow.ts',
+  'test/store/postgres.slow.ts',
+];
 /** They measure times, or live in tenths of a second: nothing else runs beside them. */
 const alone = [
   'test/http/large-answers.slow.ts',
   'test/http/many-large-answers.slow.ts',
   'test/recipes/ten-thousand.slow.ts',
-  'test/scenario/prometheus.slow.ts',
 ];
 /** The longest, in this order; all but `year` and `nth-write` wait for real time, and leave the processor to the others. */
-const first = ['stopped-process', 'replica-rounds', 'year', 'rate-limit', 'nth-write'];
+const first = [
+  'stopped-process',
+  'replica-rounds',
+  'year',
+  'rate-limit',
+  'replicas',
+  'scenario/postgres',
+  'kill-at-every-step',
+  'nth-write',
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -22,30 +53,31 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const proofs = {
-  // Times for people are in the zone of the system.
-  env: { TZ: 'UTC' },
-  testTimeout: 600_000,
-  hookTimeout: 600_000,
-  expect: { poll: { timeout: 240_000 } },
-  globalSetup: 'test/support/global-setup.ts',
-};
+/** A part of the proofs; parts of one order run beside each other. */
+const project = (name: string, include: string[], maxWorkers: number, groupOrder: number, exclude: string[] = []) => ({
+  test: {
+    name,
+    include,
+    exclude,
+    maxWorkers,
+    sequence: { groupOrder },
+    // Times for people are in the zone of the system.
+    env: { TZ: 'UTC' },
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 240_000 } },
+    globalSetup: 'test/support/global-setup.ts',
+  },
+});
 
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     projects: [
-      {
-        test: {
-          ...proofs,
-          name: 'together',
-          include: ['test/**/*.slow.ts'],
-          exclude: alone,
-          maxWorkers: 4,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      { test: { ...proofs, name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      project('users', users, 2, 0),
+      project('postgres', postgres, 2, 0),
+      project('together', ['test/**/*.slow.ts'], 4, 1, [...users, ...postgres, ...alone]),
+      project('alone', alone, 1, 2),
     ],
   },
 });

@@ -1,4 +1,4 @@
-// The command starts on the Node.js that runs the tests, and says so on one that is too old. .ci/run calls this on the oldest one, too.
+// The command starts on the Node.js that runs the tests, and says so on one that is too old. `npm run proofs` calls this on the oldest one, too.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -9,7 +9,7 @@ import type { Column } from '../../tools/bench/guard/columns.ts';
 import { domainAlerts } from '../../tools/bench/guard/fleet.ts';
 import { simulateHistory } from '../../tools/bench/guard/history.ts';
 
-// A part of the proof in `npm test`, all of it in .ci/run.
+// A part of the proof in `npm test`, all of it in `npm run proofs`.
 const share = process.env['WARMWARDEN_SLOW'] ? 8 : 1;
 
 /** False alerts a week at 500 healthy mailboxes, as the policy has them: of domains; bursts and shifts are hardly any. */

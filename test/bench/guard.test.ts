@@ -9,7 +9,7 @@ import { type Column, columns } from '../../tools/bench/guard/columns.ts';
 import { simulateHistory } from '../../tools/bench/guard/history.ts';
 import { figuresOf } from '../../tools/bench/guard.ts';
 
-// A third of the histories in `npm test`, all of them in .ci/run.
+// A third of the histories in `npm test`, all of them in `npm run proofs`.
 const share = process.env['WARMWARDEN_SLOW'] ? 1 : 1 / 3;
 
 const literal = { ...defaultPolicy, ...literalProfile };

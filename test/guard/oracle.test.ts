@@ -9,7 +9,7 @@ import { oracle, oracleTrips } from './oracle.ts';
 import { daysUpTo, situation, today } from './samples.ts';
 import { anyJudged, type Judged } from './situations.ts';
 
-// A twentieth of the proof in `npm test`, all of it in .ci/run.
+// A twentieth of the proof in `npm test`, all of it in `npm run proofs`.
 const runs = process.env['WARMWARDEN_SLOW'] ? 100_000 : 5_000;
 
 /** What judge says, as far as the oracle speaks of it. */

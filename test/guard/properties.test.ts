@@ -11,7 +11,7 @@ import type { Verdict } from '../../src/model/verdict.ts';
 import { daysUpTo, now, row, situation, times, today } from './samples.ts';
 import { anyJudged, anyPolicy, anySituation, type Judged } from './situations.ts';
 
-// A tenth of the proof in `npm test`, all of it in .ci/run.
+// A tenth of the proof in `npm test`, all of it in `npm run proofs`.
 const runs = { numRuns: process.env['WARMWARDEN_SLOW'] ? 5_000 : 500 };
 const severity: Record<Verdict['action'], number> = { none: 0, hold: 0, recovery: 1, pause: 2, restore: 0 };
 const acts = (verdict: Verdict) => severity[verdict.action] > 0;

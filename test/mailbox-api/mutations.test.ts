@@ -17,7 +17,7 @@ import { scenarioStart } from '../../src/simulator/scenarios.ts';
 import { ann, bob, type Json, scenarioOf, serve } from '../simulator/served.ts';
 import { clientOf, startScripted } from './scripted-server.ts';
 
-// A fifth of the proof in `npm test`, all of it in .ci/run.
+// A fifth of the proof in `npm test`, all of it in `npm run proofs`.
 const runs = process.env['WARMWARDEN_SLOW'] ? 1_000 : 200;
 
 /** Real answers of the simulator by the reader that reads them. */

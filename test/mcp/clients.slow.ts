@@ -64,7 +64,7 @@ describe('the official client, version 1', () => {
   });
 });
 
-/** The Inspector's launcher; .ci/run installs it, for it is too large for a devDependency. */
+/** The Inspector's launcher; `npm run proofs` installs it, for it is too large for a devDependency. */
 const inspector = process.env['WARMWARDEN_INSPECTOR'];
 
 describe.skipIf(inspector === undefined)("the Inspector's command line", () => {

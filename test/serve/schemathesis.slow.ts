@@ -15,12 +15,12 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import { systemClock, worldOn } from '../../src/world.ts';
 import { until } from '../support/until.ts';
 
-/** The command; .ci/run installs it. With CI set, it must be there. */
+/** The command; `npm run proofs` installs it. With CI set, it must be there. */
 const schemathesis = process.env['WARMWARDEN_SCHEMATHESIS'] ?? '';
-/** How long it asks: `npm run proofs` takes ten times as long as .ci/run. */
+/** How long it asks: `npm run proofs` takes ten minutes. */
 const asked = process.env['WARMWARDEN_SCHEMATHESIS_SECONDS'];
 const seconds = asked ?? '60';
-/** .ci/run asks the same each time: only a long look may find something new. */
+/** A short look asks the same each time: only a long one may find something new. */
 const seed = asked === undefined ? ['--seed', '18'] : [];
 
 const token = 'ww_operator-of-this-test';
