@@ -1,6 +1,7 @@
 // Who may ask: tokens with roles, compared in constant time, and the Host names that are believed without tokens.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
+import { fitsGlob } from '../model/glob.ts';
 
 export type Role = 'viewer' | 'operator' | 'scraper';
 
@@ -77,12 +78,14 @@ export function mayRead(role: Role, path: string): boolean {
 }
 
 /**
- * Whether a Host header may be answered without tokens: a loopback name, an address, or the name that we listen on.
+ * Whether a Host header may be answered without tokens: a loopback name, an address, the name that we listen on, or one that is
+ * allowed (a name, or a glob).
  * Any other name may be a stranger's page whose DNS was turned to us (DNS rebinding).
  */
-export function isOwnHost(host: string | undefined, listenHost: string): boolean {
+export function isOwnHost(host: string | undefined, listenHost: string, allowed: readonly string[] = []): boolean {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(host ?? '') ?? [];
   const name = (bracketed ?? plain ?? '').toLowerCase().replace(/\.$/, '');
   if (name === 'localhost' || name.endsWith('.localhost')) return true;
-  return isIP(name) !== 0 || (name !== '' && name === listenHost.toLowerCase());
+  if (isIP(name) !== 0) return true;
+  return name !== '' && (name === listenHost.toLowerCase() || allowed.some((one) => fitsGlob(one, name)));
 }

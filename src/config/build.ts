@@ -76,6 +76,7 @@ function buildServer(server: CheckedFile['server']): ServerConfig {
     publicUrl,
     pathPrefix: prefix ?? path,
     trustedProxies: server.trusted_proxies,
+    allowedHosts: server.allowed_hosts,
     tls: tls ? { cert: tls.cert ?? '', key: tls.key ?? '' } : null,
     auth: server.auth ?? 'none',
   };

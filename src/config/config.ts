@@ -158,6 +158,8 @@ export interface ServerConfig {
   /** Begins with a slash and does not end with one; empty: none. */
   readonly pathPrefix: string;
   readonly trustedProxies: readonly Network[];
+  /** Names, or globs, in the Host header of requests that are answered without tokens. */
+  readonly allowedHosts: readonly string[];
   /** null: http. Both are PEM, and fit each other. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** 'none' also when nothing is written and the host is loopback. Otherwise at least one token. */

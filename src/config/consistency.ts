@@ -11,7 +11,7 @@ import { guardSchema } from './guard-schema.ts';
 import { mergeGuard } from './mailbox-rules.ts';
 import { type Finding, formatPath, type Path } from './problem.ts';
 import { configSchema } from './schema.ts';
-import { isPlainHttpBeyondLoopback, secretHint } from './secrets.ts';
+import { isPlainHttpBeyondLoopback, keyPrefix, secretHint } from './secrets.ts';
 import { doubtsOfStore, ofStore } from './store-schema.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
@@ -40,7 +40,29 @@ export function inconsistencies(tree: unknown): Finding[] {
 /** What is allowed and probably not meant. */
 export function doubts(tree: unknown): Finding[] {
   const { server, store } = mapping(tree);
-  return [...doubtsOfAlerts(tree), ...doubtsOfTokens(mapping(server)), ...doubtsOfStore(mapping(store))];
+  return [
+    ...mappings(mapping(tree)['accounts']).flatMap(doubtsOfKey),
+    ...doubtsOfAlerts(tree),
+    ...doubtsOfTokens(mapping(server)),
+    ...doubtsOfHosts(mapping(server)),
+    ...doubtsOfStore(mapping(store)),
+  ];
+}
+
+/** Another service may have other keys; most often it is the wrong variable or file. */
+function doubtsOfKey({ api_key: key }: Mapping, index: number): Finding[] {
+  if (typeof key !== 'string' || key.startsWith(keyPrefix)) return [];
+  const message = `does not begin with ${keyPrefix}: make sure that it is the key of this API`;
+  return [finding(['accounts', index, 'api_key'], message)];
+}
+
+/** Whoever has a token is answered under whatever name. */
+function doubtsOfHosts(server: Mapping): Finding[] {
+  const hosts = strings(server['allowed_hosts']);
+  if (hosts.length === 0 || mappings(mapping(server['auth'])['tokens']).length === 0) return [];
+  return [
+    finding(['server', 'allowed_hosts'], 'has no effect beside tokens: a request with a token may name any host'),
+  ];
 }
 
 /** One token of whatever role closes the page to everyone who has none. */

@@ -173,6 +173,22 @@ export function listen() {
   });
 }
 
+/** The name of a host, which may begin with `*.`, in lower case. */
+export function hostName() {
+  return z
+    .string()
+    .meta({ title: 'host name' })
+    .transform((value, context) => {
+      const name = value.toLowerCase();
+      return /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(name)
+        ? name
+        : refuse(
+            context,
+            `"${value}" is not the name of a host: write warmwarden, or *.example.com, without http:// and port`,
+          );
+    });
+}
+
 /** An address that people open. Output: without slashes at its end. */
 export function publicUrl() {
   return z.string().transform((value, context) => {

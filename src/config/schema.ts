@@ -10,6 +10,7 @@ import {
   cron,
   duration,
   durationOrNever,
+  hostName,
   label,
   listen,
   network,
@@ -192,6 +193,11 @@ const server = section({
     z.array(network()),
     [],
     'Addresses or networks of reverse proxies. Warmwarden trusts X-Forwarded-For and X-Forwarded-Proto only from these.',
+  ),
+  allowed_hosts: keyed(
+    z.array(hostName()),
+    [],
+    'Without tokens: further names by which this server may be asked, such as the name of its service in Compose.',
   ),
   tls: optional(tls, undefined, 'Serve https instead of http. Warmwarden reads the files again when they change.'),
   auth: optional(

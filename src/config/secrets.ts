@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isLoopback } from '../model/loopback.ts';
 import { refuse } from './scalars.ts';
 
-const keyPrefix = 'sk_live_';
+export const keyPrefix = 'sk_live_';
 const smtpHint =
   'it begins with smtp:// or smtps:// and ends with the host, or its port; write / ? # and @ in a password as %2F %3F %23 and %40';
 export const secretHint =
@@ -12,10 +12,8 @@ export const secretHint =
 /** A key of the mailbox API. */
 export function apiKey() {
   return z.string().superRefine((key, context) => {
-    if (!key.startsWith(keyPrefix))
-      refuse(context, `every key of the mailbox API begins with ${keyPrefix}; this one does not`);
-    else if (!/^[\x21-\x7e]{9,512}$/.test(key))
-      refuse(context, `must be ${keyPrefix} and more, without spaces, line breaks or non-ASCII characters`);
+    if (!/^[\x21-\x7e]{1,512}$/.test(key) || key === keyPrefix || key.startsWith('$'))
+      refuse(context, 'must be the whole key, without spaces, line breaks or non-ASCII characters');
   });
 }
 

@@ -69,6 +69,7 @@ export async function serve(
     publicUrl,
     pathPrefix,
     trustedProxies: () => live.config.server.trustedProxies,
+    allowedHosts: () => live.config.server.allowedHosts,
     auth: () => live.config.server.auth,
     sessions: store.sessions,
     metrics,

@@ -35,6 +35,7 @@ const liveKeys = [
   'alerts.rules',
   'recipes',
   'retention',
+  'server.allowed_hosts',
   'server.auth',
   'server.tls',
   'server.trusted_proxies',

@@ -21,6 +21,8 @@ export interface AccessParts {
   readonly auth: () => Auth;
   /** In force at present. */
   readonly trustedProxies: () => readonly Network[];
+  /** Names of this server beside those that it knows. In force at present. */
+  readonly allowedHosts: () => readonly string[];
   /** The configured address of the page; null: none. */
   readonly publicUrl: string | null;
   /** In front of the paths that a browser asks for: `/warmwarden`, or nothing. */
@@ -117,11 +119,13 @@ function following<Setting, Made>(setting: () => Setting, make: (one: Setting) =
 }
 
 const unknownHost =
-  'Without tokens, Warmwarden answers only to localhost, an IP address, or the name in server.listen or server.public_url.';
+  'Without tokens, Warmwarden answers only to localhost, an IP address, and the names in server.listen, server.public_url and server.allowed_hosts.';
 
-function isOurHost(c: Context, { host, publicUrl }: AccessParts): boolean {
+function isOurHost(c: Context, { host, publicUrl, allowedHosts }: AccessParts): boolean {
   const asked = c.req.header('host');
-  return isOwnHost(asked, host) || (publicUrl !== null && asked?.toLowerCase() === new URL(publicUrl).host);
+  return (
+    isOwnHost(asked, host, allowedHosts()) || (publicUrl !== null && asked?.toLowerCase() === new URL(publicUrl).host)
+  );
 }
 
 function clientOf(c: Context, proxies: TrustedProxies): Client {

@@ -22,7 +22,7 @@ export const refusals = {
     status: 403,
     title: 'Unknown host name',
     meaning:
-      'Without tokens: the `Host` header is neither `localhost`, nor an IP address, nor the name in `server.listen` or `server.public_url`.',
+      'Without tokens: the `Host` header is neither `localhost`, nor an IP address, nor a name in `server.listen`, `server.public_url` or `server.allowed_hosts`.',
   },
   not_found: { status: 404, title: 'Not found', meaning: 'There is nothing at this address.' },
   unknown_mailbox: {

@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'warmwarden-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** As it is when nobody wrote anything. */
-const server = { publicUrl: null, pathPrefix: '', trustedProxies: [], tls: null, auth: 'none' };
+const server = { publicUrl: null, pathPrefix: '', trustedProxies: [], allowedHosts: [], tls: null, auth: 'none' };
 const account = 'accounts:\n  - name: acme\n    base_url: https://mailboxes.example/\n    api_key: sk_live_1234\n';
 const reachable = 'server: {public_url: "https://warmwarden.example"}\n';
 const slack = 'alerts:\n  channels: [{name: ops, type: slack, url: "https://hooks.slack.com/services/a"}]\n';
@@ -226,6 +226,20 @@ describe('plain http', () => {
 });
 
 describe('warnings', () => {
+  test('a key of another form than usual is one, which does not quote it', () => {
+    expect(warnings(account.replace(/api_key: .*/, 'api_key: hush_1234') + reachable + slack)).toEqual([
+      'accounts[0].api_key: does not begin with sk_live_: make sure that it is the key of this API',
+    ]);
+  });
+
+  test('allowed hosts beside tokens are one', () => {
+    const auth = `auth: {tokens: [{name: me, sha256: "${'a1'.repeat(32)}", role: viewer}]}`;
+    const server = `server: {public_url: "https://w.example", allowed_hosts: [warmwarden], ${auth}}\n`;
+    expect(warnings(account + server + slack)).toEqual([
+      'server.allowed_hosts: has no effect beside tokens: a request with a token may name any host',
+    ]);
+  });
+
   test('no channel is a warning', () => {
     expect(warnings(account)).toEqual(['alerts.channels: there is no channel: no alert will be sent']);
   });

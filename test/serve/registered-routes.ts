@@ -17,6 +17,7 @@ export function registeredRoutes(): readonly string[] {
     auth: () => 'none',
     host: '127.0.0.1',
     trustedProxies: () => [],
+    allowedHosts: () => [],
     pathPrefix: '',
     recipes: {},
   } as unknown as RouteParts;

@@ -68,6 +68,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     tls: null,
     auth: () => 'none',
     trustedProxies: () => [],
+    allowedHosts: () => [],
     publicUrl: null,
     pathPrefix: '',
     sessions: noSessions,
