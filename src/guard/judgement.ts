@@ -23,6 +23,7 @@ export function situationOf(policy: Policy, memory: GuardMemory, look: Look, fir
     now: look.now,
     statsAt: look.statsAt,
     weekdaysOnly: look.weekdaysOnly,
+    unjudgedSince: memory.unjudgedSince ?? null,
     evidence: memory.evidence,
     emergencyEvidence: memory.emergencyEvidence,
     foundBreachAt: memory.foundBreachAt ?? null,

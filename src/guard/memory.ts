@@ -4,7 +4,7 @@ import type { StatsRow } from '../model/answers.ts';
 import type { GuardMemory } from '../model/guard-memory.ts';
 import { none } from '../model/none.ts';
 import { isWarmupMode, type Policy } from '../model/policy.ts';
-import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
+import { addDays, dayMs, type EpochMs, utcDate } from '../model/time.ts';
 import {
   type Claim,
   type EarlierMode,
@@ -12,24 +12,22 @@ import {
   isBlind,
   type Reason,
   type RunState,
+  type Verdict,
 } from '../model/verdict.ts';
-import { countsOf, pool, readDays } from './rows.ts';
-import { isBreach } from './window.ts';
+import { countsOf, newestToday, pool, readDays } from './rows.ts';
+import { evidenceWindow, isBreach } from './window.ts';
 
 /** What a look at the mailbox shows. */
 export interface Sight {
   readonly mode: string | null;
   readonly run: RunState;
+  /** The status word. Absent where only the run state is known. */
+  readonly word?: string | null;
   readonly rows: readonly StatsRow[] | null;
   readonly now: EpochMs;
 }
 
-/** The newest day that the API or UTC calls today: a date is an opaque label, and one day ahead is normal. */
-function today(sight: Sight): IsoDate {
-  const anchor = readDays(sight.rows ?? [], sight.now).anchor;
-  const utc = utcDate(sight.now);
-  return anchor !== null && anchor > utc ? anchor : utc;
-}
+const today = ({ rows, now }: Pick<Sight, 'rows' | 'now'>) => newestToday(rows, now);
 
 /** Evidence that begins at this moment: on its first day only what comes on top of the counts of now. */
 function fromNow(sight: Sight): EvidenceStart {
@@ -79,6 +77,7 @@ export function firstSight(policy: Policy, sight: Sight): GuardMemory {
     answersJudged: 0,
     mode: isWarmupMode(sight.mode) ? sight.mode : null,
     run: sight.run,
+    ...ranUnder(sight),
     ...firstEvidence(policy, sight),
     emergencyEvidence: null,
     interventions: none,
@@ -108,8 +107,13 @@ export function underNewId(before: GuardMemory, formerId: string, now: EpochMs):
   };
 }
 
+/** The word of a sight in which the warm-up runs. */
+function ranUnder({ run, word }: Sight): Pick<GuardMemory, 'runningWord'> {
+  return run === 'running' && word !== undefined ? { runningWord: word } : {};
+}
+
 /**
- * What changed outside since the last look: another mode or a resume restarts the evidence, and a change of what we
+ * What changed outside since the last look: another mode or a resume may restart the evidence, and a change of what we
  * claimed ends the claim. A mode or state that could not be read, or that nobody knows, changes nothing.
  */
 export function afterSight(policy: Policy, memory: GuardMemory, sight: Sight): GuardMemory {
@@ -119,18 +123,46 @@ export function afterSight(policy: Policy, memory: GuardMemory, sight: Sight): G
   const modeChanged = memory.mode !== null && mode !== memory.mode;
   const resumed = (memory.run === 'paused' || memory.run === 'not_running') && run === 'running';
   const known = memory.evidence ? memory : { ...memory, ...firstEvidence(policy, sight) };
-  const restarted =
-    modeChanged || resumed ? restart(known, sight, modeChanged && mode === 'recovery' && !resumed) : known;
+  const restarted = modeChanged || resumed ? restartByOthers(policy, known, sight, { mode, resumed }) : known;
   const claim = stands(memory.claim, mode, run) ? memory.claim : null;
   const reversed = memory.claim !== null && claim === null && !(memory.claim.kind === 'recovery' && run === 'paused');
   const reversals = reversed ? [...memory.reversals, sight.now] : memory.reversals;
   const pauseWord = run === 'running' ? null : memory.pauseWord;
-  return { ...restarted, ...modes, run, claim, pauseWord, reversals };
+  return { ...restarted, ...modes, ...ranUnder(sight), run, claim, pauseWord, reversals };
 }
 
 function stands(claim: Claim | null, mode: string | null, run: RunState): boolean {
   if (!claim) return false;
   return claim.kind === 'pause' ? run === 'paused' : mode === 'recovery' && run !== 'paused';
+}
+
+/**
+ * A change that others made. A resume of what we paused forgets what we acted on. Any other change forgets nothing that nobody
+ * acted on: it moves the start of the evidence once within the window's days, and not while what counts is a breach, unless
+ * the change is the switch to recovery, which is what a breach leads to. What an emergency counts is never moved.
+ */
+function restartByOthers(
+  policy: Policy,
+  memory: GuardMemory,
+  sight: Sight,
+  { mode, resumed }: { readonly mode: string | null; readonly resumed: boolean },
+): GuardMemory {
+  const { claim, evidence } = memory;
+  if (resumed && claim?.kind === 'pause') return restart(memory, sight, false);
+  const next = fromNextFullDay(sight);
+  const movable = evidence && addDays(evidence.from, policy.windowDays);
+  const isMoved = evidence?.byOthers && movable && next.from >= evidence.from && next.from < movable;
+  const actsOnIt = mode === 'recovery' && memory.mode !== 'recovery';
+  if (isMoved || (!actsOnIt && isCountedBreach(policy, memory, sight))) return memory;
+  return { ...memory, evidence: { ...next, byOthers: true }, foundBreachAt: null };
+}
+
+/** Whether what counts is a breach of the mode until now. */
+function isCountedBreach(policy: Policy, { mode, evidence }: GuardMemory, { rows, now }: Sight): boolean {
+  if (!isWarmupMode(mode)) return false;
+  const limitPpm = policy.limitsPpm[mode];
+  const window = evidenceWindow(readDays(rows ?? [], now), policy, limitPpm, evidence);
+  return window !== null && isBreach(window, limitPpm, policy.minBounces);
 }
 
 /** The emergency rule ignores the restart of a switch to recovery: it must see the bounces that arrive late. */
@@ -148,10 +180,21 @@ const unjudged: readonly Reason[] = ['already_paused', 'not_running', 'no_data',
 /** An unknown status word or a contradicted one hinders the action, not the judgement. */
 const judgedBlindly: readonly Reason[] = ['unknown_status', 'word_against_counts'];
 
-/** A fresh stats answer led to a verdict. */
-export function afterJudgement(memory: GuardMemory, reason: Reason): GuardMemory {
-  const isUnjudged = unjudged.includes(reason) || (isBlind(reason) && !judgedBlindly.includes(reason));
-  return isUnjudged ? memory : { ...memory, answersJudged: memory.answersJudged + 1 };
+/** A look led to a verdict. `fresh`: by a new stats answer. */
+export function afterJudgement(
+  memory: GuardMemory,
+  { reason, run, sent, emergency }: Pick<Verdict, 'reason' | 'run' | 'sent' | 'emergency'>,
+  { fresh, rows, now }: Pick<Sight, 'rows' | 'now'> & { readonly fresh: boolean },
+): GuardMemory {
+  const saysNothing = unjudged.includes(reason) || isBlind(reason);
+  const counts = fresh && (!saysNothing || judgedBlindly.includes(reason));
+  const answersJudged = memory.answersJudged + (counts ? 1 : 0);
+  const isJudged = run === 'running' && !saysNothing && (sent > 0 || emergency !== null);
+  const before = memory.unjudgedSince ?? null;
+  const unjudgedSince = isJudged ? null : (before ?? today({ rows, now }));
+  // Most looks change neither: they keep the memory that is stored.
+  if (unjudgedSince === before) return counts ? { ...memory, answersJudged } : memory;
+  return { ...memory, answersJudged, unjudgedSince };
 }
 
 /** A change that was read back. */
@@ -174,7 +217,7 @@ export function afterConfirmed(memory: GuardMemory, done: Done<GuardActionKind>,
   return {
     ...(paused ? memory : restart(memory, sight, true)),
     ...seen,
-    pauseWord: paused ? done.word : memory.pauseWord,
+    ...(paused ? pausedUnder(done, sight) : {}),
     interventions: [...memory.interventions, sight.now],
     claim: {
       kind: paused ? 'pause' : 'recovery',
@@ -186,22 +229,28 @@ export function afterConfirmed(memory: GuardMemory, done: Done<GuardActionKind>,
   };
 }
 
+/** A pause that was read back: what left on its day left before it. */
+function pausedUnder({ word }: Done, sight: Sight): Pick<GuardMemory, 'pauseWord' | 'unjudgedSince'> {
+  return { pauseWord: word, unjudgedSince: today(sight) };
+}
+
 /**
  * A person's change through Warmwarden was read back: nothing of it is claimed and it is no intervention; the evidence
- * restarts as after any change. What we had changed and they took back is a reversal. A resume leaves a recovery of
+ * restarts as after any change of others. What we had changed and they took back is a reversal. A resume leaves a recovery of
  * ours, that our pause stood on, as ours. Another target daily limit is no change of the mode or the run state: the
  * evidence stays, and so does our claim on the mode.
  */
-export function afterOperatorChange(memory: GuardMemory, done: Done, sight: Sight): GuardMemory {
+export function afterOperatorChange(policy: Policy, memory: GuardMemory, done: Done, sight: Sight): GuardMemory {
   if (done.kind === 'limit') return memory;
   const { claim } = memory;
   const seen = { ...modesAfter(memory, sight), run: runAfter(memory, done, sight) };
-  if (done.kind === 'pause') return { ...memory, ...seen, claim: null, pauseWord: done.word };
+  if (done.kind === 'pause') return { ...memory, ...seen, claim: null, ...pausedUnder(done, sight) };
   const resumed = done.kind === 'resume';
   const reversed = claim !== null && (claim.kind === 'pause') === resumed;
   return {
-    ...restart(memory, sight, !resumed && sight.mode === 'recovery'),
+    ...restartByOthers(policy, memory, sight, { mode: seen.mode, resumed }),
     ...seen,
+    ...(resumed ? { runningWord: done.word } : {}),
     pauseWord: resumed ? null : memory.pauseWord,
     claim: !resumed ? null : claim?.kind === 'pause' ? claim.under : claim,
     reversals: reversed ? [...memory.reversals, sight.now] : memory.reversals,

@@ -45,6 +45,18 @@ export function latestDay(now: EpochMs): IsoDate {
   return addDays(utcDate(now), 1);
 }
 
+/** The newest day that the API or UTC calls today: a date is an opaque label, and one day ahead is normal. */
+export function newestToday(rows: readonly StatsRow[] | null, now: EpochMs): IsoDate {
+  const { anchor } = readDays(rows ?? [], now);
+  const utc = utcDate(now);
+  return anchor !== null && anchor > utc ? anchor : utc;
+}
+
+/** Days after a date on which emails left, as far as their counts can be read. */
+export function sendingDaysAfter({ days }: Days, date: IsoDate): readonly IsoDate[] {
+  return days.filter((day) => day.date > date && isCounted(day) && day.sent > 0).map((day) => day.date);
+}
+
 /** Of two rows of one date: more sent, then more bounced. An unreadable one makes the day unreadable. */
 function settleDouble(a: Day, b: Day): Day {
   if (!isCounted(a)) return a;

@@ -2,18 +2,20 @@
 import type { StatsRow } from '../model/answers.ts';
 import { isWarmupMode, type Policy, type WarmupMode } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, isWeekend, utcDate } from '../model/time.ts';
-import type {
-  Claim,
-  EvidenceStart,
-  Reason,
-  RestoreProgress,
-  RunState,
-  Verdict,
-  VerdictAction,
+import {
+  type Claim,
+  type EvidenceStart,
+  isBlind,
+  type Reason,
+  type RestoreProgress,
+  type RunState,
+  type Verdict,
+  type VerdictAction,
 } from '../model/verdict.ts';
 import { type Burst, burstIn } from './burst.ts';
 import { isRestoreDue, restoreProgress } from './restore.ts';
-import { type Days, isInvalid, pool, readDays } from './rows.ts';
+import { type Days, isInvalid, pool, readDays, sendingDaysAfter } from './rows.ts';
+import { leftLately } from './run-state.ts';
 import { type EvidenceWindow, evidenceWindow } from './window.ts';
 
 /** All that a verdict rests on. */
@@ -27,6 +29,8 @@ export interface Situation {
   readonly now: EpochMs;
   /** When the stats answer was read. */
   readonly statsAt: EpochMs;
+  /** The day since which no look was judged on any counts: emails of a later day speak against a word that says it does not run. */
+  readonly unjudgedSince: IsoDate | null;
   readonly evidence: EvidenceStart | null;
   readonly emergencyEvidence: EvidenceStart | null;
   /** When it was found in recovery mode, its last days a breach by themselves; null when it was not. */
@@ -83,7 +87,7 @@ export function judge(configured: Policy, situation: Situation): Verdict {
     windowFrom: shown && shown.days > 0 ? shown.from : null,
     windowTo: shown && shown.days > 0 ? shown.to : null,
     windowDays: shown?.days ?? 0,
-    emergency: reason === 'emergency' ? emergency : null,
+    emergency: reason === 'emergency' || reason === 'word_against_counts' ? emergency : null,
     burst,
     bouncesUntilBreach: restsOn === 'burst' ? 0 : isFoundSo ? (left ?? 1) : left,
     ...(isFoundSo ? { foundUntil } : {}),
@@ -119,9 +123,30 @@ interface Findings {
   readonly restore: RestoreProgress | null;
 }
 
-function rule({ policy, situation, days, window, found, burst, emergency, restore }: Findings): Ruling {
-  if (situation.run === 'paused') return { action: 'none', reason: 'already_paused' };
-  if (situation.run === 'not_running') return { action: 'none', reason: 'not_running' };
+function rule(findings: Findings): Ruling {
+  const { run } = findings.situation;
+  if (run === 'paused') return againstWord(findings, { action: 'none', reason: 'already_paused' });
+  if (run === 'not_running') return againstWord(findings, { action: 'none', reason: 'not_running' });
+  return ruleOnCounts(findings);
+}
+
+/**
+ * What a word says that the warm-up does not run by, unless emails of later days deny it: then what their bounces lead to is
+ * shown. Only an emergency of a mailbox that is not said to be paused is acted on.
+ */
+function againstWord(findings: Findings, asSaid: Ruling): Ruling {
+  const { days, situation } = findings;
+  const { unjudgedSince, run, now } = situation;
+  if (unjudgedSince === null || !leftLately(days, unjudgedSince, now)) return asSaid;
+  const counted = ruleOnCounts(findings);
+  if (isBlind(counted.reason)) return counted;
+  const { action, wanted = action } = counted;
+  if (wanted !== 'recovery' && wanted !== 'pause') return asSaid;
+  if (run === 'not_running' && counted.reason === 'emergency') return counted;
+  return { ...counted, action: 'hold', reason: 'word_against_counts', wanted };
+}
+
+function ruleOnCounts({ policy, situation, days, window, found, burst, emergency, restore }: Findings): Ruling {
   if (situation.rows === null) return { action: 'hold', reason: 'bad_payload' };
   if (days.anchor === null || window === null) {
     return days.undated ? { action: 'hold', reason: 'invalid_row' } : { action: 'none', reason: 'no_data' };
@@ -141,9 +166,19 @@ function rule({ policy, situation, days, window, found, burst, emergency, restor
     onEvidence.reason === 'ok' && isFoundSo
       ? { action: 'none', reason: 'insufficient_evidence', restsOn: 'found' }
       : onEvidence;
+  if (onRate.reason === 'ok' && window.sent === 0 && sendsUncounted(days, situation)) {
+    return { action: 'hold', reason: 'no_evidence' };
+  }
   // One old bounce in a window that recovery stretches to 30 days is no obstacle: the evidence restarts with the restore.
   const calm = onRate.reason === 'ok' || onRate.reason === 'insufficient_evidence';
   return calm && isRestoreDue(restore) ? { action: 'restore', reason: 'clean_volume' } : onRate;
+}
+
+/** So many days with emails, of which none is evidence, are no pause between two starts of it. */
+const uncountedSendingDays = 2;
+
+function sendsUncounted(days: Days, { unjudgedSince }: Situation): boolean {
+  return unjudgedSince !== null && sendingDaysAfter(days, unjudgedSince).length >= uncountedSendingDays;
 }
 
 function ruleOnRate(

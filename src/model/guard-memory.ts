@@ -1,7 +1,7 @@
 // What the guard remembers of a mailbox.
 import type { OpenAction } from './action.ts';
 import type { RecentLimits } from './day-limits.ts';
-import { dayMs, type EpochMs } from './time.ts';
+import { dayMs, type EpochMs, type IsoDate } from './time.ts';
 import type { Claim, EarlierMode, EvidenceStart, RunState } from './verdict.ts';
 
 /** A POST that may still come: the replica that was to send it was taken for dead, and may only be frozen. */
@@ -27,6 +27,10 @@ export interface GuardMemory {
   /** The modes before it, the newest first, as far back as statistics reach. Absent until the mode changes. */
   readonly earlierModes?: readonly EarlierMode[];
   readonly run: RunState;
+  /** The status word under which the warm-up ran last, null being a word, too. Absent until it runs. */
+  readonly runningWord?: string | null;
+  /** The day of the first look since which no look led to a judgement on any counts; null, or absent, when the last one did. */
+  readonly unjudgedSince?: IsoDate | null;
   readonly evidence: EvidenceStart | null;
   readonly emergencyEvidence: EvidenceStart | null;
   /** When it was found in recovery mode, its last days a breach; null, or absent, when it was not, or once its evidence restarted. */

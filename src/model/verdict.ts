@@ -104,6 +104,8 @@ export interface EvidenceStart {
   readonly from: IsoDate;
   /** Subtracted from the row of `from`: emails that left before the evidence began. */
   readonly before: { readonly sent: number; readonly bounced: number } | null;
+  /** A change of others moved it here: they move it once within the window's days. */
+  readonly byOthers?: true;
 }
 
 /** A change that Warmwarden made and that still stands. */

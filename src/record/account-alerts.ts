@@ -116,7 +116,7 @@ export class AccountAlerts {
     ];
     const event = acted && actedEvent(acted, mailbox, context satisfies ActionContext);
     const changes = this.#step(conditions, now);
-    const others = outside && this.#changedByOthers(outside, context);
+    const others = outside && this.#changedByOthers(mailbox, outside, context);
     const late = outside?.late && lateRequestEvent(outside.late, outside.before, context);
     const events = [event, late, others].filter((one) => one !== null && one !== undefined);
     const transitions = [...events, ...changes.transitions];
@@ -162,10 +162,15 @@ export class AccountAlerts {
     this.#pooled.left(mailboxId);
   }
 
-  #changedByOthers({ before, changes }: NonNullable<Happening['outside']>, context: MailboxContext): Transition | null {
+  #changedByOthers(
+    { memory }: MailboxState,
+    { before, changes }: NonNullable<Happening['outside']>,
+    context: MailboxContext,
+  ): Transition | null {
     const { policy } = context;
     const outside = outsideChanges(changes, { words: this.#options.words, policy });
-    return changedByOthersEvent(outside, { before, nearLimit: isNearOrOver(before, policy) }, context);
+    const forgets = memory?.evidence?.from !== before.memory?.evidence?.from;
+    return changedByOthersEvent(outside, { before, nearLimit: isNearOrOver(before, policy), forgets }, context);
   }
 
   /** After a mailbox list, in turns of the event loop. */

@@ -8,6 +8,7 @@ import type { WarmupAnswer } from '../model/answers.ts';
 import type { Change } from '../model/change.ts';
 import { type GuardMemory, mayStillCome, type UnseenPost } from '../model/guard-memory.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Observation } from './observe.ts';
 import { isPending, plannedAction, showsChange } from './plan.ts';
@@ -29,6 +30,7 @@ export interface LatePost {
 }
 
 export interface LateContext {
+  readonly policy: Policy;
   readonly words: StatusWords;
   readonly now: EpochMs;
   readonly newId: () => string;
@@ -131,7 +133,7 @@ function undone(
 function owned(
   seen: MailboxState & { readonly memory: GuardMemory },
   post: OpenAction,
-  { words, now, actionsOf }: LateContext,
+  { policy, words, now, actionsOf }: LateContext,
 ): LatePost {
   const known = actionsOf(seen).find(({ id }) => id === post.id) ?? post;
   const settles = known.state === 'unconfirmed' || known.state === 'dropped' || known === post;
@@ -141,7 +143,7 @@ function owned(
     post,
     mailbox: {
       ...seen,
-      memory: memoryOf(seen, post, sightOf(seen, words, now)),
+      memory: memoryOf(policy, seen, post, sightOf(seen, words, now)),
       action: seen.action?.id === post.id ? settled : seen.action,
     },
     actions: settles ? [settled] : [],
@@ -151,12 +153,13 @@ function owned(
 }
 
 function memoryOf(
+  policy: Policy,
   { memory, warmup }: MailboxState & { readonly memory: GuardMemory },
   { kind, id, before, by }: OpenAction,
   sight: Sight,
 ): GuardMemory {
   const done = { actionId: id, previousMode: before.mode, word: warmup?.answer.status ?? null };
-  if (by || !isGuardActionKind(kind)) return afterOperatorChange(memory, { ...done, kind }, sight);
+  if (by || !isGuardActionKind(kind)) return afterOperatorChange(policy, memory, { ...done, kind }, sight);
   const after = afterConfirmed(memory, { ...done, kind }, sight);
   // A recovery that comes below a pause of ours.
   const isUnder = kind === 'recovery' && memory.claim?.kind === 'pause';

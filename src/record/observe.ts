@@ -1,7 +1,7 @@
 // An answer becomes what we believe of a mailbox, and that becomes a verdict. Pure.
 import { situationOf } from '../guard/judgement.ts';
 import { afterJudgement, afterSight, firstSight } from '../guard/memory.ts';
-import { runStateOf, type StatusWords, wordState } from '../guard/run-state.ts';
+import { runStateOf, type StatusWords } from '../guard/run-state.ts';
 import { judge } from '../guard/verdict.ts';
 import type {
   BlacklistAnswer,
@@ -18,7 +18,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import { none } from '../model/none.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { RunState, Verdict } from '../model/verdict.ts';
+import type { Verdict } from '../model/verdict.ts';
 
 /** An answer about one mailbox with the route that it came by. */
 export type Observation =
@@ -70,16 +70,15 @@ export function judgeMailbox(
   const { warmup, stats } = mailbox;
   if (!warmup || !stats) return null;
   const { policy, words, now } = options;
-  const rows = stats.answer.rows;
-  const run = runOf(mailbox, words, now);
-  const sight = { mode: warmup.answer.mode, run, rows, now };
+  const { rows } = stats.answer;
+  const { mode, status: word } = warmup.answer;
+  const sight = { mode, run: runStateOf(word, words, rows, now, mailbox.memory), word, rows, now };
   const memory = mailbox.memory ? afterSight(policy, mailbox.memory, sight) : firstSight(policy, sight);
   const fresh = options.freshStats || mailbox.memory === null;
   const judged = memory.answersJudged + (fresh ? 1 : 0);
   const look = { ...sight, statsAt: stats.at, weekdaysOnly: warmup.answer.config.weekdaysOnly === true };
   const verdict = judge(policy, situationOf(policy, memory, look, judged < 2));
-  const judgedMemory = fresh ? afterJudgement(memory, verdict.reason) : memory;
-  return { verdict, memory: withLimits(judgedMemory, mailbox, now) };
+  return { verdict, memory: withLimits(afterJudgement(memory, verdict, { fresh, rows, now }), mailbox, now) };
 }
 
 /** The memory with the limits that the mailbox shows now. */
@@ -91,12 +90,4 @@ export function withLimits(
   const before = memory.limits ?? [];
   const limits = limitsAfter(before, looks, now);
   return limits === before ? memory : { ...memory, limits };
-}
-
-/** The run state; the word that proved a pause goes on meaning paused. */
-function runOf(mailbox: MailboxState, words: StatusWords, now: EpochMs): RunState {
-  const status = mailbox.warmup?.answer.status ?? null;
-  const proven = status !== null && status === mailbox.memory?.pauseWord;
-  if (proven && wordState(status, words) === null) return 'paused';
-  return runStateOf(status, words, mailbox.stats?.answer.rows ?? null, now);
 }

@@ -165,7 +165,9 @@ export function confirm(
   const done = { kind, actionId: action.id, previousMode: action.before.mode, word: status };
   const known = before.memory ?? firstSight(policy, sight);
   const own = !by && isGuardActionKind(kind);
-  const memory = own ? afterConfirmed(known, { ...done, kind }, sight) : afterOperatorChange(known, done, sight);
+  const memory = own
+    ? afterConfirmed(known, { ...done, kind }, sight)
+    : afterOperatorChange(policy, known, done, sight);
   return { ...before, warmup, memory: withoutLanded(memory, action), action };
 }
 

@@ -42,7 +42,7 @@ function reasonText(verdict: Verdict): string {
     case 'implausible_counts':
       return `${countsText(verdict)} More emails bounced than were sent, so the counts cannot be trusted.`;
     case 'no_evidence':
-      return 'The mailbox sends, but none of its emails of at least two days count as evidence, so nothing can be judged.';
+      return 'The mailbox has sent on two days or more, but none of these emails count as evidence, so its bounces cannot be judged.';
     case 'word_against_counts':
       return `${rateText(verdict)} ${againstText(verdict)}`;
     case 'bounce_rate_over_limit':

@@ -87,9 +87,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   guard_blind: {
     means:
-      'The guard has not been able to judge a mailbox for an hour: its mode or status is unknown, or its counts make no sense.',
-    done: 'Nothing: the mailbox is not guarded in the meantime. Warmwarden still acts on an emergency if it can read the counts.',
-    todo: 'The message says what is wrong. Set a known mode, or add the status word to api.status_words, or ask the provider about the counts.',
+      'The guard has not been able to judge a mailbox for an hour: its mode or status is unknown, its counts make no sense, its status says that it does not run although its emails bounce, or it sends and none of its emails count.',
+    done: 'Nothing: the mailbox is not guarded in the meantime. Warmwarden still acts on an emergency if it can read the counts, unless the status says that the warm-up is paused.',
+    todo: 'The message says what is wrong. Set a known mode, or add the status word to api.status_words, or pause the warm-up, or ask the provider about the counts.',
   },
   bounce_over_limit: {
     means:
@@ -198,8 +198,8 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   changed_by_others: {
     means:
-      'Between two polls, somebody or something other than Warmwarden paused the warm-up of a mailbox, raised its mode or raised its target daily limit. The alert is a warning if, because of a raised mode, the bounces of a mailbox near its limit no longer count.',
-    done: 'Warmwarden leaves the change as it is. It judges the mailbox by the new mode, and counts bounces from the next full day on.',
+      'Between two polls, somebody or something other than Warmwarden paused the warm-up of a mailbox, raised its mode or raised its target daily limit. The alert is a warning if the mode of a mailbox near its limit was raised.',
+    done: 'Warmwarden leaves the change as it is, and judges the mailbox by the new mode. Once in 7 days such a change starts the evidence over, unless it is a breach.',
     todo: 'Nothing, if you expected it. Otherwise find the person or the tool: `warmwarden explain MAILBOX` has the changes with their times. Without a route, alerts of severity info go to no channel.',
   },
   api_unwell: {

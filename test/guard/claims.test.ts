@@ -226,12 +226,16 @@ describe('what others take back', () => {
   });
 });
 
-test('a person who pauses a mailbox that breaches is never answered, and its resume starts over', () => {
+test('a person who pauses a mailbox that breaches is never answered, and its resume is judged on the same bounces', () => {
   const mailbox = onDuty();
   mailbox.set({ status: 'paused' });
   for (const bounced of [4, 20, 50]) expect(mailbox.bounce(bounced)).toMatchObject({ reason: 'already_paused' });
   mailbox.later(hourMs);
   mailbox.set({ status: 'active' });
+  expect(mailbox.look()).toMatchObject({ action: 'pause', reason: 'emergency' });
+  expect(mailbox.act()).toBe('pause');
+  mailbox.set({ status: 'active' });
+  // Now they were acted on.
   expect(mailbox.look()).toMatchObject({ action: 'none', reason: 'ok' });
   expect(mailbox.memory().evidence?.from).toBe(addDays(today, 1));
 });

@@ -22,7 +22,7 @@ test('others, the guard and a person change it: each mode before is kept with it
   const raised = afterSight(defaultPolicy, first, sightOf('aggressive', 2));
   const done = { actionId: 'a1', previousMode: 'aggressive', word: 'active' };
   const recovered = afterConfirmed(raised, { ...done, kind: 'recovery' }, sightOf('recovery', 5));
-  const back = afterOperatorChange(recovered, { ...done, kind: 'mode' }, sightOf('balanced', 5));
+  const back = afterOperatorChange(defaultPolicy, recovered, { ...done, kind: 'mode' }, sightOf('balanced', 5));
   expect(back).toMatchObject({
     mode: 'balanced',
     earlierModes: [

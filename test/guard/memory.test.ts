@@ -55,6 +55,9 @@ function watched() {
       if (!mailbox.memory) throw new Error('nothing is remembered yet');
       return mailbox.memory;
     },
+    remember: (change: Partial<GuardMemory>) => {
+      mailbox = { ...mailbox, memory: { ...look.memory(), ...change } };
+    },
     /** Our POST was read back with this answer. */
     confirmed: (kind: GuardActionKind, mode: string, status: string) => {
       const rows = mailbox.stats?.answer.rows ?? null;
@@ -213,18 +216,45 @@ describe('after a change by others', () => {
   test("another mode restarts the evidence on the next full day: bounces of the old mode are not the new one's", () => {
     const mailbox = known('aggressive', legal);
     expect(mailbox.warmup('slow')).toMatchObject({ action: 'none', reason: 'ok', sent: 0 });
-    expect(mailbox.memory().evidence).toEqual({ from: tomorrow, before: null });
+    expect(mailbox.memory().evidence).toEqual({ from: tomorrow, before: null, byOthers: true });
     expect(mailbox.stats(legal)).toMatchObject({ action: 'none', reason: 'ok' });
   });
 
-  test("then an emergency counts that day's row without what was there before", () => {
+  test('an emergency counts what it counted before: no change of others takes anything from it', () => {
     const mailbox = known('aggressive', legal);
     mailbox.warmup('slow');
-    expect(mailbox.memory().emergencyEvidence).toEqual({ from: today, before: { sent: 40, bounced: 3 } });
-    const quiet = [...legal.slice(0, -1), row(today, 60, 5)];
+    mailbox.warmup('slow', 'paused');
+    mailbox.warmup('slow');
+    expect(mailbox.memory().emergencyEvidence).toBeNull();
+    const quiet = [...legal.slice(0, -1), row(today, 60, 9)];
     expect(mailbox.stats(quiet)).toMatchObject({ action: 'none' });
-    const burst = [...legal.slice(0, -1), row(today, 60, 6)];
-    expect(mailbox.stats(burst)).toMatchObject({ action: 'pause', emergency: { sent: 20, bounced: 3 } });
+    const burst = [...legal.slice(0, -1), row(today, 60, 10)];
+    expect(mailbox.stats(burst)).toMatchObject({ action: 'pause', emergency: { sent: 100, bounced: 10 } });
+  });
+
+  test('the evidence starts over once in seven days, whatever others do in between', () => {
+    const mailbox = known('aggressive', legal);
+    const starts = Array.from({ length: 16 }, (_, day) => {
+      mailbox.warmup(day % 2 === 0 ? 'balanced' : 'slow');
+      mailbox.warmup('aggressive', 'paused');
+      mailbox.warmup('aggressive');
+      mailbox.later(dayMs);
+      return mailbox.memory().evidence?.from;
+    });
+    const [first, second, third] = [1, 8, 15].map((day) => addDays(today, day));
+    expect(starts).toEqual([...Array(7).fill(first), ...Array(7).fill(second), third, third]);
+  });
+
+  test('a breach that nobody acted on survives a resume and another mode, but not the switch to recovery', () => {
+    const breach = daysUpTo(today, ...times(29, 40, 0), [40, 3]);
+    const resumed = known('balanced');
+    resumed.warmup('balanced', 'paused');
+    expect(resumed.stats(breach)).toMatchObject({ action: 'none', reason: 'already_paused' });
+    expect(resumed.warmup('balanced')).toMatchObject({ action: 'recovery', reason: 'bounce_rate_over_limit' });
+    const slowed = known('balanced', breach);
+    expect(slowed.warmup('slow')).toMatchObject({ action: 'recovery' });
+    const recovering = known('balanced', breach);
+    expect(recovering.warmup('recovery')).toMatchObject({ action: 'none', reason: 'ok', sent: 0 });
   });
 
   test("a person's switch to recovery restarts the evidence, but not that of an emergency", () => {
@@ -242,6 +272,7 @@ describe('after a change by others', () => {
     mailbox.later(minuteMs);
     expect(mailbox.warmup('balanced', 'active')).toMatchObject({ action: 'none', reason: 'ok' });
     expect(mailbox.memory()).toMatchObject({ claim: null, evidence: { from: tomorrow, before: null } });
+    expect(mailbox.memory().evidence?.byOthers).toBeUndefined();
     expect(mailbox.memory().emergencyEvidence).toEqual({ from: today, before: { sent: 20, bounced: 8 } });
     expect(mailbox.stats(burst)).toMatchObject({ action: 'none', reason: 'ok' });
     const again = [...burst.slice(0, -1), row(today, 23, 11)];
@@ -285,7 +316,7 @@ describe('after a change by others', () => {
 });
 
 describe('what could not be read', () => {
-  test('no mode and no status change no memory', () => {
+  test('no mode and no status change no memory but for the day since which nothing was judged', () => {
     const silent = daysUpTo(today, ...times(20, 10), ...times(5, 0));
     for (const [mode, status] of [
       ['balanced', 'active'],
@@ -298,12 +329,17 @@ describe('what could not be read', () => {
       if (mode === 'recovery') mailbox.confirmed('recovery', mode, status);
       if (status === 'paused') mailbox.confirmed('pause', mode, status);
       const before = mailbox.memory();
+      const unjudged = { ...before, unjudgedSince: today };
       expect(mailbox.warmup(null, status)).not.toBeNull();
-      expect(mailbox.memory()).toEqual(before);
-      expect(mailbox.warmup(mode, 'hibernating')).toMatchObject({ action: 'hold', reason: 'unknown_status' });
-      expect(mailbox.memory()).toEqual(before);
+      expect(mailbox.memory()).toEqual(unjudged);
+      const said = { action: 'hold', reason: 'unknown_status' };
+      // A pause of ours stands until a known running word.
+      const expected = status === 'paused' ? { action: 'none', reason: 'already_paused' } : said;
+      expect(mailbox.warmup(mode, 'hibernating')).toMatchObject(expected);
+      expect(mailbox.memory()).toEqual(unjudged);
       mailbox.warmup(mode, status);
-      expect(mailbox.memory()).toEqual(before);
+      const isJudged = mode === 'balanced' && status === 'active';
+      expect(mailbox.memory()).toEqual(isJudged ? { ...before, unjudgedSince: null } : unjudged);
     }
   });
 
@@ -315,6 +351,102 @@ describe('what could not be read', () => {
     expect(mailbox.warmup('balanced', 'hibernating')).toMatchObject({ reason: 'already_paused' });
     expect(mailbox.memory().claim).toMatchObject({ kind: 'pause' });
   });
+});
+
+describe('a pause of ours', () => {
+  const burst = daysUpTo(today, ...times(6, 40), [20, 8]);
+  const paused = () => {
+    const mailbox = known('balanced');
+    mailbox.stats(burst);
+    mailbox.confirmed('pause', 'balanced', 'paused');
+    return mailbox;
+  };
+
+  test.each(['At Risk', 'suspended', null])('stands while the word is %s', (word) => {
+    const mailbox = paused();
+    mailbox.later(2 * dayMs);
+    expect(mailbox.warmup('balanced', word)).toMatchObject({ action: 'none', reason: 'already_paused', run: 'paused' });
+    expect(mailbox.memory()).toMatchObject({ claim: { kind: 'pause' }, reversals: [] });
+  });
+
+  test('ends with the word under which the mailbox ran before, listed or not', () => {
+    const rows = daysUpTo(today, ...times(30, 40));
+    const mailbox = watched();
+    mailbox.warmup('balanced', 'Warming');
+    mailbox.stats(rows);
+    mailbox.confirmed('pause', 'balanced', 'paused');
+    expect(mailbox.warmup('balanced', 'At Risk')).toMatchObject({ reason: 'already_paused' });
+    expect(mailbox.warmup('balanced', 'Warming')).toMatchObject({ run: 'running' });
+    expect(mailbox.memory().claim).toBeNull();
+  });
+});
+
+describe('a word against the counts', () => {
+  const sending = (until: number, bounced: number) => [
+    ...daysUpTo(today, ...times(30, 40)),
+    ...Array.from({ length: until }, (_, day) => row(addDays(today, day + 1), 60, bounced)),
+  ];
+
+  test.each(['paused', 'suspended'])(
+    '%s is believed on the day on which it comes, and on the next without emails',
+    (word) => {
+      const mailbox = known('balanced');
+      const breach = daysUpTo(today, ...times(29, 40), [60, 5]);
+      mailbox.warmup('balanced', word);
+      expect(mailbox.stats(breach)).toMatchObject({ action: 'none', wanted: 'none' });
+      mailbox.later(dayMs);
+      expect(mailbox.stats([...breach, row(tomorrow, 0, 1)])).toMatchObject({ action: 'none', wanted: 'none' });
+    },
+  );
+
+  test.each(['paused', 'suspended'])('%s is not believed against emails of a later day that bounce', (word) => {
+    const mailbox = known('balanced');
+    mailbox.warmup('balanced', word);
+    mailbox.later(dayMs);
+    const held = { action: 'hold', reason: 'word_against_counts', wanted: 'recovery' };
+    expect(mailbox.stats(sending(1, 5))).toMatchObject(held);
+    expect(mailbox.stats(sending(1, 0))).toMatchObject({ action: 'none', wanted: 'none' });
+  });
+
+  test('an emergency pauses a mailbox that is said not to run, and is held where it is said to be paused', () => {
+    for (const [word, action] of [
+      ['suspended', 'pause'],
+      ['paused', 'hold'],
+    ] as const) {
+      const mailbox = known('balanced');
+      mailbox.warmup('balanced', word);
+      mailbox.later(dayMs);
+      const expected = { action, wanted: 'pause', emergency: { sent: 100, bounced: 12 } };
+      expect(mailbox.stats(sending(1, 12))).toMatchObject(expected);
+      expect(mailbox.warmup('balanced', word)).toMatchObject(expected);
+    }
+  });
+
+  test('an unlisted word in place of a known running one says nothing until a later day has emails', () => {
+    const mailbox = known('balanced');
+    const breach = daysUpTo(today, ...times(29, 40), [60, 5]);
+    const held = { action: 'hold', reason: 'unknown_status' };
+    mailbox.warmup('balanced', 'halted');
+    expect(mailbox.stats(breach)).toMatchObject(held);
+    mailbox.later(dayMs);
+    expect(mailbox.stats([...breach, row(tomorrow, 0, 0)])).toMatchObject(held);
+    expect(mailbox.stats([...breach, row(tomorrow, 1, 0)])).toMatchObject({ action: 'recovery', run: 'running' });
+    expect(mailbox.warmup('balanced', 'halted')).toMatchObject({ action: 'recovery', run: 'running' });
+  });
+});
+
+test('a mailbox that sends for two days without anything that counts is not judged', () => {
+  const mailbox = known('balanced');
+  const rows = [...daysUpTo(today, ...times(30, 40)), row(tomorrow, 40, 0), row(addDays(today, 2), 40, 0)];
+  mailbox.confirmed('recovery', 'recovery', 'active');
+  mailbox.stats(rows.slice(0, -2));
+  mailbox.later(dayMs);
+  // As a person's restart would leave it that comes once a day.
+  const later = { from: addDays(today, 5), before: null };
+  mailbox.remember({ evidence: later });
+  expect(mailbox.stats(rows.slice(0, -1))).toMatchObject({ action: 'none', reason: 'ok', sent: 0 });
+  mailbox.later(dayMs);
+  expect(mailbox.stats(rows)).toMatchObject({ action: 'hold', reason: 'no_evidence' });
 });
 
 describe('interventions', () => {
@@ -377,6 +509,7 @@ describe('a change by a person through Warmwarden', () => {
 
   test('is no claim and no intervention, and its word means paused from then on', () => {
     const memory = afterOperatorChange(
+      defaultPolicy,
       firstSight(defaultPolicy, sight('balanced', 'running')),
       done('pause'),
       sight('balanced', 'unknown'),
@@ -385,22 +518,26 @@ describe('a change by a person through Warmwarden', () => {
   });
 
   test('that resumes what we paused is a reversal, restarts the evidence, and leaves our recovery ours', () => {
-    const memory = afterOperatorChange(paused, done('resume'), sight('recovery', 'unknown'));
+    const memory = afterOperatorChange(defaultPolicy, paused, done('resume'), sight('recovery', 'unknown'));
     expect(memory).toMatchObject({ run: 'running', claim: recovered.claim, reversals: [now], pauseWord: null });
     expect(memory.evidence).toEqual({ from: addDays(today, 1), before: null });
   });
 
   test('that sets another mode ends our claim on a recovery', () => {
-    const memory = afterOperatorChange(recovered, done('mode'), sight('slow', 'running'));
+    const memory = afterOperatorChange(defaultPolicy, recovered, done('mode'), sight('slow', 'running'));
     expect(memory).toMatchObject({ mode: 'slow', claim: null, reversals: [now] });
   });
 
   test('that sets a limit changes nothing that the guard remembers: the recovery stays ours, the evidence stays', () => {
-    expect(afterOperatorChange(recovered, done('limit'), sight('recovery', 'running'))).toEqual(recovered);
+    expect(afterOperatorChange(defaultPolicy, recovered, done('limit'), sight('recovery', 'running'))).toEqual(
+      recovered,
+    );
   });
 
   test('twice within a day is a quarrel that the guard does not enter', () => {
     const again = { ...recovered, reversals: [now - 1] };
-    expect(isContested(afterOperatorChange(again, done('mode'), sight('slow', 'running')), now)).toBe(true);
+    expect(isContested(afterOperatorChange(defaultPolicy, again, done('mode'), sight('slow', 'running')), now)).toBe(
+      true,
+    );
   });
 });

@@ -42,6 +42,8 @@ test('the guard decides as a second implementation of its policy does, in every 
     'unknown_status',
     'invalid_row',
     'implausible_counts',
+    'no_evidence',
+    'word_against_counts',
     'bounce_rate_over_limit',
     'repeat_offender',
     'first_sight',

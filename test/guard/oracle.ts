@@ -145,6 +145,26 @@ function burstLength(evidence: History, limitPpm: number): number | null {
   return [1, 2, 3].find(isBurst) ?? null;
 }
 
+/** Days with emails that are later than the day since which nothing was judged; none where the last look was judged. */
+function daysUnjudged({ rows, unjudgedSince, now }: Situation): readonly number[] {
+  const since = dayNumber(unjudgedSince);
+  const { newest, history } = read(rows ?? [], Math.floor(now / 86_400_000));
+  if (newest === null || since === null) return [];
+  const sends = (counts: DayCounts | undefined) => counts !== undefined && counts !== 'illegible' && counts[0] > 0n;
+  return Array.from(history, (counts, age) => (sends(counts) ? newest - age : since)).filter((day) => day > since);
+}
+
+/** Reasons of a hold for which nothing can be said of the bounces. */
+const blinding = ['bad_payload', 'invalid_row', 'unknown_mode', 'implausible_counts', 'no_evidence'];
+
+/** What is said of a mailbox whose word says that it does not run, although emails left that the word did not see. */
+function againstWord(running: OracleVerdict, asSaid: OracleVerdict): OracleVerdict {
+  if (blinding.includes(running.reason)) return running;
+  if (asSaid.reason === 'not_running' && running.reason === 'emergency') return running;
+  const isWanted = running.wanted === 'recovery' || running.wanted === 'pause';
+  return isWanted ? { ...running, action: 'hold', reason: 'word_against_counts' } : asSaid;
+}
+
 /** The verdict, in the order of the policy; the breaker, its step 8, is not in it. */
 export function oracle(written: Policy, situation: Situation): OracleVerdict {
   const isFound = isFoundLately(written, situation);
@@ -161,8 +181,11 @@ export function oracle(written: Policy, situation: Situation): OracleVerdict {
   const say = (action: string, reason: string, wanted = action): OracleVerdict =>
     situation.run === 'unknown' ? hold('unknown_status', wanted) : { action, reason, wanted, ...notified };
 
-  if (situation.run === 'paused') return say('none', 'already_paused');
-  if (situation.run === 'not_running') return say('none', 'not_running');
+  if (situation.run === 'paused' || situation.run === 'not_running') {
+    const asSaid = say('none', situation.run === 'paused' ? 'already_paused' : 'not_running');
+    const isDenied = daysUnjudged(situation).some((day) => day >= todayNumber - 1);
+    return isDenied ? againstWord(oracle(written, { ...situation, run: 'running' }), asSaid) : asSaid;
+  }
   if (situation.rows === null) return hold('bad_payload');
   if (newest === null)
     return undated ? hold('invalid_row') : { action: 'none', reason: 'no_data', wanted: 'none', ...notified };
@@ -193,7 +216,9 @@ export function oracle(written: Policy, situation: Situation): OracleVerdict {
       : { ...said, sent: Number(burstSent), bounced: Number(burstBounced) };
   }
   if (!over) {
-    if (!isFound || lastBounced * million <= BigInt(limitPpm) * lastSent) return say('none', 'ok');
+    if (!isFound || lastBounced * million <= BigInt(limitPpm) * lastSent) {
+      return sent === 0n && daysUnjudged(situation).length >= 2 ? hold('no_evidence') : say('none', 'ok');
+    }
     const asFound = { sent: Number(lastSent), bounced: Number(lastBounced), limitPpm };
     return { ...say('none', 'insufficient_evidence'), ...(situation.run === 'unknown' ? notified : asFound) };
   }

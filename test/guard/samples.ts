@@ -32,6 +32,7 @@ export function situation(change: Partial<Situation> = {}): Situation {
     statsAt: now,
     evidence: null,
     emergencyEvidence: null,
+    unjudgedSince: null,
     foundBreachAt: null,
     recentInterventions: 0,
     firstSight: false,

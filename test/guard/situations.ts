@@ -136,6 +136,7 @@ export const anySituation: fc.Arbitrary<Situation> = moment.chain(({ day, hour }
       { weight: 1, arbitrary: fc.constantFrom(null, '', 'turbo', 'Slow', '__proto__') },
     ),
     run: often<Situation['run']>('running', fc.constantFrom('running', 'unknown', 'paused', 'not_running')),
+    unjudgedSince: fc.option(fc.integer({ min: 0, max: 9 }).map((age) => addDays(today, -age))),
     weekdaysOnly: fc.boolean(),
     rows: fc.option(rowsUpTo(today), { freq: 30 }),
     now: fc.constant(at),

@@ -28,7 +28,7 @@ test('the repeated change carries the failed action of the guard, and leaves it 
   const late = latePostIn(
     before,
     { route: 'warmup', observed: warmup('recovery') },
-    { words, now: start, newId: () => 'r', actionsOf: () => [own, newer, post] },
+    { policy: defaultPolicy, words, now: start, newId: () => 'r', actionsOf: () => [own, newer, post] },
   );
   expect(late?.actions.map(({ id, state }) => [id, state])).toEqual([
     ['g', 'dropped'],

@@ -18,5 +18,5 @@ test('a raise near the limit is a warning, also where newer statistics were read
   const told = (await duty.store().outbox.unnotifiedTransitions(1_000)).map(({ transition }) => transition.alert);
   const raised = told.filter(({ rule }) => rule === 'changed_by_others');
   expect(raised.map(({ severity }) => severity)).toEqual(['warning']);
-  expect(raised[0]?.facts.sentences.join(' ')).toContain('these bounces no longer count');
+  expect(raised[0]?.facts.sentences.join(' ')).toContain('These bounces go on counting');
 });

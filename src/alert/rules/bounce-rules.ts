@@ -43,22 +43,36 @@ export function guardBlind(mailbox: MailboxState, context: MailboxContext): Cond
     },
     () => ({
       title: `${mailbox.email}: ${isUnjudged(verdict) ? 'bounces cannot be judged' : 'bounces can be judged again'}`,
-      sentences: isUnjudged(verdict) ? blindSentences(verdict) : sentencesOf(mailbox, context),
+      sentences: isUnjudged(verdict) ? blindSentences(verdict, mailbox) : sentencesOf(mailbox, context),
       numbers: numbersOf(mailbox, context),
     }),
   );
 }
 
-function blindSentences(verdict: Verdict): readonly string[] {
-  const todo =
-    verdict.reason === 'unknown_mode'
-      ? 'Set one of the modes slow, balanced, aggressive or recovery in the mailbox app.'
-      : 'Check the mailbox in the mailbox app. Warmwarden continues by itself when the data is valid again.';
+function blindSentences(verdict: Verdict, { warmup }: MailboxState): readonly string[] {
+  if (verdict.reason === 'word_against_counts')
+    return [
+      `The status says ${warmup?.answer.status}, but it sends and bounces.`,
+      rateText(verdict),
+      'Warmwarden does not act on a warm-up that is said not to run.',
+      'If the warm-up runs, pause it in the mailbox app, or correct api.status_words.',
+    ];
   return [
     explainVerdict(verdict),
     'Until then, the mailbox is not guarded: Warmwarden does not act on its bounces.',
-    todo,
+    blindAdvice(verdict),
   ];
+}
+
+function blindAdvice({ reason }: Verdict): string {
+  switch (reason) {
+    case 'unknown_mode':
+      return 'Set one of the modes slow, balanced, aggressive or recovery in the mailbox app.';
+    case 'no_evidence':
+      return 'Find out what keeps changing the mode or the status of the mailbox.';
+    default:
+      return 'Check the mailbox in the mailbox app. Warmwarden continues by itself when the data is valid again.';
+  }
 }
 
 /**
@@ -132,7 +146,7 @@ function overLimitActive(
 }
 
 /** A wanted action that waits, and that other rules tell of. */
-const elsewhere: readonly Reason[] = ['first_sight', 'circuit_breaker', 'contested'];
+const elsewhere: readonly Reason[] = ['first_sight', 'circuit_breaker', 'contested', 'word_against_counts'];
 
 function wantsAction(verdict: Verdict): boolean {
   return verdict.wanted === 'recovery' || verdict.wanted === 'pause';

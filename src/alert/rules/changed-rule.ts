@@ -21,35 +21,32 @@ const words: Readonly<Record<OutsideChange['kind'], string>> = {
 
 /**
  * The event of what others changed between two looks; null when that is nothing, or its rule is switched off. A mode that
- * was raised while the mailbox was near its limit (`before`: as it was then) is a warning: the bounces until now count no more.
+ * was raised while the mailbox was near its limit (`before`: as it was then) is a warning. `forgets`: the bounces until now count
+ * no more.
  */
 export function changedByOthersEvent(
   changes: readonly OutsideChange[],
-  { before, nearLimit }: { readonly before: MailboxState; readonly nearLimit: boolean },
+  { before, nearLimit, forgets }: Readonly<{ before: MailboxState; nearLimit: boolean; forgets: boolean }>,
   { now, pageUrl, rules }: Pick<MailboxContext, 'now' | 'pageUrl' | 'rules'>,
 ): Transition | null {
   const { enabled, severity } = rules.of.changed_by_others;
   const [first] = changes;
   if (!enabled || !first) return null;
   const { account, id, email, verdict } = before;
-  const forgets = nearLimit && changes.some(({ kind }) => kind === 'mode_raised');
-  const lost =
-    forgets && verdict
-      ? [
-          rateText(verdict.answer),
-          'After a change of the mode, these bounces no longer count: the count starts again on the next full day.',
-        ]
-      : [];
+  const isRaised = nearLimit && changes.some(({ kind }) => kind === 'mode_raised');
+  const effect = forgets
+    ? 'After a change of the mode, these bounces no longer count: the count starts again on the next full day.'
+    : 'These bounces go on counting, and the higher limit of the new mode applies.';
   const facts = {
     title: `${email}: ${listText(changes.map(({ kind }) => words[kind]))} by others`,
     sentences: [
       ...changes.map(({ change }) => changeSentence(change, rules.timeZone)),
-      ...lost,
+      ...(isRaised && verdict ? [rateText(verdict.answer), effect] : []),
       'If your team did not do this, find out which person or tool changes the mailbox.',
     ],
     numbers: { changed: changes.map(({ kind }) => kind).join(','), ...pageLink(pageUrl, account, id) },
   };
-  const graver = forgets && severity === 'info' ? 'warning' : severity;
+  const graver = isRaised && severity === 'info' ? 'warning' : severity;
   const subject = { ...subjectOf('changed_by_others', before), object: `${first.change.at}` };
   return eventOf(subject, { severity: graver, since: first.change.at, now, facts });
 }

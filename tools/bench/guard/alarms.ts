@@ -84,6 +84,7 @@ export function verdictAt(
     evidence,
     // An emergency must not fire again on the bounces that it acted upon: the open loop restarts this evidence, too.
     emergencyEvidence: evidence,
+    unjudgedSince: null,
     foundBreachAt: null,
     recentInterventions: 0,
     firstSight: false,

@@ -53,7 +53,7 @@ function decide({ rows }: StatsAnswer): void {
   const now = Date.now();
   const { reason } = judge(defaultPolicy, {
     ...{ mode: 'balanced', run: 'running', weekdaysOnly: false, rows, now, statsAt: now },
-    ...{ evidence: null, emergencyEvidence: null, claim: null },
+    ...{ unjudgedSince: null, evidence: null, emergencyEvidence: null, claim: null },
     ...{ foundBreachAt: null, recentInterventions: 0, firstSight: false, contested: false },
   });
   if (reason !== 'insufficient_evidence' && reason !== 'ok') throw new Error(`the verdict was ${reason}`);

@@ -1,0 +1,136 @@
+// What a mailbox's status and mode may do without blinding the guard: nothing that lasts. Through the steps of the watch.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { StatusWords } from '../../src/guard/run-state.ts';
+import type { WarmupAnswer } from '../../src/model/answers.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
+import { addDays, dayMs, type EpochMs, hourMs, minuteMs, utcDate } from '../../src/model/time.ts';
+import { isBlind, type Verdict } from '../../src/model/verdict.ts';
+import { judgeMailbox, newMailbox, observe } from '../../src/record/observe.ts';
+import { daysUpTo, row, times } from './samples.ts';
+
+const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['pending'] };
+/** A Monday, at midnight. */
+const monday = Date.parse('2025-03-17T00:00:00Z');
+const lookEveryMs = 15 * minuteMs;
+/** How long it takes until an alert about blindness fires. */
+const blindForMs = hourMs;
+const emailsADay = 40;
+const [opensAt, closesAt] = [8 * hourMs, 18 * hourMs];
+
+/** What the API says at a moment. */
+type Said = (at: EpochMs) => { readonly mode: string | null; readonly status: string | null };
+
+function warmupAnswer({ mode, status }: ReturnType<Said>): WarmupAnswer {
+  const unsaid = { dailyLimit: null, warmupDay: null, healthScore: null };
+  const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
+  const window = { sendWindowStart: null, sendWindowEnd: null };
+  return { mode, status, ...unsaid, config: { ...config, ...window }, recentBounces: [] };
+}
+
+/** The rows of a mailbox that sends between two hours of each day, whatever is said of it, and of whose emails some bounce. */
+function rowsAt(at: EpochMs, bouncesADay: number) {
+  const quiet = daysUpTo(utcDate(monday - dayMs), ...times(20, emailsADay));
+  const days = Math.floor((at - monday) / dayMs);
+  const share = Math.min(1, Math.max(0, ((at - monday) % dayMs) - opensAt) / (closesAt - opensAt));
+  const living = Array.from({ length: days + 1 }, (_, day) => {
+    const part = day === days ? share : 1;
+    return row(addDays(utcDate(monday), day), Math.floor(emailsADay * part), Math.floor(bouncesADay * part));
+  });
+  return [...quiet, ...living];
+}
+
+interface Watched {
+  /** Days of emails, each of its own date, until the guard acted or showed for an hour that it cannot judge. */
+  readonly sendingDays: number;
+  /** The longest row of such days on which no look was judged on any counts. */
+  readonly unjudgedDays: number;
+  readonly verdict: Verdict | null;
+}
+
+const isJudged = ({ reason, sent, limitPpm }: Verdict) =>
+  !['already_paused', 'not_running'].includes(reason) && !isBlind(reason) && limitPpm !== null && sent > 0;
+
+/** Looks every 15 minutes from Monday on, until the guard acts or is lit. */
+function watch(
+  said: Said,
+  { days, bouncesADay = 3 }: { readonly days: number; readonly bouncesADay?: number },
+): Watched {
+  const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
+  let mailbox: MailboxState = newMailbox('acme', {
+    at: monday,
+    answer: { ...entry, dailyLimit: null, warmupDay: null },
+  });
+  let [verdict, blindSince]: [Verdict | null, EpochMs | null] = [null, null];
+  let [judgedOn, unjudgedDays] = [-1, 0];
+  for (let at = monday + minuteMs; at < monday + days * dayMs; at += lookEveryMs) {
+    for (const route of ['warmup', 'stats'] as const) {
+      const observation =
+        route === 'warmup'
+          ? ({ route, observed: { at, answer: warmupAnswer(said(at)) } } as const)
+          : ({ route, observed: { at, answer: { rows: rowsAt(at, bouncesADay) } } } as const);
+      mailbox = observe(mailbox, observation);
+      const freshStats = route === 'stats';
+      const judged = judgeMailbox(mailbox, { policy: defaultPolicy, words, now: at, freshStats });
+      if (!judged) continue;
+      verdict = judged.verdict;
+      mailbox = { ...mailbox, memory: judged.memory, verdict: { at, answer: verdict } };
+      blindSince = isBlind(verdict.reason) ? (blindSince ?? at) : null;
+      const today = Math.floor((at - monday) / dayMs);
+      if (isJudged(verdict)) judgedOn = today;
+      if ((at - monday) % dayMs > opensAt) unjudgedDays = Math.max(unjudgedDays, today - judgedOn);
+      const isLit = blindSince !== null && at - blindSince >= blindForMs;
+      if (isLit || verdict.action === 'recovery' || verdict.action === 'pause') {
+        return { sendingDays: today + 1, unjudgedDays, verdict };
+      }
+    }
+  }
+  return { sendingDays: Number.POSITIVE_INFINITY, unjudgedDays, verdict };
+}
+
+const hourOf = (at: EpochMs) => Math.floor((at % dayMs) / hourMs);
+const dayOf = (at: EpochMs) => Math.floor((at - monday) / dayMs);
+const balanced = (status: string | null) => ({ mode: 'balanced', status });
+
+describe('a mailbox of which 7.5 % bounces', () => {
+  test.each<[string, Said]>([
+    ['that runs', () => balanced('active')],
+    ['that is paused at night', (at) => balanced(hourOf(at) >= 6 && hourOf(at) < 18 ? 'active' : 'paused')],
+    ['that is paused every other hour', (at) => balanced(hourOf(at) % 2 === 0 ? 'active' : 'paused')],
+    ['that is said to be pending for one hour a day', (at) => balanced(hourOf(at) === 12 ? 'pending' : 'active')],
+    [
+      'whose mode is misread for one hour a day',
+      (at) => ({ mode: hourOf(at) === 12 ? 'slow' : 'balanced', status: 'active' }),
+    ],
+    ['whose mode alternates daily', (at) => ({ mode: dayOf(at) % 2 === 0 ? 'balanced' : 'slow', status: 'active' })],
+    [
+      'whose mode alternates every 15 minutes',
+      (at) => ({ mode: Math.floor(at / lookEveryMs) % 2 === 0 ? 'balanced' : 'recovery', status: 'active' }),
+    ],
+  ])('%s is acted on at most a day later than one that runs', (_, said) => {
+    const [plain, toggled] = [watch(() => balanced('active'), { days: 8 }), watch(said, { days: 8 })];
+    expect(plain).toMatchObject({ sendingDays: 1, verdict: { action: 'recovery' } });
+    expect(toggled.sendingDays).toBeLessThanOrEqual(plain.sendingDays + 1);
+    expect(['recovery', 'pause']).toContain(toggled.verdict?.action);
+  });
+});
+
+const anySegment = fc.record({
+  mode: fc.constantFrom(...([null, 'turbo', 'slow', 'balanced', 'aggressive', 'recovery'] as const)),
+  status: fc.constantFrom(...([null, 'active', 'paused', 'pending', 'halted', 'At Risk'] as const)),
+  looks: fc.oneof(fc.integer({ min: 1, max: 8 }), fc.constantFrom(24, 48, 96)),
+});
+
+test('no sequence of modes and status words keeps it unjudged and unlit for more than two sending days', () => {
+  fc.assert(
+    fc.property(fc.array(anySegment, { minLength: 1, maxLength: 5 }), (segments) => {
+      const cycle = segments.flatMap(({ looks, ...said }) => Array.from({ length: looks }, () => said));
+      const said: Said = (at) => cycle[Math.floor((at - monday) / lookEveryMs) % cycle.length] ?? balanced('active');
+      const { sendingDays, unjudgedDays } = watch(said, { days: 8 });
+      expect(unjudgedDays).toBeLessThanOrEqual(3);
+      expect(sendingDays).toBeLessThanOrEqual(4);
+    }),
+    { numRuns: process.env['WARMWARDEN_SLOW'] ? 3_000 : 300 },
+  );
+});

@@ -1,0 +1,117 @@
+// What a service shows of a warm-up may change by the hour: bounces are judged all the same. The API is not the simulator.
+import { expect, test } from 'vitest';
+import { guardStateOf } from '../../src/guard/state.ts';
+import { dayMs, type EpochMs, hourMs } from '../../src/model/time.ts';
+import { scenarioStart } from '../../src/simulator/scenarios.ts';
+import { type Day, OtherApi, type OtherMailbox } from '../support/other-api.ts';
+import { type Duty, goOnDuty, rarePoll } from '../watch/duty.ts';
+
+/** Emails leave from 06:30 to 18:30 UTC. */
+const [opensAt, closesAt] = [6.5 * hourMs, 18.5 * hourMs];
+const midnight = scenarioStart - (scenarioStart % dayMs);
+
+/** The days of a mailbox at a moment: quiet before the start, then so many emails and bounces a day. */
+function daysAt(now: EpochMs, sent: number, bounced: number): Day[] {
+  const today = Math.floor((now - midnight) / dayMs);
+  const share = Math.min(1, Math.max(0, (now % dayMs) - opensAt) / (closesAt - opensAt));
+  return Array.from({ length: today + 8 }, (_, daysAgo) => {
+    if (daysAgo > today) return { daysAgo, sent: 40, bounced: 0 };
+    const part = daysAgo === 0 ? share : 1;
+    return { daysAgo, sent: Math.floor(sent * part), bounced: Math.floor(bounced * part) };
+  });
+}
+
+/** An API whose mailboxes are, at any request, as `shows` says. */
+async function apiShowing(shows: Readonly<Record<string, (now: EpochMs) => Partial<OtherMailbox>>>) {
+  const api = await OtherApi.start();
+  const boxes = Object.keys(shows).map((name) => api.add(`mail@${name}.example`));
+  api.fault = () => {
+    for (const [index, show] of Object.values(shows).entries()) Object.assign(boxes[index] ?? {}, show(api.now()));
+    return undefined;
+  };
+  return { api, boxes };
+}
+
+const stateOf = (duty: Duty, { email }: OtherMailbox) => {
+  const mailbox = duty.mailbox(email);
+  return mailbox && guardStateOf(mailbox, 800_000);
+};
+const isFiring = (duty: Duty, { id }: OtherMailbox) =>
+  [...duty.fleet().alerts()].some(
+    (one) => one.rule === 'guard_blind' && one.mailboxId === id && one.status === 'firing',
+  );
+
+test('eight nights of pauses do not hide 6 % of bounces: switched within a day of the mailbox that runs', async () => {
+  const isNight = (now: EpochMs) => now % dayMs < opensAt || now % dayMs >= closesAt;
+  const days = (now: EpochMs) => ({ days: daysAt(now, 50, 3) });
+  const { api, boxes } = await apiShowing({
+    plain: days,
+    nightly: (now) => ({ ...days(now), status: isNight(now) ? 'paused' : 'active' }),
+  });
+  await using _ = api;
+  await using duty = await goOnDuty({ other: api, poll: rarePoll });
+  await duty.until(() => boxes.every(({ mode }) => mode === 'recovery'), 8 * dayMs);
+  const [plain = 0, nightly = 0] = boxes.map((box) => api.posts(box)[0]?.at);
+  expect([plain - midnight, nightly - plain].map((ms) => ms / dayMs <= 1)).toEqual([true, true]);
+});
+
+/** The days of a mailbox that sends no more since a moment. */
+function daysUntil(end: EpochMs, now: EpochMs, sent: number, bounced: number): Day[] {
+  const last = Math.min(now, end);
+  const age = Math.floor(now / dayMs) - Math.floor(last / dayMs);
+  return daysAt(last, sent, bounced).map((day) => ({ ...day, daysAgo: day.daysAgo + age }));
+}
+
+const noon = midnight + 12 * hourMs;
+
+test('a status word that turns is believed for the rest of its day, and not against emails of the next ones that bounce', async () => {
+  const word = (now: EpochMs, turned: string) => ({ status: now < noon ? 'active' : turned });
+  // The bounces begin after the word.
+  const burning = (now: EpochMs) => ({ days: daysAt(now, 60, now < noon ? 0 : 12) });
+  const { api, boxes } = await apiShowing({
+    paused: (now) => ({ ...burning(now), ...word(now, 'paused') }),
+    finished: (now) => ({ ...burning(now), ...(api.posts(boxes[1]).length === 0 ? word(now, 'finished') : {}) }),
+    calm: (now) => ({ days: daysUntil(noon, now, 60, 3), ...word(now, 'paused') }),
+  });
+  await using _ = api;
+  const [paused, finished, calm] = boxes as [OtherMailbox, OtherMailbox, OtherMailbox];
+  await using duty = await goOnDuty({ other: api, poll: rarePoll, policy: { enforce: true, onBreach: 'alert' } });
+  await duty.run(midnight + dayMs - scenarioStart);
+  expect(boxes.map((box) => [stateOf(duty, box), isFiring(duty, box), api.posts(box).length])).toEqual([
+    ['paused_by_others', false, 0],
+    ['not_running', false, 0],
+    ['paused_by_others', false, 0],
+  ]);
+  await duty.run(10 * hourMs);
+  expect([finished.status, stateOf(duty, finished)]).toEqual(['paused', 'paused_by_guard']);
+  expect([stateOf(duty, paused), isFiring(duty, paused), api.posts(paused)]).toEqual(['not_judged', true, []]);
+  const told = [...duty.fleet().alerts()].find(({ rule }) => rule === 'guard_blind')?.facts.sentences.join(' ');
+  expect(told).toMatch(/^The status says paused, but it sends and bounces\. \d+ bounces in \d+ emails since/);
+  expect([stateOf(duty, calm), isFiring(duty, calm)]).toEqual(['paused_by_others', false]);
+});
+
+test('our pause stands while the API finds other words for it, and a person’s word that nobody listed is not written over', async () => {
+  const shown: { word: string | null; pausedAt: EpochMs } = { word: null, pausedAt: Number.POSITIVE_INFINITY };
+  const { api, boxes } = await apiShowing({
+    ours: (now) => ({
+      days: daysUntil(shown.pausedAt, now, 60, 12),
+      ...(shown.word === null ? {} : { status: shown.word }),
+    }),
+    theirs: (now) => ({
+      days: daysUntil(noon, now, 60, 0),
+      ...(now >= noon ? { status: 'halted' } : {}),
+    }),
+  });
+  await using _ = api;
+  const [ours, theirs] = boxes as [OtherMailbox, OtherMailbox];
+  await using duty = await goOnDuty({ other: api, poll: rarePoll });
+  await duty.until(() => stateOf(duty, ours) === 'paused_by_guard');
+  const tries = api.posts(ours).length;
+  shown.pausedAt = duty.clock.now();
+  for (const word of ['At Risk', 'inactive', 'finished']) {
+    shown.word = word;
+    await duty.run(dayMs);
+    expect([word, stateOf(duty, ours), api.posts(ours).length]).toEqual([word, 'paused_by_guard', tries]);
+  }
+  expect([theirs.status, stateOf(duty, theirs), isFiring(duty, theirs)]).toEqual(['halted', 'not_judged', true]);
+});
