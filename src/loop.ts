@@ -21,7 +21,7 @@ export interface FailingLoop {
 
 /** After a failed step, which is most often the store's. */
 const retryMs = 5_000;
-/** No step takes longer: a send, the longest, has 10 s. */
+/** No step takes longer, beyond what it says it may. */
 const failingAfterMs = 3 * 60_000;
 /** A loop that wakes later than this shows that the whole process stood still: frozen, or without a processor. */
 const stoodStillMs = 60_000;
@@ -41,6 +41,8 @@ export class Loops {
   readonly #world: World;
   /** Those that run, and since when the next step of each is due, on the monotonic scale. */
   readonly #dueAt = new Map<Loop, number>();
+  /** The longest that a step of each may take. */
+  readonly #longestMs = new WeakMap<Loop, number>();
   /** On the monotonic scale: when one of them woke last. */
   #awakeAt = 0;
   #awakeSince = Number.NEGATIVE_INFINITY;
@@ -49,8 +51,11 @@ export class Loops {
     this.#world = world;
   }
 
-  /** `step` says how long to wait for the next one, milliseconds. One that rejects is logged, and taken again. */
-  create(task: string, step: () => Promise<number>): Loop {
+  /**
+   * `step` says how long to wait for the next one, milliseconds. One that rejects is logged, and taken again. `longestMs`: what a step
+   * may take before the usual time begins in which it counts as failing.
+   */
+  create(task: string, step: () => Promise<number>, longestMs = 0): Loop {
     const { clock, log } = this.#world;
     const bell = createBell(clock);
     let stopping = false;
@@ -89,6 +94,7 @@ export class Loops {
         return ended;
       },
     };
+    this.#longestMs.set(loop, longestMs);
     return loop;
   }
 
@@ -115,12 +121,12 @@ export class Loops {
     return this.#awakeSince;
   }
 
-  /** Those of which no step has ended well for three minutes. */
+  /** Those of which no step has ended well for three minutes, and what a step may take. */
   failing(): readonly FailingLoop[] {
     const { clock } = this.#world;
     const [now, monotonic] = [clock.now(), clock.monotonic()];
     return [...this.#dueAt]
-      .filter(([, dueAt]) => monotonic - dueAt > failingAfterMs)
+      .filter(([loop, dueAt]) => monotonic - dueAt > failingAfterMs + (this.#longestMs.get(loop) ?? 0))
       .map(([{ task }, dueAt]) => ({ task, since: now - (monotonic - dueAt) }));
   }
 }

@@ -73,7 +73,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   ),
   channels: only(
     ['model', 'alert', 'wording', 'world', 'recipe-api'],
-    ['undici', '@slack/types', 'nodemailer', 'node:crypto'],
+    ['undici', '@slack/types', 'nodemailer', 'node:crypto', 'node:stream'],
   ),
   notify: only(['model', 'alert', 'wording', 'fleet', 'world', 'loop', 'schedule', 'channels'], ['node:crypto']),
   metrics: only(['model', 'guard', 'wording', 'fleet', 'world'], ['hono', 'prom-client', 'node:zlib']),

@@ -3,8 +3,10 @@
 import type { GroupMessage } from '../alert/grouping.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
-import { type EpochMs, hourMs } from '../model/time.ts';
+import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
 
+/** So long a receiver over HTTP may take, real time: also under a moved clock a socket must not hang for ever. */
+const sendDeadlineMs = minuteMs;
 /** A receiver's Retry-After is cut to this: an alert that waits for a day helps nobody. */
 export const maxRetryAfterMs = hourMs;
 
@@ -28,6 +30,7 @@ export interface Notice {
  * failed: to be tried again, unless `final`. With `setup`, the receiver refuses the channel as it is configured (a password,
  * a key, an address), whatever the message: people are notified at once. refused: the receiver blames the request (4xx); a few in a row end it.
  * gone: the receiver wants nothing any more, of this message and of all others. `retryAfterMs` is what it asked for.
+ * unanswered: it left whole, no answer came in time, and the receiver could not tell a repeat: it counts as sent.
  */
 export type SendOutcome =
   | { readonly kind: 'sent'; readonly detail?: string }
@@ -40,7 +43,8 @@ export type SendOutcome =
       readonly setup?: true;
     }
   | { readonly kind: 'refused'; readonly detail: string; readonly retryAfterMs: number | null }
-  | { readonly kind: 'gone'; readonly detail: string };
+  | { readonly kind: 'gone'; readonly detail: string }
+  | { readonly kind: 'unanswered'; readonly detail: string };
 
 /** `answer`: what came back, for a person who tries the channel out; over HTTP where it does not say otherwise. */
 export type SendResult = SendOutcome & {
@@ -52,6 +56,8 @@ export interface Channel {
   readonly type: string;
   /** The least time between two sends, milliseconds. */
   readonly minGapMs: number;
+  /** The longest that an attempt may take, milliseconds; absent: a minute. */
+  readonly longestMs?: number;
   /** Sending twice does harm, and the receiver can't tell: an attempt whose outcome was lost is not repeated. */
   readonly once?: true;
   /** People read it, and what was announced to end without a message does. Others keep alerts open until they end. */
@@ -76,4 +82,9 @@ interface Upkeep {
   readonly everyMs: number;
   /** `firing`: every alert that fires and was announced through the channel. null: there was nothing to say. */
   send(firing: readonly Alert[], signal: AbortSignal): Promise<SendResult | null>;
+}
+
+/** The longest that an attempt may take, milliseconds. */
+export function longestOf({ longestMs = sendDeadlineMs }: Pick<Channel, 'longestMs'>): number {
+  return longestMs;
 }

@@ -2,7 +2,7 @@
 import { visibleText } from '../wording/visible-text.ts';
 import type { SendOutcome, SendResult } from './channel.ts';
 import { cutText } from './message-text.ts';
-import { setupRefused } from './post.ts';
+import { setupRefused, unanswered } from './post.ts';
 
 /** An error as nodemailer throws it. */
 export interface SmtpError {
@@ -19,15 +19,17 @@ export interface SmtpError {
 
 interface Attempt {
   readonly password: string;
-  readonly timedOut: boolean;
+  /** When the server ceased to answer; null: it did not. */
+  readonly silence: 'before the message' | 'after the message' | null;
 }
 
 const maxQuoted = 200;
 /** "Authentication required", "... too weak", "... credentials invalid", "encryption required". RFC 4954 section 6. */
 const authenticationCodes = [530, 534, 535, 538];
 
-export function failureMeaning(error: SmtpError, { password, timedOut }: Attempt): SendResult {
-  if (timedOut) return later('the mail server did not answer in time');
+export function failureMeaning(error: SmtpError, { password, silence }: Attempt): SendResult {
+  const noAnswer = 'the mail server did not answer in time';
+  if (silence !== null) return silence === 'after the message' ? unanswered(noAnswer) : later(noAnswer);
   const blamed = blamedFor(error);
   const { responseCode: status } = blamed;
   const said = saidBy(blamed, password);

@@ -5,11 +5,12 @@ import type { SendMailOptions } from 'nodemailer';
 import type { GroupMessage } from '../alert/grouping.ts';
 import type { Delivery } from '../model/delivery.ts';
 import { isLoopback } from '../model/loopback.ts';
-import { secondMs } from '../model/time.ts';
+import { minuteMs, secondMs } from '../model/time.ts';
 import type { Channel, SendResult } from './channel.ts';
 import { htmlBody, textBody } from './email-body.ts';
 import { failureMeaning, type SmtpError } from './email-failure.ts';
 import { cutText, type ForPeople, type MessageText, messageText, noticeText } from './message-text.ts';
+import { rfc5321, SmtpSteps } from './smtp-steps.ts';
 
 export interface EmailSettings extends ForPeople {
   readonly name: string;
@@ -27,8 +28,10 @@ export interface EmailSettings extends ForPeople {
 const emailGapMs = secondMs;
 /** What people see of a subject; the whole headline is the first line of the email. */
 const maxSubject = 250;
-/** A server that is silent for so long gives up by itself; the sender's deadline comes first. */
-const silenceMs = 20 * secondMs;
+/** Names are looked up so long. */
+const dnsMs = 20 * secondMs;
+/** All steps together. */
+const longestMs = 30 * minuteMs;
 /** How soon those are tried again whom the server did not take with the others. */
 const othersAgainMs = secondMs;
 
@@ -42,12 +45,13 @@ interface Letter {
   readonly first: boolean;
 }
 
-export function emailChannel(settings: EmailSettings): Channel {
+export function emailChannel(settings: EmailSettings, patience = rfc5321): Channel {
   const { name } = settings;
   return {
     name,
     type: 'email',
     minGapMs: emailGapMs,
+    longestMs,
     forPeople: true,
     render: (message) => rendered(messageText(message, settings), threadOf(message)),
     renderNotice: (notice) => rendered(noticeText(notice, settings), { thread: null, first: false }),
@@ -55,16 +59,16 @@ export function emailChannel(settings: EmailSettings): Channel {
       const to: readonly string[] = delivery.receipt === null ? settings.to : JSON.parse(delivery.receipt);
       // Loaded with the first email: who sends none does not wait for it.
       const { createTransport } = await import('nodemailer');
-      const transport = createTransport(connectionOf(settings));
+      const steps = new SmtpSteps(patience);
+      const ends = AbortSignal.any([signal, steps.signal]);
+      const transport = createTransport({ ...connectionOf(settings), ...steps.log });
       try {
         const mail = mailOf(delivery, to, settings);
-        const { response, rejected } = await transport.sendMail({ ...mail, signal });
+        const { response, rejected } = await transport.sendMail({ ...mail, signal: ends });
         return takenBy(response, to, rejected);
       } catch (error) {
-        const failure = failureMeaning(error as SmtpError, {
-          password: passwordOf(settings),
-          timedOut: signal.aborted,
-        });
+        const silence = !ends.aborted ? null : steps.isWhole ? 'after the message' : 'before the message';
+        const failure = failureMeaning(error as SmtpError, { password: passwordOf(settings), silence });
         // The others have it: for whom it is refused for good, nothing is sent again.
         return delivery.receipt !== null && failure.kind === 'refused'
           ? { kind: 'failed', detail: failure.detail, retryAfterMs: null, final: true }
@@ -135,10 +139,11 @@ function connectionOf({ url, allowPlain, ca }: EmailSettings) {
     // Nobody listens between this machine and itself, where certificates are seldom good.
     ...(here && !secure ? { ignoreTLS: true } : { requireTLS: !secure && !allowPlain, opportunisticTLS: allowPlain }),
     ...(ca === null ? {} : { tls: { ca } }),
-    connectionTimeout: silenceMs,
-    greetingTimeout: silenceMs,
-    socketTimeout: silenceMs,
-    dnsTimeout: silenceMs,
+    // The steps have deadlines of their own.
+    connectionTimeout: longestMs,
+    greetingTimeout: longestMs,
+    socketTimeout: longestMs,
+    dnsTimeout: dnsMs,
     // Addresses on loopback count as addresses.
     allowInternalNetworkInterfaces: here,
   };

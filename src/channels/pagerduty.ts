@@ -14,7 +14,7 @@ import type { Channel, SendOutcome, SendResult } from './channel.ts';
 import { linksOf, type PageAddresses } from './links.ts';
 import { cutText, moreText } from './message-text.ts';
 import { messageTitle } from './message-title.ts';
-import { type Answer, failureOf, fieldsIn, goneOr, postJson, resultOf, setupRefused } from './post.ts';
+import { type Answer, failureOf, fieldsIn, postJson, resultOf, setupRefused } from './post.ts';
 
 export interface PagerDutySettings extends PageAddresses {
   readonly name: string;
@@ -195,7 +195,7 @@ function keyOf(identity: string): string {
 
 /** PagerDuty answers 202, or JSON with a `message` and `errors`, which may quote the key. */
 function meaningOf(answer: Answer, routingKey: string): SendResult {
-  const result = goneOr(resultOf(answer, 'PagerDuty'));
+  const result = resultOf(answer, 'PagerDuty');
   if (answer.kind === 'failed' || result.kind === 'sent' || result.kind === 'gone') return result;
   const { message, errors } = fieldsIn(answer.text);
   const words = [message, errors].flat().filter((word) => typeof word === 'string');

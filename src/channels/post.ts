@@ -1,4 +1,5 @@
 // One request to a receiver, returned as a value: what it answered, or why it did not. No redirects, no address in any text.
+import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, getGlobalDispatcher, request } from 'undici';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
@@ -6,7 +7,7 @@ import { maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts
 
 /** An answer that is read no further than this, bytes: acknowledgements are short. */
 const maxAnswerBytes = 4_096;
-/** An answer that its status decides waits so long for its body, which may say why, and after how long to try again. */
+/** An answer is given so long for its body, which may say why, and after how long to try again. */
 const saidWithinMs = 500;
 
 /**
@@ -24,14 +25,12 @@ export interface Ask {
   readonly signal: AbortSignal;
   /** Wall time, for a Retry-After date when the answer has no Date of its own. */
   readonly now: EpochMs;
-  /** The body says whether a 2xx is a success: it is waited for until the deadline. Otherwise the status alone does. */
-  readonly bodyCounts?: true;
 }
 
-/** What came back. `failed` is a sentence. */
+/** What came back. `detail` is a sentence. `isLate`: the request left whole, and no answer to it came in time. */
 export type Answer =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
-  | { readonly kind: 'failed'; readonly detail: string };
+  | { readonly kind: 'failed'; readonly detail: string; readonly isLate: boolean };
 
 /** Sends JSON and waits for the answer. */
 export function postJson({ headers, ...post }: Omit<Ask, 'method'>): Promise<Answer> {
@@ -40,18 +39,28 @@ export function postJson({ headers, ...post }: Omit<Ask, 'method'>): Promise<Ans
 
 /** Sends a request and waits for the answer, or for its beginning when it is long or never ends. */
 export async function ask(asked: Ask): Promise<Answer> {
+  const bytes = Buffer.from(asked.body ?? '');
+  let isSent = false;
+  const sending = async function* () {
+    yield bytes;
+    // undici asks for more when the socket has taken it.
+    isSent = true;
+  };
   try {
     const { statusCode, headers, body } = await request(asked.url, {
       dispatcher,
       method: asked.method,
-      headers: { 'user-agent': 'warmwarden', ...asked.headers },
-      body: asked.body ?? null,
+      headers: {
+        'user-agent': 'warmwarden',
+        ...(bytes.length > 0 && { 'content-length': String(bytes.length) }),
+        ...asked.headers,
+      },
+      body: bytes.length > 0 ? Readable.from(sending()) : null,
       signal: asked.signal,
       // A connection kept for hours is closed by the other side at the moment when it is needed.
       reset: true,
     });
-    const isDecided = statusCode >= 300 || !asked.bodyCounts;
-    const text = await textOf(body, isDecided ? saidWithinMs : null);
+    const text = await textOf(body);
     return {
       kind: 'answer',
       status: statusCode,
@@ -61,25 +70,25 @@ export async function ask(asked: Ask): Promise<Answer> {
         (statusCode >= 400 ? retryAfterInBody(text, maxRetryAfterMs) : null),
     };
   } catch (error) {
-    return { kind: 'failed', detail: failureText(error, asked.signal) };
+    return { kind: 'failed', detail: failureText(error, asked.signal), isLate: asked.signal.aborted && isSent };
   }
 }
 
 type Body = Dispatcher.ResponseData['body'];
 
-/** What comes of a body in time, or its beginning when it is long; then the connection is ended. Rejects when it needs a body and none comes. */
-async function textOf(body: Body, withinMs: number | null): Promise<string> {
+/** What comes of a body in time, or its beginning when it is long; then the connection is ended. */
+async function textOf(body: Body): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  if (withinMs !== null) AbortSignal.timeout(withinMs).addEventListener('abort', () => void body.destroy());
+  AbortSignal.timeout(saidWithinMs).addEventListener('abort', () => void body.destroy());
   try {
     for await (const chunk of body) {
       chunks.push(chunk);
       size += chunk.length;
       if (size >= maxAnswerBytes) break;
     }
-  } catch (error) {
-    if (withinMs === null && size === 0) throw error;
+  } catch {
+    // The status decides, with what came.
   }
   return Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8');
 }
@@ -99,11 +108,16 @@ function codeOf(error: unknown): string | null {
 /** Statuses that blame the request but only mean "later". */
 const laterStatuses = [408, 425, 429];
 
+const goneStatus = 410;
+
 /** What an answer means for a receiver to which any 2xx is a success. `who` begins the sentence of a failure. */
 export function resultOf(answer: Answer, who = 'the receiver'): SendResult {
   if (answer.kind === 'failed') return { kind: 'failed', detail: answer.detail, retryAfterMs: null, final: false };
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'sent', answer };
+  // As Standard Webhooks has it.
+  if (status === goneStatus)
+    return { kind: 'gone', detail: `${who} answered 410: it accepts no more messages`, answer };
   const redirect = status >= 300 && status < 400 ? ', a redirect, which Warmwarden does not follow' : '';
   return { ...failureOf(answer, `${who} answered ${status}${redirect}`), answer };
 }
@@ -127,7 +141,6 @@ export function setupRefused(detail: string): SendOutcome {
 
 /** Statuses by which a webhook says that its address is wrong, or its key. */
 const setupStatuses = [401, 403, 404];
-const goneStatus = 410;
 
 /** `said`: what it names as the reason. `remedy`: what to do about its address, also where `blamesSetup`. */
 interface HookWords {
@@ -137,20 +150,19 @@ interface HookWords {
   readonly blamesSetup?: boolean;
 }
 
-/** What an answer of a service's webhook means. */
+/** What an answer of a chat's webhook means. A chat shows a message that comes again as another one. */
 export function hookResultOf(answer: Answer, { who, said, remedy, blamesSetup = false }: HookWords): SendResult {
-  const result = goneOr(resultOf(answer, who));
-  if (answer.kind === 'failed' || result.kind === 'sent' || result.kind === 'gone') return result;
+  const result = resultOf(answer, who);
+  if (answer.kind === 'failed') return answer.isLate ? unanswered(answer.detail) : result;
+  if (result.kind === 'sent' || result.kind === 'gone') return result;
   const detail = `${who} answered ${answer.status}${said}`;
   if (blamesSetup || setupStatuses.includes(answer.status)) return { ...setupRefused(`${detail}: ${remedy}`), answer };
   return { ...failureOf(answer, detail), answer };
 }
 
-/** 410 ends the endpoint, as Standard Webhooks has it. */
-export function goneOr(result: SendResult): SendResult {
-  const { answer } = result;
-  if (answer?.status !== goneStatus) return result;
-  return { kind: 'gone', detail: 'the receiver answered 410: it accepts no more messages', answer };
+/** Nobody knows whether a message arrived that left whole. `detail` says that no answer came. */
+export function unanswered(detail: string): SendOutcome {
+  return { kind: 'unanswered', detail: `${detail}: the message may have arrived, so it counts as sent` };
 }
 
 /** The fields of a JSON answer; none when it is something else. */

@@ -19,7 +19,7 @@ import type { Channel, Notice, Rendered, SendResult } from './channel.ts';
 import { linksOf, linkToPage, type MessageLink, placeOf } from './links.ts';
 import { type ForPeople, leadOf, timesText } from './message-text.ts';
 import { countsText, messageTitle } from './message-title.ts';
-import { type Answer, failureOf, postJson } from './post.ts';
+import { type Answer, fieldsIn, hookResultOf, postJson } from './post.ts';
 import { slackLink, slackSentences, slackText } from './slack-text.ts';
 
 export interface SlackSettings extends ForPeople {
@@ -51,21 +51,47 @@ export function slackChannel(settings: SlackSettings, clock: Clock): Channel {
     renderNotice: (notice) => rendered(notice.title, colours.info, noticeBlocks(notice, settings)),
     send: async (delivery, signal) => {
       const { payload: body } = delivery;
-      const post = { url: settings.url, body, headers: {}, signal, now: clock.now(), bodyCounts: true } as const;
-      return resultOf(await postJson(post));
+      return resultOf(await postJson({ url: settings.url, body, headers: {}, signal, now: clock.now() }));
     },
   };
 }
 
-/** Slack says `ok` when it took the message; an error may come with status 200. */
+/**
+ * What Slack calls an error of an incoming webhook, with a 4xx as a rule. Services that take Slack's messages say yes in words of their
+ * own. Source: docs.slack.dev, "Sending messages using incoming webhooks" and the errors of chat.postMessage.
+ */
+const errorWords = new Set([
+  ...['action_prohibited', 'channel_is_archived', 'channel_not_found', 'invalid_attachments', 'invalid_auth'],
+  ...['invalid_blocks', 'invalid_blocks_format', 'invalid_payload', 'invalid_token', 'message_limit_exceeded'],
+  ...[
+    'missing_text_or_fallback_or_attachments',
+    'no_active_hooks',
+    'no_service',
+    'no_service_id',
+    'no_team',
+    'no_text',
+  ],
+  ...['posting_to_general_channel_denied', 'rate_limited', 'ratelimited', 'rollup_error', 'team_disabled'],
+  ...['too_many_attachments', 'user_not_found'],
+]);
+
 function resultOf(answer: Answer): SendResult {
-  if (answer.kind === 'failed') return { kind: 'failed', detail: answer.detail, retryAfterMs: null, final: false };
-  const { status, retryAfterMs } = answer;
-  const word = answer.text.trim();
-  if (status === 200 && word === 'ok') return { kind: 'sent', answer };
+  const text = answer.kind === 'answer' ? answer.text.trim() : '';
+  const { ok, success, error } = fieldsIn(text);
+  const word = typeof error === 'string' ? error : text;
   const said = /^[a-z_]{1,60}$/.test(word) ? ` (${word})` : '';
-  if (status !== 200) return { ...failureOf(answer, `Slack answered ${status}${said}`), answer };
-  return { kind: 'failed', detail: `Slack answered 200 without ok${said}`, retryAfterMs, final: false, answer };
+  const remedy = 'create an incoming webhook in Slack, and set url to its address';
+  const result = hookResultOf(answer, { who: 'Slack', said, remedy });
+  const isRefused = ok === false || success === false || errorWords.has(text);
+  if (answer.kind === 'failed' || result.kind !== 'sent' || !isRefused) return result;
+  const { status, retryAfterMs } = answer;
+  return {
+    kind: 'failed',
+    detail: `Slack answered ${status} with an error${said}`,
+    retryAfterMs,
+    final: false,
+    answer,
+  };
 }
 
 const colours = { critical: '#d92d20', warning: '#f79009', info: '#2e90fa', resolved: '#12b76a' } as const;

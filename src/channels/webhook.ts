@@ -8,7 +8,7 @@ import type { EpochMs } from '../model/time.ts';
 import { type Clock, systemClock } from '../world.ts';
 import type { Channel, Notice } from './channel.ts';
 import { messageTitle } from './message-title.ts';
-import { goneOr, postJson, resultOf } from './post.ts';
+import { postJson, resultOf } from './post.ts';
 import { alertmanagerBody, alertmanagerNotice } from './webhook-alertmanager.ts';
 
 export interface WebhookSettings {
@@ -58,7 +58,7 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
         'webhook-timestamp': timestamp,
         ...(signatures.length > 0 ? { 'webhook-signature': signatures.join(' ') } : {}),
       };
-      return goneOr(resultOf(await postJson({ url, body: payload, headers, signal, now: clock.now() })));
+      return resultOf(await postJson({ url, body: payload, headers, signal, now: clock.now() }));
     },
   };
 }

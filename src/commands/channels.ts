@@ -1,11 +1,10 @@
 // `warmwarden channels test|resend`: tries a channel out, and sends once more what was given up.
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
-import type { Channel, Notice, SendResult } from '../channels/channel.ts';
+import { type Channel, longestOf, type Notice, type SendResult } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';
 import { pendingDelivery } from '../model/delivery.ts';
 import { secondMs } from '../model/time.ts';
-import { sendDeadlineMs } from '../notify/sender.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { exitFailed } from '../terminal/exit-codes.ts';
 import { sentence } from '../wording/explain.ts';
@@ -78,7 +77,7 @@ function testJson(
 }
 
 function testOf(channel: Channel, { clock }: World): Promise<SendResult> {
-  const signal = AbortSignal.timeout(sendDeadlineMs);
+  const signal = AbortSignal.timeout(longestOf(channel));
   if (channel.check) return channel.check(signal);
   const at = clock.now();
   const line = 'If you can read this, alerts of Warmwarden reach you here.';

@@ -70,6 +70,7 @@ export class StandIn {
 
   /** This replica sends the messages from now on, and goes on with what was announced. Within the caller's turn. */
   async end(): Promise<void> {
+    this.#watch?.end();
     this.#watch = null;
     this.#mayBeOpen = true;
     await this.#channels.close();

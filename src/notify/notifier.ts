@@ -2,7 +2,7 @@
 // the channels' own health.
 
 import { isForPeople } from '../alert/routing.ts';
-import type { Channel } from '../channels/channel.ts';
+import { type Channel, longestOf } from '../channels/channel.ts';
 import type { Loop, Loops } from '../loop.ts';
 import type { Alert } from '../model/alert.ts';
 import type { WhichUndelivered } from '../model/delivery.ts';
@@ -38,6 +38,8 @@ export interface NotifierParts extends NotifyParts {
   readonly inWords?: (failure: StoreFailure) => StoreFailure;
   /** Whether an attempt that begins now ends before another replica can send; absent: there is no other. */
   readonly maySend?: () => boolean;
+  /** See SenderParts. */
+  readonly alwaysMs?: number;
   readonly channels: readonly Channel[];
   readonly settings: NotifierSettings;
   /** Base of the links in messages; null when there is no page. */
@@ -118,6 +120,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
   ];
 
   const sendLast = async (gone: readonly Sending[]) => {
+    for (const { sender } of gone) sender.end();
     const made = collector.hurry();
     collecting.ring();
     await made;
@@ -131,6 +134,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
       sendings = inForce.channels.map(begin);
     },
     stop: async () => {
+      storeWatch.end();
       await Promise.all([...all.map((loop) => loop.stop()), end(sendings)]);
     },
     wake,
@@ -157,12 +161,13 @@ export function createNotifier(parts: NotifierParts): Notifier {
 
 function beginSending(channel: Channel, parts: NotifierParts, hasNotified: (alert: Alert) => boolean): Sending {
   const sender = new Sender(channel, { ...parts, hasNotified });
-  const loop = parts.loops.create(`sending to the channel ${channel.name}`, () => sender.step());
+  const loop = parts.loops.create(`sending to the channel ${channel.name}`, () => sender.step(), longestOf(channel));
   loop.start();
   return { channel, sender, loop };
 }
 
 async function end(sendings: readonly Sending[]): Promise<void> {
+  for (const { sender } of sendings) sender.end();
   await Promise.all(sendings.map(({ loop, channel }) => loop.stop().then(() => channel.close?.())));
 }
 

@@ -31,6 +31,7 @@ export function settlementOf(attempt: Attempt): AttemptSettlement {
   const { delivery, outcome, refusals, random, now } = attempt;
   if (outcome.kind === 'sent') return { kind: 'sent', detail: outcome.detail ?? null, at: now };
   const { detail } = outcome;
+  if (outcome.kind === 'unanswered') return { kind: 'sent', detail, at: now };
   if (outcome.kind === 'accepted') {
     const { receipt, againInMs } = outcome;
     return { kind: 'accepted', receipt, nextAttemptAt: now + againInMs, detail, at: now };

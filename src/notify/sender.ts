@@ -1,13 +1,13 @@
 // Sends one channel's deliveries. A channel that fails waits, and so do all of its messages; nothing else does.
 
 import { storeFingerprint } from '../alert/rules/store-rule.ts';
-import type { Channel, SendOutcome } from '../channels/channel.ts';
+import { type Channel, longestOf, type SendOutcome } from '../channels/channel.ts';
 import type { ChannelState } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
-import { nextTurn } from '../world.ts';
+import { nextTurn, systemClock } from '../world.ts';
 import { ChannelOutbox } from './channel-outbox.ts';
 import { idleMs } from './collector.ts';
 import { newestOf, nextDelivery } from './next-delivery.ts';
@@ -18,22 +18,29 @@ export interface SenderParts extends NotifyParts {
   readonly tally: Tally;
   /** Whether an attempt that begins now ends before another replica can send; absent: there is no other. */
   readonly maySend?: () => boolean;
+  /** See there; for tests. */
+  readonly alwaysMs?: number;
   /** Whether people were notified through the channel that the alert fires. */
   readonly hasNotified: (alert: Alert) => boolean;
 }
 
-/** The longest that a receiver may take, real time: also under a moved clock a socket must not hang for ever. */
-export const sendDeadlineMs = 10_000;
+/** So long an attempt may take whatever happens, real time; longer only while Warmwarden runs, and the messages are this process's. */
+const alwaysMs = 10_000;
 /** A receiver that answers after so many failures was away: whoever waited for it is tried at once. */
 const failuresOfAnOutage = 3;
 /** How soon outcomes that the store could not take are offered to it again. */
 const behindMs = 5_000;
 /** So long a channel that is removed may take for what it still has to send. */
 const lastMessagesMs = 15_000;
+/** How often it is looked whether a long attempt is to end. */
+const cutLookMs = 500;
 /** How soon it is asked again whether messages are still this process's. */
 const notOursMs = 1_000;
 /** How soon upkeep is looked at again when there was none: at a start what people know is not loaded yet. */
 const nothingToKeepUpMs = 5_000;
+
+/** Sockets know no other. */
+const realTime = systemClock();
 
 const newerWasSent = 'a newer reminder about the same alerts was sent instead';
 
@@ -60,6 +67,10 @@ export class Sender {
   #triedSinceOutage: Set<string> | null = null;
   /** What the receiver said when it wanted nothing any more. */
   #gone: string | null = null;
+  /** Messages in a row that were sent whole without an answer. */
+  #unanswered = 0;
+  /** The process ends, or the channel goes. */
+  #isEnding = false;
   #upkeepAt = Number.NEGATIVE_INFINITY;
   #lastSuccessAt: EpochMs | null = null;
   #failing: { readonly since: EpochMs; readonly detail: string; readonly refusesSetup: boolean } | null = null;
@@ -80,6 +91,11 @@ export class Sender {
     this.noticed();
     this.#gone = null;
     this.#restsUntil = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Attempts are short from now on, the one under way included. */
+  end(): void {
+    this.#isEnding = true;
   }
 
   /** At most one attempt. Returns how long to wait for the next step, milliseconds. */
@@ -149,7 +165,7 @@ export class Sender {
     const now = world.clock.now();
     const random = world.random();
     const settlement = settlementOf({ delivery, outcome, refusals, random, now });
-    if (outcome.kind === 'sent') {
+    if (settlement.kind === 'sent') {
       await this.#outbox.settle(sent.id, settlement);
       for (const { id } of replaced) await this.#outbox.settle(id, { kind: 'replaced', detail: newerWasSent, at: now });
     } else await this.#outbox.settle(delivery.id, settlement);
@@ -161,6 +177,14 @@ export class Sender {
     this.#onOutcome(outcome, random);
     if (settlement.kind !== 'accepted') tally.notification(this.#channel.name, settlement.kind);
     if (settlement.kind === 'undelivered') this.#gaveUp(delivery, settlement.detail);
+    if (outcome.kind === 'unanswered') {
+      const { id, title } = sent;
+      const what = { channel: this.#channel.name, delivery: id, title, detail: outcome.detail };
+      world.log.warn(
+        what,
+        'A message was sent without an answer: Warmwarden counts it as sent, and does not send it again.',
+      );
+    }
   }
 
   async #outcomeOf(delivery: Delivery): Promise<SendOutcome> {
@@ -186,8 +210,11 @@ export class Sender {
   }
 
   async #guarded<Outcome>(send: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome | SendOutcome> {
+    const over = new AbortController();
+    const cut = new AbortController();
+    void this.#cutShort(cut, over.signal);
     try {
-      return await send(AbortSignal.timeout(sendDeadlineMs));
+      return await send(AbortSignal.any([AbortSignal.timeout(longestOf(this.#channel)), cut.signal]));
     } catch (error) {
       // A mistake of ours: it must neither stop the channel for ever nor be forgotten.
       this.#parts.world.log.error(
@@ -197,13 +224,29 @@ export class Sender {
       const detail = 'the message could not be sent because of an error in Warmwarden';
       if (this.#channel.once) return lost(detail);
       return { kind: 'refused', detail, retryAfterMs: null };
+    } finally {
+      over.abort('over');
     }
+  }
+
+  /** Nobody waits for a slow receiver at the end, and another replica that sends begins when this one may no longer. */
+  async #cutShort(attempt: AbortController, over: AbortSignal): Promise<void> {
+    await realTime.sleep(this.#parts.alwaysMs ?? alwaysMs, over);
+    while (!over.aborted && !this.#isEnding && this.#parts.maySend?.() !== false) await realTime.sleep(cutLookMs, over);
+    attempt.abort();
   }
 
   /** What an answer means for the channel as a whole. */
   #onOutcome(outcome: SendOutcome, random: number): void {
     const { clock } = this.#parts.world;
+    if (outcome.kind === 'unanswered') {
+      this.#unanswered += 1;
+      // A single one may be a hiccup. Nothing is tried again, so nothing would show that it is over.
+      if (this.#unanswered > 1) this.#failed(clock.now(), outcome);
+      return;
+    }
     if (outcome.kind === 'sent' || outcome.kind === 'accepted') {
+      this.#unanswered = 0;
       if (this.#failures >= failuresOfAnOutage) this.#triedSinceOutage = new Set();
       this.#failures = 0;
       this.#restsUntil = Number.NEGATIVE_INFINITY;

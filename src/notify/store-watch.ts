@@ -7,13 +7,14 @@ import { messageOf } from '../alert/grouping.ts';
 import { type AlertRoute, channelsFor } from '../alert/routing.ts';
 import { storeFailing, storeFingerprint, withBeginning, worsened } from '../alert/rules/store-rule.ts';
 import { tune } from '../alert/tuning.ts';
-import type { Channel, Rendered, SendResult } from '../channels/channel.ts';
+import { type Channel, longestOf, type Rendered, type SendResult } from '../channels/channel.ts';
 import type { Loops } from '../loop.ts';
 import type { Alert, Transition } from '../model/alert.ts';
 import { type Delivery, pendingDelivery } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { Loss, StoreFailure } from '../model/store-failure.ts';
 import { minuteMs } from '../model/time.ts';
+import { endsWithin, systemClock } from '../world.ts';
 import type { RecordingParts } from './parts.ts';
 import type { StoreHealth } from './store-health.ts';
 
@@ -41,10 +42,12 @@ const reportedAfterMs = 15_000;
 const justAwakeMs = 15_000;
 /** A cause that came later in an outage is announced when it lasts for so long. */
 const newCauseAfterMs = 30_000;
-/** Real time. */
-const sendDeadlineMs = 10_000;
+/** A look waits no longer for a receiver, real time: its attempt goes on beside the looks. */
+const lookWaitsMs = 10_000;
 /** A receiver that blames the message so often will not take it. */
 const maxRefusals = 5;
+
+const takenKinds: readonly SendResult['kind'][] = ['sent', 'accepted', 'unanswered'];
 
 export class StoreWatch {
   readonly #parts: StoreWatchParts;
@@ -76,6 +79,9 @@ export class StoreWatch {
   /** Names of channels that do not want it, or must not be asked twice. */
   readonly #settled = new Set<string>();
   readonly #refusals = new Map<string, number>();
+  /** Names of channels with an attempt that goes on. */
+  readonly #underWay = new Set<string>();
+  readonly #ending = new AbortController();
   /** On the monotonic scale: channels that did not take it are tried again then. */
   #tellAt = Number.NEGATIVE_INFINITY;
 
@@ -93,6 +99,11 @@ export class StoreWatch {
   /** Whether people were notified that it fails, perhaps by an earlier process, and not yet of its end. */
   get isOpen(): boolean {
     return this.#telling !== null || !this.#tookOver;
+  }
+
+  /** Ends the attempts under way. Its looks have ended, or end with that. */
+  end(): void {
+    this.#ending.abort();
   }
 
   /** One look. Returns how long to wait for the next one, milliseconds. */
@@ -238,9 +249,14 @@ export class StoreWatch {
     const all = channels();
     const wanted = channelsFor(transition.alert, settings().routes, all);
     const open = all.filter(
-      ({ name }) => wanted.includes(name) && !this.#notified.has(name) && !this.#settled.has(name),
+      ({ name }) =>
+        wanted.includes(name) && ![this.#notified, this.#settled, this.#underWay].some((of) => of.has(name)),
     );
-    await Promise.all(open.map((channel) => this.#attempt(channel, transition)));
+    const attempts = open.map(async (channel) => {
+      this.#underWay.add(channel.name);
+      await this.#attempt(channel, transition).finally(() => this.#underWay.delete(channel.name));
+    });
+    await endsWithin(Promise.all(attempts), lookWaitsMs, systemClock());
   }
 
   async #attempt(channel: Channel, transition: Transition): Promise<void> {
@@ -249,7 +265,9 @@ export class StoreWatch {
     const rendered = message && channel.render(message);
     if (!rendered) return void this.#settled.add(name);
     const result = await this.#send(channel, unrecorded(name, rendered, transition));
-    if (result.kind === 'sent' || result.kind === 'accepted') return void this.#notified.add(name);
+    // It may have ended, or have another cause, meanwhile.
+    if (transition !== this.#telling) return;
+    if (takenKinds.includes(result.kind)) return void this.#notified.add(name);
     const { log } = this.#parts.world;
     log.error(
       { channel: name, detail: result.detail },
@@ -260,7 +278,10 @@ export class StoreWatch {
 
   async #send(channel: Channel, delivery: Delivery): Promise<SendResult> {
     try {
-      return await channel.send(delivery, AbortSignal.timeout(sendDeadlineMs));
+      return await channel.send(
+        delivery,
+        AbortSignal.any([AbortSignal.timeout(longestOf(channel)), this.#ending.signal]),
+      );
     } catch (error) {
       // A mistake of ours. Its text may hold the address.
       const detail = `sending failed because of an error in Warmwarden (${error instanceof Error ? error.name : typeof error})`;

@@ -2,7 +2,7 @@
 
 /** A holder is one for so long after it sent its last acknowledged beat; an heir waits as long before it takes over. */
 export const deadlineMs = 15_000;
-/** A POST and its answer take at most this long, and so does an attempt to send a message. */
+/** A POST and its answer take at most this long; an attempt to send a message that takes longer ends as soon as less is left. */
 export const postMs = 10_000;
 /** Two clocks that differ more than this between two readings: the machine slept, or somebody set the clock. */
 const toleratedJumpMs = 2_000;

@@ -34,12 +34,14 @@ interface RigOptions {
   /** Where the clock begins. */
   readonly at?: number;
   readonly maySend?: () => boolean;
+  /** Real time, in place of ten seconds. */
+  readonly alwaysMs?: number;
 }
 
 export function rigWith(
   channels: (clock: MovedClock, world: World) => readonly Channel[],
   settings: Partial<NotifierSettings> = {},
-  { random = () => 0.5, store = memoryOutbox(), at = start, maySend = () => true }: RigOptions = {},
+  { random = () => 0.5, store = memoryOutbox(), at = start, maySend = () => true, alwaysMs = 10_000 }: RigOptions = {},
 ): Rig {
   const clock = movedClock(at);
   const fleet = new Fleet();
@@ -67,6 +69,7 @@ export function rigWith(
     fleet,
     tally,
     maySend,
+    alwaysMs,
     channels: channels(clock, world),
     settings: inForce,
     pageUrl: null,

@@ -1,8 +1,8 @@
 // The channels, without sending a message: what their own check says, else whether a connection comes about; and what waits for them.
+import { longestOf } from '../../channels/channel.ts';
 import { createChannel } from '../../channels/channels.ts';
 import { commandName } from '../../command-name.ts';
 import type { AlertsConfig, ChannelConfig } from '../../config/config.ts';
-import { sendDeadlineMs } from '../../notify/sender.ts';
 import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { sentence } from '../../wording/explain.ts';
 import { counted } from '../../wording/phrases.ts';
@@ -30,7 +30,7 @@ async function examineChannel(settings: ChannelConfig): Promise<Examined> {
   const who = `Channel ${settings.name}`;
   try {
     if (channel.check) {
-      const { kind, detail } = await channel.check(AbortSignal.timeout(sendDeadlineMs));
+      const { kind, detail } = await channel.check(AbortSignal.timeout(longestOf(channel)));
       const said = detail ? ` ${sentence(detail)}` : '';
       return kind === 'sent'
         ? channels('ok', `${who}:${said}`)

@@ -1,0 +1,189 @@
+// Receivers that are slow, or that acknowledge in words of their own: each message once, and none lost without a mark.
+import { expect, test, vi } from 'vitest';
+import type { Channel } from '../../src/channels/channel.ts';
+import { discordChannel } from '../../src/channels/discord.ts';
+import { emailChannel } from '../../src/channels/email.ts';
+import { slackChannel } from '../../src/channels/slack.ts';
+import { rfc5321 } from '../../src/channels/smtp-steps.ts';
+import { teamsChannel } from '../../src/channels/teams.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import type { MovedClock } from '../../src/world.ts';
+import { firing, sampleAlert, start } from '../alert/samples.ts';
+import { one, people } from '../channels/people.ts';
+import { startReceiver, status } from '../notify/receiver.ts';
+import { hookChannel, hookTo, rigWith } from '../notify/rig.ts';
+import { sampleDelivery } from '../notify/sample-delivery.ts';
+import { startSlowSmtp } from '../support/slow-smtp.ts';
+import { until } from '../support/until.ts';
+
+const noAnswer = /^the receiver did not answer in time: .* counts as sent/;
+const silent = () => {};
+/** Real milliseconds, in place of a minute. */
+const shortMs = 150;
+
+type Make = (url: string, clock: MovedClock) => Channel;
+const chats: readonly (readonly [string, Make])[] = [
+  ['slack', (url, clock) => slackChannel({ name: 'team', url, ...people }, clock)],
+  ['teams', (url, clock) => teamsChannel({ name: 'team', url, ...people }, clock)],
+  ['discord', (url, clock) => discordChannel({ name: 'team', url, ...people }, clock)],
+];
+
+test.each(chats)('%s that answers too late gets a message once, and it is marked', async (_kind, make) => {
+  await using receiver = await startReceiver(() => start);
+  receiver.answer = silent;
+  await using rig = rigWith((clock) => [{ ...make(receiver.url, clock), longestMs: shortMs }]);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(10 * minuteMs);
+  expect(receiver.received).toHaveLength(1);
+  expect(rig.store.deliveries()).toMatchObject([
+    { state: 'sent', attempts: 1, detail: expect.stringMatching(noAnswer) },
+  ]);
+  expect(rig.logged.filter((line) => line.includes('counts it as sent'))).toHaveLength(1);
+  // One late answer is no failing channel; the next one in a row is, and a message that is acknowledged ends it.
+  expect([...rig.fleet.channels()][0]).toMatchObject({ failingSince: null });
+  rig.commit(firing(sampleAlert(2, { account: 'second' })));
+  await rig.clock.advance(20 * minuteMs);
+  expect(receiver.received).toHaveLength(2);
+  expect([...rig.fleet.alerts()].map(({ rule, object }) => [rule, object])).toEqual([['channel_failing', 'team']]);
+  receiver.answer = status(200);
+  rig.commit(firing(sampleAlert(3, { account: 'third' })));
+  await rig.clock.advance(2 * minuteMs);
+  expect([[...rig.fleet.alerts()], receiver.received.length]).toEqual([[], 3]);
+});
+
+test('a chat that answers too late gets once, too, that the store fails', async () => {
+  await using receiver = await startReceiver(() => start);
+  receiver.answer = silent;
+  const team: Make = (url, clock) => slackChannel({ name: 'team', url, ...people }, clock);
+  await using rig = rigWith((clock) => [{ ...team(receiver.url, clock), longestMs: shortMs }]);
+  rig.store.broken = new Error('disk full');
+  rig.commit(firing(sampleAlert(1)));
+  await until('it is sent', async () => {
+    await rig.clock.advance(minuteMs);
+    return receiver.received.length > 0;
+  });
+  await until('its deadline is over', () => new Promise((resolve) => setTimeout(() => resolve(true), 2 * shortMs)));
+  await rig.clock.advance(10 * minuteMs);
+  expect(receiver.received).toHaveLength(1);
+  rig.store.broken = null;
+});
+
+test('a webhook whose answer is late is tried again under the same id, because its receiver can tell', async () => {
+  await using receiver = await startReceiver(() => start);
+  receiver.answer = silent;
+  await using rig = rigWith((clock) => [{ ...hookChannel(receiver.url, clock), longestMs: shortMs }]);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(31 * secondMs);
+  const late = receiver.received.length;
+  receiver.answer = status(200);
+  await rig.clock.advance(minuteMs);
+  expect(rig.store.deliveries()).toMatchObject([{ state: 'sent', attempts: late + 1 }]);
+  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+});
+
+test('a receiver over HTTP has a minute', async () => {
+  const deadlines = vi.spyOn(AbortSignal, 'timeout');
+  await using receiver = await startReceiver(() => start);
+  await using rig = rigWith(hookTo(receiver.url));
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(31 * secondMs);
+  expect(deadlines.mock.calls.flat()).toContain(minuteMs);
+  deadlines.mockRestore();
+});
+
+test('a receiver that never answers delays neither another channel nor the end of Warmwarden', async () => {
+  await using slow = await startReceiver(() => start);
+  await using quick = await startReceiver(() => start);
+  slow.answer = silent;
+  const both: Parameters<typeof rigWith>[0] = (clock) => [
+    slackChannel({ name: 'team', url: slow.url, ...people }, clock),
+    hookChannel(quick.url, clock),
+  ];
+  const rig = rigWith(both, { groupWaitMs: 0 }, { alwaysMs: shortMs });
+  rig.commit(firing(sampleAlert(1)));
+  await until('both get the message', () => slow.received.length === 1 && quick.received.length === 1);
+  await rig[Symbol.asyncDispose]();
+  expect(rig.store.deliveries().map(({ channel, state }) => [channel, state])).toEqual([
+    ['team', 'sent'],
+    ['hook', 'sent'],
+  ]);
+});
+
+test('a long attempt ends when another replica may send soon', async () => {
+  await using receiver = await startReceiver(() => start);
+  let isOurs = true;
+  receiver.answer = () => {
+    isOurs = false;
+  };
+  await using rig = rigWith(hookTo(receiver.url), {}, { alwaysMs: shortMs, maySend: () => isOurs });
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(31 * secondMs);
+  expect(rig.store.deliveries()).toMatchObject([{ state: 'pending', attempts: 1 }]);
+});
+
+const mail = (url: string, patience = rfc5321) => {
+  const addresses = { from: 'alerts@acme.example', to: ['ops@acme.example'] };
+  return emailChannel({ name: 'mail', url, ...addresses, allowPlain: true, ca: null, ...people }, patience);
+};
+
+test('SMTP has the deadlines of RFC 5321, 4.5.3.2', () => {
+  const { greetingMs, commandMs, dataMs, blockMs, endMs } = rfc5321;
+  const minutes = [greetingMs, commandMs, dataMs, blockMs, endMs].map((ms) => ms / minuteMs);
+  expect(minutes).toEqual([5, 5, 2, 3, 10]);
+});
+
+test.each([
+  ['greeting', 'greetingMs', 'failed'],
+  ['EHLO', 'commandMs', 'failed'],
+  ['MAIL', 'commandMs', 'failed'],
+  ['RCPT', 'commandMs', 'failed'],
+  ['DATA', 'dataMs', 'failed'],
+  ['end', 'endMs', 'unanswered'],
+] as const)('a mail server that is silent at %s has %s, and the attempt %s', async (step, deadline, kind) => {
+  await using server = await startSlowSmtp(step);
+  const channel = mail(server.url, { ...rfc5321, [deadline]: shortMs });
+  const payload = channel.render(one)?.payload ?? '';
+  const result = await channel.send(sampleDelivery({ payload }), new AbortController().signal);
+  expect(result.kind).toBe(kind);
+  expect(result.detail).toMatch(/^the mail server did not answer in time/);
+  expect(server.messages).toHaveLength(step === 'end' ? 1 : 0);
+});
+
+test('an email whose end is not acknowledged in time is sent once', async () => {
+  await using server = await startSlowSmtp('end');
+  await using rig = rigWith(() => [mail(server.url, { ...rfc5321, endMs: shortMs })]);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(hourMs);
+  expect([server.connections, server.messages.length]).toEqual([1, 1]);
+  expect(rig.store.deliveries()).toMatchObject([
+    { state: 'sent', detail: expect.stringMatching(/^the mail server did not answer in time: .* counts as sent/) },
+  ]);
+});
+
+test('a mail server that is slow, and not silent, gets its email', async () => {
+  await using server = await startSlowSmtp(null);
+  const channel = mail(server.url);
+  const payload = channel.render(one)?.payload ?? '';
+  expect(await channel.send(sampleDelivery({ payload }), new AbortController().signal)).toMatchObject({ kind: 'sent' });
+  expect(server.messages).toHaveLength(1);
+});
+
+test.each([
+  ['Rocket.Chat', 200, '{"success":true}', 'sent'],
+  ['a workflow of Slack', 200, '{"ok":true}', 'sent'],
+  ['an empty answer', 200, '', 'sent'],
+  ['204', 204, '', 'sent'],
+  ['Mattermost', 200, 'ok', 'sent'],
+  ['a page of a proxy', 200, '<html>Thank you</html>', 'sent'],
+  ['Rocket.Chat that refuses', 200, '{"success":false,"error":"no"}', 'failed'],
+  ['Slack that refuses in JSON', 200, '{"ok":false,"error":"invalid_blocks"}', 'failed'],
+  ['a known word of Slack', 200, 'invalid_blocks', 'failed'],
+  ['Slack without the hook', 404, 'no_service', 'failed'],
+  ['an archived channel of Slack', 410, 'channel_is_archived', 'gone'],
+  ['an error of Slack', 500, 'rollup_error', 'failed'],
+] as const)('slack: %s (%i %s) is %s', async (_who, code, body, kind) => {
+  await using receiver = await startReceiver(() => start);
+  receiver.answer = status(code, {}, body);
+  const channel = slackChannel({ name: 'team', url: receiver.url, ...people }, { now: () => start } as MovedClock);
+  expect(await channel.send(sampleDelivery(), AbortSignal.timeout(minuteMs))).toMatchObject({ kind });
+});
