@@ -1,5 +1,7 @@
 // Whether Warmwarden itself works and polls every account; otherwise what does not, for `/readyz`. An API that
 // fails does not count: api_down and key_rejected say so.
+import { unheardSince } from '../alert/rules/channel-rule.ts';
+import { noAccount } from '../model/alert.ts';
 import { titleOf } from '../model/store-failure.ts';
 import type { Readiness } from '../serve/route-parts.ts';
 import { sentence } from '../wording/explain.ts';
@@ -28,6 +30,14 @@ export const causes = {
       const about = `account ${account} has not been guarded since ${momentText(unguarded.since, zone)}: ${unguarded.why}`;
       return [`${about}. Warmwarden keeps trying; the log says what happened.`];
     }),
+  channels: ({ fleet, zone }) => {
+    const since = unheardSince(fleet.channels(), fleet.alertsOf(noAccount));
+    if (since === null) return [];
+    const failures = [...fleet.channels()].flatMap(({ name, lastFailure }) =>
+      lastFailure ? [`${name}: ${lastFailure}`] : [],
+    );
+    return [`no channel has accepted a message since ${momentText(since, zone)}: ${failures.join('; ')}`];
+  },
   task: ({ loops, zone }) =>
     loops
       .failing()

@@ -295,7 +295,10 @@ export class Collector {
     for (const fingerprint of notificationLog.ended) announced.delete(fingerprint);
     for (const group of notificationLog.groups) this.#lastNotified.set(group, now);
     for (const one of changed) this.#parts.fleet.putIncident(one);
-    if (deliveries.length > 0) this.#parts.recorded();
+    const critical = routed.flatMap(({ news }) =>
+      news.flatMap(({ transition, to }) => (transition.alert.severity === 'critical' ? to : [])),
+    );
+    if (deliveries.length > 0) this.#parts.recorded(new Set(critical));
   }
 
   #readers(firing: readonly Alert[], now: EpochMs): IncidentReaders {

@@ -1,7 +1,9 @@
 // The heartbeat: a GET to a dead man's switch while the guard works. Its silence is what alerts people.
 
+import { unheardSince } from '../alert/rules/channel-rule.ts';
 import { ask, resultOf } from '../channels/post.ts';
 import type { Loops } from '../loop.ts';
+import { noAccount } from '../model/alert.ts';
 import { titleOf } from '../model/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
 import type { NotifyParts } from './parts.ts';
@@ -67,6 +69,7 @@ export class Heartbeat {
     return [
       ...(fleet.storeFailure ? [titleOf(fleet.storeFailure)] : []),
       ...loops.failing().map(({ task }) => `${task} has failed for minutes`),
+      ...(unheardSince(fleet.channels(), fleet.alertsOf(noAccount)) === null ? [] : ['no channel accepts messages']),
       ...stuck.map(({ channel }) => `messages for ${channel} are stuck`),
       ...(polled || elsewhere ? [] : ['no account has been polled lately']),
       ...fleet.guarding().flatMap((one) => (one.unguarded ? [`account ${one.account} is not guarded`] : [])),

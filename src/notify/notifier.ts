@@ -82,9 +82,9 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const { loops, store, fleet } = parts;
   const inForce = { channels: parts.channels, settings: parts.settings };
   let sendings: readonly Sending[] = [];
-  const recorded = () => {
-    for (const { sender, loop } of sendings) {
-      sender.noticed();
+  const recorded = (critical: ReadonlySet<string> = new Set()) => {
+    for (const { channel, sender, loop } of sendings) {
+      sender.noticed(critical.has(channel.name));
       loop.ring();
     }
   };

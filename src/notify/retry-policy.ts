@@ -3,7 +3,7 @@
 import type { SendOutcome } from '../channels/channel.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { AttemptSettlement } from '../model/delivery-transition.ts';
-import { dayMs, type EpochMs, minuteMs, secondMs } from '../model/time.ts';
+import { dayMs, type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 
 const firstRetryMs = secondMs;
 const longestRetryMs = 15 * minuteMs;
@@ -13,6 +13,8 @@ const longestRetryMs = 15 * minuteMs;
  */
 const refusedWaitsMs = [15 * secondMs, minuteMs, 4 * minuteMs, longestRetryMs];
 const giveUpAfterMs = dayMs;
+/** How soon a receiver that wants nothing any more is asked again. */
+export const goneAgainMs = hourMs;
 /** Age alone ends nothing: after two days without power a message deserves its attempts. */
 const minAttempts = 5;
 
@@ -26,7 +28,7 @@ export interface Attempt {
   readonly now: EpochMs;
 }
 
-/** The settlement of an attempt: given up after a day, after five refusals in a row, or when the receiver says so. */
+/** The settlement of an attempt: given up after a day, after five refusals in a row, or where it is final. */
 export function settlementOf(attempt: Attempt): AttemptSettlement {
   const { delivery, outcome, refusals, random, now } = attempt;
   if (outcome.kind === 'sent') return { kind: 'sent', detail: outcome.detail ?? null, at: now };
@@ -37,17 +39,18 @@ export function settlementOf(attempt: Attempt): AttemptSettlement {
     return { kind: 'accepted', receipt, nextAttemptAt: now + againInMs, detail, at: now };
   }
   const attempts = delivery.attempts + 1;
-  const tooOld = now - delivery.createdAt >= giveUpAfterMs && attempts >= minAttempts;
-  if (tooOld || isFinal(outcome, refusals)) return { kind: 'undelivered', detail, at: now };
+  // A receiver that wants nothing is asked too seldom for five attempts each.
+  const isOld = now - delivery.createdAt >= giveUpAfterMs && (attempts >= minAttempts || outcome.kind === 'gone');
+  if (isOld || isFinal(outcome, refusals)) return { kind: 'undelivered', detail, at: now };
   const least = outcome.kind === 'refused' ? (refusedWaitsMs[refusals - 1] ?? longestRetryMs) : 0;
-  const asked = outcome.kind === 'gone' ? null : outcome.retryAfterMs;
+  const asked = outcome.kind === 'gone' ? goneAgainMs : outcome.retryAfterMs;
   const wait = Math.max(least, asked ?? 0, backOffMs(attempts, random));
   return { kind: 'failed', nextAttemptAt: now + wait, detail, at: now };
 }
 
 function isFinal(outcome: SendOutcome, refusals: number): boolean {
   if (outcome.kind === 'refused') return refusals > refusedWaitsMs.length;
-  return outcome.kind === 'gone' || (outcome.kind === 'failed' && outcome.final);
+  return outcome.kind === 'failed' && outcome.final;
 }
 
 /** The wait after so many failures in a row: exponential with full jitter, 1 s to 15 min. */

@@ -12,7 +12,7 @@ import { ChannelOutbox } from './channel-outbox.ts';
 import { idleMs } from './collector.ts';
 import { newestOf, nextDelivery } from './next-delivery.ts';
 import type { NotifyParts } from './parts.ts';
-import { backOffMs, settlementOf } from './retry-policy.ts';
+import { backOffMs, goneAgainMs, settlementOf } from './retry-policy.ts';
 
 export interface SenderParts extends NotifyParts {
   readonly tally: Tally;
@@ -65,8 +65,8 @@ export class Sender {
   readonly #refusals = new Map<string, number>();
   /** After an outage: what was tried since it ended. null: there was none. */
   #triedSinceOutage: Set<string> | null = null;
-  /** What the receiver said when it wanted nothing any more. */
-  #gone: string | null = null;
+  /** The receiver said last that it wants nothing any more. */
+  #isGone = false;
   /** Messages in a row that were sent whole without an answer. */
   #unanswered = 0;
   /** The process ends, or the channel goes. */
@@ -81,15 +81,15 @@ export class Sender {
     this.#outbox = new ChannelOutbox(channel.name, parts.store.outbox, parts.world.clock);
   }
 
-  /** Others wrote into the outbox. */
-  noticed(): void {
+  /** Others wrote into the outbox. A receiver that wants nothing any more is asked again for what is critical. */
+  noticed(isCritical = false): void {
     this.#outbox.changed();
+    if (isCritical && this.#isGone) this.#askedUntil = Number.NEGATIVE_INFINITY;
   }
 
   /** A person wants it to be tried again. */
   revive(): void {
-    this.noticed();
-    this.#gone = null;
+    this.noticed(true);
     this.#restsUntil = Number.NEGATIVE_INFINITY;
   }
 
@@ -103,7 +103,7 @@ export class Sender {
     const { clock } = this.#parts.world;
     if (this.#outbox.isBehind) await this.#outbox.catchUp();
     const open = Math.max(this.#lastSendAt + this.#channel.minGapMs, this.#askedUntil) - clock.monotonic();
-    const wait = open <= 0 || this.#gone !== null ? await this.#take() : open;
+    const wait = open <= 0 ? await this.#take() : open;
     await this.#show();
     return Math.max(0, Math.min(wait, this.#outbox.isBehind ? behindMs : idleMs));
   }
@@ -139,13 +139,14 @@ export class Sender {
     const tried = this.#triedSinceOutage;
     const { delivery, waitMs } = nextDelivery(pending, {
       now: world.clock.now(),
-      restMs: this.#gone === null ? this.#restsUntil - now : 0,
-      revived: (id) => this.#gone !== null || (tried !== null && !tried.has(id)),
+      restMs: this.#restsUntil - now,
+      revived: (id) => tried !== null && !tried.has(id),
     });
     if (!delivery) return Math.min(waitMs, toUpkeep);
     // Right before the attempt: the outbox may have been read long ago.
     if (this.#parts.maySend?.() === false) return notOursMs;
     await this.#attempt(delivery, newestOf(delivery, pending));
+    if (this.#isGone) await this.#giveUpOld(pending.filter(({ id }) => id !== delivery.id));
     return Math.min(waitMs, toUpkeep);
   }
 
@@ -187,9 +188,21 @@ export class Sender {
     }
   }
 
+  /** What a receiver that wants nothing said of one message is true of those that wait behind it. */
+  async #giveUpOld(others: readonly Delivery[]): Promise<void> {
+    const { world, tally } = this.#parts;
+    const outcome: SendOutcome = { kind: 'gone', detail: this.#failing?.detail ?? '' };
+    for (const delivery of others) {
+      const settlement = settlementOf({ delivery, outcome, refusals: 0, random: 0, now: world.clock.now() });
+      if (settlement.kind !== 'undelivered') continue;
+      await this.#outbox.settle(delivery.id, settlement);
+      tally.notification(this.#channel.name, settlement.kind);
+      this.#gaveUp(delivery, settlement.detail);
+    }
+  }
+
   async #outcomeOf(delivery: Delivery): Promise<SendOutcome> {
     const { world, store } = this.#parts;
-    if (this.#gone !== null) return { kind: 'gone', detail: this.#gone };
     if (this.#channel.once) {
       if (delivery.state === 'begun') return lost('Warmwarden ended while it was sending');
       if (delivery.state === 'pending') await store.outbox.beginDelivery(delivery.id, world.clock.now());
@@ -247,17 +260,18 @@ export class Sender {
     }
     if (outcome.kind === 'sent' || outcome.kind === 'accepted') {
       this.#unanswered = 0;
-      if (this.#failures >= failuresOfAnOutage) this.#triedSinceOutage = new Set();
+      if (this.#isGone || this.#failures >= failuresOfAnOutage) this.#triedSinceOutage = new Set();
       this.#failures = 0;
+      this.#isGone = false;
       this.#restsUntil = Number.NEGATIVE_INFINITY;
       this.#succeeded(clock.now());
       return;
     }
     this.#failures += 1;
-    if (outcome.kind === 'gone') this.#gone = outcome.detail;
+    this.#isGone = outcome.kind === 'gone';
     // Who blames the request may like the next one better, and what was final is not the channel's fault.
     const rests = outcome.kind === 'failed' && !outcome.final;
-    const asked = outcome.kind === 'gone' ? 0 : (outcome.retryAfterMs ?? 0);
+    const asked = outcome.kind === 'gone' ? goneAgainMs : (outcome.retryAfterMs ?? 0);
     this.#askedUntil = clock.monotonic() + asked;
     this.#restsUntil = clock.monotonic() + (rests ? backOffMs(this.#failures, random) : 0);
     this.#failed(clock.now(), outcome);
@@ -278,7 +292,7 @@ export class Sender {
     if (!this.#failing) {
       this.#parts.world.log.warn({ channel: this.#channel.name, detail }, 'The channel does not accept messages.');
     }
-    const refusesSetup = outcome.kind === 'failed' && outcome.setup === true;
+    const refusesSetup = outcome.kind === 'gone' || (outcome.kind === 'failed' && outcome.setup === true);
     this.#failing = { since: this.#failing?.since ?? now, detail, refusesSetup };
   }
 

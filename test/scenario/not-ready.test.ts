@@ -11,7 +11,7 @@ import { failWrites } from '../support/failing-writes.ts';
 import { MovedMembership } from '../support/moved-membership.ts';
 import { root } from '../support/process.ts';
 import { amelia, oliver, stormOf } from '../watch/duty.ts';
-import { startMovedDaemon } from './moved-daemon.ts';
+import { startMovedDaemon, trouble } from './moved-daemon.ts';
 
 const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 
@@ -82,10 +82,30 @@ test.each(cases)('$what', async ({ reason, rule, notifies, happen }) => {
   expect(stage.receiver.alerts().map((alert) => alert.rule)).toEqual([rule]);
 });
 
+const channels = { cause: 'channels', documented: 'No channel accepts messages' } as const;
+
+test('no channel that takes messages', async () => {
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll, expectErrors: [''] });
+  const probe = async (path: string) => (await request(`${stage.url()}${path}`)).body.text();
+  await stage.run(minuteMs);
+  expect(await probe('/readyz')).toBe('ready\n');
+  stage.receiver.answer = () => 410;
+  await trouble(stage.simulator.url, 'disconnect', amelia);
+  await stage.run(5 * minuteMs);
+  expect(await probe('/readyz')).toMatch(
+    /^not ready: no channel has accepted a message since 10 March 08:3\d UTC: .*answered 410/,
+  );
+  expect(await probe('/')).toMatch(/class="headline alarm"/);
+  stage.receiver.answer = () => 200;
+  await stage.run(61 * minuteMs);
+  expect(await probe('/readyz')).toBe('ready\n');
+  expect(stage.receiver.alerts().map(({ rule }) => rule)).toContain('mailbox_disconnected');
+});
+
 test('each cause is here and in docs/operating.md; a start has only its end to wait for', () => {
   const docs = readFileSync(join(root, 'docs/operating.md'), 'utf8');
   const documented = new Map<string, string>([['start', 'The first sweep has not started']]);
-  for (const { cause, documented: words } of cases) documented.set(cause, words);
+  for (const { cause, documented: words } of [...cases, channels]) documented.set(cause, words);
   expect([...documented.keys()].toSorted()).toEqual(Object.keys(causes).toSorted());
   for (const words of documented.values()) expect(docs).toContain(`- **${words}**: `);
 });

@@ -5,6 +5,7 @@ import type { EpochMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
 import { momentText } from '../../wording/phrases.ts';
 import type { Condition } from '../condition.ts';
+import { isForPeople } from '../routing.ts';
 
 /** What of a channel matters here. */
 export interface ChannelHealth {
@@ -37,6 +38,22 @@ export function channelsFailing(
     conditions.set(object, conditionOf(object, { active: false, title: `channel ${object} is no longer configured` }));
   }
   return [...conditions.values()];
+}
+
+/** Since when no channel for people has accepted a message, as their alerts say; null: one does, or there is none. */
+export function unheardSince(
+  channels: Iterable<{ readonly name: string; readonly type: string }>,
+  alerts: Iterable<Alert>,
+): EpochMs | null {
+  const failing = new Map(
+    [...alerts]
+      .filter(({ rule, status }) => rule === 'channel_failing' && status === 'firing')
+      .map((one) => [one.object, one.since]),
+  );
+  const since = [...channels]
+    .filter((channel) => isForPeople(channel) && channel.type !== 'removed')
+    .map(({ name }) => failing.get(name) ?? null);
+  return since.length === 0 || since.includes(null) ? null : Math.max(...since.map((at) => at ?? 0));
 }
 
 function channelFailing(
