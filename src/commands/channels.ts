@@ -5,6 +5,7 @@ import { type Channel, longestOf, type Notice, type SendResult } from '../channe
 import { createChannel } from '../channels/channels.ts';
 import { pendingDelivery } from '../model/delivery.ts';
 import { secondMs } from '../model/time.ts';
+import { pingOf } from '../notify/heartbeat.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { exitFailed } from '../terminal/exit-codes.ts';
 import { sentence } from '../wording/explain.ts';
@@ -12,7 +13,7 @@ import { spanText } from '../wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { channelOf } from './sources/channel-of.ts';
+import { channelOf, heartbeatArgument } from './sources/channel-of.ts';
 import { askDaemon } from './sources/daemon-client.ts';
 
 /** How much of an answer's body is shown. */
@@ -28,8 +29,10 @@ interface ResendOptions extends ChangeOptions {
 
 export function channelsCommand(): Command {
   const test = new Command('test')
-    .description('send a test message through a channel and show the answer; a recipe is looked up, not started')
-    .argument('<channel>', 'its name')
+    .description(
+      'send a test message through a channel, or ping the heartbeat, and show the answer; a recipe is looked up, not started',
+    )
+    .argument('<channel>', 'its name, or heartbeat')
     .addOption(configOption('the configuration file'))
     .addOption(jsonOption())
     .action(tryOut);
@@ -49,21 +52,24 @@ export function channelsCommand(): Command {
 
 async function tryOut(name: string, { config: file, json = false }: TestOptions): Promise<void> {
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
-  const { channel: settings, names, timeZone } = channelOf(file, name);
-  if (!settings) throw unknownChannel(name, names);
-  const channel = createChannel(settings, { world, pageUrl: null, publicUrl: null, timeZone: () => timeZone });
+  const { channel: settings, names, heartbeatUrl, timeZone } = channelOf(file, name);
+  if (!settings && heartbeatUrl === null) throw unknownChannel(name, names);
+  const channel =
+    settings && createChannel(settings, { world, pageUrl: null, publicUrl: null, timeZone: () => timeZone });
   const began = world.clock.monotonic();
-  const result = await testOf(channel, world);
+  const result = await (channel ? testOf(channel, world) : pingOf(heartbeatUrl ?? '', world.clock));
   const tookMs = Math.round(world.clock.monotonic() - began);
   const messages = [...saidOf(name, result, spanText(tookMs)), ...bodyOf(result)];
   const good = result.kind === 'sent';
   if (!good) process.exitCode = exitFailed;
   if (json) printJson('channels test', testJson(name, result, { tookMs, messages }));
   else (good ? process.stdout : process.stderr).write(`${messages.join('\n')}\n`);
-  await channel.close?.();
+  await channel?.close?.();
 }
 
 function unknownChannel(name: string, names: readonly string[]): CommandError {
+  if (name === heartbeatArgument)
+    return new CommandError('unknown_name', 'No heartbeat is configured (alerts.heartbeat).');
   const known = names.length === 0 ? 'none is configured' : `configured: ${names.join(', ')}`;
   return new CommandError('unknown_name', `No channel is called ${name}; ${known}.`);
 }

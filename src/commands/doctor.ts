@@ -34,7 +34,7 @@ type Report = Answers['doctor'];
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description(
-      'check everything that Warmwarden needs: configuration, API, budget, store, channels, clock, permissions; sends no message and changes nothing',
+      'check everything that Warmwarden needs: configuration, API, budget, store, channels, clock, permissions; pings the heartbeat, sends no message and changes nothing',
     )
     .addOption(configOption('the configuration of the daemon'))
     .addOption(jsonOption())

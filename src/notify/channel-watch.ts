@@ -1,10 +1,11 @@
 // Watches the channels themselves: one that takes nothing for a while is an alert, sent through the others.
 
 import { step } from '../alert/engine.ts';
-import { channelsFailing } from '../alert/rules/channel-rule.ts';
+import { channelsFailing, heartbeatName } from '../alert/rules/channel-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import { noAccount } from '../model/alert.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
+import type { PingState } from './heartbeat.ts';
 import type { RecordingParts } from './parts.ts';
 import { recordAlerts } from './recorded-alerts.ts';
 
@@ -17,10 +18,11 @@ const everyMs = 30_000;
 const nothingKnown = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
 
 /** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
-export async function watchChannels(parts: ChannelWatchParts): Promise<number> {
+export async function watchChannels(parts: ChannelWatchParts, heartbeat: PingState | null = null): Promise<number> {
   const { world, fleet, channels, settings } = parts;
   // Of a process that has just started a channel may not have said anything: an alert about it goes on.
-  const states = channels().map(({ name }) => fleet.channel(name) ?? { name, ...nothingKnown });
+  const known = channels().map(({ name }) => fleet.channel(name) ?? { name, ...nothingKnown });
+  const states = [...known, ...(heartbeat ? [{ name: heartbeatName, ...heartbeat }] : [])];
   const { rules } = settings();
   const context = { command: world.command, zone: rules.timeZone };
   // A wrong password or key is no outage that may pass: nobody waits for it.

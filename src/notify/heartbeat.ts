@@ -1,11 +1,14 @@
 // The heartbeat: a GET to a dead man's switch while the guard works. Its silence is what alerts people.
 
 import { unheardSince } from '../alert/rules/channel-rule.ts';
+import type { SendResult } from '../channels/channel.ts';
 import { ask, resultOf } from '../channels/post.ts';
+import type { ChannelState } from '../fleet/fleet.ts';
 import type { Loops } from '../loop.ts';
 import { noAccount } from '../model/alert.ts';
 import { titleOf } from '../model/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
+import type { Clock } from '../world.ts';
 import type { NotifyParts } from './parts.ts';
 
 export interface HeartbeatSettings {
@@ -13,6 +16,11 @@ export interface HeartbeatSettings {
   readonly url: string;
   readonly intervalMs: number;
 }
+
+/** What came of the pings, as of messages. */
+export type PingState = Pick<ChannelState, 'lastSuccessAt' | 'failingSince' | 'lastFailure' | 'refusesSetup'>;
+
+const notPinged: PingState = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
 
 export interface HeartbeatParts extends NotifyParts {
   readonly settings: () => HeartbeatSettings | null;
@@ -31,9 +39,15 @@ export class Heartbeat {
   #wrong = '';
   /** A daemon that has just begun has not polled anybody yet. */
   #begun = false;
+  #pings = notPinged;
 
   constructor(parts: HeartbeatParts) {
     this.#parts = parts;
+  }
+
+  /** null: none is configured. */
+  get pings(): PingState | null {
+    return this.#parts.settings() && this.#pings;
   }
 
   /** One look, and one ping if all is well. Rejects when the store can't be written. Returns how long to wait, milliseconds. */
@@ -79,9 +93,16 @@ export class Heartbeat {
   /** null: it was taken. Otherwise why not, without the address. */
   async #ping(url: string): Promise<string | null> {
     const { clock } = this.#parts.world;
-    const signal = AbortSignal.timeout(pingDeadlineMs);
-    const result = resultOf(await clock.busy(() => ask({ method: 'GET', url, headers: {}, signal, now: clock.now() })));
-    return result.kind === 'sent' ? null : result.detail;
+    const { kind, detail = '' } = await clock.busy(() => pingOf(url, clock));
+    const now = clock.now();
+    if (kind === 'sent') {
+      this.#pings = { ...notPinged, lastSuccessAt: now };
+      return null;
+    }
+    const { lastSuccessAt, failingSince } = this.#pings;
+    const refusesSetup = kind === 'refused' || kind === 'gone';
+    this.#pings = { lastSuccessAt, failingSince: failingSince ?? now, lastFailure: detail, refusesSetup };
+    return detail;
   }
 
   #say(wrong: string): void {
@@ -91,4 +112,10 @@ export class Heartbeat {
     else log.warn({ reason: wrong }, 'The heartbeat stops.');
     this.#wrong = wrong;
   }
+}
+
+/** One ping. */
+export async function pingOf(url: string, clock: Clock): Promise<SendResult> {
+  const signal = AbortSignal.timeout(pingDeadlineMs);
+  return resultOf(await ask({ method: 'GET', url, headers: {}, signal, now: clock.now() }));
 }

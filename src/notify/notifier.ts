@@ -113,7 +113,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
     collecting,
     loops.create('sending the digest', () => digester.step()),
     loops.create('sending the heartbeat', () => heartbeat.step()),
-    loops.create('watching the channels', () => watchChannels(own)),
+    loops.create('watching the channels', () => watchChannels(own, heartbeat.pings)),
     loops.create('watching the silences', () => watchSilences(own)),
     loops.create('watching the tasks', () => watchTasks(own, loops)),
     watching,

@@ -246,9 +246,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   channel_failing: {
     means:
-      'A channel has accepted no message for 15 minutes while there was something to send, or its receiver refuses the password, key or address in the configuration. The other channels get this alert.',
+      'A channel has accepted no message for 15 minutes while there was something to send, or its receiver refuses the password, key or address in the configuration. The other channels get this alert. It fires for the heartbeat, too, when the address does not take the pings.',
     done: 'Its messages wait in the outbox, in order. Warmwarden retries them at growing intervals for a day.',
-    todo: 'Check the address and the receiver. See what it answers: `warmwarden channels test NAME`.',
+    todo: 'Check the address and the receiver. See what it answers: `warmwarden channels test NAME`, or `heartbeat` in place of the name.',
   },
   task_failing: {
     means:

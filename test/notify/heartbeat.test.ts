@@ -2,31 +2,9 @@
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { firing, sampleAlert, start } from '../alert/samples.ts';
+import { polled } from './polled.ts';
 import { startReceiver, status } from './receiver.ts';
 import { hookTo, type Rig, rigWith } from './rig.ts';
-
-function polled(rig: Rig): void {
-  rig.fleet.putAccount({
-    name: 'acme',
-    requestsPerMinute: 90,
-    limitPerMinute: 100,
-    lastSuccessAt: rig.clock.now(),
-    failingSince: null,
-    lastFailure: null,
-    keyRejected: false,
-    listed: true,
-    unlisted: [],
-    health: 'ok',
-    apiHealth: { status: 'ok', clockAheadMs: 0 },
-    queueLength: 0,
-    oldestDueAt: null,
-    forecast: null,
-    rejections: 0,
-    keyWrites: null,
-    throttledLastHour: 0,
-    watchedSince: start,
-  });
-}
 
 async function minutes(rig: Rig, count: number): Promise<void> {
   for (let minute = 0; minute < count; minute += 1) {

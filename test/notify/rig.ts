@@ -24,8 +24,8 @@ export interface Rig extends AsyncDisposable {
   readonly logged: string[];
   readonly tallied: string[];
   commit(...transitions: Parameters<MemoryOutbox['commit']>[0]): void;
-  /** Other channels, with the same settings. */
-  reconfigure(channels: readonly Channel[]): Promise<void>;
+  /** Other channels, with the same settings but for what is given. */
+  reconfigure(channels: readonly Channel[], change?: Partial<NotifierSettings>): Promise<void>;
 }
 
 interface RigOptions {
@@ -75,7 +75,7 @@ export function rigWith(
     pageUrl: null,
     apiOf: () => null,
   });
-  const reconfigure = (others: readonly Channel[]) => notifier.reconfigure(others, inForce);
+  const reconfigure: Rig['reconfigure'] = (others, change) => notifier.reconfigure(others, { ...inForce, ...change });
   notifier.start();
   const commit: Rig['commit'] = (...transitions) => {
     store.commit(transitions);

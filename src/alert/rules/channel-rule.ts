@@ -24,7 +24,10 @@ interface MessageContext {
   readonly zone: string;
 }
 
-/** One condition a channel, and one for each that is gone and still has an alert. */
+/** The name under which the heartbeat is watched: no channel can have it. */
+export const heartbeatName = 'the heartbeat';
+
+/** One condition a channel, the heartbeat among them, and one for each that is gone and still has an alert. */
 export function channelsFailing(
   channels: Iterable<ChannelHealth>,
   alerts: Iterable<Alert>,
@@ -35,7 +38,7 @@ export function channelsFailing(
   );
   for (const { rule, object } of alerts) {
     if (rule !== 'channel_failing' || object === null || conditions.has(object)) continue;
-    conditions.set(object, conditionOf(object, { active: false, title: `channel ${object} is no longer configured` }));
+    conditions.set(object, conditionOf(object, { active: false, title: `${namedIn(object)} is no longer configured` }));
   }
   return [...conditions.values()];
 }
@@ -60,18 +63,34 @@ function channelFailing(
   { name, failingSince, lastFailure, lastSuccessAt }: ChannelHealth,
   { command, zone }: MessageContext,
 ): Condition {
+  const isHeartbeat = name === heartbeatName;
   if (failingSince === null) {
-    const title = `channel ${name} accepts messages again`;
+    const title = `${namedIn(name)} ${isHeartbeat ? 'gets through' : 'accepts messages'} again`;
     return conditionOf(name, { active: lastSuccessAt === null ? 'unknown' : false, title });
+  }
+  const why = sentence(lastFailure ?? 'The reason is unknown');
+  if (isHeartbeat) {
+    const title = 'the heartbeat does not get through';
+    const sentences = [
+      `The address in alerts.heartbeat has taken no ping since ${momentText(failingSince, zone)}.`,
+      why,
+      'While it takes none, you are not notified when Warmwarden ends.',
+      `Test it: \`${command} channels test heartbeat\``,
+    ];
+    return { ...conditionOf(name, { active: true, title, sentences }), since: failingSince };
   }
   const sentences = [
     `The channel has accepted no message since ${momentText(failingSince, zone)}.`,
-    sentence(lastFailure ?? 'The reason is unknown'),
+    why,
     'Warmwarden keeps the messages in its outbox and sends them when the channel works again. The page lists those that stay undelivered.',
     `Test the channel: \`${command} channels test ${name}\``,
   ];
   const title = `channel ${name} does not accept messages`;
   return { ...conditionOf(name, { active: true, title, sentences }), since: failingSince };
+}
+
+function namedIn(name: string): string {
+  return name === heartbeatName ? name : `channel ${name}`;
 }
 
 function conditionOf(

@@ -1,8 +1,10 @@
 // The channels, without sending a message: what their own check says, else whether a connection comes about; and what waits for them.
+// The heartbeat is pinged.
 import { longestOf } from '../../channels/channel.ts';
 import { createChannel } from '../../channels/channels.ts';
 import { commandName } from '../../command-name.ts';
 import type { AlertsConfig, ChannelConfig } from '../../config/config.ts';
+import { pingOf } from '../../notify/heartbeat.ts';
 import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { sentence } from '../../wording/explain.ts';
 import { counted } from '../../wording/phrases.ts';
@@ -19,7 +21,7 @@ export async function examineChannels(alerts: AlertsConfig, known: Known | null)
   const none = channels('skipped', 'No channel is configured: no alert will be sent.');
   return [
     ...(alerts.channels.length === 0 ? [none] : examined),
-    ...(alerts.heartbeat === null ? [] : [reached('The heartbeat', await connectionFailure(alerts.heartbeat.url))]),
+    ...(alerts.heartbeat === null ? [] : [await examineHeartbeat(alerts.heartbeat.url)]),
     ...(known ?? []).flatMap(backlogOf),
   ];
 }
@@ -41,6 +43,14 @@ async function examineChannel(settings: ChannelConfig): Promise<Examined> {
   } finally {
     await channel.close?.();
   }
+}
+
+/** A ping is no message, and its service knows nothing else of us. */
+async function examineHeartbeat(url: string): Promise<Examined> {
+  const { kind, detail = '', answer } = await pingOf(url, systemClock());
+  return kind === 'sent'
+    ? channels('ok', `The heartbeat was pinged: the receiver answered ${answer?.status}.`)
+    : channels('problem', sentence(`The heartbeat does not get through: ${detail}`));
 }
 
 function tryIt(name: string): string {

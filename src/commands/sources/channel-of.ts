@@ -15,9 +15,14 @@ interface ChannelOf {
   readonly channel: ChannelConfig | null;
   /** Of all channels, in the order of the file. */
   readonly names: readonly string[];
+  /** Where the heartbeat goes, when it is asked for by its name and no channel has that; null: nowhere. */
+  readonly heartbeatUrl: string | null;
   /** The zone in which its messages give times. */
   readonly timeZone: string;
 }
+
+/** What the heartbeat is called on the command line. */
+export const heartbeatArgument = 'heartbeat';
 
 const alertsSchema = configSchema.pick({ alerts: true });
 const listPath = ['alerts', 'channels'] as const;
@@ -30,8 +35,9 @@ export function channelOf(path: string, name: string): ChannelOf {
   const source = readSource(path);
   if (!('tree' in source)) throw configurationError(path, source);
   const folder = dirname(resolve(path));
-  const { channels: written = [], time_zone } = alertsOf(source.tree);
-  const substitution = substitute({ alerts: { channels: written, time_zone } }, process.env, folder);
+  const { channels: written = [], time_zone, heartbeat: beat } = alertsOf(source.tree);
+  const heartbeat = name === heartbeatArgument && beat !== undefined ? { heartbeat: beat } : {};
+  const substitution = substitute({ alerts: { channels: written, time_zone, ...heartbeat } }, process.env, folder);
   const all = listOf(alertsOf(substitution.tree).channels);
   const index = all.findIndex((one) => nameOf(one) === name);
   const tree = { alerts: { ...alertsOf(substitution.tree), channels: index < 0 ? [] : [all[index]] } };
@@ -46,6 +52,7 @@ export function channelOf(path: string, name: string): ChannelOf {
   return {
     channel: checked.alerts.channels.map(buildChannel)[0] ?? null,
     names: all.flatMap((one) => nameOf(one) ?? []),
+    heartbeatUrl: index < 0 ? (checked.alerts.heartbeat?.url ?? null) : null,
     timeZone: checked.alerts.time_zone,
   };
 }
@@ -65,6 +72,7 @@ function at(finding: Finding, index: number): Finding {
 interface Alerts {
   readonly channels?: unknown;
   readonly time_zone?: unknown;
+  readonly heartbeat?: unknown;
 }
 
 function alertsOf(tree: unknown): Alerts {

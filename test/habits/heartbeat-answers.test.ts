@@ -1,0 +1,90 @@
+// A dead man's switch that does not take the ping protects nobody: people hear of it, and doctor and a test show it.
+import { expect, test } from 'vitest';
+import { shapes } from '../../src/commands/shapes/shapes.ts';
+import { minuteMs } from '../../src/model/time.ts';
+import { start } from '../alert/samples.ts';
+import { polled } from '../notify/polled.ts';
+import { startReceiver, status } from '../notify/receiver.ts';
+import { hookTo, rigWith } from '../notify/rig.ts';
+import { commandLine } from '../support/command-line.ts';
+import { Workplace } from '../support/process.ts';
+
+test.each([
+  ['404 is told within two minutes', 404, 2, true],
+  ['503 may pass: not yet after ten minutes', 503, 10, false],
+  ['503 is told after a quarter of an hour', 503, 18, true],
+] as const)('a heartbeat that answers %s', async (_what, code, minutes, told) => {
+  await using hook = await startReceiver(() => start);
+  await using switchOf = await startReceiver(() => start);
+  switchOf.answer = status(code);
+  await using rig = rigWith(hookTo(hook.url), { heartbeat: { url: switchOf.url, intervalMs: minuteMs / 2 } });
+  for (let minute = 0; minute < minutes; minute += 1) {
+    polled(rig);
+    await rig.clock.advance(minuteMs);
+  }
+  await rig.clock.advance(minuteMs / 2);
+  const alerts = () => hook.received.flatMap(({ body }) => JSON.parse(body).data.alerts as Record<string, unknown>[]);
+  const failing = { rule: 'channel_failing', status: 'firing', object: 'the heartbeat' };
+  const sentences = expect.arrayContaining([`The receiver answered ${code}.`]);
+  expect(alerts()).toMatchObject(told ? [{ ...failing, sentences }] : []);
+  expect(JSON.stringify(alerts())).not.toMatch(/T0P-SECRET|127\.0\.0\.1/);
+  if (!told) return;
+  switchOf.answer = status(200);
+  for (let minute = 0; minute < 7; minute += 1) {
+    polled(rig);
+    await rig.clock.advance(minuteMs);
+  }
+  expect(alerts().map((one) => one['status'])).toEqual(['firing', 'resolved']);
+});
+
+test('a heartbeat that is taken out of the configuration is no alert any more', async () => {
+  await using switchOf = await startReceiver(() => start);
+  switchOf.answer = status(404);
+  const heartbeat = { url: switchOf.url, intervalMs: minuteMs / 2 };
+  await using rig = rigWith(() => [], { heartbeat });
+  polled(rig);
+  await rig.clock.advance(3 * minuteMs);
+  expect([...rig.fleet.alerts()].map(({ object }) => object)).toEqual(['the heartbeat']);
+  await rig.reconfigure([], { heartbeat: null });
+  await rig.clock.advance(minuteMs);
+  expect([...rig.fleet.alerts()]).toEqual([]);
+});
+
+test('doctor and `channels test heartbeat` ping it', async () => {
+  await using switchOf = await startReceiver(() => start);
+  using place = new Workplace();
+  const config = place.configure({
+    accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_0123456789abcdef' }],
+    alerts: { heartbeat: { url: switchOf.url } },
+  });
+  const ask = async (...args: readonly string[]) => {
+    const { stdout, stderr, code } = await commandLine([...args, '--config', config]);
+    expect(stdout + stderr).not.toContain('T0P-SECRET');
+    return { stdout, stderr, code };
+  };
+  const doctor = async () => {
+    const { checks } = shapes.doctor.parse(JSON.parse((await ask('doctor', '--json')).stdout));
+    return checks
+      .filter(({ message }) => message.includes('heartbeat'))
+      .map(({ result, message }) => [result, message]);
+  };
+  const tryIt = () => ask('channels', 'test', 'heartbeat');
+  expect(await doctor()).toEqual([['ok', 'The heartbeat was pinged: the receiver answered 200.']]);
+  expect((await tryIt()).stdout).toMatch(/^The test of heartbeat succeeded after [\d.]+ m?s: HTTP 200\.\n/);
+  switchOf.answer = status(404, {}, 'not found');
+  expect(await doctor()).toEqual([['problem', 'The heartbeat does not get through: the receiver answered 404.']]);
+  expect(await tryIt()).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/: HTTP 404\..*\nThe receiver answered 404\.\n/s),
+  });
+  expect(switchOf.received).toHaveLength(4);
+});
+
+test('`channels test heartbeat` without one says so', async () => {
+  using place = new Workplace();
+  const config = place.configure({
+    accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_0123456789abcdef' }],
+  });
+  const { stderr, code } = await commandLine(['channels', 'test', 'heartbeat', '--config', config]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('No heartbeat is configured')]);
+});
