@@ -67,6 +67,27 @@ export function leave(alerts: Iterable<Alert>, now: EpochMs, why = mailboxLeft):
   return out;
 }
 
+/**
+ * Alerts of one account become another's: what is pending waits on, and people who were notified of what fires are not notified
+ * again. Receivers that keep alerts open get an end under the old name and a beginning under the new one.
+ */
+export function moveTo(account: string, alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
+  const out: Collected = { changed: [], dropped: [], transitions: [] };
+  for (const alert of alerts) {
+    const { fingerprint: movedFrom } = alert;
+    const moved = { ...alert, account, fingerprint: fingerprintOf({ ...alert, account }) };
+    if (alert.status === 'pending') out.dropped.push(movedFrom);
+    else {
+      const ended: Alert = { ...alert, status: 'resolved', resolvedAt: now, seen: 0 };
+      out.changed.push(ended);
+      out.transitions.push({ kind: 'resolved', at: now, alert: ended, foretold: true });
+      out.transitions.push({ kind: 'firing', at: now, alert: moved, movedFrom });
+    }
+    out.changed.push(moved);
+  }
+  return out;
+}
+
 /** A resolved alert is history: what comes after it is a new one. */
 function live(alert: Alert | undefined): Alert | undefined {
   return alert?.status === 'resolved' ? undefined : alert;

@@ -113,6 +113,7 @@ function newsOfOne(steps: readonly Transition[], { announced, muted }: Notificat
     // What nobody was notified of has no end to be announced either, unless it begins and ends in this very message.
     const begins = steps.some(({ kind, alert }) => kind !== 'resolved' && !muted(alert));
     if (known) return endAsTold(latest, known);
+    if (latest.foretold) return null;
     // The beginning of a failing store was announced without the store.
     const isBrief = latest.alert.rule !== 'store_failing';
     return begins ? { ...latest, ...(isBrief && { brief: true }) } : null;
@@ -121,7 +122,8 @@ function newsOfOne(steps: readonly Transition[], { announced, muted }: Notificat
   if (latest.kind !== 'firing' && latest.kind !== 'worsened') return latest;
   const worsened = steps.some(({ kind }) => kind === 'worsened');
   if (known) return worsened ? { ...latest, kind: 'worsened' } : null;
-  return { ...latest, kind: 'firing' };
+  const moved = steps.some(({ movedFrom }) => movedFrom !== undefined && announced.has(movedFrom));
+  return { ...latest, kind: 'firing', ...(moved && !worsened && { foretold: true }) };
 }
 
 /** While a message waited for its group its alert may have grown: a list got longer, a count rose. */

@@ -31,14 +31,14 @@ export function webhookSecret() {
   });
 }
 
-/** The mailbox API's base_url. Output: without a slash at its end. */
+/** The mailbox API's base_url. Output: without a slash at its end, and the same for one address however it is written. */
 export function baseUrl() {
   return z.string().transform((value, context) => {
     const wrong = urlComplaint(value);
     if (wrong) return refuse(context, wrong);
     if (/[?#]/.test(value)) return refuse(context, 'must have no ? and no #: paths are added to it');
     const trimmed = value.replace(/\/+$/, '');
-    if (!/\/v1$/i.test(trimmed)) return trimmed;
+    if (!/\/v1$/i.test(trimmed)) return new URL(trimmed).href.replace(/\/+$/, '');
     const wanted = trimmed.replace(/(\/v1)+$/i, '');
     return refuse(context, `must not end in /v1, because every path already begins with /v1: write ${wanted}`);
   });

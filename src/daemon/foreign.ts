@@ -3,7 +3,7 @@ import type { AccountConfig } from '../config/config.ts';
 import { noAccount } from '../model/alert.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
-import { showAnew, showWritten } from '../reload/duties.ts';
+import { showAnew, showWritten } from '../reload/shown.ts';
 import { accountScope } from '../replicas/membership.ts';
 import type { Seen } from '../store/elsewhere.ts';
 import type { Notifying } from './notifying.ts';

@@ -1,5 +1,7 @@
 // Opens what the other parts work on: the store, the picture as the last process left it, the metrics, the recipes.
 import { hostname } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
+import { moveTo } from '../alert/engine.ts';
 import type { Config } from '../config/config.ts';
 import { LiveConfig } from '../config/live.ts';
 import type { ValidConfig } from '../config/load.ts';
@@ -8,11 +10,14 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { Loops } from '../loop.ts';
 import type { MetricsSettings } from '../metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
+import { bothChanges } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { RecipeService } from '../model/recipe.ts';
 import { type OpenRecipes, openRecipes } from '../recipes/open.ts';
-import { endForgotten, fleetOf } from '../reload/duties.ts';
+import { endForgotten } from '../reload/duties.ts';
+import { knownAccount, renamesOf } from '../reload/moves.ts';
+import { fleetOf } from '../reload/shown.ts';
 import type { Store } from '../store/store.ts';
 import type { Teardowns } from '../teardowns.ts';
 import { version } from '../version.ts';
@@ -91,10 +96,29 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
 }
 
 /** The picture as the last process left it; alerts of accounts that are no longer configured end. */
-async function loadFleet(store: Store, { accounts }: Config, { clock }: World): Promise<Fleet> {
-  const left = await store.loadPicture();
+async function loadFleet(store: Store, { accounts }: Config, { clock, log }: World): Promise<Fleet> {
+  const known = await store.accounts.known();
+  const configured = accounts.map(knownAccount);
   // Whom the configurations of other replicas have is not known yet: see guard.ts.
-  if (store.membership.self === null) await endForgotten(store, left, { accounts, now: clock.now() });
+  const isAlone = store.membership.self === null;
+  const moves = isAlone ? renamesOf(known, configured) : [];
+  let left = await store.loadPicture();
+  if (moves.length > 0 || !configured.every((one) => known.some((was) => isDeepStrictEqual(was, one)))) {
+    const now = clock.now();
+    const alerts = moves
+      .map(({ from, to }) =>
+        moveTo(
+          to,
+          left.alerts.filter(({ account }) => account === from),
+          now,
+        ),
+      )
+      .reduce(bothChanges, { changed: [], dropped: [], transitions: [] });
+    await store.accounts.record({ accounts: configured, moves, alerts });
+    if (moves.length > 0) left = await store.loadPicture();
+    for (const { from, to } of moves) log.warn({ account: to, before: from }, 'the account had another name before');
+  }
+  if (isAlone) await endForgotten(store, left, { accounts, now: clock.now() });
   return fleetOf(left, accounts);
 }
 

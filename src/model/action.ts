@@ -123,3 +123,9 @@ export const alreadySo = 'no change needed';
 export function neededNoChange({ state, detail }: Action): boolean {
   return state === 'dropped' && detail === alreadySo;
 }
+
+/** The action once its mailbox is guarded under another account. */
+export function actionUnder<Any extends Action>(action: Any, account: string): Any {
+  const { displaced } = action;
+  return { ...action, account, ...(displaced && { displaced: { ...displaced, account } }) };
+}

@@ -119,6 +119,8 @@ export interface Transition {
   readonly brief?: boolean;
   /** The end of what was announced to end without a message: only for receivers that keep it open. */
   readonly foretold?: true;
+  /** It fired before, under this fingerprint, until its mailbox or account got another name: who knows of that is not notified. */
+  readonly movedFrom?: string;
   /** The end of what was also announced outside of an incident: a receiver may keep it open under its own name. */
   readonly alone?: true;
 }

@@ -1,4 +1,5 @@
 // The breaker's memory: which mailboxes under one base_url were acted on or are held. docs/guard.md, "When it does nothing, on purpose".
+import { accountOfKey, idOfKey, mailboxKey } from './mailbox.ts';
 import type { EpochMs } from './time.ts';
 
 /** A mailbox that was acted on, or is held for an action. */
@@ -44,4 +45,24 @@ export const closedBreaker: BreakerState = {
 /** The mailboxes that are held, the worst first. */
 export function heldEntries(state: BreakerState): readonly BreakerEntry[] {
   return state.entries.filter(({ held }) => held).sort((a, b) => b.weight - a.weight);
+}
+
+/** The state once mailboxes are guarded under other accounts. */
+export function moveEntries(
+  state: BreakerState,
+  moves: readonly { readonly from: string; readonly to: string; readonly ids: readonly string[] | null }[],
+): BreakerState {
+  const movedTo = (key: string) =>
+    moves.find(({ from, ids }) => from === accountOfKey(key) && (ids?.includes(idOfKey(key)) ?? true))?.to;
+  const keys = [...state.entries.map(({ key }) => key), ...state.released];
+  if (keys.every((key) => movedTo(key) === undefined)) return state;
+  const keyNow = (key: string) => mailboxKey(movedTo(key) ?? accountOfKey(key), idOfKey(key));
+  return {
+    ...state,
+    entries: state.entries.map((entry) => {
+      const account = movedTo(entry.key);
+      return account === undefined ? entry : { ...entry, account, key: keyNow(entry.key) };
+    }),
+    released: state.released.map(keyNow),
+  };
 }

@@ -1,5 +1,5 @@
 // What we believe about a mailbox and an account, and since when.
-import type { Action } from './action.ts';
+import { type Action, actionUnder } from './action.ts';
 import type {
   BlacklistAnswer,
   DnsAnswer,
@@ -65,13 +65,17 @@ export function namedMailbox(
 ): { readonly mailbox: MailboxState } | { readonly wrong: string } {
   const all = [...mailboxes];
   const [mailbox, ...others] = all.filter((one) => isCalled(name, one));
-  if (!mailbox)
-    return {
-      wrong: `No guarded mailbox is called ${name}.${suggestion(
-        name.slice(name.indexOf('/') + 1),
-        all.map(({ email }) => email),
-      )}`,
-    };
+  if (!mailbox) {
+    const named = name.slice(name.indexOf('/') + 1);
+    const elsewhere = named === name ? undefined : all.find((one) => isCalled(named, one));
+    const hint = elsewhere
+      ? ` Account ${elsewhere.account} guards ${elsewhere.email}: name ${elsewhere.account}/${elsewhere.email}.`
+      : suggestion(
+          named,
+          all.map(({ email }) => email),
+        );
+    return { wrong: `No guarded mailbox is called ${name}.${hint}` };
+  }
   if (others.length === 0) return { mailbox };
   const names = [mailbox, ...others].map(({ account, email }) => `${account}/${email}`);
   return { wrong: `${name} is ambiguous: name one of ${names.join(', ')}.` };
@@ -97,6 +101,26 @@ export interface MailboxState {
   readonly action: Action | null;
   /** What others changed lately, the oldest first; at most changesShown. */
   readonly changes: readonly Change[];
+}
+
+/** The mailbox once it is guarded under another account, with all that is known of it. */
+export function mailboxUnder(mailbox: MailboxState, account: string): MailboxState {
+  const { action, memory } = mailbox;
+  const posts = memory?.unseenPosts?.map((post) => ({ ...post, action: actionUnder(post.action, account) }));
+  return {
+    ...mailbox,
+    account,
+    action: action && actionUnder(action, account),
+    memory: memory && posts ? { ...memory, unseenPosts: posts } : memory,
+  };
+}
+
+/** A mailbox of an account's list that another account of the same API guards. */
+export interface GuardedElsewhere {
+  readonly id: string;
+  readonly email: string;
+  /** The account that guards it. */
+  readonly account: string;
 }
 
 /** One word for the state of a mailbox: the same in metrics, JSON, recipes, the terminal and on the page. */
@@ -156,6 +180,8 @@ export interface AccountState {
   readonly listFailing?: ListFailure | null;
   /** The mailboxes that the configuration names one by one and that the newest list does not have. */
   readonly unlisted: readonly string[];
+  /** Those of the newest list that another account of the API guards. Absent: none. */
+  readonly guardedElsewhere?: readonly GuardedElsewhere[];
   readonly health: 'ok' | 'other' | 'unknown';
   readonly apiHealth: ApiHealth;
   readonly queueLength: number;

@@ -5,6 +5,7 @@ import type { Turns } from '../commit/turns.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import type { Route } from '../model/answers.ts';
+import type { MailboxState } from '../model/mailbox.ts';
 import type { MailboxPattern } from '../model/mailbox-pattern.ts';
 import type { MeasuredRoute, StaleMeasurement } from '../model/measurement.ts';
 import type { Policy } from '../model/policy.ts';
@@ -36,6 +37,14 @@ export interface ConfiguredPatterns {
   readonly accounts: readonly string[];
 }
 
+/** The other accounts under the same API. */
+export interface OtherAccounts {
+  /** Mailboxes that one of them guarded are guarded by this account from now on. */
+  readonly tookFrom: (account: string, mailboxes: readonly MailboxState[]) => void;
+  /** This account has lost mailboxes that others may have: they read their lists again. */
+  readonly askLists: () => void;
+}
+
 /** An account as the configuration has it, without what it takes to talk to its API. */
 export interface GuardedAccount {
   readonly account: string;
@@ -52,8 +61,9 @@ export interface GuardedAccount {
   readonly rules: () => RuleSettings;
   /** The base_url: its breaker admits the actions of all accounts under it. */
   readonly api: string;
-  /** The accounts under it now. */
+  /** The accounts under it now, in the order of the file. */
   readonly accountsOfApi: () => readonly string[];
+  readonly others: OtherAccounts;
 }
 
 export interface RecorderOptions extends GuardedAccount {

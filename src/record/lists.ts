@@ -1,16 +1,18 @@
 // A mailbox list becomes committed facts: who is new, changed, absent, gone, and the alerts that this moves.
 import { withdraw } from '../guard/breaker.ts';
-import type { AlertChanges } from '../model/alert.ts';
+import { actionUnder } from '../model/action.ts';
+import { type AlertChanges, bothChanges } from '../model/alert.ts';
 import type { MailboxList, Observed } from '../model/answers.ts';
-import type { BreakerState } from '../model/breaker.ts';
-import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { type BreakerState, moveEntries } from '../model/breaker.ts';
+import { type GuardedElsewhere, type MailboxState, mailboxKey, mailboxUnder } from '../model/mailbox.ts';
 import { idlePatterns, idleText } from '../model/mailbox-pattern.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { ListRecord, StoredBreaker } from '../store/records.ts';
+import type { ListRecord, Move, StoredBreaker } from '../store/records.ts';
 import { inTurns, nextTurn, turnAfter } from '../world.ts';
 import type { AccountAlerts, Listed } from './account-alerts.ts';
 import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
+import { alertsMoved, type Rival, rivalOf } from './guards.ts';
 import { isActive } from './plan.ts';
 import { withHistory } from './returning.ts';
 import { type RosterChanges, Rosters } from './roster.ts';
@@ -23,6 +25,15 @@ export interface ListsParts {
   readonly putAlerts: (alerts: AlertChanges) => void;
   /** The mailbox has left. */
   readonly left: (id: string) => void;
+}
+
+type ListMove = Move & { readonly ids: readonly string[] };
+
+/** What follows from a list. */
+interface Following extends Pick<Listed, 'breaker' | 'idle'> {
+  readonly alerts: AlertChanges;
+  readonly moves: readonly ListMove[];
+  readonly at: EpochMs;
 }
 
 /** Of one account. Everything is to be called within a turn. */
@@ -43,43 +54,55 @@ export class Lists {
   async listed(list: Observed<MailboxList>): Promise<RosterChanges> {
     const { account, selects, expects } = this.#parts.account;
     const known = this.#rooms.group.mailboxesOf(account);
-    const expected = { selects, expects: expects() };
+    const rivals = this.#rivalsIn(list);
+    const elsewhere = new Map(
+      [...rivals].flatMap(([id, { mailbox, stays }]) => (stays && selects(mailbox) ? [[id, nameOf(mailbox)]] : [])),
+    );
+    const expected = { selects, elsewhere, expects: expects() };
     const changes = this.#rosters.compare({ account, known, list, ...expected, absentSince: this.#absentSince });
     await turnAfter(list.answer.mailboxes);
-    const arrived = await this.#remembering(changes);
+    const { arrived, moves } = await this.#remembering(changes, rivals);
     const { changed, absent, left } = changes;
     // What is remembered of those who are back, what follows from the list, and what is shown of it: a turn each.
     if (arrived.length + absent.length + left.length > 0) await nextTurn();
-    const breaker = this.#withoutLeft(left);
+    const breaker = this.#breakerAfter(left, moves);
+    const moved = moves.map(({ from, to, ids }) =>
+      alertsMoved(this.#rooms.fleet, { from, to, ids: new Set(ids) }, list.at),
+    );
     const idle = this.#idleIn(list.answer, changes);
-    const alerts = await this.#parts.alerts.listed(changes, { breaker, idle, now: list.at });
+    const alerts = moved.reduce(bothChanges, await this.#parts.alerts.listed(changes, { breaker, idle, now: list.at }));
     const news = arrived.length + absent.length + left.length + alerts.changed.length + alerts.dropped.length;
     if (news === 0 && changed.every((mailbox) => this.#mayWait(mailbox))) {
       for (const mailbox of changed) this.#stage(mailbox);
-    } else await this.#record({ ...changes, arrived }, { alerts, breaker, idle, at: list.at });
+    } else await this.#record({ ...changes, arrived }, { alerts, breaker, idle, moves, at: list.at });
     return { ...changes, arrived };
   }
 
-  async #record(
-    changes: RosterChanges,
-    {
-      alerts,
-      breaker,
-      idle,
-      at,
-    }: { readonly alerts: AlertChanges; readonly at: EpochMs } & Pick<Listed, 'breaker' | 'idle'>,
-  ): Promise<void> {
+  /** What other accounts of the API have of the mailboxes in the list, by id. */
+  #rivalsIn({ at: now, answer }: Observed<MailboxList>): ReadonlyMap<string, Rival> {
+    const { account, accountsOfApi } = this.#parts.account;
+    const accounts = accountsOfApi();
+    const rivals = new Map<string, Rival>();
+    if (accounts.length < 2) return rivals;
+    for (const { id } of answer.mailboxes) {
+      const rival = rivalOf(id, { fleet: this.#rooms.fleet, account, accounts, now });
+      if (rival) rivals.set(id, rival);
+    }
+    return rivals;
+  }
+
+  async #record(changes: RosterChanges, { alerts, breaker, idle, moves, at }: Following): Promise<void> {
     const { fleet, store } = this.#rooms;
     const { account, api } = this.#parts.account;
     const { arrived, changed, absent, left } = changes;
     const present = [...arrived, ...changed];
     const recordOf = (breaker: BreakerState | null, alerts: AlertChanges): ListRecord => {
       const moved = breaker && { api, state: breaker, before: fleet.breaker(api), again };
-      return { account, present, absent, left, leftAt: at, alerts, breaker: moved };
+      return { account, moves, present, absent, left, leftAt: at, alerts, breaker: moved };
     };
     const again = async (stored: StoredBreaker) => {
       showStored(fleet, api, stored);
-      const breaker = this.#withoutLeft(left);
+      const breaker = this.#breakerAfter(left, moves);
       record = recordOf(breaker, await this.#parts.alerts.listed(changes, { breaker, idle, now: at }));
       return record;
     };
@@ -87,6 +110,7 @@ export class Lists {
     await store.recordList(record);
     if (record.breaker) fleet.putBreaker(api, record.breaker.state);
     await nextTurn();
+    this.#showMoved(moves);
     for (const mailbox of present) this.#absentSince.delete(mailbox.id);
     for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, at);
     await inTurns([...present, ...absent], (piece) => {
@@ -129,17 +153,58 @@ export class Lists {
     this.#rooms.group.stage(mailbox, { answered: 'mailboxes', decision: null }, { committed: put, lost: () => {} });
   }
 
-  /** The arrived mailboxes; those that come back with what they were remembered by. */
-  async #remembering({ arrived, absent, gone }: RosterChanges): Promise<readonly MailboxState[]> {
-    if (arrived.length === 0) return arrived;
-    const departed = await this.#rooms.store.departed(this.#parts.account.account, arrived);
-    return withHistory(arrived, [...departed, ...absent, ...gone]);
+  /** They are shown under the account that guards them now, with their newest actions. */
+  #showMoved(moves: readonly ListMove[]): void {
+    const { fleet } = this.#rooms;
+    for (const { from, to, ids } of moves) {
+      const mailboxes = ids.flatMap((id) => fleet.mailbox(from, id) ?? []);
+      for (const mailbox of mailboxes) {
+        for (const action of fleet.actionsOf(mailbox)) fleet.putAction(actionUnder(action, to));
+        fleet.removeMailbox(from, mailbox.id);
+      }
+      this.#parts.account.others.tookFrom(from, mailboxes);
+    }
   }
 
-  /** The breaker without those who left; null when that changes nothing. */
-  #withoutLeft(left: readonly MailboxState[]): BreakerState | null {
+  /** The arrived mailboxes: those that come back, or come from another account, with what they were remembered by. */
+  async #remembering(
+    { arrived, absent, gone }: RosterChanges,
+    rivals: ReadonlyMap<string, Rival>,
+  ): Promise<{ readonly arrived: readonly MailboxState[]; readonly moves: readonly ListMove[] }> {
+    if (arrived.length === 0) return { arrived, moves: [] };
+    const { account, api, accountsOfApi } = this.#parts.account;
+    const strangers = arrived.filter(({ id }) => !rivals.has(id));
+    const departed = await this.#rooms.store.departed(account, strangers, { api, guarded: accountsOfApi() });
+    const own = withHistory(
+      strangers,
+      [...departed, ...absent, ...gone].map((mailbox) => mailboxUnder(mailbox, account)),
+    );
+    const byId = new Map(own.map((mailbox) => [mailbox.id, mailbox]));
+    const taken = arrived.flatMap(({ id }) => rivals.get(id)?.mailbox ?? []);
+    const withAll = ({ id, email, entry }: MailboxState, before: MailboxState) => ({
+      ...mailboxUnder(before, account),
+      ...{ id, email, entry, missingLists: 0 },
+    });
+    const from = Map.groupBy([...taken, ...departed.filter(({ id }) => byId.has(id))], (one) => one.account);
+    from.delete(account);
+    return {
+      arrived: arrived.map((mailbox) => {
+        const rival = rivals.get(mailbox.id);
+        return rival ? withAll(mailbox, rival.mailbox) : (byId.get(mailbox.id) ?? mailbox);
+      }),
+      moves: [...from].map(([name, mailboxes]) => ({ from: name, to: account, ids: mailboxes.map(({ id }) => id) })),
+    };
+  }
+
+  /** The breaker without those who left, and with those who came under their new account; null when that changes nothing. */
+  #breakerAfter(left: readonly MailboxState[], moves: readonly ListMove[]): BreakerState | null {
     const before = this.#rooms.fleet.breaker(this.#parts.account.api);
-    const after = left.reduce((state, { account, id }) => withdraw(state, mailboxKey(account, id)), before);
+    const without = left.reduce((state, { account, id }) => withdraw(state, mailboxKey(account, id)), before);
+    const after = moveEntries(without, moves);
     return after === before ? null : after;
   }
+}
+
+function nameOf({ account, id, email }: MailboxState): GuardedElsewhere {
+  return { account, id, email };
 }

@@ -46,7 +46,7 @@ export class Recorder {
       alerts: this.#alerts,
       put: (mailbox) => this.#put(mailbox),
       putAlerts: (alerts) => this.#showAlerts(alerts),
-      left: (id) => this.#left(id),
+      left: (id) => this.left(id),
     });
   }
 
@@ -314,7 +314,13 @@ export class Recorder {
     return this.#inTurn(null, () => this.#rooms.world.clock.busy(() => this.#lists.listed(list)));
   }
 
-  #left(id: string): void {
+  /** Mailboxes that are in the picture already are this account's from now on. To be called within a turn. */
+  joined(mailboxes: readonly MailboxState[]): void {
+    for (const mailbox of mailboxes) this.#put(mailbox);
+  }
+
+  /** It is not this account's any more. To be called within a turn. */
+  left(id: string): void {
     this.#rooms.fleet.removeMailbox(this.#options.account, id);
     this.#alerts.left(id);
     this.#order.forget(id);

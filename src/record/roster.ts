@@ -1,7 +1,7 @@
 // Compares a mailbox list with the mailboxes that we know: who is new, changed, absent, gone. Pure. docs/faults.md H23, S8.
 import type { ListShortage } from '../alert/rules/account-rules.ts';
 import { isSameEntry, type MailboxEntry, type MailboxList, type Observed } from '../model/answers.ts';
-import type { MailboxState } from '../model/mailbox.ts';
+import type { GuardedElsewhere, MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, hourMs } from '../model/time.ts';
 import { newMailbox, withLimits } from './observe.ts';
 import { replacedOf } from './returning.ts';
@@ -31,6 +31,8 @@ export interface RosterChanges {
   readonly missed: readonly MailboxState[];
   /** Names of the configuration that are no mailbox's; null when the list can't say. */
   readonly unlisted: readonly string[] | null;
+  /** Those that another account of the API guards. */
+  readonly elsewhere: readonly GuardedElsewhere[];
   /** Why the list is not believed to be whole; null when it is. */
   readonly shortage: ListShortage | null;
   /** Whose entry gives a reason to ask at once, and for what. */
@@ -53,6 +55,8 @@ export interface Roster {
   readonly known: readonly MailboxState[];
   readonly list: Observed<MailboxList>;
   readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
+  /** Those of the list that another account of the API guards: they are not this account's. */
+  readonly elsewhere: ReadonlyMap<string, GuardedElsewhere>;
   /** The mailboxes that the configuration names one by one. */
   readonly expects: readonly string[];
   /** Since when a mailbox is absent, by id. */
@@ -86,7 +90,17 @@ export class Rosters {
   }
 }
 
-const nothing = { arrived: [], changed: [], absent: [], left: [], gone: [], missed: [], shortage: null, stirred: [] };
+const nothing = {
+  elsewhere: [],
+  arrived: [],
+  changed: [],
+  absent: [],
+  left: [],
+  gone: [],
+  missed: [],
+  shortage: null,
+  stirred: [],
+};
 
 /** Whether each mailbox still says what it said then, and is still selected and on the list. */
 function isAsKnown({ known, selects }: Roster, entries: readonly MailboxEntry[]): boolean {
@@ -99,8 +113,10 @@ function isAsKnown({ known, selects }: Roster, entries: readonly MailboxEntry[])
  * What a list changes. A truncated list says nothing about those who are not in it. A mailbox that the configuration
  * no longer selects has left, whatever the list says.
  */
-export function compareRoster({ account, known, list, selects, expects, absentSince }: Roster): RosterChanges {
+export function compareRoster({ account, known, list, expects, absentSince, ...roster }: Roster): RosterChanges {
   const at = list.at;
+  const selects: Roster['selects'] = (mailbox) => roster.selects(mailbox) && !roster.elsewhere.has(mailbox.id);
+  const elsewhere = [...roster.elsewhere.values()];
   const ours = known.every(selects) ? known : known.filter(selects);
   const excluded = ours === known ? [] : known.filter((mailbox) => !selects(mailbox));
   const unseen = new Unseen(ours);
@@ -133,7 +149,7 @@ export function compareRoster({ account, known, list, selects, expects, absentSi
   if (list.answer.truncated) {
     const shortage = { listed, missing: [], truncated: true };
     const nobody = { absent: [], left: excluded, gone: [], missed: [], unlisted: null };
-    return { arrived, changed, repeated, ...nobody, shortage, stirred };
+    return { arrived, changed, repeated, ...nobody, elsewhere, shortage, stirred };
   }
   const missing = unseen.all().map((mailbox) => ({ ...mailbox, missingLists: mailbox.missingLists + 1 }));
   const since = (mailbox: MailboxState) => absentSince.get(mailbox.id) ?? at;
@@ -150,11 +166,12 @@ export function compareRoster({ account, known, list, selects, expects, absentSi
   const lacking = absent.filter(({ id }) => !replaced.has(id));
   const unlisted = unlistedNames(expects, expects.length === 0 ? [] : [...list.answer.mailboxes, ...absent]);
   // Names that are not there are reported one by one.
-  const isNobody = arrived.length + changed.length + repeated.length + absent.length + unlisted.length === 0;
+  const isNobody =
+    arrived.length + changed.length + repeated.length + absent.length + unlisted.length + elsewhere.length === 0;
   const isLoss = doubtful && lacking.length > 0;
   const shortage = isLoss || isNobody ? { listed, missing: lacking, truncated: false } : null;
   const left = [...excluded, ...gone];
-  return { arrived, changed, repeated, absent, left, gone, missed, unlisted, shortage, stirred };
+  return { arrived, changed, repeated, absent, left, gone, missed, unlisted, elsewhere, shortage, stirred };
 }
 
 /** Known mailboxes that a list has not named yet. A map of all of them is made for a list in another order alone. */

@@ -6,26 +6,23 @@ import { Turns } from '../commit/turns.ts';
 import type { AccountConfig, Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { expectedNames, patternsOf, policyOf, resolvePolicy, routePatterns, selects } from '../config/mailbox-rules.ts';
-import { Fleet } from '../fleet/fleet.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
 import { MailboxApi } from '../mailbox-api/client.ts';
 import { noAccount } from '../model/alert.ts';
 import { routes } from '../model/answers.ts';
-import { closedBreaker } from '../model/breaker.ts';
 import { errorText } from '../model/error-text.ts';
 import type { BudgetLedger } from '../model/ledger.ts';
-import { mailboxKey } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../record/breakers.ts';
-import type { ConfiguredPatterns, RecorderRooms } from '../record/guarded-account.ts';
+import type { ConfiguredPatterns, OtherAccounts, RecorderRooms } from '../record/guarded-account.ts';
 import { inheritedWaitMs } from '../replicas/inheritance.ts';
 import { accountOf, accountScope, type Membership, type Taking } from '../replicas/membership.ts';
 import { cronSchedule } from '../schedule.ts';
-import type { MailboxKeys } from '../store/database.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
 import { AccountWatch, type AccountWatchOptions } from '../watch/account-watch.ts';
 import { statsDaysOf } from './impact.ts';
+import { showAnew } from './shown.ts';
 
 interface Duty {
   readonly watch: AccountWatch;
@@ -272,6 +269,15 @@ export class Duties {
     await Promise.all(this.watches.map((watch) => watch.stop()));
   }
 
+  #othersOf({ name, baseUrl }: AccountConfig): OtherAccounts {
+    return {
+      tookFrom: (from, mailboxes) => this.watchOf(from)?.lose(mailboxes),
+      askLists: () => {
+        for (const other of this.#live.accountsOf(baseUrl)) if (other !== name) this.watchOf(other)?.askList();
+      },
+    };
+  }
+
   #watch(account: AccountConfig, how: Taking | null): { readonly watch: AccountWatch; readonly api: MailboxApi } {
     const { poll, api: answers } = this.#live.config;
     const client = { ...account, account: account.name, statsDays: statsDaysOf(account) };
@@ -295,6 +301,7 @@ export class Duties {
         rules: () => this.#live.config.alerts.rules,
         api: account.baseUrl,
         accountsOfApi: () => this.#live.accountsOf(account.baseUrl),
+        others: this.#othersOf(account),
       },
     );
     return { watch, api };
@@ -339,55 +346,4 @@ export async function endForgotten(
     notGuarded,
   );
   if (ends.changed.length + ends.dropped.length > 0) await store.recordAlerts(ends);
-}
-
-/** The picture as the last process left it, without the accounts that the configuration no longer has. */
-export function fleetOf(picture: StoredPicture, accounts: readonly AccountName[]): Fleet {
-  const fleet = new Fleet();
-  for (const alert of picture.alerts) if (alert.account === noAccount) fleet.putAlert(alert);
-  // Those that the configuration no longer has are withdrawn: see Duties.withdrawUnguarded.
-  for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
-  for (const silence of picture.silences) fleet.putSilence(silence);
-  for (const incident of picture.incidents) fleet.putIncident(incident);
-  for (const off of picture.writesOff) fleet.putWritesOff(off);
-  showAccounts(fleet, picture, accounts);
-  return fleet;
-}
-
-/** What is shown of accounts is as it is stored. */
-export function showAnew(fleet: Fleet, picture: StoredPicture, accounts: readonly AccountName[]): void {
-  for (const { name } of accounts) fleet.clearAccount(name);
-  showAccounts(fleet, picture, accounts);
-  for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
-}
-
-/** The same of accounts of which the picture has only the mailboxes that were written since they were shown. */
-export function showWritten(
-  fleet: Fleet,
-  picture: StoredPicture,
-  written: readonly MailboxKeys[],
-  accounts: readonly AccountName[],
-): void {
-  const here = new Set(picture.mailboxes.map(({ account, id }) => mailboxKey(account, id)));
-  const names = new Set(accounts.map(({ name }) => name));
-  for (const { account, ids } of written)
-    for (const id of ids)
-      if (names.has(account) && !here.has(mailboxKey(account, id))) fleet.removeMailbox(account, id);
-  const stored = new Set(picture.alerts.map(({ fingerprint }) => fingerprint));
-  for (const name of names)
-    for (const { fingerprint } of [...fleet.alertsOf(name)])
-      if (!stored.has(fingerprint)) fleet.removeAlert(fingerprint);
-  showAccounts(fleet, picture, accounts);
-}
-
-/** Brings accounts into the picture, as the last process or configuration left them. */
-export function showAccounts(fleet: Fleet, picture: StoredPicture, accounts: readonly AccountName[]): void {
-  const names = new Set(accounts.map((account) => account.name));
-  const shown = new Map(fleet.breakers());
-  const apis = new Set(accounts.map((account) => account.baseUrl).filter((api) => !shown.has(api)));
-  for (const mailbox of picture.mailboxes) if (names.has(mailbox.account)) fleet.putMailbox(mailbox);
-  for (const alert of picture.alerts) if (names.has(alert.account)) fleet.putAlert(alert);
-  for (const api of apis) fleet.putBreaker(api, closedBreaker);
-  for (const { api, state } of picture.breakers) if (apis.has(api)) fleet.putBreaker(api, state);
-  for (const action of picture.actions) if (names.has(action.account)) fleet.putAction(action);
 }

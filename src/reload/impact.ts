@@ -7,7 +7,9 @@ import type { Setting } from '../config/settings.ts';
 import { changesBetween, type SettingChange } from '../config/settings.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
+import type { Move } from '../store/records.ts';
 import type { Pacer } from '../world.ts';
+import { isMoved } from './moves.ts';
 
 export interface Impact {
   /** Names of accounts. */
@@ -81,16 +83,18 @@ export function statsDaysOf(account: AccountConfig): number {
   return Math.min(Math.max(30, ...windows), 90);
 }
 
-/** Known mailboxes that another configuration guards no more. */
+/** Known mailboxes that another configuration guards no more, whatever the account. */
 export async function droppedBy(
   after: Config,
   known: Iterable<MailboxState>,
+  moves: readonly Move[],
   pacer: Pacer,
 ): Promise<readonly MailboxState[]> {
   const accounts = new Map(after.accounts.map((account) => [account.name, account]));
   const dropped: MailboxState[] = [];
   for (const mailbox of [...known]) {
     if (pacer.due()) await pacer.turn();
+    if (isMoved(moves, mailbox)) continue;
     const account = accounts.get(mailbox.account);
     if (!account || !selects(account, mailbox)) dropped.push(mailbox);
   }

@@ -6,10 +6,12 @@ import { type Alert, accountsOf, noAccount } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { judgeMailbox } from '../record/observe.ts';
+import type { Move } from '../store/records.ts';
 import { decisionWords } from '../wording/decision-words.ts';
 import { counted } from '../wording/phrases.ts';
 import type { Pacer } from '../world.ts';
 import { droppedBy, isReruled } from './impact.ts';
+import { isMoved, leftChangedText } from './moves.ts';
 
 /** More than this of a kind are counted, not named. */
 const named = 10;
@@ -18,6 +20,7 @@ const named = 10;
 interface Change {
   readonly before: Config;
   readonly after: Config;
+  readonly moves: readonly Move[];
 }
 
 export interface Preview {
@@ -28,12 +31,19 @@ export interface Preview {
 }
 
 /** What changes for the mailboxes that are known. The event loop gets its turns between the mailboxes. */
-export async function previewOf({ before, after }: Change, fleet: Fleet, now: EpochMs, pacer: Pacer): Promise<Preview> {
-  const dropped = await droppedBy(after, fleet.mailboxes(), pacer);
+export async function previewOf(
+  { before, after, moves }: Change,
+  fleet: Fleet,
+  now: EpochMs,
+  pacer: Pacer,
+): Promise<Preview> {
+  const dropped = await droppedBy(after, fleet.mailboxes(), moves, pacer);
   const gone = new Set(dropped.map(({ account, id }) => `${account}/${id}`));
   const accounts = new Set(after.accounts.map(({ name }) => name));
   const leaves = ({ account, mailboxId }: Alert) =>
-    account !== noAccount && (!accounts.has(account) || (mailboxId !== null && gone.has(`${account}/${mailboxId}`)));
+    account !== noAccount &&
+    !isMoved(moves, { account, id: mailboxId ?? '' }) &&
+    (!accounts.has(account) || (mailboxId !== null && gone.has(`${account}/${mailboxId}`)));
   const ending: Alert[] = [];
   for (const alert of [...fleet.alerts()]) {
     if (pacer.due()) await pacer.turn();
@@ -53,6 +63,7 @@ export async function previewOf({ before, after }: Change, fleet: Fleet, now: Ep
       dropped.map(({ account, email }) => `${account}/${email} is no longer guarded`),
       ['more mailbox is no longer guarded', 'more mailboxes are no longer guarded'],
     ),
+    ...leftChangedText(dropped),
     ...atMost(
       ending.map(({ facts }) => `the alert "${facts.title}" ends`),
       ['more alert ends', 'more alerts end'],

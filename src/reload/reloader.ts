@@ -9,10 +9,11 @@ import { errorText } from '../model/error-text.ts';
 import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import { failed, invalid, noChange, stopsAt } from '../operator/plan.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
-import { counted } from '../wording/phrases.ts';
+import type { Move } from '../store/records.ts';
+import { counted, listText } from '../wording/phrases.ts';
 import { createPacer, type Pacer } from '../world.ts';
 import { recordChannelsGone, recordDisarming } from './disarming.ts';
-import { type Duties, showAccounts } from './duties.ts';
+import type { Duties } from './duties.ts';
 import {
   droppedBy,
   type Impact,
@@ -22,10 +23,13 @@ import {
   looksLikeAMistake,
   needingRestart,
 } from './impact.ts';
+import { isMoved, movesOf, movesText, swappedAccounts } from './moves.ts';
+import { moveMailboxes } from './moving.ts';
 import { OneWaiting } from './one-waiting.ts';
 import { previewOf } from './preview.ts';
 import { Recording } from './recording.ts';
 import { recordReloadAlert } from './reload-alert.ts';
+import { showAccounts } from './shown.ts';
 
 /** A reload looks at every mailbox; after so long the event loop gets a turn. */
 const sliceMs = 4;
@@ -122,21 +126,22 @@ export class Reloader {
       const problems = loaded.problems.map((problem) => formatProblem(source.file, problem));
       return this.#refuse(problems, request);
     }
-    const mistakes = force ? [] : await this.#mistakesIn(loaded.config, pacer);
+    const moves = movesOf(live.config, loaded.config, fleet);
+    const mistakes = force ? [] : await this.#mistakesIn(loaded.config, moves, pacer);
     if (mistakes.length > 0) return this.#refuse(mistakes, request);
     if (pacer.due()) await pacer.turn();
     const impact = impactOf(live.config, loaded.config);
     if (pacer.due()) await pacer.turn();
     const waiting = needingRestart(source.started.settings, loaded.settings);
     if (pacer.due()) await pacer.turn();
-    const said = this.#describe(loaded, impact, waiting);
+    const said = this.#describe(loaded, { impact, moves }, waiting);
     if (pacer.due()) await pacer.turn();
-    const change = { before: live.config, after: loaded.config };
+    const change = { before: live.config, after: loaded.config, moves };
     const { sentences: preview, counts } = await previewOf(change, fleet, world.clock.now(), pacer);
     const effect = said.length + preview.length === 0 ? [nothingNew(source.file)] : [...said, ...preview];
     const stopped = stopsAt({ effect, about: effect, counts }, request);
     if (stopped) return stopped;
-    const troubles = await this.#swap(loaded, impact, by);
+    const troubles = await this.#swap(loaded, { impact, moves }, by);
     world.log.info({ file: source.file, by, ...impact, changes: said, problems: troubles }, 'configuration reloaded');
     taken(loaded);
     await this.#showProblems([]);
@@ -145,15 +150,17 @@ export class Reloader {
   }
 
   /** What the configuration takes away that is more likely to be a mistake, in sentences. */
-  async #mistakesIn(config: Config, pacer: Pacer): Promise<readonly string[]> {
+  async #mistakesIn(config: Config, moves: readonly Move[], pacer: Pacer): Promise<readonly string[]> {
     const { source, live } = this.#parts;
     const { fleet, world } = this.#parts.rooms;
-    const dropped = (await droppedBy(config, fleet.mailboxes(), pacer)).length;
+    const dropped = (await droppedBy(config, fleet.mailboxes(), moves, pacer)).length;
+    const swapped = swappedAccounts(live.config, config);
     const channels = lastChannelsGone(live.config, config);
     const removed = `the ${channels.length === 1 ? 'channel' : 'channels'} ${channels.join(', ')}`;
     const mailboxes = counted(fleet.mailboxCount(), 'guarded mailbox', 'guarded mailboxes');
     return [
       ...(looksLikeAMistake(dropped, fleet.mailboxCount()) ? [`removes ${dropped} of ${mailboxes}`] : []),
+      ...(swapped.length > 0 ? [`swaps the base_url of the accounts ${listText(swapped)}`] : []),
       ...(channels.length > 0 ? [`removes ${removed}, and ${nobodyNotified}`] : []),
     ].map((mistake) => `${source.file} ${mistake}. If you intend that, run \`${world.command} reload --force\`.`);
   }
@@ -173,14 +180,19 @@ export class Reloader {
   }
 
   /** `waiting`: what takes effect after a restart only. */
-  #describe(loaded: ValidConfig, impact: Impact, waiting: readonly SettingChange[]): readonly string[] {
+  #describe(
+    loaded: ValidConfig,
+    { impact, moves }: Consequences,
+    waiting: readonly SettingChange[],
+  ): readonly string[] {
     const changes = changesBetween(this.#inForce.settings, loaded.settings);
     const late = new Set(waiting.map(({ name }) => name));
     return [
       ...changes.filter(({ name }) => !late.has(name)).map(changeText),
       ...waiting.map((change) => `${changeText(change)} (needs a restart)`),
-      ...accountText('is now guarded', impact.added),
-      ...accountText('is no longer guarded', impact.removed),
+      ...movesText(moves, this.#parts.rooms.fleet),
+      ...accountText('is now guarded', notRenamed(impact.added, moves)),
+      ...accountText('is no longer guarded', notRenamed(impact.removed, moves)),
       ...accountText('restarts its polling', impact.restarted),
       ...accountText('continues with new settings', impact.changed),
       ...(lastChannelsGone(this.#inForce.config, loaded.config).length > 0 ? [nobodyNotified] : []),
@@ -188,12 +200,15 @@ export class Reloader {
   }
 
   /** Resolves to what failed on the way, in sentences: none of it leaves a configured account without its loop. */
-  async #swap(loaded: ValidConfig, impact: Impact, by: string): Promise<readonly string[]> {
+  async #swap(loaded: ValidConfig, { impact, moves }: Consequences, by: string): Promise<readonly string[]> {
     const { live, duties, notifying, wantWork } = this.#parts;
     const { store, fleet, turns, world } = this.#parts.rooms;
     const before = live.config;
     const { config } = loaded;
-    const removed = impact.removed.map((account) => ({ account, mailboxes: fleet.mailboxCount(account) }));
+    const unguarded = (account: string) => [...fleet.mailboxesOf(account)].filter((one) => !isMoved(moves, one)).length;
+    const removed = impact.removed
+      .map((account) => ({ account, mailboxes: unguarded(account) }))
+      .filter(({ account, mailboxes }) => mailboxes > 0 || moves.every(({ from }) => from !== account));
     const named = (names: readonly string[]) => config.accounts.filter(({ name }) => names.includes(name));
     const added = named(impact.added);
     // What can fail as a whole comes first: until here nothing was changed.
@@ -212,6 +227,9 @@ export class Reloader {
       const retired = await duties.retire([...impact.restarted, ...impact.removed]);
       troubles.push(...retired.flatMap(({ name, failure }) => endedBadly(name, failure)));
       const ended = retired.map(({ name }) => name);
+      await attempt('mailboxes could not be moved to the accounts that guard them now', () =>
+        moveMailboxes(this.#parts.rooms, { moves, accounts: config.accounts }, duties),
+      );
       // In a turn of its own: no tick sees half of each.
       await turns.take(async () => live.replace(loaded));
       this.#inForce = loaded;
@@ -251,6 +269,16 @@ export class Reloader {
     }
     while (reruled.length > 0) await Promise.all(reruled.splice(0, judgedTogether).map((id) => watch?.judgeAgain(id)));
   }
+}
+
+/** What a new configuration does to accounts and mailboxes. */
+interface Consequences {
+  readonly impact: Impact;
+  readonly moves: readonly Move[];
+}
+
+function notRenamed(names: readonly string[], moves: readonly Move[]): readonly string[] {
+  return names.filter((name) => !moves.some(({ from, to, ids }) => ids === null && (from === name || to === name)));
 }
 
 const notReloaded = 'Not reloaded: the previous configuration stays in force.';

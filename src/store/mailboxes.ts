@@ -8,6 +8,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import { none } from '../model/none.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { MailboxKeys } from './database.ts';
+import { loadKnownAccounts } from './known-accounts.ts';
 import { inPieces } from './pieces.ts';
 import { addressColumn } from './schema/departed-by-address.ts';
 import { parsed } from './schema/parsed.ts';
@@ -50,29 +51,45 @@ export async function loadMailboxes(
   return mailboxes;
 }
 
-/** Those that have left the account and have the id or the address of one of these, as they were then. Case does not matter in ASCII. */
+export type Like = Pick<MailboxState, 'id' | 'email'>;
+
+/** The accounts of an API: what one of them remembers another may go on with. */
+export interface SameApi {
+  readonly api: string;
+  /** Those that are configured now: what they have not lost is theirs. */
+  readonly guarded: readonly string[];
+}
+
+/**
+ * Those that have left the account and have the id or the address of one of these, as they were then; and those with the id that
+ * another account of the API left behind: they have left it, or it is configured no more. Case does not matter in ASCII.
+ */
 export async function loadDeparted(
   db: Db,
-  account: string,
-  like: readonly Pick<MailboxState, 'id' | 'email'>[],
+  { account, among }: { readonly account: string; readonly among: SameApi | null },
+  like: readonly Like[],
 ): Promise<readonly MailboxState[]> {
   const found = new Map<string, Row>();
+  const known = among ? await loadKnownAccounts(db) : [];
+  const others = known.filter((one) => one.api === among?.api && one.name !== account).map(({ name }) => name);
   await inPieces(like, async (some) => {
-    const departed = db
-      .selectFrom('mailboxes')
-      .selectAll()
-      .where('account', '=', account)
-      .where('left_at', 'is not', null);
+    const all = db.selectFrom('mailboxes').selectAll();
+    const departed = all.where('account', '=', account).where('left_at', 'is not', null);
     const ids = some.map(({ id }) => id);
     const addresses = some.map(({ email }) => asIndexed(email));
-    const [byId, byAddress] = [
-      await departed.where('mailbox_id', 'in', ids).execute(),
-      await departed.where(addressColumn, 'in', addresses).execute(),
-    ];
-    for (const row of [...byId, ...byAddress]) found.set(row.mailbox_id, row);
+    const byId = await departed.where('mailbox_id', 'in', ids).execute();
+    const byAddress = await departed.where(addressColumn, 'in', addresses).execute();
+    const elsewhere =
+      others.length === 0 ? [] : await all.where('account', 'in', others).where('mailbox_id', 'in', ids).execute();
+    const left = elsewhere.filter((row) => row.left_at !== null || !among?.guarded.includes(row.account));
+    for (const row of [...byId, ...left].sort(leftEarlier)) found.set(row.mailbox_id, row);
+    for (const row of byAddress) if (!found.has(row.mailbox_id)) found.set(row.mailbox_id, row);
   });
   return inFull(db, [...found.values()]);
 }
+
+/** The one that never left comes last: its account went away from it. */
+const leftEarlier = (a: Row, b: Row) => (a.left_at ?? Number.MAX_SAFE_INTEGER) - (b.left_at ?? Number.MAX_SAFE_INTEGER);
 
 /** Of these, those that have not left. */
 export async function loadThese(db: Db, { account, ids }: MailboxKeys): Promise<readonly MailboxState[]> {

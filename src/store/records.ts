@@ -114,9 +114,36 @@ export interface WritesRecord {
   readonly alerts: AlertChanges;
 }
 
+/** Mailboxes that are guarded under another account from now on; null: all of the account. */
+export interface Move {
+  readonly from: string;
+  readonly to: string;
+  readonly ids: readonly string[] | null;
+}
+
+/** An account as it was configured last. */
+export interface KnownAccount {
+  readonly name: string;
+  /** The base_url. */
+  readonly api: string;
+  /** The digest of base_url and key. */
+  readonly digest: string;
+}
+
+/** Accounts and their mailboxes under other names than before. */
+export interface AccountsRecord {
+  /** All that are configured now. */
+  readonly accounts: readonly KnownAccount[];
+  /** Made at once: two accounts may swap their names. */
+  readonly moves: readonly Move[];
+  readonly alerts: AlertChanges;
+}
+
 /** What changed by a mailbox list. */
 export interface ListRecord {
   readonly account: string;
+  /** What other accounts guarded before, or remember. Absent: nothing. */
+  readonly moves?: readonly Move[];
   /** New ones, and those whose entry is to be remembered. */
   readonly present: readonly MailboxState[];
   readonly absent: readonly MailboxState[];

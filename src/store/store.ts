@@ -26,7 +26,8 @@ import type { OutageNote } from './file/outage-note.ts';
 import { FleetDays } from './fleet-days.ts';
 import { Gate } from './gate.ts';
 import { loadLedgers, writeLedgers } from './ledgers.ts';
-import { loadCalled, loadDeparted } from './mailboxes.ts';
+import { type Like, loadCalled, loadDeparted, type SameApi } from './mailboxes.ts';
+import { moveMailboxes, StoredAccounts } from './moves.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
 import { inPieces, rowsAPiece } from './pieces.ts';
@@ -80,6 +81,7 @@ export class Store {
   readonly sessions: StoredSessions;
   readonly audit: AuditLog;
   readonly days: FleetDays;
+  readonly accounts: StoredAccounts;
   /** Runs of recipes, with their rows. */
   readonly runs: StoredRuns;
   /** Which work is this process's, where several share a store. */
@@ -104,6 +106,7 @@ export class Store {
     this.sessions = new StoredSessions(gate);
     this.audit = new AuditLog(gate);
     this.days = new FleetDays(gate);
+    this.accounts = new StoredAccounts(gate);
     this.runs = new StoredRuns(gate);
     this.requests = new StoredRequests(gate);
     this.shared = new StoredShared(gate);
@@ -201,9 +204,9 @@ export class Store {
     return this.#gate.read((db) => loadCalled(db, name));
   }
 
-  /** Of those that have left, the ones with an id or an address of these, as they were then: one that comes back is no stranger. */
-  departed(account: string, like: readonly Pick<MailboxState, 'id' | 'email'>[]): Promise<readonly MailboxState[]> {
-    return this.#gate.read((db) => loadDeparted(db, account, like));
+  /** Of those that have left, the ones that these may be, as they were then: one that comes back is no stranger. */
+  departed(account: string, like: readonly Like[], among: SameApi | null = null): Promise<readonly MailboxState[]> {
+    return this.#gate.read((db) => loadDeparted(db, { account, among }, like));
   }
 
   /**
@@ -229,9 +232,11 @@ export class Store {
 
   /** A mailbox list: who is new, who is absent, who has left. */
   async recordList(decided: ListRecord): Promise<void> {
-    await this.#write([decided.account], async (trx) => {
+    const moves = decided.moves ?? [];
+    await this.#write([decided.account, ...moves.map(({ from }) => from)], async (trx) => {
       const record = await onStoredBreaker(trx, decided);
       if (!record) return;
+      for (const move of moves) await moveMailboxes(trx, move);
       await writeMailboxes(trx, record.present);
       await forgetAnswers(trx, record.account, record.present);
       await writeEntries(trx, record.present);
@@ -378,10 +383,8 @@ export class Store {
     work: (trx: Kysely<Tables>) => Promise<Result>,
   ): Promise<Result> {
     const written = new Set([...accounts, ...waiting.map(({ mailbox }) => mailbox.account)]);
-    const { bad, result } = await this.#gate.write(
-      async (trx) => ({ bad: await writeCalm(trx, waiting), result: await work(trx) }),
-      [...written].map(accountScope),
-    );
+    const both = async (trx: Kysely<Tables>) => ({ bad: await writeCalm(trx, waiting), result: await work(trx) });
+    const { bad, result } = await this.#gate.write(both, [...written].map(accountScope));
     for (const error of bad.values()) this.#gate.notice(error);
     await this.#waiting?.settled(waiting, bad);
     return result;

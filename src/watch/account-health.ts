@@ -5,7 +5,7 @@ import type { Budget } from '../mailbox-api/budget.ts';
 import type { AlertRule } from '../model/alert.ts';
 import type { HealthAnswer, Observed, Route } from '../model/answers.ts';
 import type { Forecast } from '../model/forecast.ts';
-import type { AccountState, ApiHealth, ListFailure } from '../model/mailbox.ts';
+import type { AccountState, ApiHealth, GuardedElsewhere, ListFailure } from '../model/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
 import { Repeats } from '../repeats.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
@@ -136,20 +136,36 @@ export class AccountHealth {
     );
   }
 
-  /** A list was taken in. `unlisted`: the names of the configuration that it lacks; null when it can't say. */
-  listRead(unlisted: readonly string[] | null): void {
+  /**
+   * A list was taken in. `unlisted`: the names of the configuration that it lacks; null when it can't say. `elsewhere`: mailboxes
+   * that another account of the API guards.
+   */
+  listRead(unlisted: readonly string[] | null, elsewhere: readonly GuardedElsewhere[]): void {
     const was = this.#state;
     const isSame = unlisted === null || unlisted.join() === was.unlisted.join();
+    const overlap = JSON.stringify(elsewhere);
+    const isSameOverlap = overlap === JSON.stringify(was.guardedElsewhere ?? []);
     // Like most lists it says nothing new: what else there is to show, time shows soon.
-    if (was.listed && isSame) return;
-    this.#state = { ...was, listed: true, unlisted: unlisted ?? was.unlisted };
+    if (was.listed && isSame && isSameOverlap) return;
+    const known = { unlisted: unlisted ?? was.unlisted, guardedElsewhere: elsewhere };
+    this.#state = { ...was, listed: true, ...known };
     this.publish();
+    if (!isSameOverlap) this.#sayOverlap(elsewhere);
     if (unlisted === null || isSame) return;
     const { log } = this.#parts.world;
     const about = { account: was.name, unlisted: unlisted.length, mailboxes: unlisted.slice(0, namesLogged) };
     if (unlisted.length > 0)
       log.warn(about, 'the configuration includes mailboxes that the mailbox list does not have');
     else log.info({ account: was.name }, 'the mailbox list has every mailbox that the configuration includes by name');
+  }
+
+  #sayOverlap(elsewhere: readonly GuardedElsewhere[]): void {
+    const { log } = this.#parts.world;
+    const guards = [...new Set(elsewhere.map(({ account }) => account))];
+    const mailboxes = elsewhere.slice(0, namesLogged).map(({ email }) => email);
+    const about = { account: this.#state.name, guarded_by: guards, overlapping: elsewhere.length, mailboxes };
+    if (elsewhere.length > 0) log.warn(about, 'another account of the same API guards mailboxes of this mailbox list');
+    else log.info({ account: this.#state.name }, 'no other account guards mailboxes of this mailbox list any more');
   }
 
   /** A request with the key succeeded. True when the account was failing before. */
@@ -284,6 +300,10 @@ export class AccountHealth {
   /** Says how old the data will get, at the start and when that changes. */
   #foresee(): void {
     const [was, forecast] = [this.#state.forecast, this.#parts.forecast()];
+    if (forecast.mailboxes === 0 && (this.#state.guardedElsewhere ?? []).length > 0) {
+      this.#state = { ...this.#state, forecast: null };
+      return;
+    }
     this.#state = { ...this.#state, forecast };
     if (was === forecast || (was && sumText(was) === sumText(forecast))) return;
     const { log } = this.#parts.world;

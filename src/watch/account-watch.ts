@@ -12,6 +12,7 @@ import { Lane } from '../poll/lane.ts';
 import { type MailboxRoute, mailboxRoutes } from '../poll/poll.ts';
 import { PollQueue } from '../poll/queue.ts';
 import type { GuardedAccount } from '../record/guarded-account.ts';
+import { mustWait } from '../record/guards.ts';
 import { type PersonsChange, planForPerson } from '../record/persons.ts';
 import { Recorder } from '../record/recorder.ts';
 import { releaseContest } from '../record/releases.ts';
@@ -133,6 +134,7 @@ export class AccountWatch {
       lane: this.#lane,
       actor: this.#actor,
       fresh: this.#fresh,
+      others: options.others,
       signal: this.#stop.signal,
     });
   }
@@ -148,6 +150,7 @@ export class AccountWatch {
       }),
       this.pulse.keep('request', signal, (turned) => this.#lane.run(signal, turned)),
       this.pulse.keep('schedule', signal, (turned) => this.#keepCadence(turned)),
+      this.#askFirstList(),
     ]);
   }
 
@@ -205,6 +208,27 @@ export class AccountWatch {
     this.#actor.tryForbiddenAgain();
   }
 
+  /** The mailbox list is asked for as soon as the budget allows. */
+  askList(): void {
+    this.#queue.add({ route: 'mailboxes', mailboxId: null }, this.#rooms.world.clock.monotonic());
+    this.#lane.wake();
+  }
+
+  /** Another account guards these from now on. To be called within a turn. */
+  lose(mailboxes: readonly MailboxState[]): void {
+    for (const { id } of mailboxes) this.#recorder.left(id);
+    this.#poller.leave(mailboxes);
+  }
+
+  /** Mailboxes of another account, which are shown under this one already, are its own from now on. To be called within a turn. */
+  async adopt(mailboxes: readonly MailboxState[]): Promise<void> {
+    const { signal } = this.#stop;
+    this.#recorder.joined(mailboxes);
+    await this.#agenda.join(mailboxes, signal);
+    for (const { id } of mailboxes) this.#actor.attend(id, signal);
+    this.askList();
+  }
+
   /** Judges a mailbox on what is believed already, and does what that wants. */
   async judgeAgain(mailboxId: string): Promise<void> {
     await this.#recorder.judgedAgain(mailboxId);
@@ -219,7 +243,6 @@ export class AccountWatch {
   async #begin(): Promise<void> {
     const now = this.#rooms.world.clock.monotonic();
     this.#queue.add({ route: 'health', mailboxId: null }, now);
-    this.#queue.add({ route: 'mailboxes', mailboxId: null }, now);
     for (const mailbox of this.#mailboxes()) {
       // What the configuration no longer selects leaves with the first list; nothing is written to it before.
       if (!this.#options.selects(mailbox)) continue;
@@ -234,6 +257,16 @@ export class AccountWatch {
       }
       this.#actor.attend(mailbox.id, this.#stop.signal);
     }
+  }
+
+  /** Not before the accounts that may guard the same mailboxes have been answered. */
+  async #askFirstList(): Promise<void> {
+    const { fleet, world } = this.#rooms;
+    const { account, accountsOfApi } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted && mustWait({ fleet, account, accounts: accountsOfApi() }))
+      await world.clock.sleep(secondMs, signal);
+    this.askList();
   }
 
   #mailboxes(): readonly MailboxState[] {

@@ -3,9 +3,10 @@ import type { Actor } from '../act/actor.ts';
 import type { Failure, Result } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
 import type { Observed, Route } from '../model/answers.ts';
+import type { MailboxState } from '../model/mailbox.ts';
 import type { Lane } from '../poll/lane.ts';
 import type { MailboxRoute, Poll } from '../poll/poll.ts';
-import type { RecorderRooms } from '../record/guarded-account.ts';
+import type { OtherAccounts, RecorderRooms } from '../record/guarded-account.ts';
 import type { Observation } from '../record/observe.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { RosterChanges } from '../record/roster.ts';
@@ -30,6 +31,7 @@ export interface PollerParts {
   readonly lane: Lane;
   readonly actor: Actor;
   readonly fresh: FreshMeasurements;
+  readonly others: OtherAccounts;
   /** Aborted when the account's loops end. */
   readonly signal: AbortSignal;
 }
@@ -141,7 +143,7 @@ export class Poller {
   }
 
   /** What a list that was taken in gives to do. */
-  async #follow({ arrived, left, stirred, unlisted }: RosterChanges): Promise<void> {
+  async #follow({ arrived, absent, left, stirred, unlisted, elsewhere }: RosterChanges): Promise<void> {
     const { fleet, world } = this.#rooms;
     const { account, agenda, firstSweep, health, signal } = this.#parts;
     const first = !health.listed;
@@ -152,15 +154,22 @@ export class Poller {
     else await firstSweep.join(arrived);
     await agenda.join(first ? mailboxes : arrived, signal);
     agenda.stir(stirred);
-    agenda.leave(left);
-    for (const mailbox of left) {
-      firstSweep.leave(mailbox);
-      this.#parts.fresh.leave(mailbox.id);
-    }
+    this.leave(left);
+    if (left.length > 0 || absent.some(({ missingLists }) => missingLists === 1)) this.#parts.others.askLists();
     if (first || arrived.length + left.length > 0) {
       const counts = { mailboxes: mailboxes.length, arrived: arrived.length, left: left.length };
       world.log.info({ account, ...counts }, first ? 'mailbox list read' : 'mailboxes changed');
     }
-    health.listRead(unlisted);
+    health.listRead(unlisted, elsewhere);
+  }
+
+  /** Nothing more is asked about them. */
+  leave(mailboxes: readonly MailboxState[]): void {
+    const { agenda, firstSweep, fresh } = this.#parts;
+    agenda.leave(mailboxes);
+    for (const mailbox of mailboxes) {
+      firstSweep.leave(mailbox);
+      fresh.leave(mailbox.id);
+    }
   }
 }

@@ -120,6 +120,7 @@ test('with several accounts it says how long the first sweep of all takes', () =
     guarded: null,
     unselected: [],
     idleRules: [],
+    guardedElsewhere: [],
     clockAheadMs: null,
     forecast: { ...forecastOf({ ...aForecast, mailboxes: selected }), firstSweepMs },
   });

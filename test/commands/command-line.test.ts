@@ -159,6 +159,7 @@ const withoutTrouble = {
   writable: true,
   listed: true,
   unlisted: [],
+  guarded_elsewhere: [],
   health: 'ok',
   queue_length: 0,
   oldest_due_at: null,

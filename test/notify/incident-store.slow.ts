@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import type { Transition } from '../../src/model/alert.ts';
 import type { DeliveryRecord } from '../../src/model/outbox.ts';
 import { dayMs } from '../../src/model/time.ts';
-import { fleetOf } from '../../src/reload/duties.ts';
+import { fleetOf } from '../../src/reload/shown.ts';
 import { Store } from '../../src/store/store.ts';
 import { providerBlock } from './days.ts';
 import { incidentRig, midnight } from './incident-rig.ts';

@@ -90,6 +90,7 @@ export async function recordingOn(store: Store, { account, accountsOfApi, mailbo
       rules: () => defaultRuleSettings,
       api: 'https://api.example',
       accountsOfApi: () => accountsOfApi,
+      others: { tookFrom: () => {}, askLists: () => {} },
       ended: () => false,
       keyWrites: () => null,
       staleBefore: () => Number.NEGATIVE_INFINITY,

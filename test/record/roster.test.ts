@@ -23,6 +23,7 @@ function roster(known: readonly MailboxState[]) {
       selects: ({ id }) => id !== 'not ours',
       expects: ['Box-1@ACME.example', 'other@acme.example'],
       absentSince,
+      elsewhere: new Map(),
     });
     const replaced = new Map([...changes.changed, ...changes.absent].map((one) => [one.id, one]));
     const gone = new Set(ids(changes.left));
@@ -52,7 +53,7 @@ describe('the same list about the same mailboxes is not compared again, and one 
   const entries = entriesOf(fleet);
   const calm: Roster = {
     ...{ account: 'acme', known: fleet, list: { at: now, answer: { mailboxes: entries, truncated: false } } },
-    ...{ selects: () => true, expects: [], absentSince: new Map() },
+    ...{ selects: () => true, expects: [], absentSince: new Map(), elsewhere: new Map() },
   };
   const [first = arrivedMailbox('m0'), ...others] = fleet;
   const other = { ...first.entry.answer, status: 'paused' };
@@ -184,7 +185,7 @@ test('a list of which the configuration selects nobody falls short, unless names
         known: [],
         list: { at: now, answer: { mailboxes: entriesOf(fleetOf(2)), truncated: false } },
       },
-      ...{ selects: () => isOurs, expects, absentSince: new Map() },
+      ...{ selects: () => isOurs, expects, absentSince: new Map(), elsewhere: new Map() },
     }).shortage;
   expect(of([], false)).toEqual({ listed: 2, missing: [], truncated: false });
   expect([of(['other@acme.example'], false), of([], true)]).toEqual([null, null]);

@@ -345,6 +345,88 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect(await store.mailboxesCalled(asked[0]?.email ?? '')).toEqual([]);
     });
 
+    test('accounts may swap their names: mailboxes, history and emergency stops go with them', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const named = (name: string, api: string) => ({ name, api, digest: `digest of ${api}` });
+      await store.accounts.record({
+        accounts: [named('acme', 'https://one.example'), named('beta', 'https://two.example')],
+        moves: [],
+        alerts: noAlerts,
+      });
+      const action = actionOf('m1', {
+        state: 'confirmed',
+        attempts: 1,
+        openedAt: now,
+        settledAt: now,
+        nextTryAt: null,
+      });
+      const verdict = { at: now, answer: verdictOf() };
+      const mine = arrivedMailbox('m1', { ...answers, memory, verdict, action });
+      await known(store, mine);
+      const decision = { verdict: verdictOf(), unchanged: false, judged: 1, days: [] };
+      await store.recordTick({ ...tick, mailbox: mine, decision, actions: [action] });
+      await store.recordList({ ...list, account: 'beta', present: [arrivedMailbox('m1', { account: 'beta' })] });
+      const off = { since: now, until: null, by: 'a person', reason: 'a look first' };
+      const stops = [
+        { ...off, scope: { kind: 'account', account: 'acme' } as const },
+        { ...off, scope: { kind: 'mailbox', account: 'beta', mailboxId: 'm1', email: 'm1@one.example' } as const },
+      ];
+      await store.recordWrites({ off: stops, on: [], alerts: noAlerts });
+      await store.accounts.record({
+        accounts: [named('acme', 'https://two.example'), named('beta', 'https://one.example')],
+        moves: [
+          { from: 'acme', to: 'beta', ids: null },
+          { from: 'beta', to: 'acme', ids: null },
+        ],
+        alerts: noAlerts,
+      });
+      const after = await opened.reopen();
+      const { mailboxes, writesOff } = await after.loadPicture();
+      expect(mailboxes).toHaveLength(2);
+      const [acme, beta] = mailboxes;
+      expect([acme?.account, acme?.memory, acme?.action]).toEqual(['acme', null, null]);
+      expect([beta?.account, beta?.memory, beta?.action]).toEqual(['beta', memory, { ...action, account: 'beta' }]);
+      expect([
+        (await after.decisionsOf('beta', 'm1', 9)).length,
+        (await after.decisionsOf('acme', 'm1', 9)).length,
+      ]).toEqual([1, 0]);
+      expect(writesOff.map(({ scope }) => scope)).toEqual(
+        expect.arrayContaining([
+          { kind: 'account', account: 'beta' },
+          { kind: 'mailbox', account: 'acme', mailboxId: 'm1', email: 'm1@one.example' },
+        ]),
+      );
+      expect((await after.accounts.known()).map(({ name, api }) => [name, api])).toEqual([
+        ['acme', 'https://two.example'],
+        ['beta', 'https://one.example'],
+      ]);
+    });
+
+    test('a mailbox that another account of the API left behind is found by its id, and moved with the list', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const api = 'https://one.example';
+      const named = (name: string, of = api) => ({ name, api: of, digest: name });
+      const accounts = [named('acme'), named('beta'), named('elsewhere', 'https://two.example')];
+      await store.accounts.record({ accounts, moves: [], alerts: noAlerts });
+      await known(store, arrivedMailbox('m1', { memory }), arrivedMailbox('m2', { memory }));
+      await store.recordList({
+        ...list,
+        account: 'elsewhere',
+        present: [arrivedMailbox('m3', { account: 'elsewhere' })],
+      });
+      const asked = ['m1', 'm2', 'm3'].map((id) => ({ id, email: '' }));
+      const found = async (guarded: readonly string[]) =>
+        (await store.departed('beta', asked, { api, guarded })).map(({ account, id }) => `${account}/${id}`).sort();
+      // What a configured account has not lost is its own.
+      expect([await found(['acme', 'beta']), await found(['beta'])]).toEqual([[], ['acme/m1', 'acme/m2']]);
+      const present = [arrivedMailbox('m1', { account: 'beta', memory })];
+      await store.recordList({ ...list, account: 'beta', moves: [{ from: 'acme', to: 'beta', ids: ['m1'] }], present });
+      const { mailboxes } = await (await opened.reopen()).loadPicture();
+      expect(mailboxes.map(({ account, id }) => `${account}/${id}`)).toEqual(['acme/m2', 'beta/m1', 'elsewhere/m3']);
+    });
+
     test('the picture of some accounts has no mailbox of others', async () => {
       await using opened = await open();
       await known(opened.store, arrivedMailbox('m1'), arrivedMailbox('m2', { account: 'beta' }));

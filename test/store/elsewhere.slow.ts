@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
-import { showAnew, showWritten } from '../../src/reload/duties.ts';
+import { showAnew, showWritten } from '../../src/reload/shown.ts';
 import { accountScope } from '../../src/replicas/membership.ts';
 import type { Seen } from '../../src/store/elsewhere.ts';
 import { Store } from '../../src/store/store.ts';

@@ -46,6 +46,8 @@ export interface Asked {
   readonly body: unknown;
   /** What the request is about, if it names one. */
   readonly mailboxId: string | null;
+  /** The key that it came with. */
+  readonly key: string;
   /** The status that was answered; 0 while it is not. */
   status: number;
 }
@@ -72,6 +74,8 @@ export interface OtherKey {
   readonly write: boolean;
   /** Requests a minute; 0 is the Free plan, which has no access. */
   readonly limit: number;
+  /** Which mailboxes exist for it. */
+  readonly sees: (mailbox: OtherMailbox) => boolean;
 }
 
 interface Reply {
@@ -124,7 +128,7 @@ export class OtherApi implements AsyncDisposable {
   /** A new key; by default it may do everything as often as it likes. */
   addKey(key: Partial<OtherKey> = {}): string {
     const secret = `sk_live_${randomUUID().replaceAll('-', '')}`;
-    this.keys.set(secret, { read: true, write: true, limit: 100_000, ...key });
+    this.keys.set(secret, { read: true, write: true, limit: 100_000, sees: () => true, ...key });
     return secret;
   }
 
@@ -170,7 +174,9 @@ export class OtherApi implements AsyncDisposable {
     const whole = new URL(request.url ?? '/', this.url);
     const path = whole.pathname.startsWith(this.prefix) ? whole.pathname.slice(this.prefix.length) : '/';
     const body = parse(Buffer.concat(chunks).toString('utf8'));
+    const secret = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const asked: Asked = {
+      key: secret,
       at: this.now(),
       method: request.method ?? '',
       path,
@@ -184,7 +190,6 @@ export class OtherApi implements AsyncDisposable {
     const fault = this.fault(asked);
     if (fault?.kind === 'delay') await sleep(fault.ms);
     if (fault?.kind === 'hold') await fault.until;
-    const secret = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const limits = this.#count(secret);
     const jsonBody = asked.method !== 'POST' || /^application\/json\b/.test(request.headers['content-type'] ?? '');
     const undone = fault?.kind === 'pretend' || (fault?.kind === 'answer' && !fault.applied);
@@ -231,14 +236,14 @@ export class OtherApi implements AsyncDisposable {
     if (method === 'GET' ? !key.read : !key.write)
       return refuse(403, `this key has no ${method === 'GET' ? 'read' : 'write'} permission`);
     if (method === 'GET' && path === '/v1/mailboxes')
-      return ok({ mailboxes: [...this.mailboxes.values()].map(entryOf) });
-    if (method === 'GET') return this.#read(asked);
+      return ok({ mailboxes: [...this.mailboxes.values()].filter(key.sees).map(entryOf) });
+    if (method === 'GET') return this.#read(asked, key);
     if (method !== 'POST' || path !== '/v1/warmup') return refuse(404, 'no such resource');
     if (!call.jsonBody) return refuse(400, 'the body must be JSON');
-    return this.#change(asked, call.pretend);
+    return this.#change(asked, key, call.pretend);
   }
 
-  #read({ path, query, mailboxId }: Asked): Reply {
+  #read({ path, query, mailboxId }: Asked, key: OtherKey): Reply {
     const detail = path.startsWith('/v1/mailboxes/');
     if (!detail && !['/v1/warmup', '/v1/stats', '/v1/dns', '/v1/blacklist'].includes(path))
       return refuse(404, 'no such resource');
@@ -246,18 +251,18 @@ export class OtherApi implements AsyncDisposable {
     const days = query.get('days') ?? String(defaultDays);
     if (!/^\d+$/.test(days) || Number(days) < 1 || Number(days) > maxDays) return refuse(400, 'days must be 1 to 90');
     const mailbox = this.mailboxes.get(mailboxId);
-    if (!mailbox) return refuse(404, 'mailbox not found');
+    if (!mailbox || !key.sees(mailbox)) return refuse(404, 'mailbox not found');
     if (detail) return ok(detailOf(mailbox));
     if (path === '/v1/warmup') return ok(warmupOf(mailbox));
     if (path === '/v1/stats') return ok(statsOf(mailbox, Number(days), this.now()));
     return ok(path === '/v1/dns' ? dnsOf(mailbox, this.now()) : blacklistOf(mailbox, this.now()));
   }
 
-  #change(asked: Asked, pretend: boolean): Reply {
+  #change(asked: Asked, key: OtherKey, pretend: boolean): Reply {
     const { action, config } = (asked.body ?? {}) as { action?: unknown; config?: Record<string, unknown> };
     if (asked.mailboxId === null) return refuse(400, 'mailbox_id is required');
     const mailbox = this.mailboxes.get(asked.mailboxId);
-    if (!mailbox) return refuse(404, 'mailbox not found');
+    if (!mailbox || !key.sees(mailbox)) return refuse(404, 'mailbox not found');
     if (action === 'pause' || action === 'resume') {
       if (!pretend) mailbox.status = action === 'pause' ? 'paused' : 'active';
     } else if (action === 'update_config') {

@@ -152,6 +152,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
         rules: () => options.rules ?? defaultRuleSettings,
         api: between.url,
         accountsOfApi: () => ['agency'],
+        others: { tookFrom: () => {}, askLists: () => {} },
       },
     );
     watch.start();

@@ -7,14 +7,17 @@ import { MailboxApi } from '../../mailbox-api/client.ts';
 import { takeSlot } from '../../mailbox-api/slot.ts';
 import { type HealthAnswer, type Observed, type Route, routes } from '../../model/answers.ts';
 import type { Forecast } from '../../model/forecast.ts';
+import type { GuardedElsewhere } from '../../model/mailbox.ts';
 import { idlePatterns, idleText } from '../../model/mailbox-pattern.ts';
 import { noTally } from '../../model/tally.ts';
 import { secondMs } from '../../model/time.ts';
 import { forecastOf, type Gaps, gapsOf } from '../../poll/forecast.ts';
 import { cronSchedule } from '../../schedule.ts';
 import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
+import { elsewhereJson } from '../../serve/json/json-answers.ts';
 import { screenRows } from '../../terminal/screen.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
+import { overlapText } from '../../wording/overlap.ts';
 import { counted, numberText, roughSpanText, spanText } from '../../wording/phrases.ts';
 import type { World } from '../../world.ts';
 
@@ -36,6 +39,8 @@ export interface OnlineAccount {
   readonly guarded: readonly MailboxName[] | null;
   /** Addresses that no rule selects. */
   readonly unselected: readonly string[];
+  /** Selected ones that an earlier account of the same API guards. */
+  readonly guardedElsewhere: readonly GuardedElsewhere[];
   /** Sentences about includes, excludes and overrides that match no mailbox. */
   readonly idleRules: readonly string[];
   /** How far our clock is ahead of the API's; null when it does not tell the time, or did not answer. */
@@ -55,7 +60,21 @@ export async function askOnline(
   const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(config.poll[route])]));
   const gaps = gapsOf(schedules as Parameters<typeof gapsOf>[0], world.clock.now());
   const earlyMs = config.poll.statsIntervalMinMs;
-  return Promise.all(config.accounts.map((account) => askAccount(account, { config, world, gaps, earlyMs, beside })));
+  const asked = await Promise.all(
+    config.accounts.map((account) => askAccount(account, { config, world, gaps, earlyMs, beside })),
+  );
+  const guards = new Map<string, string>();
+  return asked.map((account, index) => {
+    const keyOf = ({ id }: MailboxName) => `${config.accounts[index]?.baseUrl} ${id}`;
+    const elsewhere = (account.guarded ?? []).flatMap((mailbox) => {
+      const guard = guards.get(keyOf(mailbox));
+      return guard === undefined ? [] : [{ id: mailbox.id, email: mailbox.email, account: guard }];
+    });
+    for (const mailbox of account.guarded ?? [])
+      if (!guards.has(keyOf(mailbox))) guards.set(keyOf(mailbox), account.account);
+    const guardsAny = elsewhere.length === 0 || elsewhere.length < account.selected;
+    return { ...account, guardedElsewhere: elsewhere, forecast: guardsAny ? account.forecast : null };
+  });
 }
 
 /** Sentences about routes whose mailboxes no account has; none where an account's mailboxes are not all known. */
@@ -75,7 +94,14 @@ interface Asking {
 async function askAccount(account: AccountConfig, asking: Asking): Promise<OnlineAccount> {
   const { config, world, gaps, earlyMs, beside } = asking;
   const nothing = { account: account.name, health: 'not asked', listed: 0, selected: 0, guarded: null };
-  const unknown = { ...nothing, unselected: [], idleRules: [], clockAheadMs: null, forecast: null };
+  const unknown = {
+    ...nothing,
+    unselected: [],
+    guardedElsewhere: [],
+    idleRules: [],
+    clockAheadMs: null,
+    forecast: null,
+  };
   const api = new MailboxApi({ ...account, account: account.name, statsDays: 30 }, world, noTally);
   const inTurn = async <Answer>(ask: () => Promise<Result<Answer>>): Promise<Result<Answer>> => {
     await takeSlot(api.budget, world.clock);
@@ -104,6 +130,7 @@ async function askAccount(account: AccountConfig, asking: Asking): Promise<Onlin
       listed: mailboxes.length,
       selected: selected.length,
       guarded: truncated ? null : selected,
+      guardedElsewhere: [],
       unselected: mailboxes.filter((entry) => !selects(account, entry)).map(({ email }) => email),
       idleRules: truncated ? [] : idlePatterns(patternsOf(config, account.name), mailboxes).map(idleText),
       clockAheadMs,
@@ -136,9 +163,12 @@ function why({ kind, status, detail }: Failure): string {
 }
 
 /** For programs: names in snake_case, seconds. */
-export function onlineJson({ idleRules: idle_rules, guarded: _, clockAheadMs, forecast, ...account }: OnlineAccount) {
+export function onlineJson(online: OnlineAccount) {
+  const { idleRules: idle_rules, guarded: _, guardedElsewhere, clockAheadMs, forecast, ...account } = online;
   const clock_ahead_seconds = clockAheadMs === null ? null : seconds(clockAheadMs);
-  return { ...account, clock_ahead_seconds, idle_rules, forecast: forecast && forecastJson(forecast) };
+  const guarded_elsewhere = elsewhereJson(guardedElsewhere);
+  const sum = forecast && forecastJson(forecast);
+  return { ...account, clock_ahead_seconds, idle_rules, guarded_elsewhere, forecast: sum };
 }
 
 function forecastJson({ mailboxes, allowedPerMinute, asksPerMinute, fits, mend, ...ages }: Forecast) {
@@ -208,7 +238,7 @@ export function selectMore({ listed }: Pick<OnlineAccount, 'listed'>): string {
 }
 
 function details(account: OnlineAccount, named: number): readonly string[] {
-  const { failure, unselected, idleRules: idle, selected, forecast } = account;
+  const { failure, unselected, guardedElsewhere, idleRules: idle, selected, forecast } = account;
   const lines: string[] = [];
   const more = unselected.length > named ? ` and ${unselected.length - named} more (--json names them)` : '';
   // Another account, whose key can see them, too, may select them.
@@ -216,6 +246,7 @@ function details(account: OnlineAccount, named: number): readonly string[] {
     lines.push(
       `  this account does not select ${counted(unselected.length, 'mailbox', 'mailboxes')} that its key can see: ${unselected.slice(0, named).join(', ')}${more}`,
     );
+  if (guardedElsewhere.length > 0) lines.push(`  ${overlapText(guardedElsewhere)}`);
   lines.push(...idle.map((rule) => `  ${rule}`));
   if (failure === null && selected === 0) lines.push(`  No mailbox of this account is guarded: ${selectMore(account)}`);
   if (forecast === null || selected === 0) return lines;

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { secondMs } from '../../model/time.ts';
 import { momentIn } from '../../terminal/moment.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
+import { overlapText } from '../../wording/overlap.ts';
 import { spanText } from '../../wording/phrases.ts';
 import { systemClock, worldOn } from '../../world.ts';
 import { askOnline, guardsNothing, headline, idleRoutes, type OnlineAccount, selectMore } from '../check/online.ts';
@@ -43,7 +44,11 @@ function apiOf(account: OnlineAccount, idle: 'problem' | 'warning'): readonly Ex
   if (failure !== null) return [api('problem', said)];
   const idleRules = account.idleRules.map((rule) => api('warning', `Account ${name}: ${rule}.`));
   const none = `${said} No mailbox of this account is guarded: ${selectMore(account)}.`;
-  return [selected === 0 ? api(idle, none) : api('ok', said), ...idleRules];
+  const overlap =
+    account.guardedElsewhere.length > 0
+      ? [api('warning', `Account ${name}: ${overlapText(account.guardedElsewhere)}.`)]
+      : [];
+  return [selected === 0 ? api(idle, none) : api('ok', said), ...overlap, ...idleRules];
 }
 
 /** What is known of the right to write: how the API answered the last write of the running daemon. */

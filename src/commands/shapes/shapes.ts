@@ -50,6 +50,9 @@ const online = z.strictObject({
   idle_rules: texts.describe(
     'Includes, excludes and overrides that match no mailbox: place, pattern and the nearest one that would match.',
   ),
+  guarded_elsewhere: listOf(z.strictObject({ id: text, account: text, mailbox: text })).describe(
+    'Selected mailboxes that an earlier account of the same API guards.',
+  ),
   forecast: forecast.nullable(),
 });
 

@@ -1,7 +1,7 @@
 // What the store knows of the fleet while nobody guards.
 import { commandName } from '../../command-name.ts';
 import { defaultPolicy } from '../../model/policy.ts';
-import { fleetOf } from '../../reload/duties.ts';
+import { fleetOf } from '../../reload/shown.ts';
 import { type FleetAnswer, fleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { Ranking } from '../../serve/ranking.ts';
 import { explainVerdict } from '../../wording/explain.ts';

@@ -5,6 +5,7 @@ import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { silencedText } from '../../terminal/silenced-text.ts';
 import { type Column, lineOf, shortened, tableCells } from '../../terminal/table.ts';
 import { wrapped } from '../../terminal/wrapped.ts';
+import { overlapText } from '../../wording/overlap.ts';
 import { counted, firstText, roughSpanText } from '../../wording/phrases.ts';
 import { ruleNames } from '../../wording/rule-names.ts';
 import { accountTrouble, stateWords } from '../../wording/states.ts';
@@ -84,6 +85,7 @@ export function statusText(answer: StatusView, screen: Screen): string {
       .map((line) => screen.style('yellow', line)),
     ...sweepLines(answer).flatMap(lines),
     ...replicaLines(answer).flatMap(lines),
+    ...overlapLines(answer).flatMap(lines),
     ...alertLines(answer, screen),
     '',
   ];
@@ -132,6 +134,14 @@ function replicaLines({ replicas }: StatusView): readonly string[] {
     const is = [...(silent ? ['SILENT'] : []), ...(isAsked ? ['this answer is from it'] : [])].join('; ');
     return `Replica ${visibleText(name)}: ${does}${is === '' ? '' : ` (${is})`}`;
   });
+}
+
+/** Which accounts see mailboxes that another one guards. */
+function overlapLines({ accounts }: StatusView): readonly string[] {
+  return accounts.flatMap(({ name, guarded_elsewhere: elsewhere }) =>
+    // A daemon of an earlier version does not tell.
+    (elsewhere?.length ?? 0) === 0 ? [] : [visibleText(`Account ${name}: ${overlapText(elsewhere)}.`)],
+  );
 }
 
 /** What many mailboxes share, unless the headline says it. */

@@ -8,7 +8,7 @@ import { auditing } from '../../operator/audit.ts';
 import { failed } from '../../operator/plan.ts';
 import { socketPathOf } from '../../operator/socket-path.ts';
 import { writesCommand } from '../../operator/writes.ts';
-import { fleetOf } from '../../reload/duties.ts';
+import { fleetOf } from '../../reload/shown.ts';
 import { HeldStoreError } from '../../store/failure.ts';
 import { absenceOf } from '../../store/file/place.ts';
 import { Store } from '../../store/store.ts';

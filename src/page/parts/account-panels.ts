@@ -10,6 +10,7 @@ import type { EpochMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
 import { duration } from '../../wording/one-line.ts';
+import { overlapText } from '../../wording/overlap.ts';
 import { counted, firstText, numberText, spanText } from '../../wording/phrases.ts';
 import { accountTrouble } from '../../wording/states.ts';
 import { type Reading, sweepText } from '../../wording/sweep.ts';
@@ -58,6 +59,7 @@ function accountItem(
 ${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded ${lasting(account.failingSince, now)}. ${account.lastFailure === null ? '' : text(sentence(account.lastFailure))}</p>`}
 ${keyNote(account, lastWriteAt, now)}
 ${unlistedNote(account)}
+${overlapNote(account)}
 ${sweep ? html`<p>${text(sweepText(sweep, reading))}.</p>` : ''}
 <p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${oldestPoll(account, now)}.${enoughNote(account)}</p>
 ${account.forecast === null ? '' : dataAge(account.forecast)}
@@ -91,6 +93,18 @@ function unlistedNote({ unlisted }: AccountState): Markup | string {
   if (unlisted.length === 0) return '';
   const names = firstText(unlisted, unlistedShown);
   return html`<p class="bad">NOT GUARDED: the configuration includes ${text(names)}, but the mailbox list does not have ${unlisted.length === 1 ? 'it' : 'them'}.</p>`;
+}
+
+/** So many mailboxes are named. */
+const elsewhereShown = 10;
+
+function overlapNote({ guardedElsewhere = [] }: AccountState): Markup | string {
+  if (guardedElsewhere.length === 0) return '';
+  const names = firstText(
+    guardedElsewhere.map(({ email }) => email),
+    elsewhereShown,
+  );
+  return html`<p class="muted">${text(overlapText(guardedElsewhere))}: ${text(names)}.</p>`;
 }
 
 /** The request budget, and how old each kind of data gets with it. */

@@ -6,7 +6,7 @@ import type { Alert, Silence } from '../../model/alert.ts';
 import type { Change } from '../../model/change.ts';
 import type { DecisionDay, RecordedDecision } from '../../model/decision.ts';
 import { type ListedDelivery, publicState } from '../../model/delivery.ts';
-import type { AccountState } from '../../model/mailbox.ts';
+import type { AccountState, GuardedElsewhere } from '../../model/mailbox.ts';
 import type { CommandOutcome } from '../../model/operator-command.ts';
 import type { MissingReplica, ReplicaState } from '../../model/replica.ts';
 import type { SweepProgress } from '../../model/sweep.ts';
@@ -143,6 +143,13 @@ function writesOffJson({ scope, since, until, by, reason }: WritesOff, command: 
   };
 }
 
+/** Mailboxes that another account of the API guards. */
+export function elsewhereJson(
+  elsewhere: readonly GuardedElsewhere[],
+): readonly Readonly<Record<'id' | 'mailbox' | 'account', string>>[] {
+  return elsewhere.map(({ id, email, account }) => ({ id, mailbox: email, account }));
+}
+
 function accountJson(account: AccountState) {
   return {
     name: account.name,
@@ -155,6 +162,7 @@ function accountJson(account: AccountState) {
     writable: account.keyWrites,
     listed: account.listed,
     unlisted: account.unlisted,
+    guarded_elsewhere: elsewhereJson(account.guardedElsewhere ?? []),
     health: account.health,
     queue_length: account.queueLength,
     oldest_due_at: iso(account.oldestDueAt),

@@ -172,6 +172,7 @@ const fleet = {
       writable: true,
       listed: true,
       unlisted: [],
+      guarded_elsewhere: [],
       health: 'ok',
       queue_length: 6,
       oldest_due_at: '2026-03-10T17:30:00.000Z',

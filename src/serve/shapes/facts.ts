@@ -195,6 +195,9 @@ export const account = z
       ),
     listed: z.boolean().describe('Its mailboxes were listed at least once.'),
     unlisted: texts.describe('Mailboxes that the configuration includes by name and the mailbox list does not have.'),
+    guarded_elsewhere: listOf(
+      z.strictObject({ id: text, mailbox: text, account: text.describe('The account that guards it.') }),
+    ).describe('Mailboxes of its list that another account of the same API guards.'),
     health: text,
     queue_length: count,
     oldest_due_at: moment.nullable(),

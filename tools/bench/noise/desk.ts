@@ -93,6 +93,7 @@ export async function openDesk(at: EpochMs, seed: number): Promise<Desk> {
     rules: () => defaultRuleSettings,
     api,
     accountsOfApi: () => [account],
+    others: { tookFrom: () => {}, askLists: () => {} },
     ended: () => false,
     keyWrites: () => null,
     staleBefore: () => desk.missedSince ?? Number.NEGATIVE_INFINITY,

@@ -1,0 +1,104 @@
+// Which accounts got another name, and whose mailboxes another account goes on with: before a reload, and at a start. Pure.
+import { createHash } from 'node:crypto';
+import type { AccountConfig, Config } from '../config/config.ts';
+import { selects } from '../config/mailbox-rules.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { KnownAccount, Move } from '../store/records.ts';
+import { counted, firstText } from '../wording/phrases.ts';
+
+export function knownAccount({ name, baseUrl, apiKey }: AccountConfig): KnownAccount {
+  return { name, api: baseUrl, digest: createHash('sha256').update(`${baseUrl} ${apiKey}`).digest('base64url') };
+}
+
+/**
+ * Accounts that go on under another name: with the same base_url and key, or, where two configured accounts have each other's
+ * base_url now, with the base_url.
+ */
+export function renamesOf(before: readonly KnownAccount[], after: readonly KnownAccount[]): readonly Move[] {
+  const was = new Map(before.map((account) => [account.name, account]));
+  const moves: Move[] = [];
+  const match = (of: 'digest' | 'api', earlier: readonly KnownAccount[], now: readonly KnownAccount[]) => {
+    for (const account of now) {
+      const [from, ...others] = earlier.filter((one) => one[of] === account[of]);
+      const isOnly = others.length === 0 && now.filter((one) => one[of] === account[of]).length === 1;
+      if (from && isOnly && from.name !== account.name) moves.push({ from: from.name, to: account.name, ids: null });
+    }
+  };
+  match('digest', before, after);
+  const isOpen = ({ name }: KnownAccount) => moves.every(({ from, to }) => from !== name && to !== name);
+  const swapped = after.filter((account) => isOpen(account) && swapsWith(account, was, after) !== null);
+  const names = new Set(swapped.map(({ name }) => name));
+  match(
+    'api',
+    before.filter(({ name }) => names.has(name)),
+    swapped,
+  );
+  return moves;
+}
+
+/** The account whose base_url this one has now, and that has another one itself; null: none. */
+function swapsWith(
+  { name, api }: KnownAccount,
+  was: ReadonlyMap<string, KnownAccount>,
+  after: readonly KnownAccount[],
+): string | null {
+  const own = was.get(name);
+  if (!own || own.api === api) return null;
+  const other = after.find((one) => one.name !== name && was.get(one.name)?.api === api && one.api !== api);
+  return other?.name ?? null;
+}
+
+/** Accounts that have the base_urls of one another, more likely by mistake. */
+export function swappedAccounts(before: Config, after: Config): readonly string[] {
+  const was = new Map(before.accounts.map((account) => [account.name, knownAccount(account)]));
+  const now = after.accounts.map(knownAccount);
+  return now.filter((account) => swapsWith(account, was, now) !== null).map(({ name }) => name);
+}
+
+/** What a change of configuration moves: accounts that get another name, and what another account's list has of those that go. */
+export function movesOf(before: Config, after: Config, fleet: Fleet): readonly Move[] {
+  const renames = renamesOf(before.accounts.map(knownAccount), after.accounts.map(knownAccount));
+  const stay = new Set([...after.accounts.map(({ name }) => name), ...renames.map(({ from }) => from)]);
+  const gone = before.accounts.filter(({ name }) => !stay.has(name));
+  const takeovers = gone.flatMap(({ name: from, baseUrl }) => {
+    const left = new Set([...fleet.mailboxesOf(from)].map(({ id }) => id));
+    return after.accounts.flatMap((account) => {
+      if (account.baseUrl !== baseUrl) return [];
+      const seen = fleet.account(account.name)?.guardedElsewhere ?? [];
+      const theirs = seen.filter((one) => one.account === from && left.has(one.id) && selects(account, one));
+      for (const { id } of theirs) left.delete(id);
+      return theirs.length === 0 ? [] : [{ from, to: account.name, ids: theirs.map(({ id }) => id) }];
+    });
+  });
+  return [...renames, ...takeovers];
+}
+
+/** Whether a mailbox goes on under another account. */
+export function isMoved(moves: readonly Move[], { account, id }: Pick<MailboxState, 'account' | 'id'>): boolean {
+  return moves.some(({ from, ids }) => from === account && (ids?.includes(id) ?? true));
+}
+
+const keep = 'history, claims and alerts';
+
+export function movesText(moves: readonly Move[], fleet: Fleet): readonly string[] {
+  return moves.map(({ from, to, ids }) => {
+    const count = counted(ids?.length ?? fleet.mailboxCount(from), 'mailbox', 'mailboxes');
+    return ids === null
+      ? `account ${from} is now called ${to}: its ${count} keep their ${keep}`
+      : `account ${to} now guards ${count} of account ${from}, with their ${keep}`;
+  });
+}
+
+/** So many mailboxes are named. */
+const named = 10;
+
+/** What Warmwarden changed and leaves as it is, because it guards it no more. */
+export function leftChangedText(dropped: readonly MailboxState[]): readonly string[] {
+  const changed = dropped.filter(({ memory }) => memory?.claim);
+  if (changed.length === 0) return [];
+  const names = changed.map(({ account, email }) => `${account}/${email}`);
+  return [
+    `Warmwarden will not restore or resume ${counted(changed.length, 'mailbox', 'mailboxes')} that it changed: ${firstText(names, named)}`,
+  ];
+}

@@ -1,0 +1,108 @@
+// Moves what is stored of mailboxes from one account to another. Alerts are the caller's: they move as changes of alerts.
+import type { Kysely } from 'kysely';
+import { actionUnder } from '../model/action.ts';
+import { moveEntries } from '../model/breaker.ts';
+import { scopeKey } from '../model/write-scope.ts';
+import { accountScope } from '../replicas/membership.ts';
+import { loadBreakers, writeBreaker } from './breakers.ts';
+import type { Gate } from './gate.ts';
+import { loadKnownAccounts, writeKnownAccounts } from './known-accounts.ts';
+import { inPieces } from './pieces.ts';
+import type { AccountsRecord, KnownAccount, Move } from './records.ts';
+import { storedAction } from './schema/stored.ts';
+import type { Tables } from './schema/tables.ts';
+import { writeAction, writeAlerts } from './writes.ts';
+import { loadWritesOff } from './writes-off.ts';
+
+type Db = Kysely<Tables>;
+
+/** Rows of the newest state, which a mailbox has once, and rows of its history. */
+const newest = ['mailboxes', 'observations'] as const;
+const history = ['decisions', 'changes', 'actions', 'command_mailboxes'] as const;
+
+export class StoredAccounts {
+  readonly #gate: Gate;
+
+  constructor(gate: Gate) {
+    this.#gate = gate;
+  }
+
+  /** Every account that was ever configured on the store, as it was last, in the order of their names. */
+  known(): Promise<readonly KnownAccount[]> {
+    return this.#gate.read(loadKnownAccounts);
+  }
+
+  /** What is configured from now on, and what is guarded under another name because of it. */
+  async record(record: AccountsRecord): Promise<void> {
+    const scopes = record.moves.map(({ from }) => accountScope(from));
+    await this.#gate.write((trx) => writeAccounts(trx, record), scopes);
+  }
+}
+
+async function writeAccounts(db: Db, { accounts, moves, alerts }: AccountsRecord): Promise<void> {
+  const kept = new Set(accounts.map(({ name }) => name));
+  const gone = moves.filter(({ from, ids }) => ids === null && !kept.has(from)).map(({ from }) => from);
+  await writeKnownAccounts(db, accounts, gone);
+  // By way of names that no account has, so that two may swap theirs.
+  const between = (index: number) => `/${index}`;
+  for (const [index, move] of moves.entries()) await moveMailboxes(db, { ...move, to: between(index) });
+  for (const [index, move] of moves.entries()) await moveMailboxes(db, { ...move, from: between(index) });
+  if (moves.length > 0) await moveHeld(db, moves);
+  await writeAlerts(db, alerts);
+}
+
+/** What the account that takes them over has of the same mailboxes from long ago gives way. */
+export async function moveMailboxes(db: Db, move: Move): Promise<void> {
+  const { from, to, ids } = move;
+  const theirs = ids ?? (await idsOf(db, from));
+  await inPieces(theirs, async (some) => {
+    for (const table of newest) {
+      await db.deleteFrom(table).where('account', '=', to).where('mailbox_id', 'in', some).execute();
+      await db
+        .updateTable(table)
+        .set({ account: to })
+        .where('account', '=', from)
+        .where('mailbox_id', 'in', some)
+        .execute();
+    }
+    const actions = db.selectFrom('actions').select(['id', 'action']).where('account', '=', from);
+    for (const row of await actions.where('mailbox_id', 'in', some).execute())
+      await writeAction(db, actionUnder(storedAction(row), to));
+    for (const table of history)
+      await db
+        .updateTable(table)
+        .set({ account: to })
+        .where('account', '=', from)
+        .where('mailbox_id', 'in', some)
+        .execute();
+  });
+  await moveStops(db, move);
+}
+
+async function idsOf(db: Db, account: string): Promise<readonly string[]> {
+  const rows = await db.selectFrom('mailboxes').select('mailbox_id').where('account', '=', account).execute();
+  return rows.map(({ mailbox_id }) => mailbox_id);
+}
+
+/** An emergency stop stays in force. */
+async function moveStops(db: Db, { from, to, ids }: Move): Promise<void> {
+  for (const off of await loadWritesOff(db)) {
+    const { scope } = off;
+    if (scope.kind === 'everything' || scope.account !== from) continue;
+    if (ids !== null && !(scope.kind === 'mailbox' && ids.includes(scope.mailboxId))) continue;
+    const moved = { ...scope, account: to };
+    const row = { scope: scopeKey(moved), off: JSON.stringify({ ...off, scope: moved }) };
+    await db
+      .deleteFrom('writes_off')
+      .where('scope', 'in', [scopeKey(scope), row.scope])
+      .execute();
+    await db.insertInto('writes_off').values(row).execute();
+  }
+}
+
+async function moveHeld(db: Db, moves: readonly Move[]): Promise<void> {
+  for (const { api, state: before } of await loadBreakers(db)) {
+    const state = moveEntries(before, moves);
+    if (state !== before) await writeBreaker(db, { api, before, state });
+  }
+}

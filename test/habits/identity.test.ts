@@ -1,0 +1,315 @@
+// One workspace behind two keys: each mailbox is guarded once, under the first account that lists it, and its history goes with it.
+import { describe, expect, it } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
+import { type MovedDaemon, startMovedDaemon, type WrittenConfig } from '../scenario/moved-daemon.ts';
+import { type Asked, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
+
+const poll = {
+  health: '*/10 * * * *',
+  mailboxes: '* * * * *',
+  stats: '*/5 * * * *',
+  warmup: '*/5 * * * *',
+  mailbox: '*/10 * * * *',
+  dns: '17 */6 * * *',
+  blacklist: '41 */6 * * *',
+};
+const scenario = { ...scenarios.calm, fleet: [] };
+const ample = { requests_per_minute: 6_000, headroom: '0%' };
+
+/** The daemon with two accounts of one API; `first` and `second` say what their keys see. */
+async function twoKeys(
+  given: {
+    readonly accounts?: readonly string[];
+    readonly expectErrors?: string[];
+    /** Its first list is late. */
+    readonly isFirstSlow?: true;
+  } = {},
+) {
+  const { accounts: names = ['first', 'second'], expectErrors = [], isFirstSlow } = given;
+  const api = await OtherApi.start();
+  let now = () => scenarioStart;
+  api.now = () => now();
+  const hidden = new Set<string>();
+  const keys = ['first', 'second'].map((name) => {
+    const key = api.addKey({ sees: ({ id }) => !hidden.has(`${name} ${id}`) });
+    return { name, key };
+  });
+  const [keyOne = '', keyTwo = ''] = keys.map(({ key }) => key);
+  /** Lists that the second key asked for before the first one had any. */
+  const early: Asked[] = [];
+  api.fault = (asked) => {
+    if (asked.path !== '/v1/mailboxes') return undefined;
+    const hasFirst = api.log.some(({ path, key, status }) => path === asked.path && key === keyOne && status === 200);
+    if (asked.key === keyTwo && !hasFirst) early.push(asked);
+    return isFirstSlow && asked.key === keyOne && !hasFirst ? { kind: 'delay', ms: 500 } : undefined;
+  };
+  const burning = api.add('burning@acme.example', { id: 'm1' });
+  const calm = api.add('calm@acme.example', { id: 'm2' });
+  const accountOf = (name: string) => ({
+    name,
+    // One address, written in two ways.
+    base_url: name === 'second' ? `${api.url.replace('http:', 'HTTP:')}/` : api.url,
+    api_key: name === 'second' ? keyTwo : keyOne,
+    ...ample,
+  });
+  const stage = await startMovedDaemon({ scenario, poll, file: { accounts: names.map(accountOf) }, expectErrors });
+  now = () => stage.clock.now();
+  const bounce = (mailbox: OtherMailbox) => {
+    mailbox.days = week(40, 6);
+  };
+  return {
+    api,
+    stage,
+    burning,
+    calm,
+    keyOne,
+    keyTwo,
+    early,
+    bounce,
+    /** From now on that key does not see the mailbox, or sees it again. */
+    hide: (name: 'first' | 'second', { id }: OtherMailbox, isHidden = true) => {
+      if (isHidden) hidden.add(`${name} ${id}`);
+      else hidden.delete(`${name} ${id}`);
+    },
+    /** Requests about a mailbox that came with a key since then. */
+    asked: (key: string, { id }: OtherMailbox, since = 0) =>
+      api.log.filter((asked) => asked.key === key && asked.mailboxId === id && asked.at > since).length,
+    guardedBy: ({ id }: OtherMailbox) =>
+      [...stage.fleet().mailboxes()].filter((one) => one.id === id).map(({ account }) => account),
+    elsewhere: async () => {
+      const answer = await fetch(`${stage.url()}/api/fleet`);
+      const { accounts } = (await answer.json()) as {
+        accounts: { name: string; guarded_elsewhere: { mailbox: string; id: string; account: string }[] }[];
+      };
+      return Object.fromEntries(
+        accounts.map(({ name, guarded_elsewhere: others }) => [
+          name,
+          others.map(({ id, account }) => `${id} by ${account}`),
+        ]),
+      );
+    },
+    modes: () => api.posts().map(({ mailboxId, key, body }) => [mailboxId, key === keyOne ? 'one' : 'two', body]),
+    async [Symbol.asyncDispose](): Promise<void> {
+      await stage[Symbol.asyncDispose]();
+      await api[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const recovery = (id: string, key: string) => [
+  id,
+  key,
+  { mailbox_id: id, action: 'update_config', config: { warmup_mode: 'recovery' } },
+];
+const claimOf = (stage: MovedDaemon, email: string) => stage.mailbox(email).memory?.claim?.kind ?? null;
+const counted = (stage: MovedDaemon) => stage.receiver.alerts().length;
+
+describe('one workspace behind two keys', () => {
+  it('is guarded once, by the account that comes first in the file', async () => {
+    await using it = await twoKeys();
+    const { stage, api, burning, calm } = it;
+    await stage.run(20 * minuteMs);
+    expect([it.guardedBy(burning), it.guardedBy(calm)]).toEqual([['first'], ['first']]);
+    expect(await it.elsewhere()).toEqual({ first: [], second: ['m1 by first', 'm2 by first'] });
+    it.bounce(burning);
+    await stage.run(hourMs);
+    expect(it.modes()).toEqual([recovery('m1', 'one')]);
+    expect(stage.notified('guard_acted')).toEqual(['event']);
+    expect(stage.fleet().breaker(api.url).entries).toHaveLength(1);
+    expect(it.asked(it.keyTwo, burning) + it.asked(it.keyTwo, calm)).toBe(0);
+    const page = await (await fetch(`${stage.url()}/`)).text();
+    expect(page).toContain('2 mailboxes of its list are guarded by account first, whose key sees them, too');
+    expect(page).not.toMatch(/No mailbox of (this account|account second) is guarded/);
+    const paused = await stage.command('pause', { mailbox: 'second/m2' });
+    expect(paused?.messages.join()).toContain('Account first guards calm@acme.example: name first/calm@acme.example');
+  });
+
+  it('is not guarded by the second while the first list is on its way', async () => {
+    await using it = await twoKeys({ isFirstSlow: true });
+    const { stage, burning } = it;
+    it.bounce(burning);
+    await stage.run(30 * minuteMs);
+    expect([it.early, it.asked(it.keyTwo, burning)]).toEqual([[], 0]);
+    expect([it.guardedBy(burning), it.modes()]).toEqual([['first'], [recovery('m1', 'one')]]);
+  });
+});
+
+describe('a mailbox that moves between accounts of one API', () => {
+  it('keeps history, claim and alerts, there and back', async () => {
+    await using it = await twoKeys();
+    const { stage, burning } = it;
+    await stage.run(20 * minuteMs);
+    it.bounce(burning);
+    burning.connectionError = 'the login failed';
+    await stage.run(2 * hourMs);
+    expect([claimOf(stage, burning.email), it.modes()]).toEqual(['recovery', [recovery('m1', 'one')]]);
+    expect(stage.notified('mailbox_disconnected')).toEqual(['firing']);
+    const told = stage.receiver.slack().length;
+    const { memory } = stage.mailbox(burning.email);
+    const movedAt = stage.clock.now();
+    it.hide('first', burning);
+    await stage.run(5 * minuteMs);
+    expect(it.guardedBy(burning)).toEqual(['second']);
+    expect(await it.elsewhere()).toEqual({ first: [], second: ['m2 by first'] });
+    const after = stage.mailbox(burning.email);
+    expect(after.memory).toMatchObject({ claim: memory?.claim, interventions: memory?.interventions });
+    expect(after.action).toMatchObject({ account: 'second', state: 'confirmed', kind: 'recovery' });
+    await stage.run(2 * hourMs);
+    expect(it.asked(it.keyTwo, burning, movedAt)).toBeGreaterThan(20);
+    expect(it.modes()).toHaveLength(1);
+    const disconnected = [...stage.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_disconnected');
+    expect(disconnected.map(({ account, status }) => [account, status])).toEqual([['second', 'firing']]);
+    expect([stage.notified('mailbox_missing'), stage.receiver.slack().length]).toEqual([[], told]);
+    expect(stage.notified('guard_acted')).toEqual(['event']);
+    await stage.restart();
+    await stage.run(20 * minuteMs);
+    expect([it.guardedBy(burning), claimOf(stage, burning.email)]).toEqual([['second'], 'recovery']);
+    it.hide('first', burning, false);
+    await stage.run(20 * minuteMs);
+    expect([it.guardedBy(burning), claimOf(stage, burning.email)]).toEqual([['first'], 'recovery']);
+    burning.connectionError = null;
+    await stage.run(hourMs);
+    expect([...stage.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_disconnected')).toEqual([]);
+    expect(it.modes()).toHaveLength(1);
+  });
+
+  it('takes a breach with it that nobody acted on yet', async () => {
+    await using it = await twoKeys();
+    const { stage, burning } = it;
+    await stage.run(20 * minuteMs);
+    it.hide('first', burning);
+    it.bounce(burning);
+    await stage.run(hourMs);
+    expect([it.guardedBy(burning), it.modes()]).toEqual([['second'], [recovery('m1', 'two')]]);
+    expect(stage.notified('guard_acted')).toEqual(['event']);
+  });
+});
+
+describe('when the first account no longer reads its list', () => {
+  it('the second one guards after ten minutes, until the first reads it again', async () => {
+    await using it = await twoKeys({ expectErrors: ['the API refuses the key'] });
+    const { stage, api, burning } = it;
+    await stage.run(20 * minuteMs);
+    const key = api.keys.get(it.keyOne);
+    api.keys.delete(it.keyOne);
+    await stage.run(8 * minuteMs);
+    expect([it.guardedBy(burning), stage.notified('key_rejected')]).toEqual([['first'], ['firing']]);
+    await stage.run(5 * minuteMs);
+    expect(it.guardedBy(burning)).toEqual(['second']);
+    it.bounce(burning);
+    await stage.run(hourMs);
+    expect(it.modes()).toEqual([recovery('m1', 'two')]);
+    if (key) api.keys.set(it.keyOne, key);
+    await stage.run(5 * minuteMs);
+    expect([it.guardedBy(burning), claimOf(stage, burning.email)]).toEqual([['first'], 'recovery']);
+    expect(it.modes()).toHaveLength(1);
+  });
+
+  it('the second one goes on at once after a reload that removes the first', async () => {
+    await using it = await twoKeys();
+    const { stage, burning } = it;
+    await stage.run(20 * minuteMs);
+    it.bounce(burning);
+    await stage.run(hourMs);
+    expect(it.modes()).toHaveLength(1);
+    const said = await stage.reload((config) => void config.accounts.shift());
+    expect(said.result).toBe('done');
+    expect(said.messages).toContain(
+      'account second now guards 2 mailboxes of account first, with their history, claims and alerts',
+    );
+    expect([it.guardedBy(burning), claimOf(stage, burning.email)]).toEqual([['second'], 'recovery']);
+    await stage.run(2 * hourMs);
+    expect(it.asked(it.keyTwo, burning)).toBeGreaterThan(10);
+    expect([it.modes().length, stage.notified('guard_acted'), stage.notified('disarmed')]).toEqual([1, ['event'], []]);
+  });
+});
+
+describe('an account that gets another name', () => {
+  const rename = (config: WrittenConfig) => Object.assign(config.accounts[0] ?? {}, { name: 'renamed' });
+  const prepared = async () => {
+    const it = await twoKeys({ accounts: ['first'] });
+    const { stage, burning, calm } = it;
+    await stage.run(20 * minuteMs);
+    it.bounce(burning);
+    burning.connectionError = 'the login failed';
+    await stage.run(hourMs);
+    await stage.command('writes', { off: true, account: 'first', mailbox: null, for_seconds: null });
+    await stage.run(minuteMs);
+    return { ...it, calm, told: counted(stage), memory: stage.mailbox(burning.email).memory };
+  };
+  type Prepared = Awaited<ReturnType<typeof prepared>>;
+  const keeps = async ({ stage, burning, calm, ...it }: Prepared) => {
+    expect([it.guardedBy(burning), it.guardedBy(calm)]).toEqual([['renamed'], ['renamed']]);
+    const { memory, action } = stage.mailbox(burning.email);
+    expect(memory).toMatchObject({ claim: it.memory?.claim, interventions: it.memory?.interventions });
+    expect(action).toMatchObject({ account: 'renamed', state: 'confirmed' });
+    expect(stage.fleet().writesAllowed('renamed', null, stage.clock.now())).toBe(false);
+    it.bounce(calm);
+    await stage.run(2 * hourMs);
+    expect(it.modes()).toEqual([recovery('m1', 'one')]);
+    const lost = [...stage.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_disconnected');
+    expect(lost.map(({ account, status }) => [account, status])).toEqual([['renamed', 'firing']]);
+    expect([stage.notified('guard_acted'), stage.notified('disarmed')]).toEqual([['event'], []]);
+    const history = await fetch(`${stage.url()}/api/explain?mailbox=renamed/m1`);
+    expect(JSON.stringify(await history.json())).toContain('bounce_rate_over_limit');
+  };
+
+  it('by a reload keeps claims, interventions, alerts and the emergency stop, and the reload says so', async () => {
+    await using it = await prepared();
+    const said = await it.stage.reload(rename);
+    expect(said.result).toBe('done');
+    expect(said.messages).toContain(
+      'account first is now called renamed: its 2 mailboxes keep their history, claims and alerts',
+    );
+    expect(said.messages.join()).not.toMatch(/no longer guarded|alert ".*" ends/);
+    await keeps(it);
+  });
+
+  it('at a restart keeps them, too', async () => {
+    await using it = await prepared();
+    await it.stage.restart(rename);
+    await it.stage.run(minuteMs);
+    await keeps(it);
+  });
+
+  it('and another key at the same time keeps claims and history, found by the ids', async () => {
+    await using it = await prepared();
+    await it.stage.restart((config) =>
+      Object.assign(config.accounts[0] ?? {}, { name: 'renamed', api_key: it.keyTwo }),
+    );
+    await it.stage.run(5 * minuteMs);
+    const { memory } = it.stage.mailbox(it.burning.email);
+    expect(memory).toMatchObject({ claim: it.memory?.claim, interventions: it.memory?.interventions });
+  });
+});
+
+describe('base_urls that two accounts swap', () => {
+  it('want force, and the reload says whose mailboxes a removed account leaves as they are', async () => {
+    await using other = await OtherApi.start();
+    other.now = () => scenarioStart;
+    other.add('third@other.example', { id: 'm3' });
+    const theirs = other.addKey();
+    await using it = await twoKeys({ accounts: ['first'], expectErrors: ['configuration refused', 'the API refuses'] });
+    const { stage, burning } = it;
+    await stage.reload((config) => {
+      config.accounts.push({ name: 'other', base_url: other.url, api_key: theirs, ...ample });
+    });
+    await stage.run(20 * minuteMs);
+    it.bounce(burning);
+    await stage.run(hourMs);
+    const swap = ({ accounts: [one, two] }: WrittenConfig) => {
+      if (one && two) [one['base_url'], two['base_url']] = [two['base_url'], one['base_url']];
+    };
+    const refused = await stage.reload(swap);
+    expect([refused.result, refused.messages[0]]).toEqual([
+      'invalid',
+      `${stage.file} swaps the base_url of the accounts first and other. If you intend that, run \`warmwarden reload --force\`.`,
+    ]);
+    swap(stage.written());
+    const removed = await stage.reload((config) => void config.accounts.shift(), { force: true, dryRun: true });
+    expect(removed.messages).toContain(
+      'Warmwarden will not restore or resume 1 mailbox that it changed: first/burning@acme.example',
+    );
+  });
+});
