@@ -41,7 +41,10 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['model', 'world', 'schedule', 'command-name'],
     ['yaml', 'zod', 'node:crypto', 'node:fs', 'node:net', 'node:path', 'node:tls', 'node:util'],
   ),
-  http: only(['model', 'bag', 'event-loop', 'interrupt'], ['undici', 'node:util', 'node:worker_threads', 'node:zlib']),
+  http: only(
+    ['model', 'bag', 'event-loop', 'interrupt'],
+    ['undici', 'node:http', 'node:https', 'node:net', 'node:tls', 'node:util', 'node:worker_threads', 'node:zlib'],
+  ),
   'mailbox-api': only(['model', 'world', 'interrupt', 'http'], ['undici', 'node:crypto']),
   'recipe-api': only(['model', 'world', 'http'], ['undici']),
   store: only(
@@ -72,7 +75,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:os'],
   ),
   channels: only(
-    ['model', 'alert', 'wording', 'world', 'recipe-api'],
+    ['model', 'alert', 'wording', 'world', 'http', 'recipe-api'],
     ['undici', '@slack/types', 'nodemailer', 'node:crypto', 'node:stream'],
   ),
   notify: only(['model', 'alert', 'wording', 'fleet', 'world', 'loop', 'schedule', 'channels'], ['node:crypto']),

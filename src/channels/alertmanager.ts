@@ -1,6 +1,7 @@
 // The alertmanager channel: POST /api/v2/alerts. Alertmanager holds an alert for as long as it is sent again, and forgets
 // all of them when it restarts: so what fires is announced again every minute, and what resolved for a quarter of an hour.
 import type { Alert, Transition } from '../model/alert.ts';
+import type { Egress } from '../model/egress.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
 import { type Clock, inTurns } from '../world.ts';
 import { annotationsOf, endsAtOf, generatorUrlOf, labelsOf, startsAtOf } from './alertmanager-alert.ts';
@@ -12,6 +13,8 @@ export interface AlertmanagerSettings {
   readonly name: string;
   /** Where Alertmanager is; `/api/v2/alerts` is added. */
   readonly url: string;
+  /** The way to `url`. Default: directly. */
+  readonly egress?: Egress;
 }
 
 const upkeepEveryMs = minuteMs;
@@ -45,7 +48,10 @@ export function alertmanagerChannel(settings: AlertmanagerSettings, clock: Clock
       const body = JSON.stringify(
         alerts.slice(from, from + maxAlertsInPost).map((alert) => thawed(alert, clock.now())),
       );
-      result = resultOf(await postJson({ url, body, headers: {}, signal, now: clock.now() }), 'Alertmanager');
+      result = resultOf(
+        await postJson({ url, body, headers: {}, egress: settings.egress, signal, now: clock.now() }),
+        'Alertmanager',
+      );
       if (result.kind !== 'sent') return result;
     }
     return result;

@@ -1,6 +1,7 @@
 // The Discord channel: a webhook with one embed, within Discord's limits, and without a mention of anybody.
 // Source: docs.discord.com, "Webhook Resource: Execute Webhook", "Embed Limits" and "Rate Limits": content 2,000 characters,
 // embed description 4,096, footer 2,048, 6,000 in all embeds of a message, 30 messages a minute and channel.
+import type { Egress } from '../model/egress.ts';
 import type { Clock } from '../world.ts';
 import type { Channel, Rendered, SendResult } from './channel.ts';
 import { fittedSentences, fittedText } from './fitted-text.ts';
@@ -20,6 +21,8 @@ export interface DiscordSettings extends ForPeople {
   readonly name: string;
   /** The webhook's address: a secret. */
   readonly url: string;
+  /** The way to `url`. Default: directly. */
+  readonly egress?: Egress;
 }
 
 /** 30 messages a minute. */
@@ -45,7 +48,7 @@ export function discordChannel(settings: DiscordSettings, clock: Clock): Channel
     render: (message) => rendered(messageText(message, settings)),
     renderNotice: (notice) => rendered(noticeText(notice, settings)),
     send: async ({ payload: body }, signal) =>
-      resultOf(await postJson({ url, body, headers: {}, signal, now: clock.now() })),
+      resultOf(await postJson({ url, body, headers: {}, egress: settings.egress, signal, now: clock.now() })),
   };
 }
 

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { GroupMessage } from '../alert/grouping.ts';
 import { isPause, pauseFingerprint } from '../alert/pauses.ts';
 import { noAccount, type Severity, type Transition } from '../model/alert.ts';
+import type { Egress } from '../model/egress.ts';
 import type { MessageIncident } from '../model/incident.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import { visibleText } from '../wording/visible-text.ts';
@@ -22,6 +23,8 @@ export interface PagerDutySettings extends PageAddresses {
   readonly url: string;
   /** The integration key: a secret. It stands in no stored message. */
   readonly routingKey: string;
+  /** The way to `url`. Default: directly. */
+  readonly egress?: Egress;
 }
 
 const maxSummary = 1_024;
@@ -46,7 +49,10 @@ export function pagerdutyChannel(settings: PagerDutySettings, clock: Clock): Cha
   const { name, url, routingKey } = settings;
   const post = async (event: Event, signal: AbortSignal): Promise<SendResult> => {
     const body = JSON.stringify({ routing_key: routingKey, ...event });
-    return meaningOf(await postJson({ url, body, headers: {}, signal, now: clock.now() }), routingKey);
+    return meaningOf(
+      await postJson({ url, body, headers: {}, egress: settings.egress, signal, now: clock.now() }),
+      routingKey,
+    );
   };
   return {
     name,

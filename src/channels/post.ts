@@ -1,6 +1,9 @@
 // One request to a receiver, returned as a value: what it answered, or why it did not. No redirects, no address in any text.
 import { Readable } from 'node:stream';
-import { Agent, type Dispatcher, getGlobalDispatcher, request } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
+import { ProxyError } from '../http/causes.ts';
+import { type WayOut, wayOutTo } from '../http/way-out.ts';
+import { directly, type Egress } from '../model/egress.ts';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
@@ -10,12 +13,22 @@ const maxAnswerBytes = 4_096;
 /** An answer is given so long for its body, which may say why, and after how long to try again. */
 const saidWithinMs = 500;
 
-/**
- * Node.js has an undici of its own, whose parser would be compiled while the first message is sent; ours was, for the polls. Where
- * Node.js was told to go through a proxy (NODE_USE_ENV_PROXY), messages do, too.
- */
-const dispatcher =
-  getGlobalDispatcher().constructor.name === Agent.name ? new Agent({ allowH2: false }) : getGlobalDispatcher();
+interface Sender extends WayOut {
+  readonly agent: Agent;
+}
+
+/** By origin and egress. Node.js has an undici of its own, whose parser would be compiled while the first message is sent; ours was, for the polls. */
+const senders = new Map<string, Sender>();
+
+function senderTo(url: string, egress: Egress): Sender {
+  const key = JSON.stringify([new URL(url).origin, egress]);
+  const known = senders.get(key);
+  if (known) return known;
+  const way = wayOutTo(url, egress, false);
+  const made = { ...way, agent: new Agent({ allowH2: false, connect: way.connect }) };
+  senders.set(key, made);
+  return made;
+}
 
 export interface Ask {
   readonly method: 'GET' | 'POST';
@@ -23,6 +36,8 @@ export interface Ask {
   readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  /** The way to `url`. Default: directly. */
+  readonly egress?: Egress | undefined;
   /** Wall time, for a Retry-After date when the answer has no Date of its own. */
   readonly now: EpochMs;
 }
@@ -46,20 +61,28 @@ export async function ask(asked: Ask): Promise<Answer> {
     // undici asks for more when the socket has taken it.
     isSent = true;
   };
+  const { agent, forward, proxy } = senderTo(asked.url, asked.egress ?? directly);
+  const { origin, host, pathname, search } = new URL(asked.url);
   try {
-    const { statusCode, headers, body } = await request(asked.url, {
-      dispatcher,
+    const { statusCode, headers, body } = await agent.request({
+      origin: forward?.origin ?? origin,
+      path: `${forward ? origin : ''}${pathname}${search}`,
       method: asked.method,
       headers: {
         'user-agent': 'warmwarden',
         ...(bytes.length > 0 && { 'content-length': String(bytes.length) }),
         ...asked.headers,
+        ...(forward && { host, ...forward.headers }),
       },
       body: bytes.length > 0 ? Readable.from(sending()) : null,
       signal: asked.signal,
       // A connection kept for hours is closed by the other side at the moment when it is needed.
       reset: true,
     });
+    if (statusCode === 407 && forward) {
+      body.destroy();
+      throw new ProxyError(statusCode);
+    }
     const text = await textOf(body);
     return {
       kind: 'answer',
@@ -70,7 +93,7 @@ export async function ask(asked: Ask): Promise<Answer> {
         (statusCode >= 400 ? retryAfterInBody(text, maxRetryAfterMs) : null),
     };
   } catch (error) {
-    return { kind: 'failed', detail: failureText(error, asked.signal), isLate: asked.signal.aborted && isSent };
+    return { kind: 'failed', detail: failureText(error, asked.signal, proxy), isLate: asked.signal.aborted && isSent };
   }
 }
 
@@ -93,11 +116,13 @@ async function textOf(body: Body): Promise<string> {
   return Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8');
 }
 
-/** Only the error's code: messages of the network carry addresses. */
-function failureText(error: unknown, signal: AbortSignal): string {
+/** Only the error's code: messages of the network carry addresses. The address of a proxy is no secret. */
+function failureText(error: unknown, signal: AbortSignal, proxy: string | null): string {
   if (signal.aborted) return 'the receiver did not answer in time';
   const code = codeOf(error) ?? codeOf((error as { cause?: unknown } | null)?.cause);
-  return `the receiver could not be reached (${code ?? 'unknown error'})`;
+  const through = proxy === null ? '' : ` through the proxy ${proxy}`;
+  const why = error instanceof ProxyError ? error.message : (code ?? 'unknown error');
+  return `the receiver could not be reached${through} (${why})`;
 }
 
 function codeOf(error: unknown): string | null {

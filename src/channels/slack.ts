@@ -12,6 +12,7 @@ import type {
 } from '@slack/types';
 import type { GroupMessage } from '../alert/grouping.ts';
 import type { Transition } from '../model/alert.ts';
+import type { Egress } from '../model/egress.ts';
 import type { MessageIncident } from '../model/incident.ts';
 import { momentText } from '../wording/phrases.ts';
 import type { Clock } from '../world.ts';
@@ -26,6 +27,8 @@ export interface SlackSettings extends ForPeople {
   readonly name: string;
   /** The incoming webhook's address: a secret. */
   readonly url: string;
+  /** The way to `url`. Default: directly. */
+  readonly egress?: Egress;
 }
 
 /** Slack allows one message a second and channel; more earns 429. */
@@ -51,7 +54,9 @@ export function slackChannel(settings: SlackSettings, clock: Clock): Channel {
     renderNotice: (notice) => rendered(notice.title, colours.info, noticeBlocks(notice, settings)),
     send: async (delivery, signal) => {
       const { payload: body } = delivery;
-      return resultOf(await postJson({ url: settings.url, body, headers: {}, signal, now: clock.now() }));
+      return resultOf(
+        await postJson({ url: settings.url, body, headers: {}, egress: settings.egress, signal, now: clock.now() }),
+      );
     },
   };
 }

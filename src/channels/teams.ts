@@ -1,6 +1,7 @@
 // The Teams channel: a workflow's webhook (Power Automate) with one Adaptive Card.
 // Source: learn.microsoft.com, "Post a workflow when a webhook request is received in Microsoft Teams" (28 KB a message, four
 // requests a second) and adaptivecards.io (TextRun: text that is shown as it is).
+import type { Egress } from '../model/egress.ts';
 import type { Clock } from '../world.ts';
 import type { Channel, Rendered, SendResult } from './channel.ts';
 import { fittedSentences, fittedText } from './fitted-text.ts';
@@ -20,6 +21,8 @@ export interface TeamsSettings extends ForPeople {
   readonly name: string;
   /** The workflow's address: a secret. */
   readonly url: string;
+  /** The way to `url`. Default: directly. */
+  readonly egress?: Egress;
 }
 
 const teamsGapMs = 1_000;
@@ -42,7 +45,9 @@ export function teamsChannel(settings: TeamsSettings, clock: Clock): Channel {
     render: (message) => rendered(messageText(message, settings)),
     renderNotice: (notice) => rendered(noticeText(notice, settings)),
     send: async ({ payload: body }, signal) =>
-      resultOf(await postJson({ url: settings.url, body, headers: {}, signal, now: clock.now() })),
+      resultOf(
+        await postJson({ url: settings.url, body, headers: {}, egress: settings.egress, signal, now: clock.now() }),
+      ),
   };
 }
 

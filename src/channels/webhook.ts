@@ -3,6 +3,7 @@
 import { createHmac } from 'node:crypto';
 import type { GroupMessage } from '../alert/grouping.ts';
 import { accountsOf, type Transition } from '../model/alert.ts';
+import type { Egress } from '../model/egress.ts';
 import type { MessageIncident } from '../model/incident.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type Clock, systemClock } from '../world.ts';
@@ -19,6 +20,8 @@ export interface WebhookSettings {
   readonly format: 'standard' | 'alertmanager';
   /** Where the page is; null when there is none. */
   readonly pageUrl: string | null;
+  /** The way to `url`. Default: directly. */
+  readonly egress?: Egress;
 }
 
 /** Alerts that one message lists; `total` counts them all. */
@@ -58,7 +61,9 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
         'webhook-timestamp': timestamp,
         ...(signatures.length > 0 ? { 'webhook-signature': signatures.join(' ') } : {}),
       };
-      return resultOf(await postJson({ url, body: payload, headers, signal, now: clock.now() }));
+      return resultOf(
+        await postJson({ url, body: payload, headers, egress: settings.egress, signal, now: clock.now() }),
+      );
     },
   };
 }

@@ -52,12 +52,13 @@ export function channelsCommand(): Command {
 
 async function tryOut(name: string, { config: file, json = false }: TestOptions): Promise<void> {
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
-  const { channel: settings, names, heartbeatUrl, timeZone } = channelOf(file, name);
-  if (!settings && heartbeatUrl === null) throw unknownChannel(name, names);
+  const { channel: settings, names, heartbeat, timeZone } = channelOf(file, name);
   const channel =
     settings && createChannel(settings, { world, pageUrl: null, publicUrl: null, timeZone: () => timeZone });
   const began = world.clock.monotonic();
-  const result = await (channel ? testOf(channel, world) : pingOf(heartbeatUrl ?? '', world.clock));
+  const asked = channel ? testOf(channel, world) : heartbeat && pingOf(heartbeat, world.clock);
+  if (asked === null) throw unknownChannel(name, names);
+  const result = await asked;
   const tookMs = Math.round(world.clock.monotonic() - began);
   const messages = [...saidOf(name, result, spanText(tookMs)), ...bodyOf(result)];
   const good = result.kind === 'sent';

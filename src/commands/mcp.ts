@@ -7,6 +7,7 @@ import { nearestSource } from '../mcp/nearest-source.ts';
 import { serviceSource } from '../mcp/service-source.ts';
 import type { ToolSource } from '../mcp/source.ts';
 import { serveTools } from '../mcp/tool-server.ts';
+import { proxiesIn } from '../model/egress.ts';
 import { nameOf, pathOf } from '../model/store-place.ts';
 import { socketPathOf } from '../operator/socket-path.ts';
 import { userName } from '../operator/user-name.ts';
@@ -96,7 +97,14 @@ function openStore(file: string, world: World): Opened {
 }
 
 function openService(options: McpOptions, world: World): Opened {
-  const api = new RecipeApi({ baseUrl: checkedBaseUrl(options), apiKey: keyOf(options) }, world);
+  const api = new RecipeApi(
+    {
+      baseUrl: checkedBaseUrl(options),
+      apiKey: keyOf(options),
+      egress: { proxies: proxiesIn(process.env).proxies, ca: null },
+    },
+    world,
+  );
   return {
     source: apiSource(api, { foreign: true }, world),
     lookEveryMs: lookAtServiceEveryMs,

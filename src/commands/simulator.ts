@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
+import { proxyFor } from '../http/proxy-for.ts';
+import { proxiesIn } from '../model/egress.ts';
 import { didYouMean } from '../model/nearest.ts';
 import { fleetOf } from '../simulator/agency-fleet.ts';
 import { type LimiterKind, limiterKinds } from '../simulator/rate-limit.ts';
@@ -116,7 +118,8 @@ async function run(flags: Flags): Promise<void> {
   const { url } = simulator;
   const startChosen = flags.start !== undefined;
   const { speed } = flags;
-  output.write(banner({ url, keys, scenario, seed, speed, now: clock.now(), startChosen, mailboxes }));
+  const behindProxy = proxyFor(url, proxiesIn(process.env).proxies) !== null;
+  output.write(banner({ url, keys, scenario, seed, speed, now: clock.now(), startChosen, behindProxy, mailboxes }));
   await stopSignal();
   stop.abort();
   await pacing;

@@ -1,10 +1,12 @@
 // What the schema made of a file -> Config. Everything was checked before; nothing fails here.
 import { resolve } from 'node:path';
+import { noProxies, type Proxies, proxiesIn } from '../model/egress.ts';
 import type { Retention } from '../model/retention.ts';
 import type { AccountConfig, ChannelConfig, Config, RouteConfig, ServerConfig } from './config.ts';
 import { written } from './guard-schema.ts';
 import type { CheckedFile } from './schema.ts';
 import { placeOf } from './store-schema.ts';
+import type { Environment } from './substitute.ts';
 
 /** Requests a minute, as the mailbox API's document says. */
 const requestsPerMinuteOf = { pro: 100, enterprise: 500 } as const;
@@ -13,11 +15,12 @@ const requestsPerMinuteOf = { pro: 100, enterprise: 500 } as const;
 const pagerDutyUrl = 'https://events.pagerduty.com/v2/enqueue';
 
 /** `folder`: the configuration file's own, where relative paths begin. */
-export function buildConfig(file: CheckedFile, folder: string): Config {
+export function buildConfig(file: CheckedFile, folder: string, environment: Environment): Config {
   const { poll, alerts, api, server, log, metrics } = file;
-  const channels = alerts.channels.map(buildChannel);
+  const proxies = proxiesOf(file.proxy, environment);
+  const channels = alerts.channels.map((channel) => buildChannel(channel, proxies));
   return {
-    accounts: file.accounts.map((account) => buildAccount(account, file)),
+    accounts: file.accounts.map((account) => buildAccount(account, file, proxies)),
     poll: {
       health: poll.health,
       mailboxes: poll.mailboxes,
@@ -37,7 +40,9 @@ export function buildConfig(file: CheckedFile, folder: string): Config {
       digest: alerts.digest
         ? { at: alerts.digest.at, timeZone: alerts.digest.time_zone, channels: alerts.digest.channels }
         : null,
-      heartbeat: alerts.heartbeat ? { url: alerts.heartbeat.url ?? '', intervalMs: alerts.heartbeat.interval } : null,
+      heartbeat: alerts.heartbeat
+        ? { url: alerts.heartbeat.url ?? '', egress: { proxies, ca: null }, intervalMs: alerts.heartbeat.interval }
+        : null,
       rules: { ...alerts.rules, timeZone: alerts.time_zone },
     },
     store: placeOf(file.store, folder),
@@ -82,11 +87,19 @@ function buildServer(server: CheckedFile['server']): ServerConfig {
   };
 }
 
-function buildAccount(account: CheckedFile['accounts'][number], file: CheckedFile): AccountConfig {
+/** `written`: the key proxy; absent: as the environment says. NO_PROXY counts beside an address, too. */
+export function proxiesOf(written: string | undefined, environment: Environment): Proxies {
+  if (written === 'none') return noProxies;
+  const { proxies } = proxiesIn(environment);
+  return written === undefined ? proxies : { ...proxies, http: written, https: written };
+}
+
+function buildAccount(account: CheckedFile['accounts'][number], file: CheckedFile, proxies: Proxies): AccountConfig {
   return {
     name: account.name,
     baseUrl: account.base_url,
     apiKey: account.api_key ?? '',
+    egress: { proxies, ca: account.ca ?? null },
     requestsPerMinute: account.requests_per_minute ?? requestsPerMinuteOf[account.plan ?? 'pro'],
     headroomPpm: account.headroom,
     mailboxes: account.mailboxes,
@@ -97,24 +110,25 @@ function buildAccount(account: CheckedFile['accounts'][number], file: CheckedFil
 }
 
 /** As the schema made it. */
-export function buildChannel(channel: CheckedFile['alerts']['channels'][number]): ChannelConfig {
-  const { name } = channel;
+export function buildChannel(channel: CheckedFile['alerts']['channels'][number], proxies: Proxies): ChannelConfig {
+  const { name, ca = null } = channel;
+  const egress = { proxies, ca };
   if (channel.type === 'recipe') {
     const { base_url: baseUrl, api_key: apiKey = '', recipe, apply } = channel;
-    return { name, type: 'recipe', baseUrl, apiKey, recipe, apply };
+    return { name, type: 'recipe', baseUrl, apiKey, recipe, apply, egress };
   }
   const { url = '' } = channel;
   switch (channel.type) {
     case 'webhook':
-      return { name, type: 'webhook', url, secrets: [channel.secret ?? []].flat(), format: channel.format };
+      return { name, type: 'webhook', url, secrets: [channel.secret ?? []].flat(), format: channel.format, egress };
     case 'email': {
-      const { from, to, allow_plain: allowPlain, ca = null } = channel;
+      const { from, to, allow_plain: allowPlain } = channel;
       return { name, type: 'email', url, from, to, allowPlain, ca };
     }
     case 'pagerduty':
-      return { name, type: 'pagerduty', url: url || pagerDutyUrl, routingKey: channel.routing_key ?? '' };
+      return { name, type: 'pagerduty', url: url || pagerDutyUrl, routingKey: channel.routing_key ?? '', egress };
     default:
-      return { name, type: channel.type, url };
+      return { name, type: channel.type, url, egress };
   }
 }
 

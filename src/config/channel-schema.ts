@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { label, mailAddress, sender, truth } from './scalars.ts';
 import {
-  certificates,
   channelUrl,
+  privateAuthority,
   recipeBaseUrl,
   recipeKey,
   routingKey,
@@ -19,6 +19,8 @@ const channelKeys = {
   url: optional(channelUrl(), undefined, 'Where Warmwarden sends messages. Treated as a secret.'),
   url_file: secretFile('url'),
   allow_http: plainHttp(),
+  ca: privateAuthority(),
+  ca_file: secretFile('ca'),
 };
 const slack = section({ ...channelKeys, type: z.literal('slack').describe('A Slack incoming webhook.') });
 const webhook = section({
@@ -58,6 +60,8 @@ const recipe = section({
   recipe: z.string().min(1).describe("The recipe's id."),
   apply: keyed(truth(), false, "true: carry out the recipe's actions. Otherwise the run is a dry run."),
   allow_http: plainHttp(),
+  ca: privateAuthority(),
+  ca_file: secretFile('ca'),
 });
 const email = section({
   name: channelKeys.name,
@@ -71,11 +75,7 @@ const email = section({
   from: sender().describe('The address that sends: alerts@example.com, or Warmwarden <alerts@example.com>.'),
   to: wordOrWords(mailAddress(), 50).describe('The addresses that receive: one, or a list.'),
   allow_plain: keyed(truth(), false, 'Accept a mail server on another machine that offers no encryption.'),
-  ca: optional(
-    certificates(),
-    undefined,
-    'The certificate (PEM) of the private authority that signed the certificate of the server.',
-  ),
+  ca: privateAuthority(),
   ca_file: secretFile('ca'),
 });
 const pagerduty = section({
@@ -90,6 +90,8 @@ const pagerduty = section({
   ),
   url_file: secretFile('url'),
   allow_http: plainHttp(),
+  ca: privateAuthority(),
+  ca_file: secretFile('ca'),
 });
 const teams = section({
   ...channelKeys,

@@ -1,5 +1,6 @@
 // The configuration as the program sees it: checked, resolved, with units in the names. load.ts makes it from a file.
 import type { Severity } from '../model/alert.ts';
+import type { Egress } from '../model/egress.ts';
 import type { Network } from '../model/network.ts';
 import type { Policy, Ppm, WarmupMode } from '../model/policy.ts';
 import type { Retention } from '../model/retention.ts';
@@ -30,6 +31,7 @@ export interface AccountConfig {
   readonly baseUrl: string;
   /** Secret: never to be logged or shown. */
   readonly apiKey: string;
+  readonly egress: Egress;
   readonly requestsPerMinute: number;
   /** Share of the rate limit that Warmwarden leaves to your other tools. */
   /** null: `auto`. */
@@ -91,7 +93,6 @@ export interface AlertsConfig {
 
 /** `url`, `secrets`, `routingKey` and `apiKey` are secrets. */
 export type ChannelConfig =
-  | { readonly name: string; readonly type: 'slack' | 'teams' | 'discord' | 'alertmanager'; readonly url: string }
   | {
       readonly name: string;
       readonly type: 'email';
@@ -103,6 +104,10 @@ export type ChannelConfig =
       /** PEM; null: the authorities that the system knows. */
       readonly ca: string | null;
     }
+  | (HttpChannelConfig & { readonly egress: Egress });
+
+type HttpChannelConfig =
+  | { readonly name: string; readonly type: 'slack' | 'teams' | 'discord' | 'alertmanager'; readonly url: string }
   | { readonly name: string; readonly type: 'pagerduty'; readonly url: string; readonly routingKey: string }
   | {
       readonly name: string;
@@ -134,6 +139,7 @@ export interface DigestConfig {
 /** The dead man's switch; `url` is a secret. */
 export interface HeartbeatConfig {
   readonly url: string;
+  readonly egress: Egress;
   readonly intervalMs: number;
 }
 

@@ -14,7 +14,8 @@ const shapes =
 export function secretsIn(tree: unknown): readonly string[] {
   const found = new Set<string>();
   const walk = (value: unknown, key: string) => {
-    if (typeof value === 'string' && value.length >= minSecretLetters && isSecretKey(key)) found.add(value);
+    if (typeof value === 'string' && value.length >= minSecretLetters && isSecretKey(key) && !isPlainProxy(key, value))
+      found.add(value);
     if (typeof value === 'object' && value !== null)
       for (const [name, item] of Object.entries(value)) walk(item, Array.isArray(value) ? key : name);
   };
@@ -35,10 +36,11 @@ export function hideIn(text: string, secrets: readonly string[]): string {
   return secrets.reduce(hidden, text).replace(shapes, hiddenMark);
 }
 
-/** Whether the value at a path is a secret by its key. The URL of a store is one only if it has a password: messages name it otherwise. */
+/** Whether the value at a path is a secret by its key. The URL of a store or of a proxy is one only if it has a password: messages name it otherwise. */
 export function isSecretAt(path: Path, value: unknown): boolean {
   const key = path.at(-1);
   if (path[0] === 'store' && key === 'url' && typeof value === 'string' && hasNoPassword(value)) return false;
+  if (isPlainProxy(key, value)) return false;
   return typeof key === 'string' && isSecretKey(key);
 }
 
@@ -66,6 +68,11 @@ export class KnownSecrets {
   hide(text: string): string {
     return hideIn(text, this.#secrets);
   }
+}
+
+/** A proxy without a password is shown. */
+function isPlainProxy(key: unknown, value: unknown): boolean {
+  return key === 'proxy' && typeof value === 'string' && (value === 'none' || hasNoPassword(value));
 }
 
 function hasNoPassword(url: string): boolean {

@@ -1,5 +1,6 @@
 // The configuration file and the environment -> Config, or every problem at once.
 import { dirname, resolve } from 'node:path';
+import { proxiesIn } from '../model/egress.ts';
 import { createPacer } from '../world.ts';
 import { buildConfig } from './build.ts';
 import type { Config } from './config.ts';
@@ -78,12 +79,13 @@ function* loading(
   const placed = (list: readonly Finding[]) => placeFindings(list, source, substitution);
   if (all.length > 0 || checked === null) return refusal(placed(all));
   yield;
-  const config = buildConfig(checked, folder);
+  const config = buildConfig(checked, folder, environment);
   const cut = source.cut.filter((path) => asked.has(String(path[0])) && maybeSecretAt(path));
   const maybeCut = cut.map((path): Finding => ({ path, at: 'value', message: maybeCutByComment }));
   const warnings = placed([
     ...doubts(tree),
     ...unreachedAlerts(config),
+    ...unusableProxies(checked.proxy, environment),
     ...substitution.unbraced.values(),
     ...maybeCut,
   ]);
@@ -95,6 +97,15 @@ function* loading(
     settings: settingsOf({ tree, secrets: secretsIn(tree), originOf: (path) => originOf(path, source, substitution) }),
     secretFiles: [...substitution.readFrom.values()].map((from) => from.file),
   };
+}
+
+function unusableProxies(written: string | undefined, environment: Environment): Finding[] {
+  if (written !== undefined) return [];
+  return proxiesIn(environment).unusable.map((name) => ({
+    path: ['proxy'],
+    at: 'value',
+    message: `the environment variable ${name} is not used, because it is not the address of an HTTP proxy: write proxy, or proxy: none`,
+  }));
 }
 
 const maybeCutByComment =

@@ -21,7 +21,7 @@ import {
   timeZone,
   whole,
 } from './scalars.ts';
-import { apiKey, baseUrl, channelUrl } from './secrets.ts';
+import { apiKey, baseUrl, channelUrl, privateAuthority, proxy } from './secrets.ts';
 import { keyed, oneOf, optional, plainHttp, secretFile, section, wordOrWords } from './section.ts';
 import { storeSchema } from './store-schema.ts';
 import { tokenDigest } from './token-digest.ts';
@@ -61,6 +61,8 @@ const account = section({
     'Different guard settings, and more tags, for some mailboxes. All that match apply; later ones win.',
   ),
   allow_http: plainHttp(),
+  ca: privateAuthority(),
+  ca_file: secretFile('ca'),
 });
 
 const poll = section({
@@ -270,6 +272,12 @@ export const configSchema = section({
     {},
     'What GET /metrics shows.',
   ),
+  proxy: optional(
+    proxy(),
+    undefined,
+    'The HTTP proxy for all requests to other services: http://USER:PASSWORD@HOST:PORT, or none. Default: what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say.',
+  ),
+  proxy_file: secretFile('proxy'),
   recipes: keyed(recipes, {}, 'Saved questions about the fleet.'),
   retention: keyed(
     section({

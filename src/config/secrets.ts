@@ -1,7 +1,10 @@
 // Values that are secrets, and addresses: checked without ever being quoted.
+import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
+import { isProxyUrl } from '../model/egress.ts';
 import { isLoopback } from '../model/loopback.ts';
 import { refuse } from './scalars.ts';
+import { optional } from './section.ts';
 
 export const keyPrefix = 'sk_live_';
 const smtpHint =
@@ -110,14 +113,34 @@ export function routingKey() {
     .regex(/^[A-Za-z0-9]{32}$/, 'is not an integration key of the Events API v2: those have 32 letters and digits');
 }
 
-/** Certificates as PEM. */
-export function certificates() {
-  return z
-    .string()
-    .regex(
-      /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/,
-      'must be a certificate in PEM: -----BEGIN CERTIFICATE-----',
-    );
+/** The certificates of a private authority, as PEM. */
+export function privateAuthority() {
+  const pem = z.string().superRefine((ca, context) => {
+    if (!isReadable(ca)) refuse(context, 'must be a certificate in PEM: -----BEGIN CERTIFICATE-----');
+  });
+  return optional(
+    pem,
+    undefined,
+    'The certificate (PEM) of the private authority that signed the certificate of the server. Only that one is trusted then.',
+  );
+}
+
+function isReadable(ca: string): boolean {
+  if (!/-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(ca)) return false;
+  try {
+    createSecureContext({ ca });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The address of a proxy, or none. */
+export function proxy() {
+  return z.string().superRefine((value, context) => {
+    if (value !== 'none' && !isProxyUrl(value))
+      refuse(context, 'must be none, or the address of an HTTP proxy, such as http://proxy.example.com:3128');
+  });
 }
 
 function urlComplaint(value: string): string | null {

@@ -18,7 +18,17 @@ export interface Substitution {
 }
 
 /** Keys whose value is a secret; each may be written as KEY_file instead. */
-export const secretKeys = ['api_key', 'url', 'secret', 'cert', 'key', 'routing_key', 'ca', 'password'] as const;
+export const secretKeys = [
+  'api_key',
+  'url',
+  'secret',
+  'cert',
+  'key',
+  'routing_key',
+  'ca',
+  'password',
+  'proxy',
+] as const;
 
 const maxSecretFileBytes = 65_536;
 

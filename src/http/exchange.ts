@@ -2,15 +2,17 @@
 import { Agent } from 'undici';
 import { ownTurn, roomForSmallWork } from '../event-loop.ts';
 import type { Ending } from '../interrupt.ts';
+import type { Egress } from '../model/egress.ts';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
+import { causes, connectDeadlineMs, ProxyError } from './causes.ts';
 import { classify, errorWordOf, type Failure, failed, malformed, quote, type Result } from './failure.ts';
 import { HeldAnswers } from './held.ts';
 
 import { type AnswerHeaders, type Caps, type Deadlines, HeldBack, joined, type Received, receive } from './receive.ts';
 import type { Redactor } from './redactor.ts';
+import { type WayOut, wayOutTo } from './way-out.ts';
 
-const connectDeadlineMs = 5_000;
 const usualDeadlines: Deadlines = { headersMs: 15_000, idleMs: 10_000, totalMs: 30_000 };
 const answerCaps: Caps = { wireBytes: 32 * 1024 * 1024, decodedBytes: 32 * 1024 * 1024 };
 const errorCaps: Caps = { wireBytes: 64 * 1024, decodedBytes: 64 * 1024 };
@@ -30,6 +32,7 @@ export type { AnswerHeaders, Deadlines };
 interface Load {
   connections: number;
   requests: number;
+  readonly way: WayOut | null;
   base: Base | null;
   /** The headers of the last request, and what they became: most requests have the same. */
   headers: { readonly of: Ask['headers']; readonly all: Readonly<Record<string, string>> } | null;
@@ -45,32 +48,41 @@ interface Base {
 /** What no URL would write in another way. */
 const plainPath = /^(?:\/[\w-]+)+(?:\?[\w=&-]*)?$/;
 
-/** Where a request goes. A URL takes as much memory as the rest of it: it is made for the first one alone. */
+/** Where a request goes: to its origin, or to the proxy that asks for it. A URL takes as much memory as the rest of it: it is made for the first one alone. */
 function placeOf({ baseUrl, path }: Ask, load: Load): { readonly origin: string; readonly path: string } {
   const isPlain = plainPath.test(path);
   const { base } = load;
   if (isPlain && base?.url === baseUrl) return { origin: base.origin, path: base.before + path };
-  const { origin, pathname, search } = new URL(`${baseUrl}${path}`);
-  const whole = `${pathname}${search}`;
+  const { origin: own, pathname, search } = new URL(`${baseUrl}${path}`);
+  const { forward = null } = load.way ?? {};
+  const origin = forward?.origin ?? own;
+  const whole = forward ? `${own}${pathname}${search}` : `${pathname}${search}`;
   if (isPlain && whole.endsWith(path)) load.base = { url: baseUrl, origin, before: whole.slice(0, -path.length) };
   return { origin, path: whole };
 }
 
-function headersOf({ headers }: Ask, load: Load): Readonly<Record<string, string>> {
-  if (load.headers?.of !== headers) load.headers = { of: headers, all: { ...headers, 'accept-encoding': 'gzip' } };
-  return load.headers.all;
+function headersOf({ baseUrl, headers }: Ask, load: Load): Readonly<Record<string, string>> {
+  if (load.headers?.of === headers) return load.headers.all;
+  const { forward } = load.way ?? {};
+  const toProxy = forward ? { host: new URL(baseUrl).host, ...forward.headers } : {};
+  const all = { ...headers, ...toProxy, 'accept-encoding': 'gzip' };
+  load.headers = { of: headers, all };
+  return all;
 }
 
 const loads = new WeakMap<Agent, Load>();
-const noLoad = (): Load => ({ connections: 0, requests: 0, base: null, headers: null });
+const noLoad = (way: WayOut | null = null): Load => ({ connections: 0, requests: 0, way, base: null, headers: null });
 
-/** The connections to one API, over TCP or over a unix socket; its owner destroys it. */
-export function createAgent(socketPath: string | null = null): Agent {
-  const agent = new Agent({
-    connections: maxConnections,
-    connect: { timeout: connectDeadlineMs, ...(socketPath === null ? {} : { socketPath }) },
-  });
-  const load = noLoad();
+/** Where the connections of an agent lead: over TCP to an address, or over a unix socket. */
+type AgentTarget = { readonly url: string; readonly egress: Egress } | { readonly socketPath: string };
+
+/** The connections to one API; its owner destroys it. Without a destination it asks any address directly. */
+export function createAgent(to: AgentTarget | null = null): Agent {
+  const way = to && 'url' in to ? wayOutTo(to.url, to.egress) : null;
+  const socket = to && 'socketPath' in to ? { socketPath: to.socketPath } : {};
+  const connect = way?.connect ?? { timeout: connectDeadlineMs, ...socket };
+  const agent = new Agent({ connections: maxConnections, connect });
+  const load = noLoad(way);
   agent.on('connect', () => {
     load.connections += 1;
   });
@@ -147,10 +159,12 @@ export async function exchange<Value>(
     try {
       received = await receive(agent, { request, signal, deadlines, capsOf, held, mayLeave });
     } catch (error) {
-      return noAnswer(error, ask.baseUrl, { kept, deadlines });
+      return noAnswer(error, whereOf(ask, load), { kept, deadlines });
     }
     const { status, headers, trouble, wireBytes } = received;
     const answer = { status, headers, wireBytes, errorWord: null, reached: true, lostKept: false };
+    if (status === 407 && load.way?.forward)
+      return noAnswer(new ProxyError(status), whereOf(ask, load), { kept, deadlines });
     if (status >= 300) return { ...answer, ...refusalOf(received, now(), ask.redactor) };
     if (trouble !== null) return { ...answer, result: malformed(status, trouble) };
     const room = received.length > smallBytes ? ownTurn() : roomForSmallWork();
@@ -164,14 +178,19 @@ export async function exchange<Value>(
   }
 }
 
+/** What failures name. */
+function whereOf({ baseUrl }: Ask, { way }: Load): string {
+  return way?.proxy ? `${baseUrl}, through the proxy ${way.proxy}` : baseUrl;
+}
+
 /** `kept`: it went out on a connection that had been kept open. */
 function noAnswer(
   error: unknown,
-  baseUrl: string,
+  where: string,
   { kept, deadlines }: { readonly kept: boolean; readonly deadlines: Deadlines },
 ): Exchange<never> {
   const lostKept = kept && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
-  const result = failed(unavailable(error, baseUrl, deadlines));
+  const result = failed(unavailable(error, where, deadlines));
   return { status: null, headers: {}, result, wireBytes: 0, errorWord: null, reached: !isUnreached(error), lostKept };
 }
 
@@ -193,27 +212,12 @@ export function isLarge({ body }: Success): boolean {
   return body.length > largeBytes;
 }
 
-/** Node's and undici's codes in words. Their messages can hold addresses but never headers. */
-export const causes: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was reset',
-  ENOTFOUND: 'the host name is unknown',
-  ENOENT: 'the socket does not exist',
-  EAI_AGAIN: 'the host name could not be looked up',
-  EMFILE: 'Warmwarden has as many open files as its limit allows; raise it (LimitNOFILE= in systemd, or ulimit -n)',
-  ENFILE: 'this machine has as many open files as it allows',
-  EADDRNOTAVAIL: 'this machine has no free port for the connection',
-  ENETUNREACH: 'this machine has no route to the address',
-  UND_ERR_CONNECT_TIMEOUT: `no connection within ${connectDeadlineMs / 1_000} s`,
-  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
-};
-
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function isUnreached(error: unknown): boolean {
-  if (error instanceof HeldBack) return true;
+  if (error instanceof HeldBack || error instanceof ProxyError) return true;
   // Whatever the code: an error of this call comes before the first byte.
   if (error instanceof Error && 'syscall' in error && error.syscall === 'connect') return true;
   return ['ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error));
@@ -226,10 +230,10 @@ function lateness(error: unknown, { headersMs, idleMs, totalMs }: Deadlines): st
   return codeOf(error) === 'UND_ERR_BODY_TIMEOUT' ? `the answer stopped for ${idleMs / 1_000} s` : null;
 }
 
-function unavailable(error: unknown, baseUrl: string, deadlines: Deadlines): Failure {
+function unavailable(error: unknown, where: string, deadlines: Deadlines): Failure {
   if (error instanceof HeldBack)
     return { kind: 'held_back', status: null, detail: 'it was not sent', retryAfterMs: null };
   const known = lateness(error, deadlines) ?? causes[codeOf(error)];
   const said = known ?? (error instanceof Error ? quote(error.message) : 'the request failed');
-  return { kind: 'unavailable', status: null, detail: `${baseUrl}: ${said}`, retryAfterMs: null };
+  return { kind: 'unavailable', status: null, detail: `${where}: ${said}`, retryAfterMs: null };
 }

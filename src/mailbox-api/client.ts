@@ -25,6 +25,7 @@ import {
   type StatsAnswer,
   type WarmupAnswer,
 } from '../model/answers.ts';
+import { directly, type Egress } from '../model/egress.ts';
 import type { Ppm, WarmupMode } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
 import { inTurns, type World } from '../world.ts';
@@ -43,6 +44,8 @@ export interface ClientOptions {
   readonly headroomPpm: Ppm | null;
   /** Days of statistics to ask for: the longest evidence window of the account's policies. */
   readonly statsDays: number;
+  /** The way to `baseUrl`. Default: directly. */
+  readonly egress?: Egress;
   /** Default: those of http/exchange.ts. */
   readonly deadlines?: Deadlines;
 }
@@ -121,7 +124,8 @@ export class MailboxApi {
     this.#tally = tally;
     this.budget = new Budget(options);
     this.#saidHeadroomPpm = this.budget.headroomPpm;
-    this.#agent = createAgent();
+    const { baseUrl: url, egress = directly } = options;
+    this.#agent = createAgent({ url, egress });
     this.#usualHeaders = { ...keyless, authorization: `Bearer ${options.apiKey}` };
   }
 

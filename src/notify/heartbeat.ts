@@ -6,14 +6,21 @@ import { ask, resultOf } from '../channels/post.ts';
 import type { ChannelState } from '../fleet/fleet.ts';
 import type { Loops } from '../loop.ts';
 import { noAccount } from '../model/alert.ts';
+import type { Egress } from '../model/egress.ts';
 import { titleOf } from '../model/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
 import type { Clock } from '../world.ts';
 import type { NotifyParts } from './parts.ts';
 
-export interface HeartbeatSettings {
+/** Where pings go. */
+export interface PingTarget {
   /** A secret. */
   readonly url: string;
+  /** The way to `url`. Default: directly. */
+  readonly egress?: Egress;
+}
+
+export interface HeartbeatSettings extends PingTarget {
   readonly intervalMs: number;
 }
 
@@ -60,7 +67,7 @@ export class Heartbeat {
       return wanted.intervalMs;
     }
     const wrong = await this.#whatIsWrong(world.clock.now());
-    const failed = wrong.length === 0 ? await this.#ping(wanted.url) : null;
+    const failed = wrong.length === 0 ? await this.#ping(wanted) : null;
     this.#say(failed === null ? wrong.join('; ') : `the ping failed: ${failed}`);
     return wanted.intervalMs;
   }
@@ -91,9 +98,9 @@ export class Heartbeat {
   }
 
   /** null: it was taken. Otherwise why not, without the address. */
-  async #ping(url: string): Promise<string | null> {
+  async #ping(to: PingTarget): Promise<string | null> {
     const { clock } = this.#parts.world;
-    const { kind, detail = '' } = await clock.busy(() => pingOf(url, clock));
+    const { kind, detail = '' } = await clock.busy(() => pingOf(to, clock));
     const now = clock.now();
     if (kind === 'sent') {
       this.#pings = { ...notPinged, lastSuccessAt: now };
@@ -115,7 +122,7 @@ export class Heartbeat {
 }
 
 /** One ping. */
-export async function pingOf(url: string, clock: Clock): Promise<SendResult> {
+export async function pingOf({ url, egress }: PingTarget, clock: Clock): Promise<SendResult> {
   const signal = AbortSignal.timeout(pingDeadlineMs);
-  return resultOf(await ask({ method: 'GET', url, headers: {}, signal, now: clock.now() }));
+  return resultOf(await ask({ method: 'GET', url, egress, headers: {}, signal, now: clock.now() }));
 }

@@ -6,6 +6,7 @@ import { type AnswerHeaders, createAgent, type Exchange, exchange, isLarge, type
 import { type Failure, failed, malformed, type Result } from '../http/failure.ts';
 import { Redactor } from '../http/redactor.ts';
 import { saysMore } from '../http/says-more.ts';
+import { directly, type Egress } from '../model/egress.ts';
 import type { World } from '../world.ts';
 import {
   objectOf,
@@ -35,6 +36,8 @@ export interface RecipeApiOptions {
   readonly apiKey: string | null;
   /** Where `baseUrl` is answered instead of over TCP; a daemon's own socket. Default: none. */
   readonly socketPath?: string;
+  /** The way to `baseUrl`. Default: directly. */
+  readonly egress?: Egress;
   /**
    * Of the rows in a large answer only the number is kept, and the answer is read in a thread: for a daemon, which shows no
    * rows and has an event loop to keep free. Default: false.
@@ -89,7 +92,8 @@ export class RecipeApi {
     this.#baseUrl = options.baseUrl.replace(/\/+$/, '');
     this.#apiKey = options.apiKey;
     this.#world = world;
-    this.#agent = createAgent(options.socketPath ?? null);
+    const { baseUrl: url, egress = directly, socketPath } = options;
+    this.#agent = createAgent(socketPath === undefined ? { url, egress } : { socketPath });
     this.#countsRows = options.countsRows ?? false;
     this.#redactor = new Redactor(options.apiKey, world.secrets?.() ?? []);
   }

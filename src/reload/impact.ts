@@ -37,6 +37,7 @@ const liveKeys = [
   'alerts.rules',
   'recipes',
   'retention',
+  'proxy',
   'server.allowed_hosts',
   'server.auth',
   'server.tls',

@@ -20,6 +20,7 @@ const running: Running = {
   speed: 1,
   now: scenarioStart,
   startChosen: false,
+  behindProxy: false,
   mailboxes: agencyFleet.map(({ email }) => email),
 };
 

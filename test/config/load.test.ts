@@ -42,6 +42,7 @@ describe('defaults', () => {
           name: 'acme',
           baseUrl: 'https://mailboxes.example',
           apiKey: 'sk_live_1234',
+          egress: { proxies: { http: null, https: null, except: [] }, ca: null },
           requestsPerMinute: 100,
           headroomPpm: null,
           mailboxes: { include: ['*'], exclude: [] },
@@ -210,6 +211,38 @@ describe('a server behind a proxy', () => {
       { address: '10.0.0.0', bits: 8, family: 'ipv4' },
       { address: '::1', bits: 128, family: 'ipv6' },
       { address: 'fd00::', bits: 8, family: 'ipv6' },
+    ]);
+  });
+});
+
+describe('the way out', () => {
+  const environment = { HTTPS_PROXY: 'http://p.example:1', no_proxy: 'a.example' };
+  const proxiesOf = (text: string, more: Record<string, string> = environment) => {
+    const loaded = load(text, more);
+    return loaded.ok && loaded.config.accounts[0]?.egress.proxies;
+  };
+
+  test('is what the environment says, unless the file has a proxy, or none', () => {
+    const http = 'http://user:secret-word@q.example:2';
+    expect(proxiesOf(account)).toEqual({ http: null, https: 'http://p.example:1', except: ['a.example'] });
+    expect(proxiesOf(`${account}proxy: ${http}\n`)).toEqual({ http, https: http, except: ['a.example'] });
+    expect(proxiesOf(`${account}proxy: none\n`)).toEqual({ http: null, https: null, except: [] });
+  });
+
+  test('is shown, but never its password', () => {
+    const shown = (text: string) => {
+      const loaded = load(text);
+      return loaded.ok && loaded.settings.find(({ path }) => path[0] === 'proxy')?.value;
+    };
+    expect(shown(`${account}proxy: http://user:secret-word@q.example:2\n`)).toBe('[hidden]');
+    expect(shown(`${account}proxy: http://q.example:2\n`)).toBe('http://q.example:2');
+    expect(shown(`${account}proxy: none\n`)).toBe('none');
+  });
+
+  test('a proxy of the environment that speaks no HTTP is a warning', () => {
+    const loaded = load(account + reachable + slack, { HTTPS_PROXY: 'socks5://user:secret-word@p.example' });
+    expect(loaded.ok && loaded.warnings.map(({ message }) => message)).toEqual([
+      'the environment variable HTTPS_PROXY is not used, because it is not the address of an HTTP proxy: write proxy, or proxy: none',
     ]);
   });
 });

@@ -1,4 +1,5 @@
-// Two certificates for localhost with their keys, made by `openssl req -x509 -nodes -days 36500`. Nothing trusts them.
+// Two certificates for localhost with their keys, made by `openssl req -x509 -nodes -days 36500`, and a private authority with one
+// that it signed (`openssl x509 -req -CA`). Nothing trusts them.
 import { connect } from 'node:tls';
 
 export const firstCertificate = {
@@ -39,6 +40,41 @@ zj0EAwIDRwAwRAIgJy52fajRPfY7m4QsKVycra9GQWpz8+wT+68BjJRNu18CIHh7
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgBhSD5DonaEGOpv/J
 fV5b8w/SdBZtpK/ZJfPLeSiGugShRANCAARsKSY90kbAWhXiPT52/i9rIVk+xm7f
 Kf7tTJf7FnvYZ4o1mhWAKp7kSfMC1GZBXo0pgM9qvR5Va8u+VyOJjcKz
+-----END PRIVATE KEY-----
+`,
+};
+
+/** A private authority, and a certificate for mailboxes.test, hook.test, localhost and 127.0.0.1 that it signed, with its key. */
+export const privateAuthority = {
+  ca: `-----BEGIN CERTIFICATE-----
+MIIBpDCCAUmgAwIBAgIUQ1Esp6te4W+u4pdRzOShhVzGoGAwCgYIKoZIzj0EAwIw
+HjEcMBoGA1UEAwwTQSBwcml2YXRlIGF1dGhvcml0eTAgFw0yNjExMjcwODA5MDla
+GA8yMTI2MTEwMzA4MDkwOVowHjEcMBoGA1UEAwwTQSBwcml2YXRlIGF1dGhvcml0
+eTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABLhAlK29yWtqfFXlY/m7NH8FiWWc
+GGG8m9dlENSKbngKwRe/UgKVIpDDJp+r2ys3f9QXe7/IMrcO7fc+meGWFYWjYzBh
+MB0GA1UdDgQWBBQUrRFUkTLT5GjHamMJPFToYRjLxTAfBgNVHSMEGDAWgBQUrRFU
+kTLT5GjHamMJPFToYRjLxTAPBgNVHRMBAf8EBTADAQH/MA4GA1UdDwEB/wQEAwIB
+BjAKBggqhkjOPQQDAgNJADBGAiEAzaOvAckQenf4g16iT/Y7I3BxmDQqO+x9bl+F
+mUPaVmQCIQDwiJLI74CKhfQey/hMvxSvIozgFmIaE41s544H4xy+pg==
+-----END CERTIFICATE-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBwTCCAWegAwIBAgIUfYPdNa1huaGQyCvixbWYr+iPOCswCgYIKoZIzj0EAwIw
+HjEcMBoGA1UEAwwTQSBwcml2YXRlIGF1dGhvcml0eTAgFw0yNjExMjcwODA5MDla
+GA8yMTI2MTEwMzA4MDkwOVowGTEXMBUGA1UEAwwObWFpbGJveGVzLnRlc3QwWTAT
+BgcqhkjOPQIBBggqhkjOPQMBBwNCAASyL+JXgxu0hcDYBzwRH8v66rCN+/P9atGC
+2LEEB1DjmZQUuJYhWSuiTTBU89M/uJIg3GlA+XnwqPT2ZG09xGbxo4GFMIGCMDUG
+A1UdEQQuMCyCDm1haWxib3hlcy50ZXN0gglob29rLnRlc3SCCWxvY2FsaG9zdIcE
+fwAAATAJBgNVHRMEAjAAMB0GA1UdDgQWBBQ2mYHNFzBB8/GuUmEnqhIyvg+YFjAf
+BgNVHSMEGDAWgBQUrRFUkTLT5GjHamMJPFToYRjLxTAKBggqhkjOPQQDAgNIADBF
+AiAIfMg9sWOBneSECIRpGE61PLahh+Gyz3Zfz8CmJKtBLAIhAJNyvfj9tY2/4gO7
+C/5mr2fTgHSfRbpC4j2Vp1b8qeoZ
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgJlhDB+yzp++FDoDY
+imTsHMbt2eDeMyO2jlyhWz7LKFqhRANCAASyL+JXgxu0hcDYBzwRH8v66rCN+/P9
+atGC2LEEB1DjmZQUuJYhWSuiTTBU89M/uJIg3GlA+XnwqPT2ZG09xGbx
 -----END PRIVATE KEY-----
 `,
 };

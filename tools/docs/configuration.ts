@@ -19,6 +19,8 @@ is \`WARMWARDEN_CONFIG\`, else \`./config.yaml\`, else \`/etc/warmwarden/config.
   the folder of the configuration. Warmwarden watches the folder of that file: when a secret is replaced there, it uses the new one.
 - Configuration, secrets and recipes must be regular files, or symbolic links to them: never a FIFO, a socket or a
   device. A configuration may be up to 1 MiB, and a secret or a recipe up to 64 KiB.
+- Requests to other services go through a proxy as \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` say, or the key \`proxy\`
+  ([proxies and private authorities](access.md#outgoing-requests-proxies-and-private-authorities)).
 - Shares are written with % (\`10%\`, \`0.5%\`), durations with a unit (\`250ms\`, \`30s\`, \`5m\`, \`4h\`, \`1d\`), cron in UTC, with
   an optional leading field for seconds.
 - Editors complete and check the file with [config.schema.json](../config.schema.json), which the first line of the
@@ -41,6 +43,7 @@ empty, gone or not YAML), it says so, exits with 2, and does not ask the daemon.
 | address, key, rate limit or headroom of an account; \`poll\`, \`api\` | its loop starts again after it has read back what it sent; spent requests still count |
 | an account that is new or gone | its loop begins, or ends in the same way; the alerts of a removed account end |
 | a channel | only that channel is replaced; what waits in the outbox under its name is sent by the new one |
+| \`proxy\` | every account's loop starts again, and every HTTP channel is replaced |
 | every channel except recipes is gone (\`--force\`) | they get \`disarmed\` as their last message, with the name of the file ([alerts](alerts.md#without-a-channel)) |
 | \`store\`, \`server.listen\`, \`log.format\` and whatever is not named here | the answer says that it needs a restart |
 

@@ -4,7 +4,8 @@ import { longestOf } from '../../channels/channel.ts';
 import { createChannel } from '../../channels/channels.ts';
 import { commandName } from '../../command-name.ts';
 import type { AlertsConfig, ChannelConfig } from '../../config/config.ts';
-import { pingOf } from '../../notify/heartbeat.ts';
+import { directly } from '../../model/egress.ts';
+import { type PingTarget, pingOf } from '../../notify/heartbeat.ts';
 import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { sentence } from '../../wording/explain.ts';
 import { counted } from '../../wording/phrases.ts';
@@ -21,7 +22,7 @@ export async function examineChannels(alerts: AlertsConfig, known: Known | null)
   const none = channels('skipped', 'No channel is configured: no alert will be sent.');
   return [
     ...(alerts.channels.length === 0 ? [none] : examined),
-    ...(alerts.heartbeat === null ? [] : [await examineHeartbeat(alerts.heartbeat.url)]),
+    ...(alerts.heartbeat === null ? [] : [await examineHeartbeat(alerts.heartbeat)]),
     ...(known ?? []).flatMap(backlogOf),
   ];
 }
@@ -38,7 +39,8 @@ async function examineChannel(settings: ChannelConfig): Promise<Examined> {
         ? channels('ok', `${who}:${said}`)
         : channels('problem', `${who} failed its check.${said}`);
     }
-    if ('url' in settings) return reached(who, await connectionFailure(settings.url));
+    if ('url' in settings)
+      return reached(who, await connectionFailure(settings.url, 'egress' in settings ? settings.egress : directly));
     return channels('skipped', `${who} was not tried. ${tryIt(settings.name)}`);
   } finally {
     await channel.close?.();
@@ -46,8 +48,8 @@ async function examineChannel(settings: ChannelConfig): Promise<Examined> {
 }
 
 /** A ping is no message, and its service knows nothing else of us. */
-async function examineHeartbeat(url: string): Promise<Examined> {
-  const { kind, detail = '', answer } = await pingOf(url, systemClock());
+async function examineHeartbeat(to: PingTarget): Promise<Examined> {
+  const { kind, detail = '', answer } = await pingOf(to, systemClock());
   return kind === 'sent'
     ? channels('ok', `The heartbeat was pinged: the receiver answered ${answer?.status}.`)
     : channels('problem', sentence(`The heartbeat does not get through: ${detail}`));

@@ -15,6 +15,8 @@ export interface Running {
   readonly now: number;
   /** Whether `--start` chose it. */
   readonly startChosen: boolean;
+  /** The environment names a proxy, which would be asked for the simulator. */
+  readonly behindProxy: boolean;
   /** Addresses, in the order of the fleet. */
   readonly mailboxes: readonly string[];
 }
@@ -120,9 +122,10 @@ function configuration(running: Running): string {
     mailboxes.length <= smallFleet
       ? 'poll: {stats_interval_min: 15s, dns: "* * * * *"}   # read often, so that you see changes soon\n'
       : '';
+  const own = running.behindProxy ? 'proxy: none   # the simulator is on this machine\n' : '';
   return `accounts:
 ${accountsText(running)}
-${fast}log: {format: pretty}
+${fast}${own}log: {format: pretty}
 alerts:
   group_wait: 5s
   group_interval: 30s

@@ -1,6 +1,6 @@
 // One channel of a configuration, for whoever tries it out: no key and no secret of anything else is asked for.
 import { dirname, resolve } from 'node:path';
-import { buildChannel } from '../../config/build.ts';
+import { buildChannel, proxiesOf } from '../../config/build.ts';
 import type { ChannelConfig } from '../../config/config.ts';
 import { inconsistencies } from '../../config/consistency.ts';
 import { checkAgainst } from '../../config/findings.ts';
@@ -8,6 +8,7 @@ import { placeFindings, readSource } from '../../config/load.ts';
 import type { Finding, Path } from '../../config/problem.ts';
 import { configSchema } from '../../config/schema.ts';
 import { substitute } from '../../config/substitute.ts';
+import type { PingTarget } from '../../notify/heartbeat.ts';
 import { configurationError } from './loading.ts';
 
 interface ChannelOf {
@@ -16,7 +17,7 @@ interface ChannelOf {
   /** Of all channels, in the order of the file. */
   readonly names: readonly string[];
   /** Where the heartbeat goes, when it is asked for by its name and no channel has that; null: nowhere. */
-  readonly heartbeatUrl: string | null;
+  readonly heartbeat: PingTarget | null;
   /** The zone in which its messages give times. */
   readonly timeZone: string;
 }
@@ -24,7 +25,7 @@ interface ChannelOf {
 /** What the heartbeat is called on the command line. */
 export const heartbeatArgument = 'heartbeat';
 
-const alertsSchema = configSchema.pick({ alerts: true });
+const alertsSchema = configSchema.pick({ alerts: true, proxy: true, proxy_file: true });
 const listPath = ['alerts', 'channels'] as const;
 
 /**
@@ -37,22 +38,30 @@ export function channelOf(path: string, name: string): ChannelOf {
   const folder = dirname(resolve(path));
   const { channels: written = [], time_zone, heartbeat: beat } = alertsOf(source.tree);
   const heartbeat = name === heartbeatArgument && beat !== undefined ? { heartbeat: beat } : {};
-  const substitution = substitute({ alerts: { channels: written, time_zone, ...heartbeat } }, process.env, folder);
+  const { proxy, proxy_file } = source.tree as { readonly proxy?: unknown; readonly proxy_file?: unknown };
+  const ways = { ...(proxy === undefined ? {} : { proxy }), ...(proxy_file === undefined ? {} : { proxy_file }) };
+  const asked = { ...ways, alerts: { channels: written, time_zone, ...heartbeat } };
+  const substitution = substitute(asked, process.env, folder);
   const all = listOf(alertsOf(substitution.tree).channels);
   const index = all.findIndex((one) => nameOf(one) === name);
-  const tree = { alerts: { ...alertsOf(substitution.tree), channels: index < 0 ? [] : [all[index]] } };
+  const tree = {
+    ...(substitution.tree as object),
+    alerts: { ...alertsOf(substitution.tree), channels: index < 0 ? [] : [all[index]] },
+  };
   const { findings, checked } = checkAgainst(alertsSchema, tree);
   const placed = [...findings, ...inconsistencies(tree)].map((finding) => at(finding, index));
   const unresolved = substitution.findings.filter((finding) => concerns(finding.path, index));
   const silent = new Set(unresolved.map((finding) => finding.path.join()));
   const wrong = [...unresolved, ...placed.filter((finding) => !silent.has(finding.path.join()))].filter(
-    (finding) => finding.path[0] === 'alerts',
+    ({ path: [section] }) => section === 'alerts' || section === 'proxy' || section === 'proxy_file',
   );
   if (wrong.length > 0 || checked === null) throw configurationError(path, placeFindings(wrong, source, substitution));
+  const proxies = proxiesOf(checked.proxy, process.env);
+  const url = index < 0 ? checked.alerts.heartbeat?.url : undefined;
   return {
-    channel: checked.alerts.channels.map(buildChannel)[0] ?? null,
+    channel: checked.alerts.channels.map((channel) => buildChannel(channel, proxies))[0] ?? null,
     names: all.flatMap((one) => nameOf(one) ?? []),
-    heartbeatUrl: index < 0 ? (checked.alerts.heartbeat?.url ?? null) : null,
+    heartbeat: url === undefined ? null : { url, egress: { proxies, ca: null } },
     timeZone: checked.alerts.time_zone,
   };
 }

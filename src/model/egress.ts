@@ -1,0 +1,47 @@
+// How requests leave this machine: directly or through a proxy, and whose certificates are believed.
+
+/** Addresses of proxies, which may hold a password; null: none. */
+export interface Proxies {
+  /** For plain http. */
+  readonly http: string | null;
+  readonly https: string | null;
+  /** Hosts that are asked directly, as NO_PROXY lists them. */
+  readonly except: readonly string[];
+}
+
+export interface Egress {
+  readonly proxies: Proxies;
+  /** Certificates (PEM) of the authority that is believed instead of those that the system knows; null: those. */
+  readonly ca: string | null;
+}
+
+export const noProxies: Proxies = { http: null, https: null, except: [] };
+export const directly: Egress = { proxies: noProxies, ca: null };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What HTTP_PROXY, HTTPS_PROXY and NO_PROXY say, in lower case first. `unusable`: the names of those that are no http proxy. */
+export function proxiesIn(environment: Environment): {
+  readonly proxies: Proxies;
+  readonly unusable: readonly string[];
+} {
+  const variable = (name: string) => (environment[name] ?? environment[name.toUpperCase()] ?? '').trim();
+  const unusable: string[] = [];
+  const read = (name: string) => {
+    const written = variable(name);
+    const url = written === '' || written.includes('://') ? written : `http://${written}`;
+    if (url === '' || isProxyUrl(url)) return url || null;
+    unusable.push(environment[name] === undefined ? name.toUpperCase() : name);
+    return null;
+  };
+  const except = variable('no_proxy').split(/[\s,]+/);
+  const proxies = { http: read('http_proxy'), https: read('https_proxy'), except: except.filter((one) => one !== '') };
+  return { proxies, unusable };
+}
+
+/** Whether it is the address of a proxy that speaks http, over TLS or not. */
+export function isProxyUrl(url: string): boolean {
+  if (!/^https?:\/\/[^\s]+$/i.test(url) || !URL.canParse(url)) return false;
+  const { pathname, search, hash } = new URL(url);
+  return pathname === '/' && search === '' && hash === '';
+}
