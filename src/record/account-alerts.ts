@@ -11,7 +11,7 @@ import {
   nameUnlisted,
 } from '../alert/rules/account-rules.ts';
 import { guardHeld, heldSubject } from '../alert/rules/breaker-rule.ts';
-import { changedByOthersEvent } from '../alert/rules/changed-rule.ts';
+import { changedByOthersEvent, manyStoppedEvent } from '../alert/rules/changed-rule.ts';
 import { domainObject, ipObject } from '../alert/rules/finding-rules.ts';
 import { configMatchesNothing, idleSubject } from '../alert/rules/idle-rule.ts';
 import { lateRequestEvent } from '../alert/rules/late-rule.ts';
@@ -45,7 +45,7 @@ import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import type { LatePost } from './late-posts.ts';
 import { missedMailboxes, noLongerMissed, notNamed } from './missed.ts';
 import { othersOf } from './others.ts';
-import { isNearOrOver, outsideChanges } from './outside-changes.ts';
+import { isNearOrOver, outsideChanges, stoppedTogether } from './outside-changes.ts';
 import { isActive } from './plan.ts';
 import { PooledAlerts } from './pooled-alerts.ts';
 import type { RosterChanges } from './roster.ts';
@@ -118,7 +118,8 @@ export class AccountAlerts {
     const changes = this.#step(conditions, now);
     const others = outside && this.#changedByOthers(mailbox, outside, context);
     const late = outside?.late && lateRequestEvent(outside.late, outside.before, context);
-    const events = [event, late, others].filter((one) => one !== null && one !== undefined);
+    const stopped = outside && this.#manyStopped(mailbox, outside.changes, context);
+    const events = [event, late, others, stopped].filter((one) => one !== null && one !== undefined);
     const transitions = [...events, ...changes.transitions];
     if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
@@ -171,6 +172,13 @@ export class AccountAlerts {
     const outside = outsideChanges(changes, { words: this.#options.words, policy });
     const forgets = memory?.evidence?.from !== before.memory?.evidence?.from;
     return changedByOthersEvent(outside, { before, nearLimit: isNearOrOver(before, policy), forgets }, context);
+  }
+
+  #manyStopped(mailbox: MailboxState, changes: readonly Change[], context: MailboxContext): Transition | null {
+    const { account, words } = this.#options;
+    const believed = () => context.neighbours().map((one) => this.#moving.mailbox(account, one.id) ?? one);
+    const together = stoppedTogether(mailbox, changes, { words, others: believed, now: context.now });
+    return together && manyStoppedEvent(together.stopped, together.running, context);
   }
 
   /** After a mailbox list, in turns of the event loop. */

@@ -1,10 +1,11 @@
-// Which of the changes that others made people are notified of: a pause, a raised mode, a raised limit. Pure.
+// Which of the changes that others made people are notified of: a pause, a raised mode, a raised limit, many that stop at once. Pure.
 import type { OutsideChange } from '../alert/rules/changed-rule.ts';
 import { type StatusWords, wordState } from '../guard/run-state.ts';
 import { stateByVerdict } from '../guard/state.ts';
 import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { isWarmupMode, type Policy } from '../model/policy.ts';
+import { dayMs, type EpochMs, hourMs } from '../model/time.ts';
 
 /** Those of the changes between two looks that let more mail out, or none. */
 export function outsideChanges(
@@ -16,6 +17,38 @@ export function outsideChanges(
     return kind ? [{ kind, change }] : [];
   });
 }
+
+/** Changes this close together are one sweep's. */
+const togetherMs = hourMs;
+/** Who stopped before within this time does so by habit: at night, or at weekends. */
+const habitMs = 8 * dayMs;
+
+/**
+ * The mailboxes of an account that left running lately, not by habit and not by an action of ours, when this mailbox makes them as
+ * many as people are to be told of; null else. `others`: as they are believed to be.
+ */
+export function stoppedTogether(
+  mailbox: MailboxState,
+  changes: readonly Change[],
+  { words, others, now }: Readonly<{ words: StatusWords; others: () => Iterable<MailboxState>; now: EpochMs }>,
+): { readonly stopped: readonly MailboxState[]; readonly running: number } | null {
+  const stops = ({ what, from, to }: Change) =>
+    what === 'warm-up' && wordState(from, words) === 'running' && wordState(to, words) !== 'running';
+  const stopsLately = ({ changes: all, warmup }: MailboxState) => {
+    const [newest, before] = all.filter(stops).toReversed();
+    const isStopped = newest && wordState(warmup?.answer.status ?? null, words) !== 'running';
+    return isStopped && now - newest.at < togetherMs && !(before && newest.at - before.at < habitMs);
+  };
+  if (!changes.some(stops) || !stopsLately(mailbox)) return null;
+  const all = [...others()];
+  const stopped = [mailbox, ...all.filter(stopsLately)];
+  const runs = ({ warmup }: MailboxState) => wordState(warmup?.answer.status ?? null, words) === 'running';
+  const running = all.filter(runs).length + stopped.length;
+  return stopped.length === Math.max(leastStopped, Math.ceil(running / stoppedPart)) ? { stopped, running } : null;
+}
+
+/** A fifth of those that ran, and at least so many. */
+const [leastStopped, stoppedPart] = [5, 5];
 
 function kindOf({ what, from, to }: Change, words: StatusWords, policy: Policy): OutsideChange['kind'] | null {
   switch (what) {

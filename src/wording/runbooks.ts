@@ -198,7 +198,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   changed_by_others: {
     means:
-      'Between two polls, somebody or something other than Warmwarden paused the warm-up of a mailbox, raised its mode or raised its target daily limit. The alert is a warning if the mode of a mailbox near its limit was raised.',
+      'Between two polls, somebody or something other than Warmwarden paused the warm-up of a mailbox, raised its mode or raised its target daily limit. The alert is a warning if the mode of a mailbox near its limit was raised. One warning says that a fifth of the running warm-ups of an account, and at least 5, stopped within an hour; those that also stopped in the 8 days before do not count.',
     done: 'Warmwarden leaves the change as it is, and judges the mailbox by the new mode. Once in 7 days such a change starts the evidence over, unless it is a breach.',
     todo: 'Nothing, if you expected it. Otherwise find the person or the tool: `warmwarden explain MAILBOX` has the changes with their times. Without a route, alerts of severity info go to no channel.',
   },

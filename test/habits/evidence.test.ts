@@ -115,3 +115,24 @@ test('our pause stands while the API finds other words for it, and a person’s 
   }
   expect([theirs.status, stateOf(duty, theirs), isFiring(duty, theirs)]).toEqual(['halted', 'not_judged', true]);
 });
+
+test('warm-ups that stop together are one warning; those that do so every night are none', async () => {
+  const isNight = (now: EpochMs) => now % dayMs < opensAt || now % dayMs >= closesAt;
+  const nightly = (now: EpochMs) => ({
+    days: daysAt(now, 40, 0),
+    status: now >= midnight + dayMs && isNight(now) ? 'paused' : 'active',
+  });
+  const names = Array.from({ length: 8 }, (_, index) => `box${index}`);
+  const { api } = await apiShowing(Object.fromEntries(names.map((name) => [name, nightly])));
+  await using _ = api;
+  const poll = { ...rarePoll, stats: '0 */6 * * *', mailboxes: '0 */6 * * *' };
+  await using duty = await goOnDuty({ other: api, poll });
+  await duty.run(midnight + 3 * dayMs - scenarioStart);
+  const told = (await duty.store().outbox.unnotifiedTransitions(10_000)).map(({ transition }) => transition.alert);
+  const ofAccount = told.filter(({ rule, mailboxId }) => rule === 'changed_by_others' && mailboxId === null);
+  expect(ofAccount.map(({ severity, facts }) => [severity, facts.title])).toEqual([
+    ['warning', 'agency: 5 of 8 warm-ups stopped within an hour'],
+  ]);
+  expect(ofAccount[0]?.facts.sentences[0]).toContain('Their status now says paused.');
+  expect(told.filter(({ severity }) => severity !== 'info')).toHaveLength(1);
+});

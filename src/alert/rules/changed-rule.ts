@@ -1,11 +1,11 @@
-// changed_by_others: somebody else paused a warm-up, or raised a mode or a limit. An event: announced once.
+// changed_by_others: somebody else paused a warm-up, raised a mode or a limit, or stopped many at once. An event: announced once.
 import type { Transition } from '../../model/alert.ts';
 import type { Change } from '../../model/change.ts';
 import type { MailboxState } from '../../model/mailbox.ts';
 import { changeSentence } from '../../wording/causes.ts';
 import { rateText } from '../../wording/explain.ts';
-import { listText } from '../../wording/phrases.ts';
-import { eventOf, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
+import { countedOf, firstText, listText } from '../../wording/phrases.ts';
+import { accountSubject, eventOf, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
 
 /** What others did that people want to know of. */
 export interface OutsideChange {
@@ -50,3 +50,29 @@ export function changedByOthersEvent(
   const subject = { ...subjectOf('changed_by_others', before), object: `${first.change.at}` };
   return eventOf(subject, { severity: graver, since: first.change.at, now, facts });
 }
+
+/** The event of many warm-ups that were stopped together; null where its rule is switched off. */
+export function manyStoppedEvent(
+  stopped: readonly MailboxState[],
+  running: number,
+  { now, rules }: Pick<MailboxContext, 'now' | 'rules'>,
+): Transition | null {
+  const [newest] = stopped;
+  if (!rules.of.changed_by_others.enabled || !newest) return null;
+  const { account } = newest;
+  const words = [...new Set(stopped.map(({ warmup }) => warmup?.answer.status ?? 'nothing'))];
+  const facts = {
+    title: `${account}: ${countedOf(stopped.length, running, 'warm-up')} stopped within an hour`,
+    sentences: [
+      `Their status now says ${firstText(words, wordsNamed)}. Warmwarden did not do this, and the number may still grow.`,
+      'As long as no emails of a later day are counted, Warmwarden does not judge them.',
+      'If your team did not do this, find out who did, or add a new word for running to api.status_words.',
+    ],
+    numbers: { stopped: stopped.length, running },
+  };
+  const subject = { ...accountSubject('changed_by_others', account), object: `stopped:${now}` };
+  const { severity } = rules.of.changed_by_others;
+  return eventOf(subject, { severity: severity === 'info' ? 'warning' : severity, since: now, now, facts });
+}
+
+const wordsNamed = 3;
