@@ -6,6 +6,7 @@ import { proxyFor } from '../http/proxy-for.ts';
 import { proxiesIn } from '../model/egress.ts';
 import { didYouMean } from '../model/nearest.ts';
 import { fleetOf } from '../simulator/agency-fleet.ts';
+import { habitsOf } from '../simulator/habits.ts';
 import { type LimiterKind, limiterKinds } from '../simulator/rate-limit.ts';
 import type { Scenario } from '../simulator/scenario.ts';
 import { fromError, readScenario } from '../simulator/scenario-file.ts';
@@ -33,6 +34,7 @@ interface Flags {
   readonly domains?: number;
   readonly key?: readonly TypedKey[];
   readonly plan: (typeof plans)[number];
+  readonly habits: boolean;
   readonly readOnly: boolean;
   readonly limiter: LimiterKind;
 }
@@ -78,6 +80,11 @@ export function simulatorCommand(): Command {
     .option('--domains <number>', 'domains of the mailboxes beyond the first 12', wholeNumber(1, maxMailboxes))
     .option('--key <key>', keyHelp, withKey)
     .addOption(new Option('--plan <plan>', 'the plan of the keys').choices(plans).default('pro'))
+    .option(
+      '--habits',
+      'do what real services do beside the document: a pause at night, a shared mailbox, two keys, odd limits',
+      false,
+    )
     .option('--read-only', 'the keys may only read: every change is refused with 403', false)
     .addOption(new Option('--limiter <kind>', 'how requests are counted').choices(limiterKinds).default('sliding'))
     .addHelpText('after', notes)
@@ -102,11 +109,13 @@ async function run(flags: Flags): Promise<void> {
   const scenario = flags.mailboxes ? { ...base, fleet: fleetOf(flags.mailboxes, flags.domains) } : base;
   const { port, host, seed } = flags;
   const keys = simulatedKeys(flags.key ?? [], flags);
+  const habits = flags.habits ? habitsOf(scenario.fleet) : null;
   let simulator: Simulator;
   try {
     const onMessage = (body: string) => output.write(receivedMessage(body, clock.now()));
     const limiterClock = systemClock();
-    simulator = await startSimulator({ world, limiterClock, scenario, seed, keys, port, host, onMessage });
+    const served = { scenario, seed, keys, port, host, ...(habits && { habits }) };
+    simulator = await startSimulator({ world, limiterClock, onMessage, ...served });
   } catch (error) {
     stop.abort();
     await pacing;
@@ -119,7 +128,9 @@ async function run(flags: Flags): Promise<void> {
   const startChosen = flags.start !== undefined;
   const { speed } = flags;
   const behindProxy = proxyFor(url, proxiesIn(process.env).proxies) !== null;
-  output.write(banner({ url, keys, scenario, seed, speed, now: clock.now(), startChosen, behindProxy, mailboxes }));
+  output.write(
+    banner({ url, keys, scenario, seed, speed, now: clock.now(), startChosen, behindProxy, habits, mailboxes }),
+  );
   await stopSignal();
   stop.abort();
   await pacing;

@@ -145,7 +145,9 @@ async function answerTo(options: HttpOptions, exchange: Exchange): Promise<Answe
   const handler = asked === 'GET' || asked === 'POST' ? route.methods[asked] : undefined;
   if (!handler) throw wrongMethod(Object.keys(route.methods));
   if (exchange.unreadable) throw exchange.unreadable;
-  return handler({ caller, query, id: route.id, body: exchange.body ?? {} });
+  const answer = handler({ caller, query, id: route.id, body: exchange.body ?? {} });
+  Object.assign(exchange.headers, answer.headers);
+  return answer;
 }
 
 /** HEAD is GET without a body: the server leaves it out by itself. */

@@ -22,13 +22,15 @@ export interface Answer {
   readonly status: number;
   /** JSON; a text is sent as it is. */
   readonly body: unknown;
+  /** Beside, or instead of, those that every answer has. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Answers a question, or throws a Refusal. */
-type Handler = (question: Question) => Answer;
+export type Handler = (question: Question) => Answer;
 
 /** The methods of one path. */
-type Methods = Readonly<Partial<Record<'GET' | 'POST', Handler>>>;
+export type Methods = Readonly<Partial<Record<'GET' | 'POST', Handler>>>;
 
 const version = '1.0.0';
 

@@ -5,6 +5,7 @@ import type { Clock, World } from '../world.ts';
 import { Measurements } from './checks.ts';
 import { Faults } from './faults.ts';
 import { Fleet } from './fleet.ts';
+import { type Habits, withHabits } from './habits.ts';
 import { createHttpServer, type LoggedRequest } from './http.ts';
 import { callersOf, demoKey, type SimulatedKey } from './keys.ts';
 import { createRouter } from './routes.ts';
@@ -18,6 +19,8 @@ export interface SimulatorOptions {
   /** Measures the rate limit's minute; the fleet's clock when absent. A fast fleet is polled in real time. */
   readonly limiterClock?: Clock;
   readonly scenario: Scenario | ScenarioName;
+  /** What ordinary services do beside the document. Default: nothing of it. */
+  readonly habits?: Habits;
   /** Default 1. */
   readonly seed?: number;
   /** Default: `demoKey`, which may do everything. */
@@ -64,10 +67,11 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const keys = options.keys ?? [{ key: demoKey, permissions: ['read', 'write'], plan: 'pro' }];
   const requests: LoggedRequest[] = [];
   const measured = { dns: new Measurements(), blacklist: new Measurements() };
+  const router = createRouter(fleet, world.clock, measured);
   const server = createHttpServer({
     world,
     callers: callersOf(keys, options.limiterClock ?? world.clock),
-    router: createRouter(fleet, world.clock, measured),
+    router: options.habits ? withHabits(router, { fleet, clock: world.clock }, options.habits) : router,
     faults,
     befall: (incident) => fleet.addIncident(incident),
     strike: (request) => strike({ fleet, faults, checks: Object.values(measured) }, request),

@@ -21,6 +21,7 @@ const running: Running = {
   now: scenarioStart,
   startChosen: false,
   behindProxy: false,
+  habits: null,
   mailboxes: agencyFleet.map(({ email }) => email),
 };
 

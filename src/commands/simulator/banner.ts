@@ -1,5 +1,6 @@
 // What `warmwarden simulator` says at its start: where it is, how to guard it, and how to let something go wrong.
 import { commandName } from '../../command-name.ts';
+import { type Habits, habitTexts } from '../../simulator/habits.ts';
 import type { SimulatedKey } from '../../simulator/keys.ts';
 import { matchesAddress } from '../../simulator/pattern.ts';
 import { counted } from '../../wording/phrases.ts';
@@ -15,6 +16,8 @@ export interface Running {
   readonly now: number;
   /** Whether `--start` chose it. */
   readonly startChosen: boolean;
+  /** null: it does as the document says. */
+  readonly habits: Habits | null;
   /** The environment names a proxy, which would be asked for the simulator. */
   readonly behindProxy: boolean;
   /** Addresses, in the order of the fleet. */
@@ -32,7 +35,7 @@ The simulated mailbox API is listening on ${url}
   API key    ${keys.map(keyText).join(`\n${' '.repeat(13)}`)}
   scenario   ${scenario.name}: ${scenario.summary}
   fleet      ${counted(mailboxes.length, 'mailbox', 'mailboxes')}, seed ${seed}
-${time(running)}
+${time(running)}${habitLines(running)}
 
 To guard this fleet, paste into config.yaml:
 
@@ -45,6 +48,10 @@ To see what the API answers: curl -s -H 'Authorization: Bearer ${keys[0]?.key}' 
 
 Stop the simulator with Ctrl-C.
 `;
+}
+
+function habitLines({ habits }: Running): string {
+  return habits === null ? '' : `\n  habits     ${habitTexts(habits).join(`\n${' '.repeat(13)}`)}`;
 }
 
 function time({ now, speed, startChosen }: Running): string {
@@ -75,18 +82,19 @@ function keyText({ key, plan, permissions, mailboxes = [] }: SimulatedKey): stri
   return `${key}   (${[planTexts[plan], ...rights, ...whose].join('; ')})`;
 }
 
-/** Guards each mailbox once: of the keys that have it, with the first one. */
-function accountsText({ url, keys, mailboxes }: Running): string {
+/** Guards each mailbox once: of the keys that have it, with the first one. With habits, every key has an account. */
+function accountsText({ url, keys, mailboxes, habits }: Running): string {
   const leftOut: string[] = [];
   const lines = keys.flatMap((key, index) => {
     const own = mailboxes.filter((address) => owns(key, address));
     const before = keys.slice(0, index).filter(({ plan }) => plan !== 'free');
     const isGuarded = (address: string) => before.some((one) => owns(one, address));
-    if (own.length > 0 && own.every(isGuarded)) {
+    if (habits === null && own.length > 0 && own.every(isGuarded)) {
       leftOut.push(key.key);
       return [];
     }
-    const elsewhere = before.flatMap((one) => one.mailboxes ?? []).filter((glob) => own.some(matchesGlob(glob)));
+    const elsewhere =
+      habits !== null ? [] : before.flatMap((one) => one.mailboxes ?? []).filter((glob) => own.some(matchesGlob(glob)));
     return [accountText(key, { index, url, elsewhere })];
   });
   if (leftOut.length > 0)

@@ -33,12 +33,24 @@ export function withKey(text: string, before: readonly TypedKey[] = []): readonl
   return [...before, { key, plan, readOnly: words.includes('read-only'), mailboxes }];
 }
 
+/** The options that say what every key may do, and which keys there are. */
+export interface KeyFlags {
+  readonly plan: Plan;
+  readonly readOnly: boolean;
+  readonly limiter: LimiterKind;
+  readonly habits: boolean;
+}
+
+/** With --habits, another key of the same workspace. */
+const secondKey = 'sk_live_other_0123456789abcdef';
+
 /** The keys as the simulator takes them; the demo's without any. */
 export function simulatedKeys(
   typed: readonly TypedKey[],
-  { plan, readOnly, limiter }: { readonly plan: Plan; readonly readOnly: boolean; readonly limiter: LimiterKind },
+  { plan, readOnly, limiter, habits }: KeyFlags,
 ): readonly SimulatedKey[] {
-  const keys = typed.length > 0 ? typed : withKey(demoKey);
+  const own = habits ? withKey(secondKey, withKey(demoKey)) : withKey(demoKey);
+  const keys = typed.length > 0 ? typed : own;
   return keys.map((one) => ({
     key: one.key,
     limiter,
