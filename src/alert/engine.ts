@@ -3,11 +3,13 @@ import {
   type Alert,
   type AlertChanges,
   type AlertFacts,
+  type AlertRule,
   fingerprintOf,
   severities,
   type Transition,
+  type Unstable,
 } from '../model/alert.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
 import type { Condition } from './condition.ts';
 
 interface Collected {
@@ -15,6 +17,24 @@ interface Collected {
   readonly dropped: string[];
   readonly transitions: Transition[];
 }
+
+/** So long an unstable alert has to be calm, and so soon one comes again that is. */
+const calmMs = 30 * minuteMs;
+/** What the API shows, and may show otherwise in a minute. What Warmwarden did, and what it finds of itself, ends when it ends. */
+const comeAndGo: readonly AlertRule[] = [
+  'api_down',
+  'api_unwell',
+  'guard_blind',
+  'mailbox_disconnected',
+  'mailbox_status_unknown',
+  'mailbox_missing',
+  'mailbox_list_short',
+  'dns_failing',
+  'blacklisted',
+  'stale_data',
+  'measurement_stale',
+  'health_score_drop',
+];
 
 type Step = 'firing' | 'worsened' | 'resolved';
 
@@ -26,29 +46,36 @@ export function step(
   conditions: readonly Condition[],
   current: (fingerprint: string) => Alert | undefined,
   now: EpochMs,
+  endedLately: EndedLately = () => undefined,
 ): AlertChanges {
   const out: Collected = { changed: [], dropped: [], transitions: [] };
   for (const condition of conditions) {
     if (condition.active === 'unknown' && !condition.stillShown) continue;
     const alert = live(current(fingerprintOf(condition.subject)));
     if (condition.active === 'unknown') reword(out, condition, alert);
-    else if (condition.active) speaksFor(out, condition, alert, now);
+    else if (condition.active) speaksFor(out, condition, alert, { now, endedLately });
     else if (alert) speaksAgainst(out, condition, alert, now);
   }
   return out;
 }
 
 /**
- * Fires the pending alerts whose time has come. One that began ahead of now begins now: the clock was set back, and the
- * alert does not wait until it has caught up.
+ * Fires the pending alerts whose time has come, and ends the unstable ones that were calm long enough. A pending one that began ahead of
+ * now begins now: the clock was set back, and the alert does not wait until it has caught up.
  */
-export function elapse(alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
+export function elapse(
+  alerts: Iterable<Alert>,
+  now: EpochMs,
+  endedLately: EndedLately = () => undefined,
+): AlertChanges {
   const out: Collected = { changed: [], dropped: [], transitions: [] };
   for (const alert of alerts) {
+    const { calm = null } = alert.unstable ?? {};
+    if (alert.status === 'firing' && calm && isCalm(calm, now))
+      resolve(out, { ...alert, facts: calmFacts(calm.facts) }, now);
     if (alert.status !== 'pending' || alert.firesAt === null) continue;
     if (alert.since > now) out.changed.push({ ...alert, since: now, firesAt: now + alert.firesAt - alert.since });
-    else if (alert.firesAt <= now)
-      tell(out, 'firing', { ...alert, status: 'firing', firingAt: now, firesAt: null, seen: 0 }, now);
+    else if (alert.firesAt <= now) tell(out, 'firing', begun(alert, { now, endedLately }), now);
   }
   return out;
 }
@@ -93,7 +120,12 @@ function live(alert: Alert | undefined): Alert | undefined {
   return alert?.status === 'resolved' ? undefined : alert;
 }
 
-function speaksFor(out: Collected, condition: Condition, alert: Alert | undefined, now: EpochMs): void {
+function speaksFor(
+  out: Collected,
+  condition: Condition,
+  alert: Alert | undefined,
+  { now, endedLately }: { readonly now: EpochMs; readonly endedLately: EndedLately },
+): void {
   if (alert?.status === 'firing') {
     refresh(out, condition, alert, now);
     return;
@@ -115,7 +147,22 @@ function speaksFor(out: Collected, condition: Condition, alert: Alert | undefine
     facts: condition.facts,
   };
   if (!seenEnough || firesAt > now) out.changed.push(next);
-  else tell(out, 'firing', { ...next, status: 'firing', firingAt: now, firesAt: null, seen: 0 }, now, condition);
+  else tell(out, 'firing', begun(next, { now, endedLately }), now, condition);
+}
+
+/** How the alert of a fingerprint ended, if that was not long ago. */
+type EndedLately = (fingerprint: string) => Alert | undefined;
+
+/** A pending alert whose time has come. What comes again soon after its end is unstable, if its rule may be. */
+function begun(
+  alert: Alert,
+  { now, endedLately }: { readonly now: EpochMs; readonly endedLately: EndedLately },
+): Alert {
+  const firing = { ...alert, status: 'firing', firingAt: now, firesAt: null, seen: 0 } as const;
+  const last = comeAndGo.includes(alert.rule) ? endedLately(alert.fingerprint) : undefined;
+  if (!last || elapsedMs(last.resolvedAt ?? now, now) >= calmMs) return firing;
+  const unstable = { times: (last.unstable?.times ?? 1) + 1, calm: null };
+  return { ...firing, facts: factsIn(alert.facts, unstable), unstable };
 }
 
 /**
@@ -123,14 +170,17 @@ function speaksFor(out: Collected, condition: Condition, alert: Alert | undefine
  * are notified again when it got more severe, or clearly worse.
  */
 function refresh(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {
-  const { severity, facts } = condition;
+  const { severity } = condition;
   const severer = severities.indexOf(severity) < severities.indexOf(alert.severity);
-  const next = { ...alert, severity, seen: 0, facts };
+  const isBack = alert.unstable !== undefined && alert.unstable.calm !== null;
+  const unstable = isBack ? { times: (alert.unstable?.times ?? 0) + 1, calm: null } : alert.unstable;
+  const facts = factsIn(condition.facts, unstable);
+  const next = { ...alert, severity, seen: 0, facts, ...(unstable && { unstable }) };
   if (severer || condition.worse) {
     tell(out, 'worsened', next, now, condition);
     return;
   }
-  const same = alert.seen === 0 && alert.severity === severity && sameFacts(alert.facts, facts);
+  const same = !isBack && alert.seen === 0 && alert.severity === severity && sameFacts(alert.facts, facts);
   if (!same) out.changed.push(next);
 }
 
@@ -139,7 +189,7 @@ function reword(out: Collected, condition: Condition, alert: Alert | undefined):
   const { stillShown } = condition;
   // Its words are made only where there is an alert.
   if (!alert || (typeof stillShown === 'function' && !stillShown(alert))) return;
-  const { facts } = condition;
+  const facts = factsIn(condition.facts, alert.unstable);
   const { numbers } = alert.facts;
   if (!sameFacts(alert.facts, { ...facts, numbers })) out.changed.push({ ...alert, facts });
 }
@@ -149,9 +199,37 @@ function speaksAgainst(out: Collected, condition: Condition, alert: Alert, now: 
     out.dropped.push(alert.fingerprint);
     return;
   }
+  if (alert.unstable) {
+    calms(out, condition, alert, now);
+    return;
+  }
   const seen = alert.seen + 1;
   if (seen < condition.clearObservations) out.changed.push({ ...alert, seen });
   else resolve(out, { ...alert, facts: condition.facts }, now);
+}
+
+/** An unstable alert is shown with what is so now. It ends when that lasts. */
+function calms(out: Collected, { facts }: Condition, alert: Alert, now: EpochMs): void {
+  const { times, calm } = alert.unstable ?? { times: 1, calm: null };
+  if (!calm) {
+    const unstable = { times, calm: { since: now, facts } };
+    out.changed.push({ ...alert, seen: 0, facts: factsIn(facts, unstable), unstable });
+  } else if (isCalm(calm, now)) resolve(out, { ...alert, facts: calmFacts(facts) }, now);
+}
+
+function isCalm({ since }: NonNullable<Unstable['calm']>, now: EpochMs): boolean {
+  return elapsedMs(since, now) >= calmMs;
+}
+
+/** What is said of an alert that comes and goes, or of one that does not. */
+function factsIn(facts: AlertFacts, unstable: Unstable | undefined): AlertFacts {
+  if (!unstable) return facts;
+  const much = `It comes and goes: it has come ${unstable.times} times since it was calm last. You get no message about it until it has been calm for 30 minutes.`;
+  return { ...facts, title: `${facts.title} (unstable)`, sentences: [...facts.sentences, much] };
+}
+
+function calmFacts(facts: AlertFacts): AlertFacts {
+  return { ...facts, sentences: [...facts.sentences, 'It has been calm for 30 minutes.'] };
 }
 
 function resolve(out: Collected, alert: Alert, now: EpochMs): void {

@@ -62,9 +62,9 @@ const foundGroup = 'found';
 /** A sweep that takes longer is announced in parts: nothing is kept longer, whatever becomes of the sweep. */
 const longestKeptMs = hourMs;
 
-/** The group of an alert: its account and its rule. */
-export function groupOf({ account, rule }: Alert): string {
-  return `${account}|${rule}`;
+/** The group of an alert: its account and its rule. What is unstable comes and goes together. */
+export function groupOf({ account, rule, unstable }: Alert): string {
+  return `${account}|${unstable ? 'unstable' : rule}`;
 }
 
 /** The groups that may be announced now, and when the next one may (null: none waits). `pause`: see NotificationFacts. */

@@ -121,7 +121,9 @@ function newsOfOne(steps: readonly Transition[], { announced, muted }: Notificat
   if (muted(latest.alert)) return null;
   if (latest.kind !== 'firing' && latest.kind !== 'worsened') return latest;
   const worsened = steps.some(({ kind }) => kind === 'worsened');
-  if (known) return worsened ? { ...latest, kind: 'worsened' } : null;
+  if (known && worsened) return { ...latest, kind: 'worsened' };
+  // It fires again before its end was announced to all: that it is unstable is news, and that it fires is news to whom it was announced.
+  if (known && !latest.alert.unstable && !known.closed) return null;
   const moved = steps.some(({ movedFrom }) => movedFrom !== undefined && announced.has(movedFrom));
   return { ...latest, kind: 'firing', ...(moved && !worsened && { foretold: true }) };
 }
@@ -129,7 +131,9 @@ function newsOfOne(steps: readonly Transition[], { announced, muted }: Notificat
 /** While a message waited for its group its alert may have grown: a list got longer, a count rose. */
 function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Alert>): Transition {
   const now = transition.kind === 'resolved' ? undefined : current.get(transition.alert.fingerprint);
-  return now && now.firingAt === transition.alert.firingAt ? { ...transition, alert: now } : transition;
+  const isSame = now?.firingAt === transition.alert.firingAt;
+  // A message about what comes and goes says that it came.
+  return now && isSame && !now.unstable?.calm ? { ...transition, alert: now } : transition;
 }
 
 /**

@@ -68,6 +68,7 @@ export function alertmanagerChannel(settings: AlertmanagerSettings, clock: Clock
     name: settings.name,
     type: 'alertmanager',
     minGapMs: 0,
+    keepsOpen: true,
     render: ({ transitions, ...message }) =>
       transitions.length > 0
         ? { payload: JSON.stringify(transitions.map(frozen)), title: messageTitle({ ...message, transitions }) }

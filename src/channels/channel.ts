@@ -3,10 +3,8 @@
 import type { GroupMessage } from '../alert/grouping.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
-import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
+import { type EpochMs, hourMs } from '../model/time.ts';
 
-/** So long a receiver over HTTP may take, real time: also under a moved clock a socket must not hang for ever. */
-const sendDeadlineMs = minuteMs;
 /** A receiver's Retry-After is cut to this: an alert that waits for a day helps nobody. */
 export const maxRetryAfterMs = hourMs;
 
@@ -62,6 +60,8 @@ export interface Channel {
   readonly once?: true;
   /** People read it, and what was announced to end without a message does. Others keep alerts open until they end. */
   readonly forPeople?: true;
+  /** Its receiver keeps an alert open until it hears of its end, which does not wait for the message of the group. */
+  readonly keepsOpen?: true;
   /** A pause of Warmwarden is open there until it is over: its end is a message, too. */
   readonly followsPauses?: true;
   /** Pure: the same message gives the same bytes. null: the receiver has no use for it. */
@@ -82,9 +82,4 @@ interface Upkeep {
   readonly everyMs: number;
   /** `firing`: every alert that fires and was announced through the channel. null: there was nothing to say. */
   send(firing: readonly Alert[], signal: AbortSignal): Promise<SendResult | null>;
-}
-
-/** The longest that an attempt may take, milliseconds. */
-export function longestOf({ longestMs = sendDeadlineMs }: Pick<Channel, 'longestMs'>): number {
-  return longestMs;
 }

@@ -19,15 +19,17 @@ export function messageTitle(message: GroupMessage): string {
   if (message.incident) return `${lead}: ${message.incident.title}`;
   if (transitions.length === 1 && first) return `${lead}: ${first.alert.facts.title}`;
   const whose = account === null || account === '' ? '' : `${account}: `;
+  const isUnstable = kind !== 'resolved' && transitions.every(({ alert }) => alert.unstable);
+  const unstable = isUnstable ? ', unstable' : '';
   if (rule === null) {
     const counts = countsByRule(transitions);
     const named = counts.slice(0, rulesNamed).map(({ rule: of, count }) => `${groupName(of, transitions)} (${count})`);
     const more = counts.length > named.length ? ` and ${counts.length - named.length} more` : '';
-    return `${lead}: ${whose}${named.join(', ')}${more}`;
+    return `${lead}: ${whose}${named.join(', ')}${more}${unstable}`;
   }
   const ended = transitions.filter((transition) => transition.kind === 'resolved').length;
   const note = ended > 0 && kind !== 'resolved' ? `, ${ended} of them resolved` : '';
-  return `${lead}: ${whose}${groupName(rule, transitions)} (${transitions.length}${note})`;
+  return `${lead}: ${whose}${groupName(rule, transitions)} (${transitions.length}${note})${unstable}`;
 }
 
 /** `DNS failing (2) · stale statistics (30, 4 resolved)`: how many of each rule, all of them. */

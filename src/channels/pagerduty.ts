@@ -58,6 +58,7 @@ export function pagerdutyChannel(settings: PagerDutySettings, clock: Clock): Cha
     name,
     type: 'pagerduty',
     minGapMs: 0,
+    keepsOpen: true,
     followsPauses: true,
     render: (message) => {
       const events = eventsOf(message, settings);

@@ -1,11 +1,12 @@
 // `warmwarden channels test|resend`: tries a channel out, and sends once more what was given up.
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
-import { type Channel, longestOf, type Notice, type SendResult } from '../channels/channel.ts';
+import { longestOf } from '../channels/attempt.ts';
+import type { Channel, Notice, SendResult } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';
+import { pingOf } from '../channels/ping.ts';
 import { pendingDelivery } from '../model/delivery.ts';
 import { secondMs } from '../model/time.ts';
-import { pingOf } from '../notify/heartbeat.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { exitFailed } from '../terminal/exit-codes.ts';
 import { sentence } from '../wording/explain.ts';

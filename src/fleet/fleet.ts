@@ -10,6 +10,7 @@ import type { StoreFailure } from '../model/store-failure.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import { isOff, scopeKey, scopesOver, type WritesOff } from '../model/write-scope.ts';
+import { EndedLately } from './ended-lately.ts';
 import { MailboxNames } from './mailbox-names.ts';
 
 /** A delivery channel as its loop finds it. */
@@ -70,6 +71,7 @@ export class Fleet {
   #missingReplicas: readonly MissingReplica[] = [];
   #revision = 0;
   #alertsRevision = 0;
+  readonly endedLately = new EndedLately();
   /** By account: the revision that one of its alerts changed with last. */
   readonly #alertsChangedAt = new Map<string, number>();
 
@@ -198,6 +200,7 @@ export class Fleet {
     const { account, fingerprint, status } = alert;
     if (status === 'resolved') {
       this.removeAlert(fingerprint);
+      this.endedLately.put(alert);
       return;
     }
     this.#alerts.set(fingerprint, alert);

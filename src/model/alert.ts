@@ -96,6 +96,15 @@ export interface Alert extends Subject {
   /** Consecutive observations that speak for the next status (for it while pending, against it while firing). */
   readonly seen: number;
   readonly facts: AlertFacts;
+  /** It comes and goes, and fires until it has been calm for a while. Absent: it does not. */
+  readonly unstable?: Unstable;
+}
+
+export interface Unstable {
+  /** How often it has come since it was calm last. */
+  readonly times: number;
+  /** What is so now that it is gone, and since when; null: it is there. */
+  readonly calm: { readonly since: EpochMs; readonly facts: AlertFacts } | null;
 }
 
 /** Whether it was seen too seldom to fire: it waits for a further observation, not for a time. */
@@ -159,6 +168,8 @@ export interface Announcement {
   readonly quietEnd?: 'too_few' | 'in_incident';
   /** All that was announced of it so far was in messages about an incident. */
   readonly onlyInIncident?: true;
+  /** Of its channels, those that were told of its end before the others. */
+  readonly closed?: readonly string[];
 }
 
 /** Alerts that a tick, an outcome or time moved: what to keep, what to forget, what people may be notified of. */

@@ -1,4 +1,5 @@
 // Turns recorded transitions, and what goes on for long, into deliveries once their groups have waited long enough.
+import { type EarlyStep, earlySteps } from '../alert/early-steps.ts';
 import { groupOf, MessageParts } from '../alert/grouping.ts';
 import { hasCause, isExplained } from '../alert/inhibition.ts';
 import { joinedGroups } from '../alert/joined-groups.ts';
@@ -47,6 +48,7 @@ export interface CollectorParts extends RecordingParts {
 /** What one look led to. */
 interface Outcome {
   readonly notifications: readonly Notification[];
+  readonly early: readonly EarlyStep[];
   readonly incidents: IncidentsOfLook;
   readonly firing: readonly Alert[];
   readonly pause: () => Promise<void>;
@@ -176,7 +178,15 @@ export class Collector {
     const isHeard = this.#parts.channels().length > 0;
     const made = isHeard ? notifications : this.#waiting.rest(notifications, { unnotified, announced, now });
     const all = [...made, ...(await this.#pauseEnds(announced, { now, pause }))];
-    await this.#record({ notifications: all, incidents, firing, pause }, announced, now);
+    const early = await earlySteps({
+      unnotified,
+      due: new Set(all.flatMap(({ ids }) => ids)),
+      announced,
+      muted,
+      keepers: this.#parts.channels().flatMap(({ name, keepsOpen }) => (keepsOpen ? [name] : [])),
+      pause,
+    });
+    await this.#record({ notifications: all, early, incidents, firing, pause }, announced, now);
     return full ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
   }
 
@@ -247,7 +257,7 @@ export class Collector {
   }
 
   async #record(
-    { notifications, incidents, firing, pause }: Outcome,
+    { notifications, early, incidents, firing, pause }: Outcome,
     announced: Map<string, Announcement>,
     now: EpochMs,
   ) {
@@ -272,6 +282,11 @@ export class Collector {
       ...(await this.#deliveriesOfIncidents(ofIncidents, pause)),
       ...(await this.#deliveriesOf(plain, now, pause)),
       ...(await this.#deliveriesOf(
+        early.map((one) => ({ group: groupOf(one.transition.alert), news: [one] })),
+        now,
+        pause,
+      )),
+      ...(await this.#deliveriesOf(
         late.map((one) => ({ group: groupOf(one.transition.alert), news: [one] })),
         now,
         pause,
@@ -281,11 +296,11 @@ export class Collector {
     const changed = incidents.all
       .filter((one) => announcedIncidents.has(one.id) || incidents.changed.includes(one))
       .map((one) => announcedIncidents.get(one.id) ?? one);
-    if (notifications.length === 0 && changed.length === 0) return;
+    if (notifications.length === 0 && early.length === 0 && changed.length === 0) return;
     await pause();
     const followers = this.#parts.channels().filter(({ followsPauses }) => followsPauses === true);
     const notificationLog = await notificationLogAfter(
-      { groups: routed, late, incidents: ofIncidents },
+      { groups: routed, early, late, incidents: ofIncidents },
       { before: announced, now, followers: followers.map(({ name }) => name), pause },
     );
     const transitionIds = notifications.flatMap(({ ids }) => ids);
@@ -318,10 +333,13 @@ export class Collector {
     return deliveries;
   }
 
-  /** An end is announced to those who were notified of the beginning, whatever the routes say today. */
+  /** An end is announced to those who were notified of the beginning, and not of the end, whatever the routes say today. */
   #route(transition: Transition, announced: ReadonlyMap<string, Announcement>): Routed {
-    const known = announced.get(transition.alert.fingerprint)?.channels;
-    const to = transition.kind === 'resolved' && known ? known : this.#wantedBy(transition.alert);
+    const { channels: known, closed = [] } = announced.get(transition.alert.fingerprint) ?? {};
+    const isEnd = transition.kind === 'resolved' && known;
+    const isReopened = transition.kind === 'firing' && closed.length > 0 && !transition.alert.unstable;
+    const others = isReopened ? closed : this.#wantedBy(transition.alert);
+    const to = isEnd ? known.filter((name) => !closed.includes(name)) : others;
     return { transition: withRunbook(transition, this.#parts.pageUrl), to };
   }
 

@@ -1,24 +1,13 @@
 // The heartbeat: a GET to a dead man's switch while the guard works. Its silence is what alerts people.
 
 import { unheardSince } from '../alert/rules/channel-rule.ts';
-import type { SendResult } from '../channels/channel.ts';
-import { ask, resultOf } from '../channels/post.ts';
+import { type PingTarget, pingOf } from '../channels/ping.ts';
 import type { ChannelState } from '../fleet/fleet.ts';
 import type { Loops } from '../loop.ts';
 import { noAccount } from '../model/alert.ts';
-import type { Egress } from '../model/egress.ts';
 import { titleOf } from '../model/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
-import type { Clock } from '../world.ts';
 import type { NotifyParts } from './parts.ts';
-
-/** Where pings go. */
-export interface PingTarget {
-  /** A secret. */
-  readonly url: string;
-  /** The way to `url`. Default: directly. */
-  readonly egress?: Egress;
-}
 
 export interface HeartbeatSettings extends PingTarget {
   readonly intervalMs: number;
@@ -38,7 +27,6 @@ export interface HeartbeatParts extends NotifyParts {
 const stuckAfterMs = 15 * minuteMs;
 /** An account without an answer for so long is not polled. */
 const polledWithinMs = 15 * minuteMs;
-const pingDeadlineMs = 10_000;
 
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
@@ -119,10 +107,4 @@ export class Heartbeat {
     else log.warn({ reason: wrong }, 'The heartbeat stops.');
     this.#wrong = wrong;
   }
-}
-
-/** One ping. */
-export async function pingOf({ url, egress }: PingTarget, clock: Clock): Promise<SendResult> {
-  const signal = AbortSignal.timeout(pingDeadlineMs);
-  return resultOf(await ask({ method: 'GET', url, egress, headers: {}, signal, now: clock.now() }));
 }

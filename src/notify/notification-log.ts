@@ -1,4 +1,5 @@
 // What people know once the messages of a look are made: what was announced to whom, and what is over.
+import type { EarlyStep } from '../alert/early-steps.ts';
 import { announcementOf, type Routed } from '../alert/notifications.ts';
 import { isPause, pauseAnnouncement } from '../alert/pauses.ts';
 import { eachInPieces } from '../alert/pieces.ts';
@@ -18,6 +19,8 @@ export interface RoutedGroup {
 /** What one look announces. */
 export interface Announced {
   readonly groups: readonly RoutedGroup[];
+  /** Before its group. */
+  readonly early: readonly EarlyStep[];
   /** News only to channels that were not notified of it when it fired. */
   readonly late: readonly Routed[];
   readonly incidents: readonly IncidentNews[];
@@ -34,7 +37,7 @@ export interface Known {
 }
 
 export async function notificationLogAfter(
-  { groups, late, incidents }: Announced,
+  { groups, early, late, incidents }: Announced,
   { before, now, followers, pause }: Known,
 ): Promise<NotificationLogChanges> {
   // By fingerprint: what is said of an alert last is what people know.
@@ -42,6 +45,7 @@ export async function notificationLogAfter(
   const put = (one: Announcement | null) => {
     if (one) known.set(one.fingerprint, one);
   };
+  for (const { announcement } of early) put(announcement);
   for (const { news, inIncident } of groups) {
     const told = { announced: before, at: now, inIncident };
     await eachInPieces(news, pause, (one) => put(announcementOf(one, told)));

@@ -2,7 +2,8 @@
 // the channels' own health.
 
 import { isForPeople } from '../alert/routing.ts';
-import { type Channel, longestOf } from '../channels/channel.ts';
+import { longestOf } from '../channels/attempt.ts';
+import type { Channel } from '../channels/channel.ts';
 import type { Loop, Loops } from '../loop.ts';
 import type { Alert } from '../model/alert.ts';
 import type { WhichUndelivered } from '../model/delivery.ts';

@@ -1,13 +1,14 @@
 // Sends one channel's deliveries. A channel that fails waits, and so do all of its messages; nothing else does.
 
 import { storeFingerprint } from '../alert/rules/store-rule.ts';
-import { type Channel, longestOf, type SendOutcome } from '../channels/channel.ts';
+import { attempt } from '../channels/attempt.ts';
+import type { Channel, SendOutcome } from '../channels/channel.ts';
 import type { ChannelState } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
-import { nextTurn, systemClock } from '../world.ts';
+import { nextTurn } from '../world.ts';
 import { ChannelOutbox } from './channel-outbox.ts';
 import { idleMs } from './collector.ts';
 import { newestOf, nextDelivery } from './next-delivery.ts';
@@ -18,29 +19,22 @@ export interface SenderParts extends NotifyParts {
   readonly tally: Tally;
   /** Whether an attempt that begins now ends before another replica can send; absent: there is no other. */
   readonly maySend?: () => boolean;
-  /** See there; for tests. */
+  /** See Patience. */
   readonly alwaysMs?: number;
   /** Whether people were notified through the channel that the alert fires. */
   readonly hasNotified: (alert: Alert) => boolean;
 }
 
-/** So long an attempt may take whatever happens, real time; longer only while Warmwarden runs, and the messages are this process's. */
-const alwaysMs = 10_000;
 /** A receiver that answers after so many failures was away: whoever waited for it is tried at once. */
 const failuresOfAnOutage = 3;
 /** How soon outcomes that the store could not take are offered to it again. */
 const behindMs = 5_000;
 /** So long a channel that is removed may take for what it still has to send. */
 const lastMessagesMs = 15_000;
-/** How often it is looked whether a long attempt is to end. */
-const cutLookMs = 500;
 /** How soon it is asked again whether messages are still this process's. */
 const notOursMs = 1_000;
 /** How soon upkeep is looked at again when there was none: at a start what people know is not loaded yet. */
 const nothingToKeepUpMs = 5_000;
-
-/** Sockets know no other. */
-const realTime = systemClock();
 
 const newerWasSent = 'a newer reminder about the same alerts was sent instead';
 
@@ -223,11 +217,10 @@ export class Sender {
   }
 
   async #guarded<Outcome>(send: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome | SendOutcome> {
-    const over = new AbortController();
-    const cut = new AbortController();
-    void this.#cutShort(cut, over.signal);
+    // Nobody waits for a slow receiver at the end, and another replica that sends begins when this one may no longer.
+    const mayGoOn = () => !this.#isEnding && this.#parts.maySend?.() !== false;
     try {
-      return await send(AbortSignal.any([AbortSignal.timeout(longestOf(this.#channel)), cut.signal]));
+      return await attempt(this.#channel, send, { mayGoOn, alwaysMs: this.#parts.alwaysMs });
     } catch (error) {
       // A mistake of ours: it must neither stop the channel for ever nor be forgotten.
       this.#parts.world.log.error(
@@ -237,16 +230,7 @@ export class Sender {
       const detail = 'the message could not be sent because of an error in Warmwarden';
       if (this.#channel.once) return lost(detail);
       return { kind: 'refused', detail, retryAfterMs: null };
-    } finally {
-      over.abort('over');
     }
-  }
-
-  /** Nobody waits for a slow receiver at the end, and another replica that sends begins when this one may no longer. */
-  async #cutShort(attempt: AbortController, over: AbortSignal): Promise<void> {
-    await realTime.sleep(this.#parts.alwaysMs ?? alwaysMs, over);
-    while (!over.aborted && !this.#isEnding && this.#parts.maySend?.() !== false) await realTime.sleep(cutLookMs, over);
-    attempt.abort();
   }
 
   /** What an answer means for the channel as a whole. */

@@ -286,11 +286,17 @@ export class AccountAlerts {
     const moved = new Set(changes.changed.map(({ fingerprint }) => fingerprint));
     const untouched = this.#own().filter(({ fingerprint }) => !moved.has(fingerprint));
     // What was pending when the last process ended has to be seen again before its time may pass.
-    return bothChanges(changes, elapse(seenAgain() ? untouched : [], now));
+    return bothChanges(
+      changes,
+      elapse(seenAgain() ? untouched : [], now, (fingerprint) => this.#fleet.endedLately.of(fingerprint)),
+    );
   }
 
   #step(conditions: readonly Condition[], now: EpochMs): AlertChanges {
-    return step(tune(conditions, this.#options.rules()), (fingerprint) => this.#alert(fingerprint), now);
+    const current = (fingerprint: string) => this.#alert(fingerprint);
+    return step(tune(conditions, this.#options.rules()), current, now, (fingerprint) =>
+      this.#fleet.endedLately.of(fingerprint),
+    );
   }
 
   #waitsFor(subject: Subject): boolean {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Condition } from '../../src/alert/condition.ts';
 import { elapse, leave, step } from '../../src/alert/engine.ts';
 import type { Alert, AlertChanges, Transition } from '../../src/model/alert.ts';
-import { minuteMs } from '../../src/model/time.ts';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { start } from './samples.ts';
 
 const facts = { title: 'a title', sentences: ['A sentence.'], numbers: { data_age_seconds: 1 } };
@@ -25,12 +25,15 @@ function condition(change: Partial<Condition> = {}): Condition {
 /** Keeps alerts as the store and the fleet do. */
 function keeper() {
   const alerts = new Map<string, Alert>();
+  const ended = new Map<string, Alert>();
   const notified: Transition[] = [];
   const take = (changes: AlertChanges) => {
     for (const fingerprint of changes.dropped) alerts.delete(fingerprint);
     for (const alert of changes.changed) {
-      if (alert.status === 'resolved') alerts.delete(alert.fingerprint);
-      else alerts.set(alert.fingerprint, alert);
+      if (alert.status === 'resolved') {
+        alerts.delete(alert.fingerprint);
+        ended.set(alert.fingerprint, alert);
+      } else alerts.set(alert.fingerprint, alert);
     }
     notified.push(...changes.transitions);
     return changes;
@@ -39,8 +42,15 @@ function keeper() {
     alerts,
     notified,
     see: (change: Partial<Condition>, now: number) =>
-      take(step([condition(change)], (fingerprint) => alerts.get(fingerprint), now)),
-    wait: (now: number) => take(elapse(alerts.values(), now)),
+      take(
+        step(
+          [condition(change)],
+          (fingerprint) => alerts.get(fingerprint),
+          now,
+          (fingerprint) => ended.get(fingerprint),
+        ),
+      ),
+    wait: (now: number) => take(elapse(alerts.values(), now, (fingerprint) => ended.get(fingerprint))),
     leave: (now: number) => take(leave(alerts.values(), now)),
     only: () => [...alerts.values()][0],
     kinds: () => notified.map(({ kind }) => kind),
@@ -159,4 +169,60 @@ test('whatever happens: firing and resolved take turns, unknown changes nothing,
     }),
     { numRuns: 300 },
   );
+});
+
+test('what fires again within half an hour is unstable: it fires until it has been calm for as long', () => {
+  const kept = keeper();
+  const calm = { ...facts, title: 'all well' };
+  kept.see({}, start);
+  kept.see({ active: false, facts: calm }, start + minuteMs);
+  kept.see({}, start + 5 * minuteMs);
+  expect(kept.kinds()).toEqual(['firing', 'resolved', 'firing']);
+  expect(kept.only()).toMatchObject({ unstable: { times: 2, calm: null }, facts: { title: 'a title (unstable)' } });
+  for (let time = 3; time < 8; time += 1) {
+    const at = start + 5 * time * minuteMs;
+    kept.see({ active: false, facts: calm }, at);
+    expect(kept.only()).toMatchObject({ status: 'firing', facts: { title: 'all well (unstable)' } });
+    kept.see({}, at + minuteMs);
+    expect(kept.only()?.unstable).toEqual({ times: time, calm: null });
+  }
+  const last = start + hourMs;
+  kept.see({ active: false, facts: calm }, last);
+  kept.see({ active: false, facts: calm }, last + 29 * minuteMs);
+  kept.wait(last + 29 * minuteMs);
+  expect([kept.kinds().length, kept.alerts.size]).toEqual([3, 1]);
+  kept.wait(last + 30 * minuteMs);
+  expect(kept.notified.at(-1)).toMatchObject({ kind: 'resolved', alert: { facts: { title: 'all well' } } });
+  expect([kept.kinds().length, kept.alerts.size]).toEqual([4, 0]);
+});
+
+test('an unstable alert that gets more severe is told of, and one that comes after half an hour is a new one', () => {
+  const kept = keeper();
+  kept.see({ severity: 'warning' }, start);
+  kept.see({ active: false }, start + minuteMs);
+  kept.see({ severity: 'warning' }, start + 2 * minuteMs);
+  kept.see({}, start + 3 * minuteMs);
+  expect(kept.kinds()).toEqual(['firing', 'resolved', 'firing', 'worsened']);
+  kept.see({ active: false }, start + 4 * minuteMs);
+  kept.wait(start + 34 * minuteMs);
+  kept.see({}, start + 65 * minuteMs);
+  expect(kept.only()?.unstable).toBeUndefined();
+});
+
+test('what Warmwarden finds of itself ends when it ends', () => {
+  const kept = keeper();
+  const subject = { ...condition().subject, rule: 'guard_action_failed' } as const;
+  for (let time = 0; time < 4; time += 1) kept.see({ subject, active: time % 2 === 0 }, start + time * minuteMs);
+  expect(kept.kinds()).toEqual(['firing', 'resolved', 'firing', 'resolved']);
+});
+
+test('what has to hold for a while is unstable, too, when it fires again', () => {
+  const kept = keeper();
+  for (let time = 0; time < 2; time += 1) {
+    kept.see({ forMs: 3 * minuteMs }, start + 6 * time * minuteMs);
+    kept.wait(start + (6 * time + 3) * minuteMs);
+    kept.see({ active: false }, start + (6 * time + 4) * minuteMs);
+  }
+  expect(kept.kinds()).toEqual(['firing', 'resolved', 'firing']);
+  expect(kept.only()).toMatchObject({ unstable: { times: 2 } });
 });

@@ -27,7 +27,7 @@ async function lookAt(mailboxes: readonly string[]) {
   ];
   const before = new Map(known.map((one) => [one.fingerprint, one]));
   const changes = await notificationLogAfter(
-    { groups, late: [], incidents: [] },
+    { groups, early: [], late: [], incidents: [] },
     { before, now: start + 1, followers: to, pause: async () => {} },
   );
   const again = known.slice(-1).map((one) => ({ ...one, at: start + 1 }));

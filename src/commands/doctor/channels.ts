@@ -1,11 +1,11 @@
 // The channels, without sending a message: what their own check says, else whether a connection comes about; and what waits for them.
 // The heartbeat is pinged.
-import { longestOf } from '../../channels/channel.ts';
+import { longestOf } from '../../channels/attempt.ts';
 import { createChannel } from '../../channels/channels.ts';
+import { type PingTarget, pingOf } from '../../channels/ping.ts';
 import { commandName } from '../../command-name.ts';
 import type { AlertsConfig, ChannelConfig } from '../../config/config.ts';
 import { directly } from '../../model/egress.ts';
-import { type PingTarget, pingOf } from '../../notify/heartbeat.ts';
 import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { sentence } from '../../wording/explain.ts';
 import { counted } from '../../wording/phrases.ts';
