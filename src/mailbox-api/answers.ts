@@ -91,7 +91,14 @@ function readEntry(raw: unknown): MailboxEntry | null {
     healthScore: readDecimal(fields['health_score']),
     dailyLimit: readDecimal(fields['daily_limit']),
     warmupDay: readDecimal(fields['warmup_day']),
+    ...momentIn(fields, 'created_at', 'createdAt'),
   };
+}
+
+/** Where it is a time. */
+function momentIn<Name extends string>(fields: Fields, field: string, name: Name): { readonly [Key in Name]?: number } {
+  const at = Date.parse(readText(fields[field]) ?? '');
+  return Number.isNaN(at) ? {} : ({ [name]: at } as { readonly [Key in Name]?: number });
 }
 
 /** No URL has them as a part of its path: GET /v1/mailboxes/.. asks for /v1/. */
@@ -139,6 +146,7 @@ export const readDetail: Reader<MailboxDetail> = reader((body) => {
     healthScore: readDecimal(body['health_score']),
     dailyLimit: readDecimal(body['daily_limit']),
     ...readConnection(body),
+    ...momentIn(body, 'warmup_started_at', 'warmupStartedAt'),
   };
 });
 
@@ -250,11 +258,15 @@ function readRecord(value: unknown): DnsRecord {
   return { status, pass, record };
 }
 
-export const readDns: Reader<DnsAnswer> = reader((body) => ({
-  domain: readText(body['domain']),
-  checkedAt: readText(body['checked_at']),
-  records: Object.fromEntries(dnsRecords.map((name) => [name, readRecord(body[name])])) as DnsAnswer['records'],
-}));
+export const readDns: Reader<DnsAnswer> = reader((body) => {
+  const source = clipped(readText(body['source']));
+  return {
+    domain: readText(body['domain']),
+    checkedAt: readText(body['checked_at']),
+    ...(source !== null && { source }),
+    records: Object.fromEntries(dnsRecords.map((name) => [name, readRecord(body[name])])) as DnsAnswer['records'],
+  };
+});
 
 /** Names of the lists, whatever shape they come in (S5): texts, objects with a name, a map, or only their number. */
 function readLists(value: unknown): { readonly lists: readonly string[]; readonly found: number | null } {

@@ -29,6 +29,8 @@ export interface MailboxEntry {
   /** Emails a day. */
   readonly dailyLimit: number | null;
   readonly warmupDay: number | null;
+  /** Absent: not told. */
+  readonly createdAt?: EpochMs;
 }
 
 /** Whether two entries of one id say the same. */
@@ -40,7 +42,8 @@ export function isSameEntry(a: MailboxEntry, b: MailboxEntry): boolean {
       a.status === b.status &&
       a.healthScore === b.healthScore &&
       a.dailyLimit === b.dailyLimit &&
-      a.warmupDay === b.warmupDay)
+      a.warmupDay === b.warmupDay &&
+      a.createdAt === b.createdAt)
   );
 }
 
@@ -59,6 +62,8 @@ export interface MailboxDetail {
   readonly connection: 'connected' | 'error' | 'unclear';
   /** What connection_error said, as text, at most 200 characters. */
   readonly connectionError: string | null;
+  /** Absent: not told. */
+  readonly warmupStartedAt?: EpochMs;
 }
 
 export interface WarmupConfig {
@@ -130,6 +135,8 @@ export type DnsRecordName = (typeof dnsRecords)[number];
 export interface DnsAnswer {
   readonly domain: string | null;
   readonly checkedAt: string | null;
+  /** The API's word for where its result comes from. Absent: not told. */
+  readonly source?: string;
   readonly records: Readonly<Record<DnsRecordName, DnsRecord>>;
 }
 export interface DnsRecord {

@@ -77,7 +77,10 @@ export function namedMailbox(
     return { wrong: `No guarded mailbox is called ${name}.${hint}` };
   }
   if (others.length === 0) return { mailbox };
-  const names = [mailbox, ...others].map(({ account, email }) => `${account}/${email}`);
+  const found = [mailbox, ...others];
+  const isAlone = (one: MailboxState) =>
+    found.filter(({ account, email }) => account === one.account && email === one.email).length === 1;
+  const names = found.map((one) => `${one.account}/${isAlone(one) ? one.email : one.id}`);
   return { wrong: `${name} is ambiguous: name one of ${names.join(', ')}.` };
 }
 
@@ -141,6 +144,8 @@ export type GuardState = (typeof guardStates)[number];
 export interface ApiHealth {
   /** The status word as sent; null before the first answer. */
   readonly status: string | null;
+  /** Absent: not told. */
+  readonly version?: string;
   /** How far Warmwarden's clock is ahead of the API's; null before the second answer. */
   readonly clockAheadMs: number | 'not_told' | null;
 }

@@ -158,13 +158,15 @@ function alertList({ fleet, row, now }: MailboxPageParts): Markup | string {
 ${row.alerts.map((alert) => alertItem({ alert, now, silence: silenceOf(alert, silences) }))}</ol></section>`;
 }
 
-function factsPanel({ row, now, zone }: MailboxPageParts): Markup {
+function factsPanel({ fleet, row, now, zone }: MailboxPageParts): Markup {
   const { mailbox } = row;
   const { warmup, detail, entry } = mailbox;
   const known = (value: number | string | null | undefined) =>
     value === null || value === undefined
       ? html`<span class="muted">unknown</span>`
       : html`${typeof value === 'number' ? numberText(value) : text(value)}`;
+  const dateOf = (at: EpochMs | undefined) => (at === undefined ? undefined : utcDate(at));
+  const percentOf = (rate: number | null | undefined) => (rate == null ? rate : `${numberText(rate)} %`);
   const fact = (name: string, value: Markup, at: EpochMs | null | undefined) =>
     html`<div><dt>${name}</dt><dd>${value} <small>${at === undefined ? '' : age(at, now)}</small></dd></div>`;
   return html`<section class="panel" aria-labelledby="facts"><h2 id="facts">What is known <small>and how old it is</small></h2><dl class="facts">
@@ -173,13 +175,18 @@ ${fact('Stats', known(rowsKnown(row)), mailbox.stats?.at ?? null)}
 ${fact('Warm-up mode', known(warmup?.answer.mode), warmup?.at ?? null)}
 ${fact('Warm-up status', known(warmup?.answer.status), warmup?.at ?? null)}
 ${fact('Warm-up day', known(warmupDayOf(mailbox)), undefined)}
+${fact('Warm-up started', known(dateOf(detail?.answer.warmupStartedAt)), undefined)}
 ${fact('Daily limit', known(dailyLimitOf(mailbox)), undefined)}
+${fact('Reply rate', known(percentOf(warmup?.answer.config.replyRate)), undefined)}
 ${fact('Health score', known(row.healthScore), undefined)}
 ${fact('Mailbox status', known(mailboxStatusOf(mailbox)), entry.at)}
+${fact('Created', known(dateOf(entry.answer.createdAt)), undefined)}
 ${fact('Connection', connectionOf(row), detail?.at ?? null)}
 ${dnsFacts(row, fact)}
+${mailbox.dns?.answer.source === undefined ? '' : fact('DNS source', known(mailbox.dns.answer.source), undefined)}
 ${fact('Blacklists', listingsOf(row), mailbox.blacklist?.at ?? null)}
 ${recentFact(row, zone, fact)}
+${fact('API version', known(fleet.account(mailbox.account)?.apiHealth.version), undefined)}
 </dl></section>`;
 }
 

@@ -44,6 +44,7 @@ import { asFound } from './first-findings.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import type { LatePost } from './late-posts.ts';
 import { missedMailboxes, noLongerMissed, notNamed } from './missed.ts';
+import { conditionNamed, transitionNamed } from './namesakes.ts';
 import { othersOf } from './others.ts';
 import { isNearOrOver, outsideChanges, stoppedTogether } from './outside-changes.ts';
 import { isActive } from './plan.ts';
@@ -120,7 +121,8 @@ export class AccountAlerts {
     const late = outside?.late && lateRequestEvent(outside.late, outside.before, context);
     const stopped = outside && this.#manyStopped(mailbox, outside.changes, context);
     const events = [event, late, others, stopped].filter((one) => one !== null && one !== undefined);
-    const transitions = [...events, ...changes.transitions];
+    const named = events.map((event) => transitionNamed(event, this.#fleet));
+    const transitions = [...named, ...changes.transitions];
     if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
   }
@@ -293,8 +295,9 @@ export class AccountAlerts {
   }
 
   #step(conditions: readonly Condition[], now: EpochMs): AlertChanges {
+    const named = conditions.map((condition) => conditionNamed(condition, this.#fleet));
     const current = (fingerprint: string) => this.#alert(fingerprint);
-    return step(tune(conditions, this.#options.rules()), current, now, (fingerprint) =>
+    return step(tune(named, this.#options.rules()), current, now, (fingerprint) =>
       this.#fleet.endedLately.of(fingerprint),
     );
   }

@@ -125,7 +125,8 @@ export class AccountHealth {
     const before = this.#saidHealth;
     this.#saidHealth = answer;
     const status = answer.status ?? 'absent';
-    const apiHealth = { status, clockAheadMs: clockAhead(before, answer, at) };
+    const { version } = answer;
+    const apiHealth = { status, ...(version !== null && { version }), clockAheadMs: clockAhead(before, answer, at) };
     this.#state = { ...this.#state, health: status === 'ok' ? 'ok' : 'other', apiHealth };
     this.publish();
     if (answer.version === null || answer.version === before?.version) return;

@@ -1,7 +1,14 @@
 // One workspace behind two keys: each mailbox is guarded once, under the first account that lists it, and its history goes with it.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { askOnline, onlineJson, onlineText } from '../../src/commands/check/online.ts';
+import { examineAccounts } from '../../src/commands/doctor/accounts.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
+import { systemClock, worldOn } from '../../src/world.ts';
 import { type MovedDaemon, startMovedDaemon, type WrittenConfig } from '../scenario/moved-daemon.ts';
 import { type Asked, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
 
@@ -311,5 +318,29 @@ describe('base_urls that two accounts swap', () => {
     expect(removed.messages).toContain(
       'Warmwarden will not restore or resume 1 mailbox that it changed: first/burning@acme.example',
     );
+  });
+});
+
+describe('check --online', () => {
+  it('says which mailboxes an earlier account of the API guards', async () => {
+    await using api = await OtherApi.start();
+    api.add('one@acme.example', { id: 'm1' });
+    const accounts = ['first', 'second'].map((name) => ({ name, base_url: api.url, api_key: api.addKey(), ...ample }));
+    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-overlap-'));
+    const file = join(folder, 'config.yaml');
+    writeFileSync(file, JSON.stringify({ accounts }));
+    const loaded = loadConfig(file, {});
+    rmSync(folder, { recursive: true });
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+    const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+    const asked = await askOnline(loaded.config, world, null);
+    const overlap = '1 mailbox of its list is guarded by account first, whose key sees it, too';
+    expect(onlineText(asked, false)).toContain(overlap);
+    expect(asked.map((account) => onlineJson(account).guarded_elsewhere)).toEqual([
+      [],
+      [{ id: 'm1', mailbox: 'one@acme.example', account: 'first' }],
+    ]);
+    const examined = await examineAccounts(loaded.config, null);
+    expect(examined.map(({ message }) => message).join()).toContain(overlap);
   });
 });

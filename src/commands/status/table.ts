@@ -24,6 +24,8 @@ type Verdict = NonNullable<Mailbox['verdict']>;
 
 interface Row extends Pick<Mailbox, 'account' | 'email' | 'state' | 'mode' | 'stats_at'> {
   /** Absent: an earlier daemon answered. */
+  readonly name?: string;
+  /** Absent: an earlier daemon answered. */
   readonly paused_by?: string | null;
   readonly alerts: readonly string[];
   readonly verdict: Pick<Verdict, 'sent' | 'bounced' | 'rate_percent' | 'limit_percent' | 'emergency'> | null;
@@ -194,7 +196,7 @@ function fleetLines(rows: readonly Row[], { at, accounts }: StatusView, { column
   const alerts = rows.some((row) => row.alerts.length > 0);
   const lines = rows.map((row) => [
     [stateOf(row), emergencyIn(row), troubleIn(row)].filter((word) => word !== null).join(', '),
-    several ? `${row.account}/${row.email}` : row.email,
+    several ? `${row.account}/${row.name ?? row.email}` : (row.name ?? row.email),
     row.mode ?? '?',
     row.verdict ? `${row.verdict.bounced} of ${row.verdict.sent}` : '?',
     row.verdict?.sent === 0 ? '-' : percent(row.verdict?.rate_percent),

@@ -182,6 +182,7 @@ export function rowJson(row: MailboxRow, explain: Explain) {
     account: mailbox.account,
     id: mailbox.id,
     email: mailbox.email,
+    name: row.label,
     state: row.state,
     mode: mailbox.warmup?.answer.mode ?? null,
     health_score: row.healthScore,

@@ -63,6 +63,7 @@ const mailbox = {
   account,
   id,
   email,
+  name: email,
   state: 'paused_by_guard',
   mode: 'aggressive',
   health_score: 86.53,

@@ -141,6 +141,7 @@ export const mailboxFields = {
   account: text,
   id: text,
   email: text,
+  name: text.describe('Its address, followed by its id when another mailbox of the account has the same address.'),
   state: z.enum(guardStates),
   mode: text.nullable(),
   health_score: number.nullable(),
