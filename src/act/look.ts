@@ -38,12 +38,14 @@ export class Look {
   }
 
   /** One request; true when its answer, or a newer one, was taken in. */
-  async #read({ mailboxId }: Action, route: 'warmup' | 'stats', signal: AbortSignal): Promise<boolean> {
-    const { api, lane, recorder } = this.#rooms;
+  async #read({ account, mailboxId }: Action, route: 'warmup' | 'stats', signal: AbortSignal): Promise<boolean> {
+    const { api, fleet, lane, recorder } = this.#rooms;
     await lane.actionSlot(signal);
     if (signal.aborted) return false;
     const askedAt = recorder.asking();
-    const look = route === 'warmup' ? await api.warmup(mailboxId) : await api.stats(mailboxId);
+    const mailbox = fleet.mailbox(account, mailboxId);
+    const days = mailbox && this.#options.daysFor(mailbox);
+    const look = route === 'warmup' ? await api.warmup(mailboxId) : await api.stats(mailboxId, null, days);
     if (!look.ok) {
       this.#options.onFailure(look.failure, { route, mailboxId });
       return false;

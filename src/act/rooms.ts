@@ -3,6 +3,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import type { Failure } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
+import type { MailboxState } from '../model/mailbox.ts';
 import type { StoreTrouble } from '../model/store-failure.ts';
 import type { Lane } from '../poll/lane.ts';
 import type { Poll } from '../poll/poll.ts';
@@ -32,6 +33,8 @@ export interface ActorOptions {
   readonly account: string;
   readonly lease: AccountLease;
   readonly words: StatusWords;
+  /** How many days of statistics a mailbox is judged by. */
+  readonly daysFor: (mailbox: MailboxState) => number;
   /** A POST about a mailbox was refused with 403, or one was accepted. */
   readonly onWritten: (write: { readonly mailboxId: string; readonly accepted: boolean }) => void;
   /** A look failed: that may say something about the account. */

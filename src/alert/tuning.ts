@@ -10,9 +10,12 @@ export function tune(conditions: readonly Condition[], settings: RuleSettings): 
     if (!enabled) return switchedOff(condition);
     // A condition that is severer than its rule (a major blacklist) stays so.
     const usual = condition.severity === defaultRuleSettings.of[rule].severity;
-    const tuned = { severity: usual ? severity : condition.severity, forMs };
+    // So does one that waits less: what was seen twice (guard_blind).
+    const byDefault = defaultRuleSettings.of[rule].forMs;
+    const waits = forMs === byDefault ? Math.min(condition.forMs, forMs) : forMs;
+    const tuned = { severity: usual ? severity : condition.severity, forMs: waits };
     // As it is, nothing puts it in words before somebody reads them.
-    if (tuned.severity === condition.severity && tuned.forMs === condition.forMs) return condition;
+    if (tuned.severity === condition.severity && waits === condition.forMs) return condition;
     return { ...condition, ...tuned, facts: condition.facts };
   });
 }

@@ -23,7 +23,7 @@ interface CheckOptions extends JsonOptions {
   readonly online?: boolean;
 }
 
-/** Exit code 0 for a valid file, else 2; 1 when online an account fails or no mailbox is guarded. Writes no secret anywhere. */
+/** Exit code 0 for a valid file, else 2; 1 when online an account fails, or no mailbox is guarded or can be judged. Writes no secret anywhere. */
 export function checkCommand(): Command {
   return new Command('check')
     .description('check a configuration file and list every problem in it')
@@ -35,7 +35,7 @@ export function checkCommand(): Command {
     )
     .option(
       '--online',
-      'also ask each account: does its API answer, which mailboxes are selected, how old will the data get',
+      'also ask each account: does its API answer, which mailboxes are selected, how old will the data get; without a daemon, try each kind of request once',
     )
     .addOption(jsonOption())
     .action(check);
@@ -66,10 +66,12 @@ async function check(options: CheckOptions): Promise<void> {
 
 /** What the accounts' APIs say. Loads their client: a file is checked without one. */
 async function asked(config: Config) {
-  const { askOnline, guardsNothing, idleRoutes, onlineJson, onlineText } = await import('./check/online.ts');
+  const { askOnline, guardsNothing, idleRoutes, isUnjudged, onlineJson, onlineText } = await import(
+    './check/online.ts'
+  );
   const beside = await neighborOf(config);
   const accounts = await askOnline(config, worldOn(systemClock(), { level: 'silent', format: 'json' }), beside);
-  const failed = guardsNothing(accounts) || accounts.some(({ failure }) => failure !== null);
+  const failed = guardsNothing(accounts) || accounts.some((one) => one.failure !== null || isUnjudged(one));
   const idle = idleRoutes(config, accounts);
   return { failed, idle, json: accounts.map(onlineJson), text: onlineText(accounts, beside !== null, idle) };
 }

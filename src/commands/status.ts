@@ -51,7 +51,7 @@ async function status(options: StatusOptions): Promise<void> {
 
 /**
  * Whether what is configured is guarded at this moment. An account that can't be read is not, or has not been read
- * yet, whoever is to blame, nor one whose key may not write, nor a mailbox that it includes by name and no list has.
+ * yet, whoever is to blame, nor one of which no mailbox can be judged, nor one whose key may not write, nor a mailbox that it includes by name and no list has.
  */
 function guardsAll(answer: StatusAnswer): boolean {
   const { guarded, accounts, alert_groups: alerts, not_guarded: notGuarded, store_failure: storeFailure } = answer;
@@ -60,7 +60,9 @@ function guardsAll(answer: StatusAnswer): boolean {
     ({ listed, unlisted, failing_since: since }) => listed && unlisted.length === 0 && since === null,
   );
   const isPolled = notGuarded.length === 0 && !alerts.some(({ rule }) => rule === 'account_unguarded');
-  return isRead && isPolled && accounts.every(({ writable }) => writable !== false);
+  // Absent: an earlier daemon answered.
+  const isJudged = accounts.every(({ judging_failure: failure = null }) => failure === null);
+  return isRead && isPolled && isJudged && accounts.every(({ writable }) => writable !== false);
 }
 
 function screenFor({ all, watch }: StatusOptions): Screen {

@@ -1,4 +1,4 @@
-// Whether Warmwarden itself works and polls every account; otherwise what does not, for `/readyz`. An API that
+// Whether Warmwarden itself works, polls every account and can judge its mailboxes; otherwise what does not, for `/readyz`. An API that
 // fails does not count: api_down and key_rejected say so.
 import { unheardSince } from '../alert/rules/channel-rule.ts';
 import { noAccount } from '../model/alert.ts';
@@ -6,6 +6,7 @@ import { titleOf } from '../model/store-failure.ts';
 import type { Readiness } from '../serve/route-parts.ts';
 import { sentence } from '../wording/explain.ts';
 import { momentText } from '../wording/phrases.ts';
+import { noneJudged } from '../wording/states.ts';
 import type { Opened } from './open.ts';
 import type { Startup } from './startup.ts';
 
@@ -38,6 +39,14 @@ export const causes = {
     );
     return [`no channel has accepted a message since ${momentText(since, zone)}: ${failures.join('; ')}`];
   },
+  judging: ({ fleet, zone }) =>
+    [...fleet.accounts()].flatMap(({ name, unjudged, failingSince }) =>
+      unjudged && failingSince === null
+        ? [
+            `account ${name} has not been guarded since ${momentText(unjudged.since, zone)}: ${noneJudged} (${unjudged.detail})`,
+          ]
+        : [],
+    ),
   task: ({ loops, zone }) =>
     loops
       .failing()

@@ -28,6 +28,7 @@ import {
 import { directly, type Egress } from '../model/egress.ts';
 import type { Ppm, WarmupMode } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
+import { dayMs } from '../model/time.ts';
 import { inTurns, type World } from '../world.ts';
 import { Budget } from './budget.ts';
 import type { AnswerTo, RequestKind } from './interpret.ts';
@@ -42,8 +43,6 @@ export interface ClientOptions {
   readonly requestsPerMinute: number;
   /** null: as much as other users of the key are seen to need. */
   readonly headroomPpm: Ppm | null;
-  /** Days of statistics to ask for: the longest evidence window of the account's policies. */
-  readonly statsDays: number;
   /** The way to `baseUrl`. Default: directly. */
   readonly egress?: Egress;
   /** Default: those of http/exchange.ts. */
@@ -59,6 +58,8 @@ interface Call<Kind extends RequestKind> {
   readonly mayLeave?: (() => boolean) | undefined;
   /** The mailbox that the answer must be about, when it names one. */
   readonly mailboxId?: string;
+  /** The days of statistics that were asked for. */
+  readonly days?: number | undefined;
   /** The ETag of what is believed, so that the API may say that it is unchanged; null: it has none. */
   readonly etag?: string | null;
   /** What is believed: where the same bytes come, they are not read again. */
@@ -86,6 +87,21 @@ function resultOf<Kind extends RequestKind>(
   return result;
 }
 
+/** The evidence window of a usual policy. */
+const usualDays = 30;
+/** How many days are asked for where the API refuses more; the last one is what the document says is usual. */
+const fewerDays: readonly number[] = [14, 7];
+/** All days are asked for again after this. */
+const fewerDaysForMs = dayMs;
+
+/** That the API gives fewer days of statistics than were asked for. */
+export interface StatsCut {
+  readonly asked: number;
+  readonly given: number;
+  /** How it refused more; null: it just left them out. */
+  readonly said: string | null;
+}
+
 /** What is believed of a mailbox by a list. */
 export type KnownEntry = (id: string) => MailboxEntry | undefined;
 const noEntries: KnownEntry = () => undefined;
@@ -110,6 +126,10 @@ export class MailboxApi {
   #saidLimit: number | null = null;
   #saidHeadroomPpm: Ppm;
   #lastList: LastList | null = null;
+  /** Until when no more days than these are asked for, milliseconds of the monotonic clock. */
+  #fewer: { readonly days: number; readonly until: number } | null = null;
+  /** What the API was seen last to leave out of the statistics; null: nothing. */
+  statsCut: StatsCut | null = null;
   /** Called with the bytes of each answer, as they came over the wire. */
   onReceived: (route: RequestKind, bytes: number) => void = () => {};
   /** Called when the API said 429. */
@@ -165,8 +185,39 @@ export class MailboxApi {
     return this.#ask('warmup', id, { believed });
   }
 
-  stats(id: string, believed: Observed<StatsAnswer> | null = null): Answered<StatsAnswer> {
-    return this.#ask('stats', id, { more: `&days=${this.#options.statsDays}`, believed });
+  /**
+   * `days`: what the window needs. A 400 that goes away with fewer days is about them, whatever it says (docs/faults.md T8): what
+   * was given then is asked for until the next day.
+   */
+  async stats(id: string, believed: Observed<StatsAnswer> | null = null, days = usualDays): Answered<StatsAnswer> {
+    if (this.#fewer && this.#fewer.until <= this.#world.clock.monotonic()) this.#fewer = null;
+    const first = Math.min(days, this.#fewer?.days ?? days);
+    const answer = await this.#statsOf(id, first, believed);
+    if (answer.ok || answer.failure.status !== 400) return answer;
+    for (const fewer of fewerDays.filter((one) => one < first)) {
+      await this.#slot();
+      const again = await this.#statsOf(id, fewer, believed);
+      if (again.ok) {
+        this.#fewer = { days: fewer, until: this.#world.clock.monotonic() + fewerDaysForMs };
+        this.#cut({ asked: days, given: fewer, said: answer.failure.detail });
+        return again;
+      }
+      if (again.failure.status !== 400) return again;
+    }
+    return answer;
+  }
+
+  #statsOf(id: string, days: number, believed: Observed<StatsAnswer> | null): Answered<StatsAnswer> {
+    return this.#ask('stats', id, { more: `&days=${days}`, days, believed });
+  }
+
+  /** Says once that days are left out. */
+  #cut(cut: StatsCut): void {
+    const isKnown = this.statsCut?.given === cut.given && this.statsCut.asked === cut.asked;
+    this.statsCut = cut;
+    if (isKnown) return;
+    const { account } = this.#options;
+    this.#world.log.warn({ account, ...cut }, cutText(cut));
   }
 
   /** `fresh`: the API is to look up the records now, not to answer from its cache. */
@@ -216,10 +267,15 @@ export class MailboxApi {
   #ask<Kind extends Route>(
     route: Kind,
     id: string,
-    { more = '', believed = null }: { readonly more?: string; readonly believed?: Observed<AnswerTo<Kind>> | null },
+    {
+      more = '',
+      days,
+      believed = null,
+    }: { readonly more?: string; readonly days?: number; readonly believed?: Observed<AnswerTo<Kind>> | null },
   ): Answered<AnswerTo<Kind>> {
     const path = `/v1/${route}?mailbox_id=${encodeURIComponent(id)}${more}`;
-    return this.#call({ route, method: 'GET', path, mailboxId: id, believed: believed && Seen.known(believed) });
+    const about = { mailboxId: id, days, believed: believed && Seen.known(believed) };
+    return this.#call({ route, method: 'GET', path, ...about });
   }
 
   #write(id: string, mayLeave: (() => boolean) | undefined, body: object): Answered<true> {
@@ -286,17 +342,23 @@ export class MailboxApi {
     success: Success,
     redactor: Redactor,
   ): Promise<Result<AnswerTo<Kind>>> {
-    const { route, mailboxId = null, keptAs } = call;
+    const { route, mailboxId = null, days: asked = null, keptAs } = call;
     const doubt = (field: string, sentence: string) => this.#doubt(route, field, sentence);
-    const result = await readAnswer({ about: route, mailboxId }, success, redactor, doubt);
+    const { result, days } = await readAnswer({ about: route, mailboxId }, success, redactor, doubt);
+    if (asked !== null && days !== null && days < asked) this.#cut({ asked, given: days, said: null });
     return result.ok && keptAs ? { ...result, value: await keptAs(result.value) } : result;
   }
 
   /** A request that met a kept connection gone is sent once more, in the next slot of the budget (H19). */
   async #nextSlot(): Promise<void> {
-    const { clock } = this.#world;
-    this.budget.ended(clock.monotonic());
+    this.budget.ended(this.#world.clock.monotonic());
     this.budget.sent();
+    await this.#slot();
+  }
+
+  /** Waits for the next slot of the budget, and takes it. */
+  async #slot(): Promise<void> {
+    const { clock } = this.#world;
     const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
     this.budget.started(slot);
     await clock.sleep(slot - clock.monotonic(), this.#stopped);
@@ -367,6 +429,12 @@ export class MailboxApi {
     const said = `the API allows ${limits.limit} ${limits.limit === 1 ? 'request' : 'requests'} a minute, the configuration says ${configured}: Warmwarden uses the smaller number`;
     this.#world.log.warn({ account, limit: limits.limit, configured }, said);
   }
+}
+
+/** What becomes of days that the API does not give. */
+export function cutText({ asked, given, said }: StatsCut): string {
+  const why = said === null ? '' : ` (${said})`;
+  return `the API gives ${given} instead of ${asked} days of statistics${why}: Warmwarden judges by these`;
 }
 
 function wholeNumber(value: AnswerHeaders[string]): number | null {

@@ -37,13 +37,15 @@ export interface Said {
 export interface Interpreted<Kind extends RequestKind> {
   readonly result: Result<AnswerTo<Kind>>;
   readonly doubts: Doubts;
+  /** How many days of statistics it says that it holds; null: it does not. */
+  readonly days: number | null;
 }
 
 export function interpret<Kind extends RequestKind>(
   { about, mailboxId }: Expected<Kind>,
   { status, json, nextPage }: Said,
 ): Interpreted<Kind> {
-  const without = (result: Result<AnswerTo<Kind>>): Interpreted<Kind> => ({ result, doubts: new Map() });
+  const without = (result: Result<AnswerTo<Kind>>): Interpreted<Kind> => ({ result, doubts: new Map(), days: null });
   if (!json.ok) return without(json);
   const body = json.value;
   const quoted = () => quote(jsonText(body));
@@ -60,7 +62,13 @@ export function interpret<Kind extends RequestKind>(
   }
   const answer = readers[about](nextPage ? { ...body, has_more: true } : body) as AnswerTo<Kind> | null;
   if (answer === null) return without(malformed(status, `the body is not what the document describes: ${quoted()}`));
-  return { result: { ok: true, value: answer }, doubts: doubtsOf(fields) };
+  return { result: { ok: true, value: answer }, doubts: doubtsOf(fields), days: daysIn(fields['period']) };
+}
+
+/** `7d`. */
+function daysIn(period: unknown): number | null {
+  const [, days] = (typeof period === 'string' && /^(\d{1,4})d$/.exec(period.trim())) || [];
+  return days === undefined ? null : Number(days);
 }
 
 /** An answer that names no mailbox may be about any. */

@@ -24,17 +24,24 @@ export type Piece =
 
 const apart = new Apart<Order, Piece>(threadFile('large-answers-thread', import.meta.url));
 
+/** An answer, and how many days of statistics it says that it holds. */
+interface ReadAnswer<Answer> {
+  readonly result: Result<Answer>;
+  readonly days: number | null;
+}
+
 /** `doubt`: called with a field's name and a sentence about it. */
 export async function readAnswer<Kind extends RequestKind>(
   expected: Expected<Kind>,
   success: Success,
   redactor: Redactor,
   doubt: (field: string, sentence: string) => void,
-): Promise<Result<AnswerTo<Kind>>> {
+): Promise<ReadAnswer<AnswerTo<Kind>>> {
   const { status, headers, body } = success;
-  const reported = ({ result, doubts }: Interpreted<RequestKind>) => {
+  const reported = ({ result, doubts, days }: Interpreted<RequestKind>): ReadAnswer<AnswerTo<Kind>> => {
     for (const [field, sentence] of doubts) doubt(field, sentence);
-    return (expected.about === 'stats' ? packed(result as Result<StatsAnswer>) : result) as Result<AnswerTo<Kind>>;
+    const kept = expected.about === 'stats' ? packed(result as Result<StatsAnswer>) : result;
+    return { result: kept as Result<AnswerTo<Kind>>, days };
   };
   // A Link header to a next page says the same as `has_more` in the body (docs/faults.md S8).
   const nextPage = /rel="?next\b/i.test(String(headers['link'] ?? ''));
@@ -44,7 +51,8 @@ export async function readAnswer<Kind extends RequestKind>(
   }
   const text = textOf(body);
   // The document does not show the body of a pause: a success without one is a success, for it is read back.
-  if (expected.about === 'warmup_write' && text.trim() === '') return { ok: true, value: true as AnswerTo<Kind> };
+  if (expected.about === 'warmup_write' && text.trim() === '')
+    return { result: { ok: true, value: true as AnswerTo<Kind> }, days: null };
   return reported(interpret(expected, { status, json: jsonOf({ status, text }, redactor), nextPage }));
 }
 
@@ -69,6 +77,7 @@ async function readApart(order: Order, body: Buffer): Promise<Interpreted<Reques
     return {
       result: malformed(order.status, `it can't be read: ${failure ?? 'it gave no result'}`),
       doubts: new Map(),
+      days: null,
     };
   }
   return withLists(answer, lists);

@@ -150,8 +150,8 @@ export interface ApiHealth {
   readonly clockAheadMs: number | 'not_told' | null;
 }
 
-/** That no mailbox list could be read, whatever else the API answers. */
-export interface ListFailure {
+/** That no mailbox list could be read, or that what mailboxes are judged by could be read of none, whatever else the API answers. */
+export interface ReadFailure {
   readonly since: EpochMs;
   /** The newest failure, in a sentence. */
   readonly detail: string;
@@ -182,7 +182,9 @@ export interface AccountState {
   /** A whole mailbox list was read at least once. */
   readonly listed: boolean;
   /** null, or absent, when the newest list was read. */
-  readonly listFailing?: ListFailure | null;
+  readonly listFailing?: ReadFailure | null;
+  /** Why no mailbox can be judged although the API answers: the statistics, or the warm-up, of none can be read. Absent or null: they can. */
+  readonly unjudged?: ReadFailure | null;
   /** The mailboxes that the configuration names one by one and that the newest list does not have. */
   readonly unlisted: readonly string[];
   /** Those of the newest list that another account of the API guards. Absent: none. */

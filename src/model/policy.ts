@@ -63,6 +63,18 @@ export const defaultPolicy: Policy = {
 /** What the `literal` profile changes: the bare reading of the limit, on seven days. */
 export const literalProfile = { minBounces: 1, windowMaxDays: 7 } as const;
 
+/** In recovery mode the clean emails that a restore needs take up to so many days. */
+const restoreSpanDays = 30;
+/** More the API does not give. */
+const mostDays = 90;
+
+/** How many days of statistics a mailbox is judged by. `mayRestore`: a switch to recovery of ours still stands. */
+export function daysNeeded(policy: Policy, mayRestore: boolean): number {
+  const { windowDays, windowMaxDays, emergency, restore } = policy;
+  const clean = mayRestore && restore.enabled ? Math.max(restoreSpanDays, restore.days + 1) : 0;
+  return Math.min(mostDays, Math.max(windowDays, windowMaxDays, emergency.days, clean));
+}
+
 export function isWarmupMode(word: string | null): word is WarmupMode {
   return warmupModes.some((mode) => mode === word);
 }

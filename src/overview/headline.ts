@@ -12,6 +12,7 @@ import { sentence as sentenceOf } from '../wording/explain.ts';
 import { incidentTitle } from '../wording/incidents.ts';
 import { duration } from '../wording/one-line.ts';
 import { counted, firstText, momentText, numberText } from '../wording/phrases.ts';
+import { noneJudged } from '../wording/states.ts';
 import { sweepsText } from '../wording/sweep.ts';
 import { namesIn, namesOf } from './account-names.ts';
 import type { FiringAlerts } from './firing-alerts.ts';
@@ -162,8 +163,16 @@ function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now
 }
 
 /** Nothing can be judged. */
-function unknownHeadline({ counts, sweeps, command }: HeadlineFacts): Headline | null {
+function unknownHeadline({ counts, accounts, sweeps, command }: HeadlineFacts): Headline | null {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const unjudged = accounts.filter((account) => account.unjudged);
+  const [cause] = unjudged;
+  if (cause?.unjudged && failingOf({ accounts }).length === 0)
+    return {
+      tone: 'alarm',
+      sentence: `NOT GUARDED: ${noneJudged} of ${namesOf(unjudged.map(({ name }) => name))}.`,
+      advice: `The API of ${cause.name} answers, but refuses what Warmwarden judges by: ${sentenceOf(cause.unjudged.detail)}`,
+    };
   if (total > 0 && counts.not_judged === total && judgingOf(sweeps).length === 0) {
     return {
       tone: 'unknown',

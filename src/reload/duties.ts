@@ -21,7 +21,6 @@ import { cronSchedule } from '../schedule.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
 import { AccountWatch, type AccountWatchOptions } from '../watch/account-watch.ts';
-import { statsDaysOf } from './impact.ts';
 import { showAnew } from './shown.ts';
 
 interface Duty {
@@ -280,7 +279,7 @@ export class Duties {
 
   #watch(account: AccountConfig, how: Taking | null): { readonly watch: AccountWatch; readonly api: MailboxApi } {
     const { poll, api: answers } = this.#live.config;
-    const client = { ...account, account: account.name, statsDays: statsDaysOf(account) };
+    const client = { ...account, account: account.name };
     const api = new MailboxApi(client, this.#rooms.world, this.#rooms.tally);
     const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(poll[route])]));
     // While it retires, an account that the configuration has no more keeps its last rules.

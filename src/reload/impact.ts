@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isForPeople } from '../alert/routing.ts';
 import type { AccountConfig, Config } from '../config/config.ts';
-import { policyOf, resolvePolicy, selects } from '../config/mailbox-rules.ts';
+import { resolvePolicy, selects } from '../config/mailbox-rules.ts';
 import type { Setting } from '../config/settings.ts';
 import { changesBetween, type SettingChange } from '../config/settings.ts';
 import type { MailboxState } from '../model/mailbox.ts';
@@ -73,15 +73,7 @@ export function impactOf(before: Config, after: Config): Impact {
 /** What the client and the loop of an account were made with. */
 function connectionOf(account: AccountConfig) {
   const { guard: _guard, overrides: _overrides, mailboxes: _mailboxes, ...connection } = account;
-  return { ...connection, statsDays: statsDaysOf(account) };
-}
-
-/** At least 30 days; a longer window of any of the account's policies needs more (the API gives up to 90). */
-export function statsDaysOf(account: AccountConfig): number {
-  const windows = [account.guard, ...account.overrides.map((override) => override.guard)].map(
-    (settings) => policyOf(settings).windowMaxDays,
-  );
-  return Math.min(Math.max(30, ...windows), 90);
+  return connection;
 }
 
 /** Known mailboxes that another configuration guards no more, whatever the account. */

@@ -5,8 +5,9 @@ import type { Budget } from '../mailbox-api/budget.ts';
 import type { AlertRule } from '../model/alert.ts';
 import type { HealthAnswer, Observed, Route } from '../model/answers.ts';
 import type { Forecast } from '../model/forecast.ts';
-import type { AccountState, ApiHealth, GuardedElsewhere, ListFailure } from '../model/mailbox.ts';
+import type { AccountState, ApiHealth, GuardedElsewhere, ReadFailure } from '../model/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
+import { judgedRoutes } from '../poll/sweep.ts';
 import { Repeats } from '../repeats.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import type { World } from '../world.ts';
@@ -29,6 +30,9 @@ export interface RequestAbout {
   readonly route: Route;
   readonly mailbox: string | null;
 }
+
+/** Whether a mailbox is judged by the answers of a route. */
+const isJudgedBy = (route: Route) => (judgedRoutes as readonly Route[]).includes(route);
 
 const isList = ({ route, mailbox }: RequestAbout) => route === 'mailboxes' && mailbox === null;
 
@@ -71,6 +75,10 @@ export class AccountHealth {
   readonly #refused = new Set<string>();
   /** Those of them after which the list was accepted: this is about them, and not about the key. */
   readonly #refusedAlone = new Set<string>();
+  /** Routes that mailboxes are judged by, and that were answered for none since. */
+  readonly #unread = new Map<Route, ReadFailure>();
+  /** Those that were ever answered. */
+  readonly #read = new Set<Route>();
   /** What GET /v1/health answered last. */
   #saidHealth: HealthAnswer | null = null;
   readonly #writes: KeyWrites;
@@ -176,9 +184,12 @@ export class AccountHealth {
     const accepted = { keyRejected: false, rejections: 0, listFailing: this.#listFailingAfter(was, about) };
     this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null, ...accepted };
     this.#saidOfAccount = null;
+    this.#read.add(about.route);
+    const isJudged = this.#unread.delete(about.route) && was.unjudged;
     if (this.#refused.size + this.#refusedAlone.size > 0) this.#accepted(about);
     if (this.#saidOf.size > 0 && this.#saidOf.delete(keyOf(about)))
       this.#sayOfOne('answered', about, (fields) => log.info(fields, 'answered again'));
+    if (isJudged) this.publish();
     if (was.failingSince === null) return false;
     log.info({ account: was.name }, 'the mailbox API answers again');
     this.publish();
@@ -186,7 +197,7 @@ export class AccountHealth {
   }
 
   /** An outage of the whole API says nothing about the list: it counts from its end on. */
-  #listFailingAfter({ listFailing, failingSince }: AccountState, about: RequestAbout): ListFailure | null {
+  #listFailingAfter({ listFailing, failingSince }: AccountState, about: RequestAbout): ReadFailure | null {
     if (!listFailing || isList(about)) return null;
     const now = this.#parts.world.clock.now();
     const wasDown = failingSince !== null && now - failingSince >= outageMs;
@@ -203,6 +214,7 @@ export class AccountHealth {
   /** A request failed. What the API answers about one mailbox counts for that mailbox; the rest counts for the account. */
   failed(failure: Failure, about: RequestAbout): void {
     if (!this.#speaksForAccount(failure, about)) {
+      this.#noteUnread(failure, about);
       this.#sayOnce(failure, about);
       return;
     }
@@ -223,6 +235,20 @@ export class AccountHealth {
     this.#saidOfAccount = what;
     log.error({ account: was.name, failure: failure.kind, status: failure.status }, said);
     this.publish();
+  }
+
+  #noteUnread({ detail }: Failure, { route }: RequestAbout): void {
+    if (!isJudgedBy(route)) return;
+    const since = this.#unread.get(route)?.since ?? this.#parts.world.clock.now();
+    this.#unread.set(route, { since, detail });
+  }
+
+  /** A route that was answered before may fail for one mailbox after the other by chance, for a while. */
+  #unjudged(): ReadFailure | null {
+    const now = this.#parts.world.clock.now();
+    for (const [route, failure] of this.#unread)
+      if (!this.#read.has(route) || elapsedMs(failure.since, now) >= outageMs) return failure;
+    return null;
   }
 
   /** Now; or when the outage began that was known before the start, and that no request has ended since. */
@@ -289,6 +315,7 @@ export class AccountHealth {
     if (this.#state.listed) this.#foresee();
     this.#state = {
       ...this.#state,
+      unjudged: this.#unjudged(),
       requestsPerMinute: budget.expectedPerMinute(now),
       limitPerMinute: budget.limitPerMinute,
       throttledLastHour: budget.throttledLastHour(now),

@@ -6,6 +6,7 @@ import type { Action } from '../model/action.ts';
 import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { MeasuredRoute } from '../model/measurement.ts';
+import { daysNeeded } from '../model/policy.ts';
 import { secondMs } from '../model/time.ts';
 import { cadenceOf, forecastOf, gapsOf } from '../poll/forecast.ts';
 import { Lane } from '../poll/lane.ts';
@@ -113,12 +114,15 @@ export class AccountWatch {
       seenAgain: () => staleness.seenAgain(),
       onLost: (mailboxId, route, error) => this.#poller.unrecorded({ route, mailboxId }, error),
     });
+    const daysFor = (mailbox: MailboxState) =>
+      daysNeeded(options.policyFor(mailbox), mailbox.memory?.claim?.kind === 'recovery');
     this.#actor = new Actor(
       { world, api, fleet, store: rooms.store, lane: this.#lane, recorder: this.#recorder },
       {
         account,
         words,
         lease: options.lease,
+        daysFor,
         onWritten: (write) => this.#health.wrote(write),
         onFailure: (failure, poll) => this.#health.failed(failure, this.#poller.about(poll)),
         onOvertaken: (mailboxId) => this.#ask(mailboxId, ['warmup']),
@@ -135,6 +139,7 @@ export class AccountWatch {
       actor: this.#actor,
       fresh: this.#fresh,
       others: options.others,
+      daysFor,
       signal: this.#stop.signal,
     });
   }

@@ -1,5 +1,6 @@
 // Makes the polls of an account: asks, has the answer recorded, and passes on what follows from it.
 import type { Actor } from '../act/actor.ts';
+import type { ActorOptions } from '../act/rooms.ts';
 import type { Failure, Result } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
 import type { Observed, Route } from '../model/answers.ts';
@@ -32,6 +33,7 @@ export interface PollerParts {
   readonly actor: Actor;
   readonly fresh: FreshMeasurements;
   readonly others: OtherAccounts;
+  readonly daysFor: ActorOptions['daysFor'];
   /** Aborted when the account's loops end. */
   readonly signal: AbortSignal;
 }
@@ -126,7 +128,7 @@ export class Poller {
     const believed = group.mailbox(this.#parts.account, id);
     switch (route) {
       case 'stats':
-        return api.stats(id, believed?.stats);
+        return api.stats(id, believed?.stats, believed && this.#parts.daysFor(believed));
       case 'warmup':
         return api.warmup(id, believed?.warmup);
       case 'mailbox':

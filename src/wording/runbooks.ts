@@ -87,9 +87,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   guard_blind: {
     means:
-      'The guard has not been able to judge a mailbox for an hour: its mode or status is unknown, its counts make no sense, its status says that it does not run although its emails bounce, or it sends and none of its emails count.',
+      'The guard has not been able to judge a mailbox for an hour: its mode or status is unknown, its counts make no sense, its status says that it does not run although its emails bounce, or it sends and none of its emails count. For a whole account, it is critical and fires after three minutes: the API answers, but refuses the statistics or the warm-up of every mailbox.',
     done: 'Nothing: the mailbox is not guarded in the meantime. Warmwarden still acts on an emergency if it can read the counts, unless the status says that the warm-up is paused.',
-    todo: 'The message says what is wrong. Set a known mode, or add the status word to api.status_words, or pause the warm-up, or ask the provider about the counts.',
+    todo: 'The message says what is wrong, in the words of the API. Set a known mode, or add the status word to api.status_words, or pause the warm-up, or ask the provider about the counts.',
   },
   bounce_over_limit: {
     means:

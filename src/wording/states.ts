@@ -24,3 +24,6 @@ export function accountTrouble({
   if (failingSince !== null) return 'API down';
   return keyWrites === false ? 'read-only key' : null;
 }
+
+/** Of an account whose API answers, but refuses what mailboxes are judged by. */
+export const noneJudged = 'no mailbox can be judged';

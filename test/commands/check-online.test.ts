@@ -44,10 +44,13 @@ async function stage(account: object = {}, change: object = {}) {
   };
 }
 
-test('asks two things of each account, reads only, and says whom it would guard and how old data would get', async () => {
+test('asks each account for each kind of answer once, reads only, and says whom it would guard and how old data would get', async () => {
   await using api = await stage();
   const accounts = await askOnline(api.config, world, null);
-  expect(api.requests()).toEqual(['GET /v1/health', 'GET /v1/mailboxes']);
+  const asked = api.requests().map((request) => request.replace(/\?.*/, '').replace(/(mailboxes)\/.*/, '$1/ID'));
+  expect(asked).toEqual(
+    ['health', 'mailboxes', 'warmup', 'stats', 'mailboxes/ID', 'dns', 'blacklist'].map((path) => `GET /v1/${path}`),
+  );
   const count = api.emails.length;
   const text = onlineText(accounts, false);
   expect(text).toContain(`acme: the API answers (health says ok); ${count} mailboxes in the list, ${count} selected\n`);
@@ -115,6 +118,8 @@ test('with several accounts it says how long the first sweep of all takes', () =
     account: name,
     health: 'health says ok',
     failure: null,
+    refused: [],
+    cut: null,
     listed: selected,
     selected,
     guarded: null,

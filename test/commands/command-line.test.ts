@@ -157,6 +157,7 @@ const withoutTrouble = {
   last_failure: null,
   key_rejected: false,
   writable: true,
+  judging_failure: null,
   listed: true,
   unlisted: [],
   guarded_elsewhere: [],

@@ -40,7 +40,7 @@ function onDuty(mode = 'balanced') {
       route === 'stats'
         ? ({ route, observed: { at, answer: { rows } } } as const)
         : ({ route, observed: { at, answer: answer() } } as const);
-    const context = { policy: defaultPolicy, words, now: at, hasRead: () => true, enforce: true, writable: true };
+    const context = { policy: defaultPolicy, words, now: at, hasRead: () => true, enforce: true };
     const newId = () => `a${++ids}`;
     mailbox = tick(mailbox, observation, {
       ...context,

@@ -74,7 +74,6 @@ export function clientOf<On extends Clock = MovedClock>(
       apiKey: key,
       requestsPerMinute: 100,
       headroomPpm: 100_000,
-      statsDays: 30,
       ...options,
     },
     world,

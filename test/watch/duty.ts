@@ -129,7 +129,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
       notification: () => {},
       request: (count: RequestCount) => counted.push(count),
     };
-    const client = { account: 'agency', baseUrl: between.url, apiKey, statsDays: 30 };
+    const client = { account: 'agency', baseUrl: between.url, apiKey };
     const api = new MailboxApi({ ...client, requestsPerMinute, headroomPpm: 100_000 }, daemonsWorld, tally);
     const schedules = Object.fromEntries(
       Object.entries(poll).map(([route, expression]) => [route, cronSchedule(expression)]),

@@ -5,7 +5,7 @@ import { type EpochMs, hourMs, minuteMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
 import { counted, momentText } from '../../wording/phrases.ts';
 import { accountSubject, atOnce, type Condition } from '../condition.ts';
-import { apiUnwell, clockOff, listUnread } from './api-health-rules.ts';
+import { accountBlind, apiUnwell, clockOff, listUnread } from './api-health-rules.ts';
 import { budgetTooSmall } from './budget-rule.ts';
 
 /** How long no request may succeed before people are notified. */
@@ -31,6 +31,7 @@ export function accountConditions(
     keyShared(account, now),
     budgetTooSmall(account, sweep, now),
     apiUnwell(account),
+    accountBlind(account, now, zone),
     listUnread(account, now, zone),
     clockOff(account),
   ];

@@ -62,6 +62,32 @@ export function listUnread({ name, listFailing, lastSuccessAt }: AccountState, n
   };
 }
 
+/** guard_blind of an account: what mailboxes are judged by is refused, or can't be read, for all of them. An outage says nothing of that. */
+export function accountBlind(account: AccountState, now: EpochMs, zone: string): Condition {
+  const { name, unjudged = null, failingSince, lastSuccessAt } = account;
+  const since = unjudged?.since ?? now;
+  return {
+    subject: accountSubject('guard_blind', name),
+    severity: 'critical',
+    active: failingSince !== null || lastSuccessAt === null ? 'unknown' : unjudged !== null,
+    forMs: answersWithinMs,
+    observations: 1,
+    clearObservations: 1,
+    since,
+    facts: {
+      title: unjudged ? `${name}: NOT GUARDED, no mailbox can be judged` : `${name}: the mailboxes can be judged again`,
+      sentences: unjudged
+        ? [
+            `The API answers, but not what Warmwarden judges the mailboxes of account ${name} by. It has not done so since ${momentText(since, zone)}.`,
+            sentence(unjudged.detail),
+            `Ask the provider what the plan and the key of account ${name} allow.`,
+          ]
+        : [`Warmwarden reads the statistics and the warm-up of account ${name} again.`],
+      numbers: {},
+    },
+  };
+}
+
 /** clock_off: our clock differs from the API's by more than a minute. */
 export function clockOff({ name, apiHealth: { clockAheadMs } }: AccountState): Condition {
   const aheadMs = typeof clockAheadMs === 'number' ? clockAheadMs : 0;

@@ -39,8 +39,7 @@ export interface Reading {
 
 /** The histories of an account's mailboxes in the order of its list. Never rejects for what the API does. */
 export async function readAccount(account: AccountConfig, reading: Reading): Promise<AccountHistory> {
-  const client = { ...account, account: account.name, statsDays: reading.days };
-  const api = new MailboxApi(client, reading.world, noTally);
+  const api = new MailboxApi({ ...account, account: account.name }, reading.world, noTally);
   try {
     const list = await ask(api, reading.world, () => api.mailboxes());
     if (!list.ok) return { mailboxes: [], failure: `account ${account.name}: ${list.failure.detail}` };
@@ -69,7 +68,7 @@ async function readMailboxes(
   const waiting = [...entries];
   const lane = async () => {
     for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
-      const past = await readPast(api, reading.world, entry.id);
+      const past = await readPast(api, reading, entry.id);
       histories.set(entry, { account, id: entry.id, email: entry.email, past });
       reading.onProgress(entries.length, histories.size);
     }
@@ -78,10 +77,10 @@ async function readMailboxes(
   return entries.flatMap((entry) => histories.get(entry) ?? []);
 }
 
-async function readPast(api: MailboxApi, world: World, id: string): Promise<MailboxHistory['past']> {
+async function readPast(api: MailboxApi, { world, days }: Reading, id: string): Promise<MailboxHistory['past']> {
   const warmup = await ask(api, world, () => api.warmup(id));
   if (!warmup.ok) return { failure: warmup.failure.detail };
-  const stats = await ask(api, world, () => api.stats(id));
+  const stats = await ask(api, world, () => api.stats(id, null, days));
   if (!stats.ok) return { failure: stats.failure.detail };
   const { rows } = stats.value.answer;
   if (rows === null) return { failure: 'its statistics are not a list of days' };

@@ -1,14 +1,15 @@
 // `warmwarden check --online`: does each account answer, whom would it guard, and how old would the data get.
 import type { AccountConfig, Config } from '../../config/config.ts';
-import { type MailboxName, patternsOf, routePatterns, selects } from '../../config/mailbox-rules.ts';
+import { type MailboxName, patternsOf, resolvePolicy, routePatterns, selects } from '../../config/mailbox-rules.ts';
 import type { Failure, Result } from '../../http/failure.ts';
 import type { Budget } from '../../mailbox-api/budget.ts';
-import { MailboxApi } from '../../mailbox-api/client.ts';
+import { cutText, MailboxApi } from '../../mailbox-api/client.ts';
 import { takeSlot } from '../../mailbox-api/slot.ts';
 import { type HealthAnswer, type Observed, type Route, routes } from '../../model/answers.ts';
 import type { Forecast } from '../../model/forecast.ts';
 import type { GuardedElsewhere } from '../../model/mailbox.ts';
 import { idlePatterns, idleText } from '../../model/mailbox-pattern.ts';
+import { daysNeeded } from '../../model/policy.ts';
 import { noTally } from '../../model/tally.ts';
 import { secondMs } from '../../model/time.ts';
 import { forecastOf, type Gaps, gapsOf } from '../../poll/forecast.ts';
@@ -19,10 +20,13 @@ import { screenRows } from '../../terminal/screen.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
 import { overlapText } from '../../wording/overlap.ts';
 import { counted, numberText, roughSpanText, spanText } from '../../wording/phrases.ts';
+import { noneJudged } from '../../wording/states.ts';
 import type { World } from '../../world.ts';
 
-/** Requests that the check makes to an account. */
+/** Requests that the check makes to an account beside a daemon: what that one is answered, it says itself. */
 const requestsMade = 2;
+/** Without a daemon it tries each other kind of request on one mailbox that has a warm-up, among the first ones. */
+const mailboxesTried = 3;
 /** Addresses that a line on a screen carries at most. */
 const namesShown = 5;
 
@@ -43,6 +47,10 @@ export interface OnlineAccount {
   readonly guardedElsewhere: readonly GuardedElsewhere[];
   /** Sentences about includes, excludes and overrides that match no mailbox. */
   readonly idleRules: readonly string[];
+  /** The kinds of requests about a mailbox that failed, a sentence each, and whether Warmwarden judges by it. */
+  readonly refused: readonly { readonly said: string; readonly isJudged: boolean }[];
+  /** What the API leaves out of the statistics, in a sentence; null: nothing, as far as was seen. */
+  readonly cut: string | null;
   /** How far our clock is ahead of the API's; null when it does not tell the time, or did not answer. */
   readonly clockAheadMs: number | null;
   readonly forecast: Forecast | null;
@@ -99,10 +107,11 @@ async function askAccount(account: AccountConfig, asking: Asking): Promise<Onlin
     unselected: [],
     guardedElsewhere: [],
     idleRules: [],
+    ...untried,
     clockAheadMs: null,
     forecast: null,
   };
-  const api = new MailboxApi({ ...account, account: account.name, statsDays: 30 }, world, noTally);
+  const api = new MailboxApi({ ...account, account: account.name }, world, noTally);
   const inTurn = async <Answer>(ask: () => Promise<Result<Answer>>): Promise<Result<Answer>> => {
     await takeSlot(api.budget, world.clock);
     return ask();
@@ -121,6 +130,7 @@ async function askAccount(account: AccountConfig, asking: Asking): Promise<Onlin
     const { mailboxes, truncated } = list.value.answer;
     const selected = mailboxes.filter((entry) => selects(account, entry));
     const pace = paceOf(account, api.budget, beside);
+    const tried = beside ? untried : await tryKinds(api, account, selected, inTurn);
     return {
       account: account.name,
       health: said,
@@ -133,12 +143,40 @@ async function askAccount(account: AccountConfig, asking: Asking): Promise<Onlin
       guardedElsewhere: [],
       unselected: mailboxes.filter((entry) => !selects(account, entry)).map(({ email }) => email),
       idleRules: truncated ? [] : idlePatterns(patternsOf(config, account.name), mailboxes).map(idleText),
+      ...tried,
       clockAheadMs,
       forecast: forecastOf({ mailboxes: selected.length, ...pace, gaps, earlyMs }),
     };
   } finally {
     await api.close();
   }
+}
+
+const untried = { refused: [], cut: null } as const;
+
+/** Asks for each kind of answer about a mailbox once. A mailbox without a warm-up shows nothing of how others are judged: the next is tried. */
+async function tryKinds(
+  api: MailboxApi,
+  account: AccountConfig,
+  selected: readonly MailboxName[],
+  inTurn: <Answer>(ask: () => Promise<Result<Answer>>) => Promise<Result<Answer>>,
+): Promise<Pick<OnlineAccount, 'refused' | 'cut'>> {
+  const refused: OnlineAccount['refused'][number][] = [];
+  const failedBy = (results: readonly Result<unknown>[], isJudged: boolean) =>
+    refused.push(...results.flatMap((one) => (one.ok ? [] : [{ said: one.failure.detail, isJudged }])));
+  for (const [index, entry] of selected.slice(0, mailboxesTried).entries()) {
+    const { id } = entry;
+    const days = daysNeeded(resolvePolicy(account, entry), false);
+    const judged = [await inTurn(() => api.warmup(id)), await inTurn(() => api.stats(id, null, days))];
+    if (index === 0) {
+      const others = [await inTurn(() => api.mailbox(id)), await inTurn(() => api.dns(id))];
+      failedBy([...others, await inTurn(() => api.blacklist(id))], false);
+    }
+    if (judged.every((one) => !one.ok && one.failure.kind === 'missing')) continue;
+    failedBy(judged, true);
+    break;
+  }
+  return { refused, cut: api.statsCut && cutText(api.statsCut) };
 }
 
 /** A headroom that is not written out depends on what the daemon has seen of the key's use, so a daemon knows it better. */
@@ -164,11 +202,21 @@ function why({ kind, status, detail }: Failure): string {
 
 /** For programs: names in snake_case, seconds. */
 export function onlineJson(online: OnlineAccount) {
-  const { idleRules: idle_rules, guarded: _, guardedElsewhere, clockAheadMs, forecast, ...account } = online;
+  const {
+    idleRules: idle_rules,
+    guarded: _,
+    guardedElsewhere,
+    refused,
+    cut,
+    clockAheadMs,
+    forecast,
+    ...account
+  } = online;
   const clock_ahead_seconds = clockAheadMs === null ? null : seconds(clockAheadMs);
   const guarded_elsewhere = elsewhereJson(guardedElsewhere);
+  const tried = { refused: refused.map(({ said }) => said), statistics_cut: cut };
   const sum = forecast && forecastJson(forecast);
-  return { ...account, clock_ahead_seconds, idle_rules, guarded_elsewhere, forecast: sum };
+  return { ...account, clock_ahead_seconds, idle_rules, guarded_elsewhere, ...tried, forecast: sum };
 }
 
 function forecastJson({ mailboxes, allowedPerMinute, asksPerMinute, fits, mend, ...ages }: Forecast) {
@@ -220,9 +268,16 @@ function fleetLines(accounts: readonly OnlineAccount[]): readonly string[] {
 }
 
 /** Whether it answers, and how many of its mailboxes are selected. */
-export function headline({ health, failure, listed, selected }: OnlineAccount): string {
+export function headline({ health, failure, listed, selected, refused }: OnlineAccount): string {
   if (failure !== null && listed === 0) return `FAILED: ${failure}`;
+  const unjudged = refused.find(({ isJudged }) => isJudged);
+  if (unjudged) return `NOT GUARDED, ${noneJudged}: ${unjudged.said}`;
   return `${failure === null ? 'the API answers' : `INCOMPLETE: ${failure}`} (${health}); ${counted(listed, 'mailbox', 'mailboxes')} in the list, ${selected} selected`;
+}
+
+/** Whether no mailbox of the account can be judged, as far as was tried. */
+export function isUnjudged({ refused }: OnlineAccount): boolean {
+  return refused.some(({ isJudged }) => isJudged);
 }
 
 /** Whether the daemon would guard no mailbox of any account. */
@@ -248,6 +303,8 @@ function details(account: OnlineAccount, named: number): readonly string[] {
     );
   if (guardedElsewhere.length > 0) lines.push(`  ${overlapText(guardedElsewhere)}`);
   lines.push(...idle.map((rule) => `  ${rule}`));
+  lines.push(...account.refused.filter(({ isJudged }) => !isJudged).map(({ said }) => `  refused: ${said}`));
+  if (account.cut !== null) lines.push(`  ${account.cut}`);
   if (failure === null && selected === 0) lines.push(`  No mailbox of this account is guarded: ${selectMore(account)}`);
   if (forecast === null || selected === 0) return lines;
   const { oldestMs } = forecast;

@@ -2,11 +2,21 @@
 import type { Config } from '../../config/config.ts';
 import { secondMs } from '../../model/time.ts';
 import { momentIn } from '../../terminal/moment.ts';
+import { sentence } from '../../wording/explain.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
 import { overlapText } from '../../wording/overlap.ts';
 import { spanText } from '../../wording/phrases.ts';
+import { noneJudged } from '../../wording/states.ts';
 import { systemClock, worldOn } from '../../world.ts';
-import { askOnline, guardsNothing, headline, idleRoutes, type OnlineAccount, selectMore } from '../check/online.ts';
+import {
+  askOnline,
+  guardsNothing,
+  headline,
+  idleRoutes,
+  isUnjudged,
+  type OnlineAccount,
+  selectMore,
+} from '../check/online.ts';
 import type { SeenDaemon } from './daemon.ts';
 import { type Examined, reporter } from './examined.ts';
 
@@ -20,7 +30,7 @@ const simulatedClock = clock(
   'The daemon on this store runs on a simulated clock, as in the demo, and not on the clock of this machine.',
 );
 
-/** Two GETs an account. `seen`: the daemon on the same store, which uses the keys, too. */
+/** Each kind of GET once; beside a daemon, which tells what it is answered, two an account. `seen`: the daemon on the same store, which uses the keys, too. */
 export async function examineAccounts(config: Config, seen: SeenDaemon | null): Promise<readonly Examined[]> {
   const accounts = await askOnline(
     config,
@@ -30,6 +40,7 @@ export async function examineAccounts(config: Config, seen: SeenDaemon | null): 
   const idle = guardsNothing(accounts) ? 'problem' : 'warning';
   return [
     ...accounts.flatMap((account) => apiOf(account, idle)),
+    ...judgingOf(seen),
     ...idleRoutes(config, accounts).map((rule) => api('warning', `Routes: ${rule}.`)),
     ...writingOf(accounts, seen),
     ...accounts.map(budgetOf),
@@ -41,14 +52,23 @@ export async function examineAccounts(config: Config, seen: SeenDaemon | null): 
 function apiOf(account: OnlineAccount, idle: 'problem' | 'warning'): readonly Examined[] {
   const { account: name, failure, selected } = account;
   const said = `Account ${name}: ${headline(account)}.`;
-  if (failure !== null) return [api('problem', said)];
+  if (failure !== null || isUnjudged(account)) return [api('problem', said)];
+  const refused = account.refused.map((one) => api('warning', `Account ${name}: ${sentence(one.said)}`));
+  const cut = account.cut === null ? [] : [api('warning', `Account ${name}: ${sentence(account.cut)}`)];
   const idleRules = account.idleRules.map((rule) => api('warning', `Account ${name}: ${rule}.`));
   const none = `${said} No mailbox of this account is guarded: ${selectMore(account)}.`;
   const overlap =
     account.guardedElsewhere.length > 0
       ? [api('warning', `Account ${name}: ${overlapText(account.guardedElsewhere)}.`)]
       : [];
-  return [selected === 0 ? api(idle, none) : api('ok', said), ...overlap, ...idleRules];
+  return [selected === 0 ? api(idle, none) : api('ok', said), ...overlap, ...idleRules, ...refused, ...cut];
+}
+
+/** What the running daemon says of accounts whose API refuses what mailboxes are judged by. */
+function judgingOf(seen: SeenDaemon | null): readonly Examined[] {
+  return (seen?.fleet.accounts ?? []).flatMap(({ name, judging_failure: failure = null }) =>
+    failure === null ? [] : [api('problem', `Account ${name}: NOT GUARDED, ${noneJudged}: ${sentence(failure)}`)],
+  );
 }
 
 /** What is known of the right to write: how the API answered the last write of the running daemon. */

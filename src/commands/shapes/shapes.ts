@@ -53,6 +53,10 @@ const online = z.strictObject({
   guarded_elsewhere: listOf(z.strictObject({ id: text, account: text, mailbox: text })).describe(
     'Selected mailboxes that an earlier account of the same API guards.',
   ),
+  refused: texts.describe('Kinds of requests that failed: each is tried once, on one mailbox, when no daemon runs.'),
+  statistics_cut: text
+    .nullable()
+    .describe('Which days of the statistics the API does not give; null: none, as far as was tried.'),
   forecast: forecast.nullable(),
 });
 

@@ -8,7 +8,7 @@ import { wrapped } from '../../terminal/wrapped.ts';
 import { overlapText } from '../../wording/overlap.ts';
 import { counted, firstText, roughSpanText } from '../../wording/phrases.ts';
 import { ruleNames } from '../../wording/rule-names.ts';
-import { accountTrouble, stateWords } from '../../wording/states.ts';
+import { accountTrouble, noneJudged, stateWords } from '../../wording/states.ts';
 import { visibleText } from '../../wording/visible-text.ts';
 
 export interface Screen {
@@ -116,6 +116,12 @@ function troubles({ accounts, channels, replica_troubles: replicas }: StatusView
     ...accounts
       .filter(({ writable }) => writable === false)
       .map(({ name }) => `account ${name}: the key may not write`),
+    ...accounts
+      .filter(({ judging_failure: failure = null }) => failure !== null)
+      .map(
+        ({ name, judging_failure: failure }) =>
+          `account ${name}: NOT GUARDED, ${noneJudged}: ${visibleText(failure ?? '')}`,
+      ),
     ...accounts
       .filter(({ unlisted }) => unlisted.length > 0)
       .map(({ name, unlisted }) => `account ${name}: NOT GUARDED, not in the mailbox list: ${namesText(unlisted)}`),

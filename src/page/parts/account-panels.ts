@@ -12,7 +12,7 @@ import { mendText, sumText } from '../../wording/forecast.ts';
 import { duration } from '../../wording/one-line.ts';
 import { overlapText } from '../../wording/overlap.ts';
 import { counted, firstText, numberText, spanText } from '../../wording/phrases.ts';
-import { accountTrouble } from '../../wording/states.ts';
+import { accountTrouble, noneJudged } from '../../wording/states.ts';
 import { type Reading, sweepText } from '../../wording/sweep.ts';
 import { doLink } from './command-links.ts';
 import { deliveryItem } from './delivery-item.ts';
@@ -44,7 +44,12 @@ ${rest.length === 0 ? '' : html`<p class="${ill === 0 ? 'muted' : 'bad'}">${coun
 }
 
 function isWell(account: AccountState): boolean {
-  return apiState(account).tone === 'confirmed' && account.unlisted.length === 0 && account.forecast?.fits !== false;
+  return (
+    apiState(account).tone === 'confirmed' &&
+    !account.unjudged &&
+    account.unlisted.length === 0 &&
+    account.forecast?.fits !== false
+  );
 }
 
 function accountItem(
@@ -57,6 +62,7 @@ function accountItem(
   return html`<li>
 <p class="line"><strong>${text(account.name)}</strong> <span class="badge ${tone}">${word}</span></p>
 ${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded ${lasting(account.failingSince, now)}. ${account.lastFailure === null ? '' : text(sentence(account.lastFailure))}</p>`}
+${account.unjudged ? html`<p class="bad">NOT GUARDED: ${noneJudged}. ${text(sentence(account.unjudged.detail))}</p>` : ''}
 ${keyNote(account, lastWriteAt, now)}
 ${unlistedNote(account)}
 ${overlapNote(account)}

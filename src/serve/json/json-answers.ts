@@ -160,6 +160,7 @@ function accountJson(account: AccountState) {
     last_failure: account.lastFailure,
     key_rejected: account.keyRejected,
     writable: account.keyWrites,
+    judging_failure: account.unjudged?.detail ?? null,
     listed: account.listed,
     unlisted: account.unlisted,
     guarded_elsewhere: elsewhereJson(account.guardedElsewhere ?? []),

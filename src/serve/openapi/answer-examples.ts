@@ -171,6 +171,7 @@ const fleet = {
       last_failure: null,
       key_rejected: false,
       writable: true,
+      judging_failure: null,
       listed: true,
       unlisted: [],
       guarded_elsewhere: [],

@@ -189,6 +189,11 @@ export const account = z
       .describe(
         'Whether the API accepts writes with the key: false after refusals that are not about one mailbox alone (key_read_only), even if they were before the daemon started; null: unknown, because only a write shows it.',
       ),
+    judging_failure: text
+      .nullable()
+      .describe(
+        'Why no mailbox of the account can be judged although the API answers: how it refuses the statistics or the warm-up.',
+      ),
     last_write_at: moment
       .nullable()
       .describe(

@@ -40,9 +40,9 @@ function pollerOf({ by, url }: PollOrder): () => Promise<void> {
   const world = { clock: systemClock(), random: Math.random, log: pino({ level: 'silent' }), command: 'warmwarden' };
   const tally = { decision: () => {}, action: () => {}, notification: () => {}, request: () => {} };
   const options = { account: 'acme', baseUrl: url, apiKey: 'sk_live_bench', requestsPerMinute: 1_000_000 };
-  const api = new MailboxApi({ ...options, headroomPpm: 0, statsDays: 7 }, world, tally);
+  const api = new MailboxApi({ ...options, headroomPpm: 0 }, world, tally);
   return async () => {
-    const result = await api.stats('a');
+    const result = await api.stats('a', null, 7);
     if (!result.ok) throw new Error(result.failure.detail);
     decide(result.value.answer);
   };

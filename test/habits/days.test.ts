@@ -1,0 +1,142 @@
+// Days of statistics that an API refuses or leaves out, and statistics that it refuses altogether. The API is not the simulator.
+import { describe, expect, test } from 'vitest';
+import { defaultPolicy } from '../../src/model/policy.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { commandLine } from '../support/command-line.ts';
+import { type Asked, type Fault, OtherApi, week } from '../support/other-api.ts';
+import { Workplace } from '../support/process.ts';
+import { calmPoll, type Duty, goOnDuty, rarePoll } from '../watch/duty.ts';
+
+const plan = (most: number) => `days must be at most ${most} on your plan`;
+const refusal = (error: string): Fault => ({ kind: 'answer', status: 400, body: JSON.stringify({ error }) });
+const isStats = ({ path }: Asked) => path === '/v1/stats';
+const daysAsked = (api: OtherApi) => api.log.filter(isStats).map(({ query }) => Number(query.get('days')));
+
+/** An API with these mailboxes that refuses more days than `most`. */
+async function apiWith(emails: readonly string[], most: number): Promise<OtherApi> {
+  const api = await OtherApi.start();
+  for (const email of emails) api.add(email);
+  api.fault = (asked) => (isStats(asked) && Number(asked.query.get('days')) > most ? refusal(plan(most)) : undefined);
+  return api;
+}
+
+const account = (duty: Duty) => [...duty.fleet().accounts()][0];
+
+test.each([
+  [14, [30, 14, 14]],
+  [7, [30, 14, 7, 7]],
+])('an API that refuses more than %i days is asked for less, and breaches are acted on', async (most, first) => {
+  await using api = await apiWith(['a@a.example'], most);
+  await using duty = await goOnDuty({ other: api, poll: rarePoll });
+  const [box] = api.mailboxes.values();
+  await duty.until(() => duty.reason(box?.email) === 'ok', 5 * minuteMs);
+  if (box) box.days = week(40, 5);
+  await duty.until(() => box?.mode === 'recovery');
+  expect(daysAsked(api).slice(0, first.length)).toEqual(first);
+  await duty.run(3 * dayMs - hourMs);
+  // Asked again once a day.
+  expect(daysAsked(api).filter((days) => days > 14)).toHaveLength(3);
+  expect(account(duty)?.unjudged ?? null).toBeNull();
+});
+
+test('what is asked for is what the window needs, and 30 days while a switch of ours may be taken back', async () => {
+  await using api = await apiWith(['a@a.example'], 90);
+  await using duty = await goOnDuty({ other: api, poll: rarePoll, policy: { windowMaxDays: 14 } });
+  const [box] = api.mailboxes.values();
+  await duty.run(2 * hourMs);
+  expect(new Set(daysAsked(api))).toEqual(new Set([14]));
+  if (box) box.days = week(40, 5);
+  await duty.until(() => duty.mailbox(box?.email)?.memory?.claim?.kind === 'recovery');
+  await duty.run(hourMs);
+  expect(daysAsked(api).at(-1)).toBe(30);
+});
+
+test('a 400 that no smaller number of days mends changes nothing: after one that was mended, all days are asked for', async () => {
+  await using api = await apiWith(['a@a.example'], 90);
+  let refusing = true;
+  api.fault = (asked) => (isStats(asked) && refusing ? refusal('the database is busy') : undefined);
+  await using duty = await goOnDuty({ other: api });
+  await duty.run(minuteMs);
+  refusing = false;
+  await duty.until(() => duty.reason('a@a.example') === 'ok', hourMs);
+  expect(daysAsked(api).at(-1)).toBe(defaultPolicy.windowMaxDays);
+});
+
+test('fewer days than were asked for are judged, and the log says it once', async () => {
+  await using api = await apiWith(['a@a.example'], 90);
+  const [box] = api.mailboxes.values();
+  if (box) box.days = week(20, 0);
+  api.fault = (asked) => {
+    if (!isStats(asked)) return undefined;
+    const stats = week(20, 0).map(({ daysAgo, sent, bounced }) => ({
+      date: new Date(api.now() - daysAgo * dayMs).toISOString().slice(0, 10),
+      sent,
+      bounced,
+    }));
+    return { kind: 'answer', status: 200, body: JSON.stringify({ mailbox_id: box?.id, period: '7d', stats }) };
+  };
+  await using duty = await goOnDuty({ other: api });
+  await duty.until(() => duty.reason('a@a.example') === 'ok', 10 * minuteMs);
+  await duty.run(2 * hourMs);
+  expect(duty.api().statsCut).toEqual({ asked: 30, given: 7, said: null });
+});
+
+test('where no statistics are given at all, the account is NOT GUARDED everywhere, in the words of the API', async () => {
+  const said = 'statistics are not part of your plan';
+  await using api = await apiWith(['a@a.example', 'b@b.example'], 90);
+  let refusing = true;
+  api.fault = (asked) => (isStats(asked) && refusing ? refusal(said) : undefined);
+  await using daemon = await startMovedDaemon({ other: api, poll: calmPoll });
+  const readyz = async () => {
+    const answer = await fetch(`${daemon.url()}/readyz`);
+    return { status: answer.status, text: await answer.text() };
+  };
+  const status = () => commandLine(['status', '--config', daemon.file]);
+  await daemon.run(10 * minuteMs);
+  const [ready, table] = [await readyz(), await status()];
+  expect(ready).toMatchObject({ status: 503, text: expect.stringContaining(said) });
+  expect(table).toMatchObject({ code: 1, stdout: expect.stringContaining('NOT GUARDED') });
+  expect(table.stdout).toContain(said);
+  const told = daemon.receiver.alerts().filter(({ rule }) => rule === 'guard_blind');
+  expect(told).toMatchObject([{ status: 'firing', severity: 'critical' }]);
+  expect(told[0]?.sentences.join(' ')).toContain(said);
+  refusing = false;
+  await daemon.run(30 * minuteMs);
+  expect([(await readyz()).status, (await status()).code]).toEqual([200, 0]);
+  expect(daemon.notified('guard_blind')).toEqual(['firing', 'resolved']);
+});
+
+test('one mailbox that is refused among others is no account that is not guarded', async () => {
+  await using api = await apiWith(['a@a.example', 'b@b.example', 'c@c.example'], 90);
+  const [sick] = api.mailboxes.values();
+  api.fault = (asked) => (isStats(asked) && asked.mailboxId === sick?.id ? refusal('no such table') : undefined);
+  await using duty = await goOnDuty({ other: api });
+  await duty.run(3 * hourMs);
+  expect([account(duty)?.unjudged ?? null, duty.alert('guard_blind')]).toEqual([null, undefined]);
+});
+
+describe.each(['check --online', 'doctor'])('%s tries each kind of request once', (command) => {
+  async function said(api: OtherApi) {
+    using workplace = new Workplace();
+    const account = { name: 'acme', base_url: api.url, api_key: api.addKey(), plan: 'enterprise' };
+    const file = workplace.configure({ accounts: [account] });
+    return await commandLine([...command.split(' '), '--config', file]);
+  }
+
+  test('and says that nothing can be judged, in the words of the API', async () => {
+    await using api = await apiWith(['a@a.example'], 0);
+    const { code, stdout } = await said(api);
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/acme: NOT GUARDED, no mailbox can be judged: .*on your plan/),
+    ]);
+  });
+
+  test('and says how many days of statistics it is given', async () => {
+    await using api = await apiWith(['a@a.example'], 14);
+    const { stdout } = await said(api);
+    expect(stdout).toContain('API gives 14 instead of 30 days of statistics');
+    expect(stdout).not.toContain('NOT GUARDED');
+  });
+});
