@@ -9,31 +9,30 @@ import {
   exchange,
   type Success,
 } from '../http/exchange.ts';
-import { failed, type Result } from '../http/failure.ts';
+import { type Failure, failed, type Result } from '../http/failure.ts';
 import { Redactor } from '../http/redactor.ts';
 import { Relay } from '../interrupt.ts';
-import {
-  type BlacklistAnswer,
-  type DnsAnswer,
-  type HealthAnswer,
-  isSameEntry,
-  type MailboxDetail,
-  type MailboxEntry,
-  type MailboxList,
-  type Observed,
-  type Route,
-  type StatsAnswer,
-  type WarmupAnswer,
+import type {
+  BlacklistAnswer,
+  DnsAnswer,
+  HealthAnswer,
+  MailboxDetail,
+  MailboxList,
+  Observed,
+  Route,
+  StatsAnswer,
+  WarmupAnswer,
 } from '../model/answers.ts';
 import { directly, type Egress } from '../model/egress.ts';
 import type { Ppm, WarmupMode } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
-import { dayMs } from '../model/time.ts';
-import { inTurns, type World } from '../world.ts';
+import type { World } from '../world.ts';
 import { Budget } from './budget.ts';
 import type { AnswerTo, RequestKind } from './interpret.ts';
 import { type Known, KnownBodies, Seen } from './known-bodies.ts';
 import { readAnswer } from './large-answers.ts';
+import { type KnownEntry, keptList, LastList } from './last-list.ts';
+import { cutText, type StatsCut, StatsDays } from './stats-days.ts';
 
 export interface ClientOptions {
   readonly account: string;
@@ -70,13 +69,6 @@ interface Call<Kind extends RequestKind> {
   readonly remember?: (known: Known<AnswerTo<Kind>>, headers: AnswerHeaders) => void;
 }
 
-/** The list that was read last. The API need not send it again while its ETag is the same: RFC 9110, section 13.1.2. */
-interface LastList {
-  readonly known: Known<MailboxList>;
-  /** null: it came without one. */
-  readonly etag: string | null;
-}
-
 /** What an exchange brought: what is believed, where the API says that it is unchanged. */
 function resultOf<Kind extends RequestKind>(
   { believed = null, etag = null, remember }: Call<Kind>,
@@ -87,23 +79,11 @@ function resultOf<Kind extends RequestKind>(
   return result;
 }
 
+/** A mailbox that is missing, or an answer about another one: the list may have changed. */
+const isAboutList = ({ kind }: Failure) => kind === 'missing' || kind === 'malformed';
+
 /** The evidence window of a usual policy. */
 const usualDays = 30;
-/** How many days are asked for where the API refuses more; the last one is what the document says is usual. */
-const fewerDays: readonly number[] = [14, 7];
-/** All days are asked for again after this. */
-const fewerDaysForMs = dayMs;
-
-/** That the API gives fewer days of statistics than were asked for. */
-export interface StatsCut {
-  readonly asked: number;
-  readonly given: number;
-  /** How it refused more; null: it just left them out. */
-  readonly said: string | null;
-}
-
-/** What is believed of a mailbox by a list. */
-export type KnownEntry = (id: string) => MailboxEntry | undefined;
 const noEntries: KnownEntry = () => undefined;
 
 const noSecrets: readonly string[] = [];
@@ -125,11 +105,8 @@ export class MailboxApi {
   /** The smaller limit that was said last, so that it is said once. */
   #saidLimit: number | null = null;
   #saidHeadroomPpm: Ppm;
-  #lastList: LastList | null = null;
-  /** Until when no more days than these are asked for, milliseconds of the monotonic clock. */
-  #fewer: { readonly days: number; readonly until: number } | null = null;
-  /** What the API was seen last to leave out of the statistics; null: nothing. */
-  statsCut: StatsCut | null = null;
+  readonly #lastList = new LastList();
+  readonly #statsDays: StatsDays;
   /** Called with the bytes of each answer, as they came over the wire. */
   onReceived: (route: RequestKind, bytes: number) => void = () => {};
   /** Called when the API said 429. */
@@ -143,6 +120,8 @@ export class MailboxApi {
     this.#world = world;
     this.#tally = tally;
     this.budget = new Budget(options);
+    const { account } = options;
+    this.#statsDays = new StatsDays(world.clock, (cut) => world.log.warn({ account, ...cut }, cutText(cut)));
     this.#saidHeadroomPpm = this.budget.headroomPpm;
     const { baseUrl: url, egress = directly } = options;
     this.#agent = createAgent({ url, egress });
@@ -154,18 +133,12 @@ export class MailboxApi {
   }
 
   /** A list of the same bytes as the last one is the same object, and so is each entry that says what is known. */
-  async mailboxes(known: KnownEntry = noEntries): Answered<MailboxList> {
-    const { known: believed = null, etag = null } = this.#lastList ?? {};
-    const keptAs = async (list: MailboxList) => {
-      const mailboxes: MailboxEntry[] = [];
-      await inTurns(list.mailboxes, (piece) => {
-        for (const entry of piece) mailboxes.push(knownAs(entry, known));
-      });
-      return { ...list, mailboxes };
-    };
-    const remember = (list: Known<MailboxList>, headers: AnswerHeaders) => {
-      this.#lastList = { known: list, etag: typeof headers['etag'] === 'string' ? headers['etag'] : null };
-    };
+  mailboxes(known: KnownEntry = noEntries): Answered<MailboxList> {
+    const { clock } = this.#world;
+    const { believed, etag } = this.#lastList.askedWith(clock.monotonic());
+    const keptAs = (list: MailboxList) => keptList(list, known);
+    const remember = (list: Known<MailboxList>, headers: AnswerHeaders) =>
+      this.#lastList.remember(list, headers, clock.monotonic());
     return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes', believed, etag, keptAs, remember });
   }
 
@@ -185,39 +158,15 @@ export class MailboxApi {
     return this.#ask('warmup', id, { believed });
   }
 
-  /**
-   * `days`: what the window needs. A 400 that goes away with fewer days is about them, whatever it says (docs/faults.md T8): what
-   * was given then is asked for until the next day.
-   */
-  async stats(id: string, believed: Observed<StatsAnswer> | null = null, days = usualDays): Answered<StatsAnswer> {
-    if (this.#fewer && this.#fewer.until <= this.#world.clock.monotonic()) this.#fewer = null;
-    const first = Math.min(days, this.#fewer?.days ?? days);
-    const answer = await this.#statsOf(id, first, believed);
-    if (answer.ok || answer.failure.status !== 400) return answer;
-    for (const fewer of fewerDays.filter((one) => one < first)) {
-      await this.#slot();
-      const again = await this.#statsOf(id, fewer, believed);
-      if (again.ok) {
-        this.#fewer = { days: fewer, until: this.#world.clock.monotonic() + fewerDaysForMs };
-        this.#cut({ asked: days, given: fewer, said: answer.failure.detail });
-        return again;
-      }
-      if (again.failure.status !== 400) return again;
-    }
-    return answer;
+  /** `days`: what the window needs; fewer where the API refuses so many. */
+  stats(id: string, believed: Observed<StatsAnswer> | null = null, days = usualDays): Answered<StatsAnswer> {
+    const request = (asked: number) => this.#ask('stats', id, { more: `&days=${asked}`, days: asked, believed });
+    return this.#statsDays.ask(days, request, () => this.#slot());
   }
 
-  #statsOf(id: string, days: number, believed: Observed<StatsAnswer> | null): Answered<StatsAnswer> {
-    return this.#ask('stats', id, { more: `&days=${days}`, days, believed });
-  }
-
-  /** Says once that days are left out. */
-  #cut(cut: StatsCut): void {
-    const isKnown = this.statsCut?.given === cut.given && this.statsCut.asked === cut.asked;
-    this.statsCut = cut;
-    if (isKnown) return;
-    const { account } = this.#options;
-    this.#world.log.warn({ account, ...cut }, cutText(cut));
+  /** What the API leaves out of the statistics; null: nothing, as far as was seen. */
+  get statsCut(): StatsCut | null {
+    return this.#statsDays.cut;
   }
 
   /** `fresh`: the API is to look up the records now, not to answer from its cache. */
@@ -311,6 +260,7 @@ export class MailboxApi {
     this.#sayHeadroom();
     if (result.ok) return { ok: true, value: new Seen(clock.now(), result.value) };
     const { failure } = result;
+    if (call.mailboxId !== undefined && isAboutList(failure)) this.#lastList.doubted();
     const what = `${call.method} ${call.path.split('?')[0]}: `;
     return failed({ ...failure, detail: what + failure.detail });
   }
@@ -345,7 +295,7 @@ export class MailboxApi {
     const { route, mailboxId = null, days: asked = null, keptAs } = call;
     const doubt = (field: string, sentence: string) => this.#doubt(route, field, sentence);
     const { result, days } = await readAnswer({ about: route, mailboxId }, success, redactor, doubt);
-    if (asked !== null && days !== null && days < asked) this.#cut({ asked, given: days, said: null });
+    if (asked !== null && days !== null) this.#statsDays.holds(days, asked);
     return result.ok && keptAs ? { ...result, value: await keptAs(result.value) } : result;
   }
 
@@ -431,21 +381,6 @@ export class MailboxApi {
   }
 }
 
-/** What becomes of days that the API does not give. */
-export function cutText({ asked, given, said }: StatsCut): string {
-  const why = said === null ? '' : ` (${said})`;
-  return `the API gives ${given} instead of ${asked} days of statistics${why}: Warmwarden judges by these`;
-}
-
 function wholeNumber(value: AnswerHeaders[string]): number | null {
   return typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : null;
-}
-
-function knownAs(entry: MailboxEntry, known: KnownEntry): MailboxEntry {
-  const before = known(entry.id);
-  if (!before) return entry;
-  if (isSameEntry(before, entry)) return before;
-  // The same names, not another text that reads the same.
-  const { id, email } = before;
-  return { ...entry, id, email: entry.email === email ? email : entry.email };
 }

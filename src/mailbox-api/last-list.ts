@@ -1,0 +1,55 @@
+// The mailbox list that was read last. The API need not send it again while its ETag is the same (RFC 9110, section 13.1.2); but some
+// answer 304 to whatever they are asked, so it is not taken at its word for long.
+import type { AnswerHeaders } from '../http/exchange.ts';
+import { isSameEntry, type MailboxEntry, type MailboxList } from '../model/answers.ts';
+import { minuteMs } from '../model/time.ts';
+import { inTurns } from '../world.ts';
+import type { Known } from './known-bodies.ts';
+
+/** The whole list is asked for after so long, whatever its ETag. */
+const wholeAfterMs = 10 * minuteMs;
+
+/** What is believed of a mailbox by a list. */
+export type KnownEntry = (id: string) => MailboxEntry | undefined;
+
+/** Times are milliseconds of the monotonic clock. */
+export class LastList {
+  #known: Known<MailboxList> | null = null;
+  #etag: string | null = null;
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  /** What is believed, and the ETag with which the API may say that it is unchanged; null: it is to be sent. */
+  askedWith(now: number): { readonly believed: Known<MailboxList> | null; readonly etag: string | null } {
+    return { believed: this.#known, etag: now - this.#readAt < wholeAfterMs ? this.#etag : null };
+  }
+
+  /** The API sent it. */
+  remember(known: Known<MailboxList>, headers: AnswerHeaders, now: number): void {
+    this.#known = known;
+    this.#etag = typeof headers['etag'] === 'string' ? headers['etag'] : null;
+    this.#readAt = now;
+  }
+
+  /** Another answer shows that it may be another one: it lacks a mailbox that is listed, or is about one that was not asked for. */
+  doubted(): void {
+    this.#etag = null;
+  }
+}
+
+/** The list as it is kept: an entry that says what is known is the known one. */
+export async function keptList(list: MailboxList, known: KnownEntry): Promise<MailboxList> {
+  const mailboxes: MailboxEntry[] = [];
+  await inTurns(list.mailboxes, (piece) => {
+    for (const entry of piece) mailboxes.push(knownAs(entry, known));
+  });
+  return { ...list, mailboxes };
+}
+
+function knownAs(entry: MailboxEntry, known: KnownEntry): MailboxEntry {
+  const before = known(entry.id);
+  if (!before) return entry;
+  if (isSameEntry(before, entry)) return before;
+  // The same names, not another text that reads the same.
+  const { id, email } = before;
+  return { ...entry, id, email: entry.email === email ? email : entry.email };
+}

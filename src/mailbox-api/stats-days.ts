@@ -1,0 +1,79 @@
+// How many days of statistics the API gives, where that is fewer than were asked for.
+import type { Result } from '../http/failure.ts';
+import { dayMs } from '../model/time.ts';
+import type { Clock } from '../world.ts';
+
+/** How many days are asked for where the API refuses more; the last one is what the document says is usual. */
+const fewerDays: readonly number[] = [14, 7];
+/** All days are asked for again after this. */
+const fewerForMs = dayMs;
+
+/** That the API gives fewer days of statistics than were asked for. */
+export interface StatsCut {
+  readonly asked: number;
+  readonly given: number;
+  /** How it refused more; null: it just left them out. */
+  readonly said: string | null;
+}
+
+/** What becomes of days that the API does not give. */
+export function cutText({ asked, given, said }: StatsCut): string {
+  const why = said === null ? '' : ` (${said})`;
+  return `the API gives ${given} instead of ${asked} days of statistics${why}: Warmwarden judges by these`;
+}
+
+export class StatsDays {
+  readonly #clock: Clock;
+  readonly #say: (cut: StatsCut) => void;
+  /** Until when no more days than these are asked for, milliseconds of the monotonic clock. */
+  #fewer: { readonly days: number; readonly until: number } | null = null;
+  #cut: StatsCut | null = null;
+
+  /** `say`: called when another number of days is left out than before. */
+  constructor(clock: Clock, say: (cut: StatsCut) => void) {
+    this.#clock = clock;
+    this.#say = say;
+  }
+
+  /** What the API was seen last to leave out; null: nothing. */
+  get cut(): StatsCut | null {
+    return this.#cut;
+  }
+
+  /**
+   * Asks for `days`. A 400 that goes away with fewer is about them, whatever it says (docs/faults.md T8): what was given then is asked for
+   * until the next day. `slot` comes before each further request.
+   */
+  async ask<Answer>(
+    days: number,
+    request: (days: number) => Promise<Result<Answer>>,
+    slot: () => Promise<void>,
+  ): Promise<Result<Answer>> {
+    if (this.#fewer && this.#fewer.until <= this.#clock.monotonic()) this.#fewer = null;
+    const first = Math.min(days, this.#fewer?.days ?? days);
+    const answer = await request(first);
+    if (answer.ok || answer.failure.status !== 400) return answer;
+    for (const fewer of fewerDays.filter((one) => one < first)) {
+      await slot();
+      const again = await request(fewer);
+      if (again.ok) {
+        this.#fewer = { days: fewer, until: this.#clock.monotonic() + fewerForMs };
+        this.#note({ asked: days, given: fewer, said: answer.failure.detail });
+        return again;
+      }
+      if (again.failure.status !== 400) return again;
+    }
+    return answer;
+  }
+
+  /** An answer says how many days it holds. */
+  holds(given: number, asked: number): void {
+    if (given < asked) this.#note({ asked, given, said: null });
+  }
+
+  #note(cut: StatsCut): void {
+    const isKnown = this.#cut?.given === cut.given && this.#cut.asked === cut.asked;
+    this.#cut = cut;
+    if (!isKnown) this.#say(cut);
+  }
+}
