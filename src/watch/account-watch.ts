@@ -149,13 +149,14 @@ export class AccountWatch {
     const { signal } = this.#stop;
     this.#health.publish();
     this.#running = Promise.all([
+      // The list comes before whatever else the lane would take.
+      this.#askFirstList(),
       this.pulse.keep('time', signal, async (turned) => {
         await this.#begin();
         await this.#keepTime(turned);
       }),
       this.pulse.keep('request', signal, (turned) => this.#lane.run(signal, turned)),
       this.pulse.keep('schedule', signal, (turned) => this.#keepCadence(turned)),
-      this.#askFirstList(),
     ]);
   }
 

@@ -146,6 +146,9 @@ describe('a mailbox that moves between accounts of one API', () => {
   it('keeps history, claim and alerts, there and back', async () => {
     await using it = await twoKeys();
     const { stage, burning } = it;
+    await stage.reload((config) => {
+      config.alerts.channels.push({ name: 'ops', type: 'slack', url: stage.receiver.slackUrl });
+    });
     await stage.run(20 * minuteMs);
     it.bounce(burning);
     burning.connectionError = 'the login failed';
@@ -153,6 +156,7 @@ describe('a mailbox that moves between accounts of one API', () => {
     expect([claimOf(stage, burning.email), it.modes()]).toEqual(['recovery', [recovery('m1', 'one')]]);
     expect(stage.notified('mailbox_disconnected')).toEqual(['firing']);
     const told = stage.receiver.slack().length;
+    expect(told).toBeGreaterThan(0);
     const { memory } = stage.mailbox(burning.email);
     const movedAt = stage.clock.now();
     it.hide('first', burning);
@@ -167,7 +171,9 @@ describe('a mailbox that moves between accounts of one API', () => {
     expect(it.modes()).toHaveLength(1);
     const disconnected = [...stage.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_disconnected');
     expect(disconnected.map(({ account, status }) => [account, status])).toEqual([['second', 'firing']]);
+    // People were notified of it already; a receiver that keeps alerts open gets its end, and the same under its new name.
     expect([stage.notified('mailbox_missing'), stage.receiver.slack().length]).toEqual([[], told]);
+    expect(stage.notified('mailbox_disconnected').toSorted()).toEqual(['firing', 'firing', 'resolved']);
     expect(stage.notified('guard_acted')).toEqual(['event']);
     await stage.restart();
     await stage.run(20 * minuteMs);
