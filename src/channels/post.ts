@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { ProxyError } from '../http/causes.ts';
+import { maxHeaderBytes } from '../http/exchange.ts';
 import { type WayOut, wayOutTo } from '../http/way-out.ts';
 import { directly, type Egress } from '../model/egress.ts';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
@@ -25,7 +26,7 @@ function senderTo(url: string, egress: Egress): Sender {
   const known = senders.get(key);
   if (known) return known;
   const way = wayOutTo(url, egress, false);
-  const made = { ...way, agent: new Agent({ allowH2: false, connect: way.connect }) };
+  const made = { ...way, agent: new Agent({ allowH2: false, connect: way.connect, maxHeaderSize: maxHeaderBytes }) };
   senders.set(key, made);
   return made;
 }

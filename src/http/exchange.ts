@@ -19,6 +19,8 @@ const errorCaps: Caps = { wireBytes: 64 * 1024, decodedBytes: 64 * 1024 };
 /** A longer Retry-After is cut: we must come back (docs/faults.md H11). */
 const longestStopMs = 15 * minuteMs;
 const maxConnections = 16;
+/** Of an answer. Gateways add cookies and traces to it. */
+export const maxHeaderBytes = 64 * 1024;
 /** Of all answers of this process, from their first byte until they have been read. */
 export const heldAnswers = new HeldAnswers(64 * 1024 * 1024);
 /** Of bodies up to this, several may be read in one turn of the event loop. */
@@ -81,7 +83,7 @@ export function createAgent(to: AgentTarget | null = null): Agent {
   const way = to && 'url' in to ? wayOutTo(to.url, to.egress) : null;
   const socket = to && 'socketPath' in to ? { socketPath: to.socketPath } : {};
   const connect = way?.connect ?? { timeout: connectDeadlineMs, ...socket };
-  const agent = new Agent({ connections: maxConnections, connect });
+  const agent = new Agent({ connections: maxConnections, connect, maxHeaderSize: maxHeaderBytes });
   const load = noLoad(way);
   agent.on('connect', () => {
     load.connections += 1;

@@ -21,7 +21,7 @@ export interface Failure {
   readonly status: number | null;
   /** What happened, in a sentence; never holds a key. */
   readonly detail: string;
-  /** With throttled: how long the API wants to be left alone; null when it did not say. */
+  /** With 429 and 503: how long the API wants to be left alone; null when it did not say. */
   readonly retryAfterMs: number | null;
 }
 
@@ -107,7 +107,7 @@ export function classify(answer: RawAnswer, retryAfterMs: number | null, redacto
   const redirect = status >= 300 && status < 400 ? ` to ${quote(target)}` : '';
   const detail = said === '' ? `HTTP ${status}${redirect} without a text` : `HTTP ${status}${redirect}: ${said}`;
   const kind = kindOf(status, error !== null);
-  return { kind, status, detail, retryAfterMs: kind === 'throttled' ? retryAfterMs : null };
+  return { kind, status, detail, retryAfterMs: status === 429 || status === 503 ? retryAfterMs : null };
 }
 
 function kindOf(status: number, json: boolean): FailureKind {

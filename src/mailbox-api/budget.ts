@@ -180,8 +180,8 @@ export class Budget {
   }
 
   /** No answer came, or a 5xx: after several in a row the whole account pauses for a moment (docs/faults.md H13). */
-  failed(now: number, random: () => number): void {
-    const pauseMs = this.#restraint.failed(random);
+  failed(now: number, random: () => number, askedMs?: number): void {
+    const pauseMs = this.#restraint.failed(random, askedMs);
     if (pauseMs > 0) this.#stoppedUntil = Math.max(this.#stoppedUntil, now + pauseMs);
   }
 

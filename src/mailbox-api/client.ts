@@ -363,7 +363,9 @@ export class MailboxApi {
     else if (result.failure.kind === 'throttled') {
       this.budget.throttled(result.failure.retryAfterMs, now, random);
       this.onThrottled();
-    } else if (!this.#stopping.signal.aborted) this.budget.failed(now, random);
+    } else if (!this.#stopping.signal.aborted) {
+      this.budget.failed(now, random, result.failure.retryAfterMs ?? undefined);
+    }
   }
 
   #noteLimits(headers: AnswerHeaders, { startedAt, now }: { readonly startedAt: number | null; readonly now: number }) {

@@ -8,6 +8,8 @@ const leastShare = 0.25;
 const shrunkForMs = 15 * 60_000;
 /** So many answers in a row that never came, or were a 5xx, are no longer one mailbox's bad luck. */
 const failuresUntilPause = 5;
+/** Where they say for how long, so many are about more than one route. */
+const failuresUntilObeyed = 2;
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
 
@@ -54,9 +56,13 @@ export class Restraint {
     this.#failures = 0;
   }
 
-  /** No answer, or a 5xx; the pause in milliseconds that the whole account makes, 0 while it may be chance. */
-  failed(random: () => number): number {
+  /**
+   * No answer, or a 5xx; the pause in milliseconds that the whole account makes, 0 while it may be chance. `askedMs`: how long the API
+   * wants to be left alone; 0: it did not say.
+   */
+  failed(random: () => number, askedMs = 0): number {
     this.#failures += 1;
+    if (askedMs > 0 && this.#failures >= failuresUntilObeyed) return askedMs;
     if (this.#failures < failuresUntilPause) return 0;
     const doublings = Math.min(this.#failures - failuresUntilPause, 10);
     return random() * Math.min(longestPauseMs, firstPauseMs * 2 ** doublings);

@@ -44,6 +44,8 @@ const closeGraceMs = 1_000;
 /** A request that trickles in is cut after these: slow clients must not collect. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
+/** An idle connection is kept for longer than balancers keep theirs (60 s): they must not send into one that is being closed. */
+const keepAliveMs = 75_000;
 /** Node.js looks for such requests this often, every 30 s by itself. */
 const lookForSlowEveryMs = 5_000;
 const tlsOptions = { minVersion: 'TLSv1.2', handshakeTimeout: headersTimeoutMs } as const;
@@ -87,6 +89,7 @@ function serverFor(fetch: Fetch, tls: TlsFiles | null): Server | TlsServer {
   const limits = {
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: lookForSlowEveryMs,
   };
   // A probe in HTTP/1.0 names no host.

@@ -39,13 +39,13 @@ export class Retries {
     this.#askUnrecorded();
   }
 
-  failed(poll: Poll, { kind }: Failure): void {
+  failed(poll: Poll, { kind, retryAfterMs }: Failure): void {
     if (kind === 'missing' && poll.mailboxId !== null) {
       // Whether the mailbox is gone, the list shows.
       this.#queue.run('mailboxes', this.#world.clock.monotonic());
       return;
     }
-    if (kind !== 'refused') this.#again(poll);
+    if (kind !== 'refused') this.#again(poll, retryAfterMs ?? 0);
   }
 
   /** The answer came and could not be recorded: until it is, nothing is decided on it. */
@@ -64,7 +64,8 @@ export class Retries {
     this.#unrecorded.clear();
   }
 
-  #again(poll: Poll): void {
+  /** `leastMs`: the API wants to be left alone for so long. */
+  #again(poll: Poll, leastMs = 0): void {
     const { clock, random } = this.#world;
     const now = clock.monotonic();
     const key = pollKey(poll);
@@ -72,6 +73,6 @@ export class Retries {
     this.#failures.set(key, failures);
     const longestMs = rareRoutes.has(poll.route) ? rareRetryCapMs : retryCapMs;
     const cap = Math.min(retryBaseMs * 2 ** Math.min(failures, 20), longestMs);
-    this.#queue.retry(poll, now + secondMs + random() * cap);
+    this.#queue.retry(poll, now + Math.max(leastMs, secondMs) + random() * cap);
   }
 }

@@ -119,8 +119,9 @@ test('without a Date header a Retry-After date is measured against our own clock
   expect(failure.retryAfterMs).toBe(45_000);
 });
 
-test('a Retry-After beside another status is not obeyed', async () => {
-  expect((await failureOf(answer(503, {}, { 'retry-after': '30' }))).retryAfterMs).toBeNull();
+test('a Retry-After beside 503 is obeyed, beside another status it is not', async () => {
+  expect((await failureOf(answer(503, {}, { 'retry-after': '30' }))).retryAfterMs).toBe(30_000);
+  expect((await failureOf(answer(500, {}, { 'retry-after': '30' }))).retryAfterMs).toBeNull();
 });
 
 test('a 429 stops the budget of the account until Retry-After', async () => {
