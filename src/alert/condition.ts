@@ -127,6 +127,11 @@ export function accountSubject(rule: AlertRule, account: string): Subject {
   return { rule, account, mailboxId: null, email: null, object: null };
 }
 
+/** guard_blind of an account whose counts cannot be believed: it stands for the alerts of its mailboxes. */
+export function missingCountsSubject(account: string): Subject {
+  return { ...accountSubject('guard_blind', account), object: 'counts' };
+}
+
 /** A rule's identity for one mailbox. */
 export function subjectOf(rule: AlertRule, mailbox: MailboxState): Subject {
   return { rule, account: mailbox.account, mailboxId: mailbox.id, email: mailbox.email, object: null };

@@ -1,8 +1,10 @@
-// What is not announced because its cause is: an API that does not answer, over the old data of its mailboxes. Nothing else.
+// What is not announced because its cause is: an API that does not answer, over the old data of its mailboxes; counts that are missing all
+// over an account, over those of its mailboxes. Nothing else.
 
 import { type Alert, type AlertRule, fingerprintOf } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
-import { accountSubject } from './condition.ts';
+import { lacksCounts, type Reason } from '../model/verdict.ts';
+import { accountSubject, missingCountsSubject } from './condition.ts';
 
 /** While one of these fires for an account... */
 const parents: readonly AlertRule[] = ['api_down', 'key_rejected'];
@@ -12,6 +14,13 @@ const children: readonly AlertRule[] = ['stale_data', 'measurement_stale', 'mail
 /** Whether an outage of the account, that is over or will be at `until`, explains the alert at `now`. */
 export function isExplained(alert: Alert, until: EpochMs, now: EpochMs): boolean {
   return children.includes(alert.rule) && now < until;
+}
+
+/** Whether the alert of a whole account stands for this one of a mailbox: their counts are missing together. */
+export function isStoodFor(alert: Alert, current: (fingerprint: string) => Alert | undefined): boolean {
+  const { rule, account, mailboxId, facts } = alert;
+  if (rule !== 'guard_blind' || mailboxId === null || !lacksCounts(facts.numbers['reason'] as Reason)) return false;
+  return current(fingerprintOf(missingCountsSubject(account)))?.status === 'firing';
 }
 
 /** Whether an outage fires for the account. `current`: the alert of a fingerprint, if any. */

@@ -41,7 +41,7 @@ export function conditionsAfter(
     case 'stats':
     case 'warmup':
       return [
-        guardBlind(mailbox, context),
+        guardBlind(answered, mailbox, context),
         bounceOverLimit(mailbox, context),
         bounceNearLimit(mailbox, context),
         bounceBurst(mailbox, context),

@@ -3,7 +3,7 @@
 
 import type { GuardMemory } from '../model/guard-memory.ts';
 import type { Policy } from '../model/policy.ts';
-import type { EpochMs } from '../model/time.ts';
+import { addDays, type EpochMs, isWeekend, utcDate } from '../model/time.ts';
 import { isContested, recentInterventions, type Sight } from './memory.ts';
 import type { Situation } from './verdict.ts';
 
@@ -12,6 +12,29 @@ export interface Look extends Sight {
   /** When the statistics were read. */
   readonly statsAt: EpochMs;
   readonly weekdaysOnly: boolean;
+  /** null, or absent: the API does not say. */
+  readonly warmupDay?: number | null;
+}
+
+/** So many sending days of a warm-up may pass without an email. */
+const firstSendingDays = 3;
+
+/** Whether the first sending days are over, of the warm-up and since it was resumed. Where its day is not known, Warmwarden's own first look counts. */
+function expectsEmails({ firstSeenAt, evidence }: GuardMemory, look: Look): boolean {
+  if (look.run !== 'running') return false;
+  const today = utcDate(look.now);
+  const { warmupDay = null } = look;
+  const began = warmupDay === null ? utcDate(firstSeenAt) : addDays(today, 1 - Math.max(1, Math.floor(warmupDay)));
+  const resumed = evidence?.before === null ? evidence.from : began;
+  let over = 0;
+  for (
+    let date = addDays(today, -1);
+    date >= began && date >= resumed && over < firstSendingDays;
+    date = addDays(date, -1)
+  ) {
+    if (!(look.weekdaysOnly && isWeekend(date))) over += 1;
+  }
+  return over >= firstSendingDays;
 }
 
 /** The memory is the one after the look (afterSight, firstSight). */
@@ -31,5 +54,7 @@ export function situationOf(policy: Policy, memory: GuardMemory, look: Look, fir
     firstSight,
     claim: memory.claim,
     contested: isContested(memory, look.now),
+    expectsEmails: expectsEmails(memory, look),
+    apiAheadMs: look.apiAheadMs ?? 0,
   };
 }

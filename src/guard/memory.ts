@@ -14,7 +14,7 @@ import {
   type RunState,
   type Verdict,
 } from '../model/verdict.ts';
-import { countsOf, newestToday, pool, readDays } from './rows.ts';
+import { countsOf, type Days, newestToday, pool, readDays } from './rows.ts';
 import { evidenceWindow, isBreach } from './window.ts';
 
 /** What a look at the mailbox shows. */
@@ -25,13 +25,20 @@ export interface Sight {
   readonly word?: string | null;
   readonly rows: readonly StatsRow[] | null;
   readonly now: EpochMs;
+  /** How far the API's clock is ahead of ours. Absent: not at all. */
+  readonly apiAheadMs?: number;
 }
 
-const today = ({ rows, now }: Pick<Sight, 'rows' | 'now'>) => newestToday(rows, now);
+function daysIn({ rows, now, apiAheadMs = 0 }: Sight): Days {
+  return readDays(rows ?? [], now + apiAheadMs);
+}
+
+const today = ({ rows, now, apiAheadMs = 0 }: Pick<Sight, 'rows' | 'now' | 'apiAheadMs'>) =>
+  newestToday(rows, now + apiAheadMs);
 
 /** Evidence that begins at this moment: on its first day only what comes on top of the counts of now. */
 function fromNow(sight: Sight): EvidenceStart {
-  const days = readDays(sight.rows ?? [], sight.now);
+  const days = daysIn(sight);
   const from = days.anchor ?? utcDate(sight.now);
   return { from, before: countsOf(days, from) };
 }
@@ -46,7 +53,7 @@ function fromNextFullDay(sight: Sight): EvidenceStart {
  * it begins now, and what the window's last days say by themselves is remembered.
  */
 function firstEvidence(policy: Policy, sight: Sight): Pick<GuardMemory, 'evidence' | 'foundBreachAt'> {
-  const days = readDays(sight.rows ?? [], sight.now);
+  const days = daysIn(sight);
   const { anchor } = days;
   if (anchor === null || !isWarmupMode(sight.mode)) return { evidence: null, foundBreachAt: null };
   const from = addDays(anchor, 1 - policy.windowDays);
@@ -158,10 +165,10 @@ function restartByOthers(
 }
 
 /** Whether what counts is a breach of the mode until now. */
-function isCountedBreach(policy: Policy, { mode, evidence }: GuardMemory, { rows, now }: Sight): boolean {
+function isCountedBreach(policy: Policy, { mode, evidence }: GuardMemory, sight: Sight): boolean {
   if (!isWarmupMode(mode)) return false;
   const limitPpm = policy.limitsPpm[mode];
-  const window = evidenceWindow(readDays(rows ?? [], now), policy, limitPpm, evidence);
+  const window = evidenceWindow(daysIn(sight), policy, limitPpm, evidence);
   return window !== null && isBreach(window, limitPpm, policy.minBounces);
 }
 

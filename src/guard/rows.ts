@@ -14,11 +14,15 @@ export interface Day {
   readonly date: IsoDate;
   readonly sent: number | null;
   readonly bounced: number | null;
+  readonly delivered?: number | null;
+  readonly bounceRatePercent?: number | null;
 }
 
 export interface Days {
   /** Each date once, the oldest first. */
   readonly days: readonly Day[];
+  /** Where two rows of a date differ: the one with the most bounces of those that do not count. */
+  readonly others: ReadonlyMap<IsoDate, Day>;
   /** The counts of each day could be read. */
   readonly areReadable: boolean;
   /** The newest date that is not in the future: the end of every window. null without rows. */
@@ -30,6 +34,7 @@ export interface Days {
 }
 
 const noMail: Counts = { sent: 0, bounced: 0 };
+const noOthers: ReadonlyMap<IsoDate, Day> = new Map();
 
 function isCount(value: number | null): value is number {
   return value !== null && Number.isSafeInteger(value) && value >= 0;
@@ -89,7 +94,7 @@ function daysUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
     const warning = rateWarning(row);
     if (warning) warnings.push(warning);
   }
-  return { ...withEnds(rows), areReadable: true, undated: false, warnings: orNone(warnings) };
+  return { ...withEnds(rows), others: noOthers, areReadable: true, undated: false, warnings: orNone(warnings) };
 }
 
 /**
@@ -111,6 +116,7 @@ export function areCounted(
 
 function settledUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
   const byDate = new Map<IsoDate, Day>();
+  const others = new Map<IsoDate, Day>();
   const warnings = new Set<string>();
   let undated = false;
   for (const row of rows) {
@@ -130,10 +136,20 @@ function settledUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
     if (earlier && !hasSameCounts(earlier, day)) {
       warnings.add(`${date}: two rows differ; Warmwarden uses the one with more emails`);
     }
-    byDate.set(date, earlier ? settleDouble(earlier, day) : day);
+    const settled = earlier ? settleDouble(earlier, day) : day;
+    if (earlier && isCounted(settled)) keepOther(others, settled === day ? earlier : day);
+    byDate.set(date, settled);
   }
   const days = [...byDate.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
-  return { ...withEnds(days), areReadable: days.every(isCounted), undated, warnings: [...warnings].sort() };
+  return { ...withEnds(days), others, areReadable: days.every(isCounted), undated, warnings: [...warnings].sort() };
+}
+
+function keepOther(others: Map<IsoDate, Day>, day: Day): void {
+  if (!isCounted(day)) return;
+  const known = others.get(day.date);
+  if (!known || !isCounted(known)) others.set(day.date, day);
+  else if (day.bounced > known.bounced || (day.bounced === known.bounced && day.sent < known.sent))
+    others.set(day.date, day);
 }
 
 /** Two rows that cannot be read do not differ. */

@@ -20,7 +20,6 @@ export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   if (verdict.action === 'hold') {
     return verdict.reason === 'first_sight' || verdict.reason === 'circuit_breaker' ? 'held' : 'not_judged';
   }
-  if (hasLostStatistics(mailbox)) return 'not_judged';
   if (verdict.action !== 'none') return stateAfter(verdict.action, mailbox);
   if (isOverLimit(verdict)) return 'over_limit';
   if (mailbox.memory?.claim?.kind === 'recovery') return 'recovering';
@@ -31,11 +30,6 @@ export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
 /** The state that the last verdict by itself gives, whatever was read, claimed or confirmed since. */
 export function stateByVerdict(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   return guardStateOf({ ...mailbox, memory: null, stats: null }, nearLimitPpm);
-}
-
-/** It was judged on some before: then no rows say nothing about its bounces. A new mailbox has none yet. */
-function hasLostStatistics({ verdict, memory }: Judged): boolean {
-  return verdict?.answer.reason === 'no_data' && memory !== null && memory.answersJudged > 0;
 }
 
 /** While an action is wanted, and from its confirmation until the next answer is judged. */

@@ -1,9 +1,12 @@
 // The verdict: a pure function of policy, memory, rows and now. docs/guard.md.
 import type { StatsRow } from '../model/answers.ts';
-import { isWarmupMode, type Policy, type WarmupMode } from '../model/policy.ts';
+import { isUsuallyQuiet } from '../model/daily-counts.ts';
+import type { LostCounts } from '../model/guard-memory.ts';
+import { isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, isWeekend, utcDate } from '../model/time.ts';
 import {
   type Claim,
+  type Doubt,
   type EvidenceStart,
   isBlind,
   type Reason,
@@ -13,10 +16,11 @@ import {
   type VerdictAction,
 } from '../model/verdict.ts';
 import { type Burst, burstIn } from './burst.ts';
+import { contradictionIn, type Finding } from './contradictions.ts';
 import { isRestoreDue, restoreProgress } from './restore.ts';
-import { type Days, isInvalid, pool, readDays, sendingDaysAfter } from './rows.ts';
+import { type Days, isCounted, isInvalid, pool, readDays, sendingDaysAfter } from './rows.ts';
 import { leftLately } from './run-state.ts';
-import { type EvidenceWindow, evidenceWindow } from './window.ts';
+import { daysInclusive, type EvidenceWindow, evidenceWindow, isBreach } from './window.ts';
 
 /** All that a verdict rests on. */
 export interface Situation {
@@ -41,6 +45,12 @@ export interface Situation {
   readonly claim: Claim | null;
   /** Others took back what we changed, twice within a day: nothing is done against them. */
   readonly contested: boolean;
+  /** Its first days are over, so that no email on any day is no answer. */
+  readonly expectsEmails?: boolean;
+  /** What was read before and is missing now; null, or absent: nothing. */
+  readonly lost?: LostCounts | null;
+  /** How far the API's clock is ahead of ours: its rows may be so much later. Absent: not at all. */
+  readonly apiAheadMs?: number;
 }
 
 /** What one step of the order says; null passes on to the next. */
@@ -48,8 +58,9 @@ interface Ruling {
   readonly action: VerdictAction;
   readonly reason: Reason;
   readonly wanted?: VerdictAction;
-  /** It rests on the counts with which the mailbox was found, or on a burst, and not on the evidence window. */
-  readonly restsOn?: 'found' | 'burst';
+  /** It rests on the counts with which the mailbox was found, on a burst, or on days that lost theirs, and not on the evidence window. */
+  readonly restsOn?: 'found' | 'burst' | 'lost';
+  readonly doubt?: Doubt;
 }
 
 type EmergencyCounts = NonNullable<Verdict['emergency']>;
@@ -58,7 +69,7 @@ type EmergencyCounts = NonNullable<Verdict['emergency']>;
 export function judge(configured: Policy, situation: Situation): Verdict {
   const foundUntil = foundUntilOf(configured, situation);
   const policy = foundUntil === null ? configured : { ...configured, minBounces: 1 };
-  const days = readDays(situation.rows ?? [], situation.now);
+  const days = readDays(situation.rows ?? [], situation.now + (situation.apiAheadMs ?? 0));
   const limitPpm = isWarmupMode(situation.mode) ? policy.limitsPpm[situation.mode] : null;
   const window = evidenceWindow(days, policy, limitPpm, situation.evidence);
   const emergency = emergencyIn(days, policy, situation.emergencyEvidence);
@@ -68,12 +79,16 @@ export function judge(configured: Policy, situation: Situation): Verdict {
   const restore = inRecovery ? restoreProgress(days, policy, { claim, evidenceFrom, now }) : null;
   const found = foundUntil === null ? null : foundWindow(days, policy);
   const burst = limitPpm === null ? null : burstIn(days, limitPpm, situation.evidence);
-  const ruling = rule({ policy, situation, days, window, found, burst, emergency, restore });
+  const doubt = contradictionIn(days, utcDate(situation.now), (read) =>
+    findingIn(read, { policy, situation, limitPpm }),
+  );
+  const ruling = rule({ policy, situation, days, window, found, burst, emergency, restore, doubt });
   const { action, reason, wanted = action } = withHolds(ruling, situation);
   const restsOn = reason === 'unknown_status' || reason === 'contested' ? undefined : ruling.restsOn;
   const isFoundSo = restsOn === 'found';
   const asBurst = burst && days.anchor !== null ? { ...burst, to: days.anchor } : null;
-  const shown = isFoundSo ? found : restsOn === 'burst' ? asBurst : window;
+  const lost = restsOn === 'lost' && situation.lost ? withCounts(days, situation.lost) : null;
+  const shown = isFoundSo ? found : restsOn === 'burst' ? asBurst : (lost ?? window);
   const left = window && limitPpm !== null ? bouncesLeft(window, limitPpm, policy.minBounces) : null;
   return {
     action,
@@ -91,6 +106,7 @@ export function judge(configured: Policy, situation: Situation): Verdict {
     burst,
     bouncesUntilBreach: restsOn === 'burst' ? 0 : isFoundSo ? (left ?? 1) : left,
     ...(isFoundSo ? { foundUntil } : {}),
+    ...(ruling.doubt && { doubt: ruling.doubt }),
     restore,
     dataAgeMs: Math.max(0, situation.now - situation.statsAt),
     warnings: days.warnings,
@@ -121,6 +137,7 @@ interface Findings {
   readonly burst: Burst | null;
   readonly emergency: EmergencyCounts | null;
   readonly restore: RestoreProgress | null;
+  readonly doubt: Doubt | null;
 }
 
 function rule(findings: Findings): Ruling {
@@ -146,12 +163,20 @@ function againstWord(findings: Findings, asSaid: Ruling): Ruling {
   return { ...counted, action: 'hold', reason: 'word_against_counts', wanted };
 }
 
-function ruleOnCounts({ policy, situation, days, window, found, burst, emergency, restore }: Findings): Ruling {
+function ruleOnCounts({ policy, situation, days, window, found, burst, emergency, restore, doubt }: Findings): Ruling {
   if (situation.rows === null) return { action: 'hold', reason: 'bad_payload' };
+  const { lost, expectsEmails } = situation;
+  if (lost) {
+    const missing = { action: 'hold', reason: 'missing_counts', restsOn: 'lost' } as const;
+    return { ...missing, doubt: { by: 'earlier_answer', ...lost } };
+  }
+  const isEmpty = days.days.every(({ sent, bounced }) => sent === 0 && bounced === 0);
+  if (isEmpty && expectsEmails && !days.undated) return { action: 'hold', reason: 'missing_counts' };
   if (days.anchor === null || window === null) {
     return days.undated ? { action: 'hold', reason: 'invalid_row' } : { action: 'none', reason: 'no_data' };
   }
-  if (isStale(days.anchor, policy, situation)) return { action: 'hold', reason: 'stale_data' };
+  if (isStale(days, days.anchor, policy, situation)) return { action: 'hold', reason: 'stale_data' };
+  if (doubt) return { action: 'hold', reason: 'contradicting_counts', doubt };
   if (emergency) return { action: 'pause', reason: 'emergency' };
   if (!isWarmupMode(situation.mode)) return { action: 'hold', reason: 'unknown_mode' };
   if (days.undated || hasInvalid(days, addDays(days.anchor, 1 - policy.windowDays), days.anchor)) {
@@ -220,11 +245,13 @@ function withHolds(ruling: Ruling, situation: Situation): Ruling {
   return { action: 'hold', reason: 'unknown_status', wanted: ruling.wanted ?? ruling.action };
 }
 
-function isStale(newest: IsoDate, policy: Policy, situation: Situation): boolean {
+function isStale({ days }: Days, newest: IsoDate, policy: Policy, situation: Situation): boolean {
   const today = utcDate(situation.now);
+  if (newest >= today) return false;
+  const known = days.map((day) => (isCounted(day) ? day : { date: day.date, sent: null }));
   let sendingDays = 0;
   for (let date = addDays(newest, 1); date <= today; date = addDays(date, 1)) {
-    if (!(situation.weekdaysOnly && isWeekend(date))) sendingDays += 1;
+    if (!(situation.weekdaysOnly && isWeekend(date)) && !isUsuallyQuiet(date, known)) sendingDays += 1;
     if (sendingDays > policy.staleAfterDays) return true;
   }
   return false;
@@ -249,6 +276,23 @@ function emergencyIn(days: Days, policy: Policy, evidence: EvidenceStart | null)
     return fires ? { sent, bounced, from } : null;
   }
   return null;
+}
+
+/** What the counts of some days lead to. */
+function findingIn(
+  days: Days,
+  { policy, situation, limitPpm }: Pick<Findings, 'policy' | 'situation'> & { readonly limitPpm: Ppm | null },
+): Finding | null {
+  const window = evidenceWindow(days, policy, limitPpm, situation.evidence);
+  if (!window) return null;
+  const { sent, bounced, from, to } = window;
+  const isEmergency = emergencyIn(days, policy, situation.emergencyEvidence) !== null;
+  const breaches = limitPpm !== null && isBreach(window, limitPpm, policy.minBounces);
+  return { grade: isEmergency ? 2 : breaches ? 1 : 0, sent, bounced, from, to };
+}
+
+function withCounts(days: Days, { from, to }: LostCounts) {
+  return { ...pool(days, { from, to }, null), from, to, days: daysInclusive(from, to) };
 }
 
 /** null where more bounces than emails would be needed: such counts are implausible, no breach. */

@@ -1,6 +1,6 @@
 // A stats answer as one row a calendar day, and sums over it that are null as soon as one part is unknown.
 import type { StatsAnswer, StatsRow } from './answers.ts';
-import { addDays, type EpochMs, type IsoDate, isIsoDate, utcDate } from './time.ts';
+import { addDays, dayOf, type EpochMs, type IsoDate, isIsoDate, isWeekend, utcDate } from './time.ts';
 
 export interface DailyRow extends StatsRow {
   readonly date: IsoDate;
@@ -97,4 +97,33 @@ export function inboxRatio(rows: readonly DailyRow[]): number | null {
   const delivered = sumOf(rows, 'delivered');
   const inbox = inboxCount(rows);
   return delivered === null || delivered === 0 || inbox === null ? null : inbox / delivered;
+}
+
+/** A weekday is known by so many weeks before. */
+const patternWeeks = 4;
+
+/**
+ * Whether the days known so far explain that a later date has no email: none of that weekday in the last four weeks has one, or it is at a
+ * weekend and no weekend has one. A day without a row is a day without emails; a count that cannot be read may be any. Days without any email
+ * explain nothing.
+ */
+export function isUsuallyQuiet(
+  date: IsoDate,
+  known: readonly { readonly date: IsoDate | null; readonly sent: number | null }[],
+): boolean {
+  const day = dayOf(date);
+  let [oldest, newest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [sends, weekendsAreQuiet] = [false, true];
+  for (const row of known) {
+    if (row.date === null || row.date >= date) continue;
+    const before = dayOf(row.date);
+    [oldest, newest] = [Math.min(oldest, before), Math.max(newest, before)];
+    if (row.sent === 0) continue;
+    sends = true;
+    if (isWeekend(row.date)) weekendsAreQuiet = false;
+    if ((day - before) % 7 === 0 && day - before <= patternWeeks * 7) return false;
+  }
+  const weeks = Math.ceil((day - newest) / 7);
+  const isKnown = weeks <= patternWeeks && day - weeks * 7 >= oldest;
+  return sends && (isKnown || (isWeekend(date) && weekendsAreQuiet));
 }

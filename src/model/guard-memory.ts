@@ -17,6 +17,14 @@ export function mayStillCome({ at }: Pick<UnseenPost, 'at'>, now: EpochMs): bool
   return now - at <= dayMs;
 }
 
+/** Emails that were read of some days, and that the API no longer shows: half of them or more. */
+export interface LostCounts {
+  readonly from: IsoDate;
+  readonly to: IsoDate;
+  /** As it was read before. */
+  readonly sent: number;
+}
+
 /** What the guard remembers of a mailbox; survives restarts. */
 export interface GuardMemory {
   readonly firstSeenAt: EpochMs;
@@ -46,6 +54,8 @@ export interface GuardMemory {
   readonly formerIds?: readonly string[];
   /** What it was allowed to send on its last days. Absent in what an earlier version stored. */
   readonly limits?: RecentLimits;
+  /** Absent: nothing is lost. */
+  readonly lost?: LostCounts;
   /** POSTs that a process which ended left behind, and whose change was not to be seen then. Absent: none. */
   readonly unseenPosts?: readonly UnseenPost[];
 }

@@ -150,6 +150,12 @@ export interface ApiHealth {
   readonly clockAheadMs: number | 'not_told' | null;
 }
 
+/** How far the API's clock is ahead of ours; 0 when it is not, or nobody knows. */
+export function aheadMs(account: Pick<AccountState, 'apiHealth'> | undefined): number {
+  const ahead = account?.apiHealth.clockAheadMs;
+  return typeof ahead === 'number' ? Math.max(0, -ahead) : 0;
+}
+
 /** That no mailbox list could be read, or that what mailboxes are judged by could be read of none, whatever else the API answers. */
 export interface ReadFailure {
   readonly since: EpochMs;

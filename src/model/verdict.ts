@@ -20,6 +20,8 @@ export const reasons = [
   'unknown_status',
   'invalid_row',
   'implausible_counts',
+  'contradicting_counts',
+  'missing_counts',
   'no_evidence',
   'word_against_counts',
   'bounce_rate_over_limit',
@@ -38,13 +40,35 @@ const blindReasons: readonly Reason[] = [
   'unknown_status',
   'invalid_row',
   'implausible_counts',
+  'contradicting_counts',
+  'missing_counts',
   'no_evidence',
   'word_against_counts',
 ];
 
+/** Those of counts that are missing, or contradict each other. */
+const countReasons: readonly Reason[] = ['contradicting_counts', 'missing_counts'];
+
+export function lacksCounts(reason: Reason): boolean {
+  return countReasons.includes(reason);
+}
+
 export function isBlind(reason: Reason): boolean {
   return blindReasons.includes(reason);
 }
+
+/** Counts that contradict those that a verdict rests on. */
+export type Doubt =
+  | {
+      /** What the rows say elsewhere of the same days. */
+      readonly by: 'second_row' | 'bounce_rate' | 'delivered';
+      readonly sent: number;
+      readonly bounced: number;
+      readonly from: IsoDate;
+      readonly to: IsoDate;
+    }
+  /** What was read of these days before. */
+  | { readonly by: 'earlier_answer'; readonly sent: number; readonly from: IsoDate; readonly to: IsoDate };
 
 /** Whether the warm-up runs, as far as the status word and the counts tell. */
 export type RunState = 'running' | 'paused' | 'not_running' | 'unknown';
@@ -82,6 +106,8 @@ export interface Verdict {
    * until this moment one more bounce is a breach. Absent, or null, everywhere else.
    */
   readonly foundUntil?: EpochMs | null;
+  /** Why the counts are not believed: another reading of them. Absent, or null: they are. */
+  readonly doubt?: Doubt | null;
   /** In a recovery of ours: how far the way back is. null otherwise. */
   readonly restore: RestoreProgress | null;
   /** Age of the stats answer when it was judged, milliseconds. */

@@ -1,7 +1,7 @@
 // Turns recorded transitions, and what goes on for long, into deliveries once their groups have waited long enough.
 import { type EarlyStep, earlySteps } from '../alert/early-steps.ts';
 import { groupOf, MessageParts } from '../alert/grouping.ts';
-import { hasCause, isExplained } from '../alert/inhibition.ts';
+import { hasCause, isExplained, isStoodFor } from '../alert/inhibition.ts';
 import { joinedGroups } from '../alert/joined-groups.ts';
 import { mutes } from '../alert/matching.ts';
 import { type Notification, notificationsOf, type Routed, withRunbook } from '../alert/notifications.ts';
@@ -237,6 +237,7 @@ export class Collector {
     const silences = fleet.silences(now);
     return (alert) =>
       isExplained(alert, this.#explainedUntil.get(alert.account) ?? Number.NEGATIVE_INFINITY, now) ||
+      isStoodFor(alert, current) ||
       silences.some(({ match }) => mutes(match, alert));
   }
 

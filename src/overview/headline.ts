@@ -323,6 +323,8 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (startingOf(facts).length > 0) return `Wait a moment.${warnings}`;
   if (unguarded !== '') return unguarded.trimStart();
   if (warnings !== '') return `Nothing is urgent.${warnings}`;
+  if (firing.count() === 0 && counts.not_judged > 0)
+    return `Warmwarden cannot guard a mailbox that it does not judge: \`${facts.command} explain MAILBOX\` says why.`;
   return firing.count() > 0 ? 'Nothing is urgent. The alerts below can wait until morning.' : 'Nothing to do.';
 }
 

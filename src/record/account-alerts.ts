@@ -1,7 +1,7 @@
 // The alerts of one account: what answers, lists, outcomes and the passing of time do to them. Reads the picture; the
 // recorder commits what comes out.
 
-import type { Condition, MailboxContext } from '../alert/condition.ts';
+import { type Condition, type MailboxContext, missingCountsSubject, subjectOf } from '../alert/condition.ts';
 import { elapse, leave, step } from '../alert/engine.ts';
 import {
   accountConditions,
@@ -10,6 +10,7 @@ import {
   mailboxMissing,
   nameUnlisted,
 } from '../alert/rules/account-rules.ts';
+import { countsMissing } from '../alert/rules/bounce-rules.ts';
 import { guardHeld, heldSubject } from '../alert/rules/breaker-rule.ts';
 import { changedByOthersEvent, manyStoppedEvent } from '../alert/rules/changed-rule.ts';
 import { domainObject, ipObject } from '../alert/rules/finding-rules.ts';
@@ -39,6 +40,7 @@ import { type IdlePattern, idlePatterns } from '../model/mailbox-pattern.ts';
 import type { MeasuredRoute } from '../model/measurement.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
+import { lacksCounts } from '../model/verdict.ts';
 import { inTurns } from '../world.ts';
 import { asFound } from './first-findings.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
@@ -110,6 +112,7 @@ export class AccountAlerts {
     const newest = actions.at(-1);
     const conditions = [
       ...(route ? this.#newsOf(mailbox, conditionsAfter(route, mailbox, context)) : []),
+      ...(route === 'stats' ? this.#blindAccount(mailbox) : []),
       ...(route === 'stats' || route === 'warmup' ? this.#pooled.after(mailbox, judged, now) : []),
       ...(newest ? [this.#failed(newest, mailbox, context), ...this.#keyShown()] : []),
       ...(newest || !judged ? [] : this.#failedBefore(mailbox, context)),
@@ -125,6 +128,16 @@ export class AccountAlerts {
     const transitions = [...named, ...changes.transitions];
     if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
+  }
+
+  /** Looked at when a mailbox lacks its counts for the second time; time ends it. */
+  #blindAccount(mailbox: MailboxState): readonly Condition[] {
+    const { account } = this.#options;
+    const { reason } = mailbox.verdict?.answer ?? {};
+    if (!reason || !lacksCounts(reason) || this.#alert(fingerprintOf(missingCountsSubject(account)))) return [];
+    if (!this.#alert(fingerprintOf(subjectOf('guard_blind', mailbox)))) return [];
+    const all = [...this.#fleet.mailboxesOf(account)].map((one) => (one.id === mailbox.id ? mailbox : one));
+    return [countsMissing(account, all, false)];
   }
 
   #failed(action: Action, { verdict }: MailboxState, context: MailboxContext): Condition {
@@ -282,6 +295,8 @@ export class AccountAlerts {
       if (!isOld(mailbox, 'stats') && !isOld(mailbox, 'dns') && !isOld(mailbox, 'blacklist')) continue;
       conditions.push(...conditionsAfter('time', mailbox, this.#context(mailbox, policyFor(mailbox), now)));
     }
+    if (this.#alert(fingerprintOf(missingCountsSubject(account))))
+      conditions.push(countsMissing(account, this.#fleet.mailboxesOf(account), true));
     const pooled = this.#pooled.passed(now);
     conditions.push(...pooled.conditions);
     const changes = bothChanges(this.#step(conditions, now), pooled.ends);

@@ -1,5 +1,6 @@
 // An answer becomes what we believe of a mailbox, and that becomes a verdict. Pure.
 import { situationOf } from '../guard/judgement.ts';
+import { isAllLost, lostAfter } from '../guard/lost-counts.ts';
 import { afterJudgement, afterSight, firstSight } from '../guard/memory.ts';
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
 import { judge } from '../guard/verdict.ts';
@@ -10,10 +11,11 @@ import type {
   MailboxEntry,
   Observed,
   StatsAnswer,
+  StatsRow,
   WarmupAnswer,
 } from '../model/answers.ts';
 import { limitsAfter } from '../model/day-limits.ts';
-import type { GuardMemory } from '../model/guard-memory.ts';
+import type { GuardMemory, LostCounts } from '../model/guard-memory.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { none } from '../model/none.ts';
 import type { Policy } from '../model/policy.ts';
@@ -60,6 +62,12 @@ export interface JudgeOptions {
   readonly now: EpochMs;
   /** A new stats answer is judged, not the old one beside a new warm-up answer. */
   readonly freshStats: boolean;
+  /** The statistics that were believed before; null, or absent: there are none, or no new ones were read. */
+  readonly earlierRows?: readonly StatsRow[] | null;
+  /** How far the API's clock is ahead of ours. */
+  readonly apiAheadMs?: number;
+  /** Whether its account counts half of the emails that were read before, or fewer; asked only when the mailbox does. */
+  readonly accountHasShrunk?: (mailbox: MailboxState) => boolean;
 }
 
 /** The verdict on what is believed, and the memory after it; null until stats and warm-up were both read. */
@@ -69,16 +77,26 @@ export function judgeMailbox(
 ): { readonly verdict: Verdict; readonly memory: GuardMemory } | null {
   const { warmup, stats } = mailbox;
   if (!warmup || !stats) return null;
-  const { policy, words, now } = options;
+  const { policy, words, now, earlierRows = null, apiAheadMs = 0 } = options;
   const { rows } = stats.answer;
-  const { mode, status: word } = warmup.answer;
-  const sight = { mode, run: runStateOf(word, words, rows, now, mailbox.memory), word, rows, now };
-  const memory = mailbox.memory ? afterSight(policy, mailbox.memory, sight) : firstSight(policy, sight);
+  const { mode, status: word, config, warmupDay } = warmup.answer;
+  const sight = { mode, run: runStateOf(word, words, rows, now, mailbox.memory), word, rows, now, apiAheadMs };
+  const seen = mailbox.memory ? afterSight(policy, mailbox.memory, sight) : firstSight(policy, sight);
+  const memory = withLost(seen, lostAfter(earlierRows, { rows, lost: seen.lost }, now));
   const fresh = options.freshStats || mailbox.memory === null;
   const judged = memory.answersJudged + (fresh ? 1 : 0);
-  const look = { ...sight, statsAt: stats.at, weekdaysOnly: warmup.answer.config.weekdaysOnly === true };
-  const verdict = judge(policy, situationOf(policy, memory, look, judged < 2));
+  const first = { weekdaysOnly: config.weekdaysOnly === true, warmupDay: warmupDay ?? mailbox.entry.answer.warmupDay };
+  const found = situationOf(policy, memory, { ...sight, ...first, statsAt: stats.at }, judged < 2);
+  const { lost } = memory;
+  const isMissing = lost && rows && (isAllLost(rows, lost) || options.accountHasShrunk?.({ ...mailbox, memory }));
+  const verdict = judge(policy, isMissing ? { ...found, lost } : found);
   return { verdict, memory: withLimits(afterJudgement(memory, verdict, { fresh, rows, now }), mailbox, now) };
+}
+
+function withLost(memory: GuardMemory, lost: LostCounts | undefined): GuardMemory {
+  if (memory.lost === lost) return memory;
+  const { lost: _, ...others } = memory;
+  return lost ? { ...others, lost } : others;
 }
 
 /** The memory with the limits that the mailbox shows now. */

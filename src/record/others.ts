@@ -1,5 +1,6 @@
 // The mailboxes that share a domain or a provider with one: where they bounce too, the cause is likely shared. Pure.
 
+import type { Fleet } from '../fleet/fleet.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { Others } from '../wording/causes.ts';
@@ -30,4 +31,12 @@ function isOver({ verdict, memory }: MailboxState, now: EpochMs): boolean {
   if (wanted === 'recovery' || wanted === 'pause') return true;
   const claim = memory?.claim;
   return Boolean(claim && now - claim.since <= recentMs);
+}
+
+/** Running mailboxes of these accounts. */
+export function runningIn(accounts: readonly string[], fleet: Fleet): number {
+  let running = 0;
+  for (const account of accounts)
+    for (const { verdict } of fleet.mailboxesOf(account)) if (verdict?.answer.run === 'running') running += 1;
+  return running;
 }

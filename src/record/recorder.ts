@@ -1,11 +1,12 @@
 // Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time in a daemon.
 
 import { Unwritten } from '../commit/unwritten.ts';
+import { haveShrunk } from '../guard/lost-counts.ts';
 import { type Action, isGuardActionKind, type OpenAction, type Outcome } from '../model/action.ts';
 import { actionAfter } from '../model/action-transition.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { MailboxList, Observed } from '../model/answers.ts';
-import type { MailboxState } from '../model/mailbox.ts';
+import { aheadMs, type MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { BreakerMove, StoredBreaker, TickRecord } from '../store/records.ts';
@@ -15,7 +16,7 @@ import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { Lists } from './lists.ts';
 import type { Observation } from './observe.ts';
-import { othersOf } from './others.ts';
+import { othersOf, runningIn } from './others.ts';
 import { withDisplaced } from './persons.ts';
 import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
 import { type Grounds, Repeats } from './repeats.ts';
@@ -344,7 +345,7 @@ export class Recorder {
     mailboxId: string,
     { policy, now, answered }: { policy: Policy; now: EpochMs; answered: Observation['route'] | null },
   ): TickContext {
-    const { words, api, rules } = this.#options;
+    const { account, words, api, rules } = this.#options;
     return {
       policy,
       enforce: this.#enforces(mailboxId, policy, now),
@@ -352,22 +353,14 @@ export class Recorder {
       now,
       hasRead: (route) => route === answered || this.hasRead(mailboxId, route),
       breaker: this.#rooms.fleet.breaker(api),
-      running: () => this.#running(),
+      running: () => runningIn(this.#options.accountsOfApi(), this.#rooms.fleet),
       newId: () => actionId(now, this.#rooms.world.random()),
       others: (mailbox) => othersOf(mailbox, this.#rooms.fleet.mailboxes(), now),
       actionsOf: (mailbox) => this.#rooms.fleet.actionsOf(mailbox),
       timeZone: rules().timeZone,
+      apiAheadMs: aheadMs(this.#rooms.fleet.account(account)),
+      accountHasShrunk: (mailbox) => haveShrunk(this.#rooms.fleet.mailboxesOf(account), mailbox, now),
     };
-  }
-
-  /** Running mailboxes under the same base_url. */
-  #running(): number {
-    let running = 0;
-    for (const account of this.#options.accountsOfApi()) {
-      for (const { verdict } of this.#rooms.fleet.mailboxesOf(account))
-        if (verdict?.answer.run === 'running') running += 1;
-    }
-    return running;
   }
 
   /** Neither the configuration nor an emergency stop says to write nothing to the mailbox. */

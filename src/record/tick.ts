@@ -35,6 +35,10 @@ export interface TickContext {
   readonly newId: () => string;
   /** Those who share something with it; asked only when something is planned. */
   readonly others: (mailbox: MailboxState) => readonly Others[];
+  /** How far the API's clock is ahead of ours. */
+  readonly apiAheadMs?: number;
+  /** Whether its account counts half of the emails that were read before, or fewer; asked only when the mailbox does. */
+  readonly accountHasShrunk?: (mailbox: MailboxState) => boolean;
   /** The newest actions on the mailbox; asked only when one of them may come late. */
   readonly actionsOf: (mailbox: MailboxState) => readonly Action[];
   /** For the times in the causes: an IANA name. */
@@ -74,10 +78,11 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
   const seen = afterChanges(taken, changes);
   const settled = confirmed ? [confirmed] : (late?.actions ?? []);
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
-  const { policy, enforce, words, now, hasRead, newId } = context;
+  const { enforce, now, hasRead, newId } = context;
   const freshStats = observation.route === 'stats';
   const readable = judgeable && hasRead('stats') && hasRead('warmup');
-  const judgement = readable ? judgeMailbox(seen, { policy, words, now, freshStats }) : null;
+  const earlierRows = freshStats ? (before.stats?.answer.rows ?? null) : null;
+  const judgement = readable ? judgeMailbox(seen, { ...context, freshStats, earlierRows }) : null;
   if (!judgement) {
     const nothing = { verdict: null, decision: null, breaker: null };
     return { mailbox: seen, changes, actions: settled, confirmed, late, ...nothing };

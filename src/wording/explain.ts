@@ -11,7 +11,8 @@ import { counted, datesText, momentText, onDatesText, percentText, spanText, tim
 /** A verdict in sentences, for every reason. Plain text in English; dates and times in UTC. */
 export function explainVerdict(verdict: Verdict): string {
   const parts = [reasonText(verdict)];
-  if (verdict.warnings.length > 0) parts.push(`Unusual data: ${verdict.warnings.join('; ')}.`);
+  if (verdict.warnings.length > 0 && verdict.reason !== 'contradicting_counts')
+    parts.push(`Unusual data: ${verdict.warnings.join('; ')}.`);
   return parts.join(' ');
 }
 
@@ -41,6 +42,10 @@ function reasonText(verdict: Verdict): string {
       return 'A day in the last week has a missing, negative or malformed count, so the bounce rate cannot be trusted.';
     case 'implausible_counts':
       return `${countsText(verdict)} More emails bounced than were sent, so the counts cannot be trusted.`;
+    case 'contradicting_counts':
+      return contradictionText(verdict);
+    case 'missing_counts':
+      return missingText(verdict);
     case 'no_evidence':
       return 'The mailbox has sent on two days or more, but none of these emails count as evidence, so its bounces cannot be judged.';
     case 'word_against_counts':
@@ -148,6 +153,27 @@ function unknownStatusText(verdict: Verdict): string {
   };
   const rest = `${wanted[verdict.wanted]}the status of the warm-up is neither running nor paused, so Warmwarden changes nothing.`;
   return lead + capital(rest);
+}
+
+const readings = {
+  second_row: 'with the second row of a day',
+  bounce_rate: "by the API's own bounce rates",
+  delivered: 'by the emails that were delivered',
+} as const;
+
+function contradictionText(verdict: Verdict): string {
+  const { doubt } = verdict;
+  if (!doubt || doubt.by === 'earlier_answer') return countsText(verdict);
+  const other = `${counted(doubt.bounced, 'bounce')} in ${counted(doubt.sent, 'email')}`;
+  return `${countsPhrase(verdict)}, but ${readings[doubt.by]} it would be ${other}. One of the two is wrong.`;
+}
+
+function missingText({ doubt, windowTo, sent }: Verdict): string {
+  if (doubt?.by === 'earlier_answer')
+    return `The API counted ${counted(doubt.sent, 'email')} ${onDatesText(doubt.from, doubt.to)}, and now it shows ${sent === 0 ? 'none' : `only ${sent}`} of them, so the bounces are unknown.`;
+  return windowTo === null
+    ? 'The warm-up runs, but the API shows no daily statistics, so the bounce rate is unknown.'
+    : 'The warm-up runs, but the API counts no email on any day, so the bounce rate is unknown.';
 }
 
 /** The status word is not believed against emails of a later day. */

@@ -87,9 +87,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   guard_blind: {
     means:
-      'The guard has not been able to judge a mailbox for an hour: its mode or status is unknown, its counts make no sense, its status says that it does not run although its emails bounce, or it sends and none of its emails count. For a whole account, it is critical and fires after three minutes: the API answers, but refuses the statistics or the warm-up of every mailbox.',
+      'The guard cannot judge a mailbox. For an hour, its mode or status has been unknown, its counts have made no sense, its status has said that it does not run although its emails bounce, or it has sent and none of its emails count. Or two answers in a row had no emails where it expects some, far fewer than earlier answers had, or counts that another field of the answer contradicts. When this is so for half of the mailboxes of an account, one alert for the account replaces the messages about each. For a whole account, the alert is critical and fires after three minutes when the API answers, but refuses the statistics or the warm-up of every mailbox.',
     done: 'Nothing: the mailbox is not guarded in the meantime. Warmwarden still acts on an emergency if it can read the counts, unless the status says that the warm-up is paused.',
-    todo: 'The message says what is wrong, in the words of the API. Set a known mode, or add the status word to api.status_words, or pause the warm-up, or ask the provider about the counts.',
+    todo: 'The message says what is wrong, in the words of the API where it refuses. Set a known mode, or add the status word to api.status_words, or pause the warm-up, or compare the statistics in the mailbox app with the message and ask the provider about them.',
   },
   bounce_over_limit: {
     means:
@@ -164,7 +164,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   stale_data: {
     means:
-      'The statistics of a mailbox are older than three poll intervals, end too many days ago (guard.stale_after_days), or have not changed through two whole days on which it sends. The alert also fires when Warmwarden has not judged the mailbox for three poll intervals because it could not read the warm-up.',
+      'The statistics of a mailbox are older than three poll intervals, end too many days ago (guard.stale_after_days), or have counted no email through two whole days on which it sends: it ends with the next email, or when the warm-up no longer runs. A day of the week without emails in the last four weeks is not such a day. The alert also fires when Warmwarden has not judged the mailbox for three poll intervals because it could not read the warm-up.',
     done: 'Warmwarden decides nothing on old data: the mailbox is not guarded until Warmwarden has read fresh statistics and the warm-up.',
     todo: 'Check whether the API is up, whether the mailbox still sends, and whether the request budget is large enough: `warmwarden check --online`. If the warm-up cannot be read, the log has the last failure.',
   },

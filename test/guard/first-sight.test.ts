@@ -136,7 +136,9 @@ test('decide and the daemon say the same of any mailbox, known or seen for the f
   const seen = new Set<string>();
   fc.assert(
     fc.property(anyFound, ({ mode, rows, evidenceFrom, interventions }) => {
-      const stats = rows.map(({ date, sent, bounced }) => ({ date, sent, bounced, bounce_rate: '0.00' }));
+      const stats = rows.map(({ date, sent, bounced, delivered, bounceRatePercent: rate }) => {
+        return { date, sent, bounced, delivered, bounce_rate: rate };
+      });
       const one = { id: 'x', mode, now: new Date(now).toISOString(), stats };
       const state = { evidence_from: evidenceFrom, recent_interventions: interventions };
       const [known, first] = decideCases([

@@ -29,7 +29,13 @@ interface GoldenCase {
     readonly first_sight?: boolean;
   };
   readonly fleet?: { readonly active: number; readonly pending: number; readonly distinct_domains: number };
-  readonly stats: readonly { readonly date: string; readonly sent: number; readonly bounced: number }[];
+  readonly stats: readonly {
+    readonly date: string;
+    readonly sent: number;
+    readonly bounced: number;
+    readonly delivered?: number;
+    readonly bounce_rate?: string;
+  }[];
   readonly expected: {
     readonly action: string;
     readonly reason: string;
@@ -73,7 +79,10 @@ async function fileWith(text: string) {
 function judged(one: GoldenCase) {
   const now = Date.parse(one.now);
   const policy = { ...defaultPolicy, minBounces: one.config?.min_bounces ?? defaultPolicy.minBounces };
-  const rows = one.stats.map(({ date, sent, bounced }) => row(date, sent, bounced));
+  const rows = one.stats.map(({ date, sent, bounced, delivered = null, bounce_rate: rate }) => {
+    const percent = Number(rate);
+    return { ...row(date, sent, bounced), delivered, bounceRatePercent: Number.isNaN(percent) ? null : percent };
+  });
   const look = { mode: one.mode, run: 'running', rows, now, statsAt: now, weekdaysOnly: false } as const;
   const from = one.state?.evidence_from;
   const evidence = from ? { from, before: null } : null;
@@ -95,7 +104,7 @@ function statsOf(...days: readonly (readonly [number, number])[]): string {
 }
 
 test('all golden cases are here', () => {
-  expect(golden).toHaveLength(19);
+  expect(golden).toHaveLength(25);
 });
 
 test.each(golden)('$id: $about', (one) => {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { underPressure } from '../../src/commands/decide/cases.ts';
 import { judge } from '../../src/guard/verdict.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
+import { dayMs } from '../../src/model/time.ts';
 import type { Reason } from '../../src/model/verdict.ts';
 import { oracle, oracleTrips } from './oracle.ts';
 import { daysUpTo, situation, today } from './samples.ts';
@@ -21,7 +22,8 @@ function notified({ policy, situation }: Judged) {
 test('the guard decides as a second implementation of its policy does, in every corner', () => {
   const seen = new Map<string, number>();
   fc.assert(
-    fc.property(anyJudged, (judged) => {
+    fc.property(anyJudged, fc.constantFrom(0, 0, 0, dayMs), ({ policy, situation }, apiAheadMs) => {
+      const judged = { policy, situation: { ...situation, apiAheadMs } };
       const expected = oracle(judged.policy, judged.situation);
       seen.set(expected.reason, (seen.get(expected.reason) ?? 0) + 1);
       expect(notified(judged)).toEqual(expected);
@@ -44,6 +46,8 @@ test('the guard decides as a second implementation of its policy does, in every 
     'implausible_counts',
     'no_evidence',
     'word_against_counts',
+    'missing_counts',
+    'contradicting_counts',
     'bounce_rate_over_limit',
     'repeat_offender',
     'first_sight',

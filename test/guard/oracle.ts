@@ -19,6 +19,13 @@ export interface OracleVerdict {
 /** The emails of one day; 'illegible' when a count is missing, negative or no integer. */
 type DayCounts = readonly [sent: bigint, bounced: bigint] | 'illegible';
 
+/** What leads to another verdict than the counts do. */
+interface OtherReading {
+  readonly history: History;
+  /** It takes bounces away. */
+  readonly denies: boolean;
+}
+
 /** Days by age: [0] is the newest day, [1] the day before it. A hole is a day without a row. */
 type History = readonly (DayCounts | undefined)[];
 
@@ -66,6 +73,63 @@ function read(rows: readonly StatsRow[], todayNumber: number): Reading {
   return { newest, history, undated: dated.some(({ day }) => day === null) };
 }
 
+const between = (day: number, first: number, last: number) => day >= first && day <= last;
+
+/** The rows of each age, those first that count. */
+function rowsByAge(rows: readonly StatsRow[], newest: number): ReadonlyMap<number, readonly StatsRow[]> {
+  const byAge = new Map<number, StatsRow[]>();
+  for (const row of rows) {
+    const day = dayNumber(row.date);
+    if (day !== null && day <= newest) byAge.set(newest - day, [...(byAge.get(newest - day) ?? []), row]);
+  }
+  const weight = ({ sent, bounced }: StatsRow) => (sent ?? 0) * 1e6 + (bounced ?? 0);
+  for (const [age, doubles] of byAge) {
+    if (doubles.some((row) => countsOf(row) === 'illegible')) byAge.delete(age);
+    else
+      byAge.set(
+        age,
+        [...doubles].sort((a, b) => weight(b) - weight(a)),
+      );
+  }
+  return byAge;
+}
+
+/** The same days by a second row, by the rate, and by what was delivered. */
+function otherReadings(rows: readonly StatsRow[], newest: number, todayNumber: number): readonly OtherReading[] {
+  const legible = rowsByAge(rows, newest);
+  const { history } = read(rows, newest - 1);
+  const withBounces = (denies: boolean, bouncesOf: (row: StatsRow, age: number) => number | null): OtherReading => ({
+    denies,
+    history: Array.from(history, (counts, age) => {
+      const row = legible.get(age)?.[0];
+      const bounces = row ? bouncesOf(row, age) : null;
+      return row && bounces !== null ? ([BigInt(row.sent ?? 0), BigInt(bounces)] as const) : counts;
+    }),
+  });
+  const byRate = ({ sent, bounced, bounceRatePercent: percent }: StatsRow): number | null => {
+    const [s, b] = [sent ?? 0, bounced ?? 0];
+    if (s === 0 || percent === null || percent < 0 || (percent >= 100 && b >= s)) return null;
+    return Math.abs((b / s) * 100 - percent) <= 0.01 ? null : Math.floor((percent * s) / 100 + 0.5);
+  };
+  const counted = [...legible].map(([, [first]]) => first);
+  const isDeliveryCounted = counted.some((row) => (row?.delivered ?? 0) > 0);
+  const byDelivery = ({ sent, bounced, delivered }: StatsRow, age: number): number | null => {
+    const missed = (sent ?? 0) - (delivered ?? 0);
+    if (!isDeliveryCounted || delivered === null || missed < 0 || delivered < 0) return null;
+    return newest - age < todayNumber ? missed : Math.min(missed, bounced ?? 0);
+  };
+  const second: OtherReading = {
+    denies: false,
+    history: Array.from(history, (counts, age) => {
+      const others = legible.get(age)?.slice(1) ?? [];
+      const [worst] = [...others].sort((a, b) => (b.bounced ?? 0) - (a.bounced ?? 0) || (a.sent ?? 0) - (b.sent ?? 0));
+      return worst ? ([BigInt(worst.sent ?? 0), BigInt(worst.bounced ?? 0)] as const) : counts;
+    }),
+  };
+  const denying = withBounces(true, (row) => ((row.bounced ?? 0) > (row.sent ?? 0) ? byRate(row) : null));
+  return [second, withBounces(false, byRate), withBounces(false, byDelivery), denying];
+}
+
 /** The history as evidence: days before the start are gone, its first day counts without what it already held. */
 function since(history: History, newest: number, start: EvidenceStart | null): History {
   const first = start && dayNumber(start.from);
@@ -111,12 +175,23 @@ function unhidden(history: History, policy: Policy, limitPpm: number | null, len
   return isBreach(policy.windowDays) && !isBreach(length) ? policy.windowDays : length;
 }
 
-/** Days on which the mailbox would have sent, after the newest row and up to today. */
-function missedDays(newest: number, todayNumber: number, weekdaysOnly: boolean): number {
+/** Weekdays of day numbers: 1970-01-01 was a Thursday; 0 is Sunday. */
+const isAtWeekend = (day: number) => [0, 6].includes((day + 4) % 7);
+
+/** Days on which the mailbox would have sent, after the newest row and up to today: its history does not show that it rests on them. */
+function missedDays(newest: number, todayNumber: number, weekdaysOnly: boolean, history: History): number {
+  const mailed = history.flatMap((counts, age) =>
+    counts === 'illegible' || (counts?.[0] ?? 0n) > 0n ? [newest - age] : [],
+  );
+  const restsAtWeekends = weekdaysOnly || (mailed.length > 0 && !mailed.some(isAtWeekend));
+  const restsOn = (day: number) => {
+    const sameWeekday = [7, 14, 21, 28].map((ago) => day - ago);
+    const isShown = sameWeekday.some((date) => date <= newest && date > newest - history.length);
+    return mailed.length > 0 && isShown && !sameWeekday.some((date) => mailed.includes(date));
+  };
   let missed = 0;
-  for (let day = newest + 1; day <= todayNumber && missed < 1_000; day += 1) {
-    const weekday = (day + 4) % 7; // 1970-01-01 was a Thursday; 0 is Sunday
-    if (!weekdaysOnly || (weekday !== 0 && weekday !== 6)) missed += 1;
+  for (let day = newest + 1; day <= todayNumber && missed < 100; day += 1) {
+    if (!(restsAtWeekends && isAtWeekend(day)) && !restsOn(day)) missed += 1;
   }
   return missed;
 }
@@ -146,16 +221,24 @@ function burstLength(evidence: History, limitPpm: number): number | null {
 }
 
 /** Days with emails that are later than the day since which nothing was judged; none where the last look was judged. */
-function daysUnjudged({ rows, unjudgedSince, now }: Situation): readonly number[] {
+function daysUnjudged({ rows, unjudgedSince, now, apiAheadMs = 0 }: Situation): readonly number[] {
   const since = dayNumber(unjudgedSince);
-  const { newest, history } = read(rows ?? [], Math.floor(now / 86_400_000));
+  const { newest, history } = read(rows ?? [], Math.floor((now + apiAheadMs) / 86_400_000));
   if (newest === null || since === null) return [];
   const sends = (counts: DayCounts | undefined) => counts !== undefined && counts !== 'illegible' && counts[0] > 0n;
   return Array.from(history, (counts, age) => (sends(counts) ? newest - age : since)).filter((day) => day > since);
 }
 
 /** Reasons of a hold for which nothing can be said of the bounces. */
-const blinding = ['bad_payload', 'invalid_row', 'unknown_mode', 'implausible_counts', 'no_evidence'];
+const blinding = [
+  'bad_payload',
+  'invalid_row',
+  'unknown_mode',
+  'implausible_counts',
+  'no_evidence',
+  'missing_counts',
+  'contradicting_counts',
+];
 
 /** What is said of a mailbox whose word says that it does not run, although emails left that the word did not see. */
 function againstWord(running: OracleVerdict, asSaid: OracleVerdict): OracleVerdict {
@@ -170,7 +253,8 @@ export function oracle(written: Policy, situation: Situation): OracleVerdict {
   const isFound = isFoundLately(written, situation);
   const policy = isFound ? { ...written, minBounces: 1 } : written;
   const todayNumber = Math.floor(situation.now / 86_400_000);
-  const { newest, history, undated } = read(situation.rows ?? [], todayNumber);
+  const apiDay = Math.floor((situation.now + (situation.apiAheadMs ?? 0)) / 86_400_000);
+  const { newest, history, undated } = read(situation.rows ?? [], apiDay);
   const limitPpm = new Map<string | null, number>(Object.entries(policy.limitsPpm)).get(situation.mode) ?? null;
   const evidence = newest === null ? [] : since(history, newest, situation.evidence);
   const length = unhidden(evidence, policy, limitPpm, windowLength(evidence, policy, limitPpm));
@@ -187,9 +271,34 @@ export function oracle(written: Policy, situation: Situation): OracleVerdict {
     return isDenied ? againstWord(oracle(written, { ...situation, run: 'running' }), asSaid) : asSaid;
   }
   if (situation.rows === null) return hold('bad_payload');
+  if (situation.lost) {
+    const [first, last] = [dayNumber(situation.lost.from) ?? 0, dayNumber(situation.lost.to) ?? 0];
+    const left = total(
+      history.map((counts, age) => (between((newest ?? 0) - age, first, last) ? counts : undefined)),
+      history.length,
+    );
+    return { ...hold('missing_counts'), sent: Number(left[0]), bounced: Number(left[1]) };
+  }
+  const isBlank = history.every(
+    (counts) => counts === undefined || (counts !== 'illegible' && counts[0] + counts[1] === 0n),
+  );
+  if (isBlank && situation.expectsEmails && !undated) return hold('missing_counts');
   if (newest === null)
     return undated ? hold('invalid_row') : { action: 'none', reason: 'no_data', wanted: 'none', ...notified };
-  if (missedDays(newest, todayNumber, situation.weekdaysOnly) > policy.staleAfterDays) return hold('stale_data');
+  if (missedDays(newest, todayNumber, situation.weekdaysOnly, history) > policy.staleAfterDays)
+    return hold('stale_data');
+  const gradeOf = (counted: History): number => {
+    if (isEmergency(counted, since(counted, newest, situation.emergencyEvidence), policy)) return 2;
+    if (limitPpm === null) return 0;
+    const counts = since(counted, newest, situation.evidence);
+    const [s, b] = total(counts, unhidden(counts, policy, limitPpm, windowLength(counts, policy, limitPpm)));
+    return b >= BigInt(policy.minBounces) && b <= s && b * million > BigInt(limitPpm) * s ? 1 : 0;
+  };
+  const byCounts = gradeOf(history);
+  const isDenied = otherReadings(situation.rows ?? [], newest, todayNumber).some((other) =>
+    other.denies ? gradeOf(other.history) < byCounts : byCounts === 0 && gradeOf(other.history) > 0,
+  );
+  if (isDenied) return hold('contradicting_counts');
   const recent = since(history, newest, situation.emergencyEvidence);
   if (isEmergency(history, recent, policy)) return say('pause', 'emergency');
   if (limitPpm === null) return hold('unknown_mode');

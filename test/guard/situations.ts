@@ -52,10 +52,18 @@ const bouncedCount = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 3, max: 60 }) },
 );
 const badCount = fc.constantFrom<(number | null)[]>(null, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, -0.0);
+/** What a row says besides its counts: mostly nothing. */
+const saidOfDay = often<Partial<Pick<StatsRow, 'bounceRatePercent' | 'delivered'>>>(
+  {},
+  fc.oneof(
+    fc.constantFrom(0, 0.5, 2.5, 5, 9, 50, 100, 120).map((bounceRatePercent) => ({ bounceRatePercent })),
+    fc.constantFrom(0, 1, 10, 18, 36, 40, 95).map((delivered) => ({ delivered })),
+  ),
+);
 const dayRow = (age: number, today: string) =>
   fc
-    .record({ sent: sentCount, bounced: bouncedCount })
-    .map((counts) => ({ ...row(addDays(today, -age), 0, 0), ...counts }));
+    .record({ sent: sentCount, bounced: bouncedCount, by: saidOfDay })
+    .map(({ sent, bounced, by }) => ({ ...row(addDays(today, -age), sent, bounced), ...by }));
 
 /** A row that is odd in one way: unreadable, undated, in the future, or a second one of a day. */
 const oddRow = (today: string): fc.Arbitrary<StatsRow> =>
@@ -148,6 +156,17 @@ export const anySituation: fc.Arbitrary<Situation> = moment.chain(({ day, hour }
     firstSight: often(false, fc.boolean()),
     claim: fc.constant(null),
     contested: fc.constant(false),
+    expectsEmails: fc.boolean(),
+    lost: fc.option(
+      fc
+        .record({ age: fc.integer({ min: 0, max: 6 }), sent: fc.integer({ min: 1, max: 300 }) })
+        .map(({ age, sent }) => ({
+          from: addDays(today, -age - 5),
+          to: addDays(today, -age),
+          sent,
+        })),
+      { freq: 1, nil: null },
+    ),
   });
 });
 

@@ -78,14 +78,19 @@ test('a mailbox that is disconnected is never ok: it sends nothing; worse words 
   expect(guardStateOf({ ...connected, detail: lost, ...over }, defaultPolicy.nearLimitPpm)).toBe('over_limit');
 });
 
-test('a mailbox whose statistics are gone after it was judged on some is not judged; one that has none yet is ok', () => {
-  const answer = judge(defaultPolicy, situation({ mode: 'slow', rows: [] }));
-  const after = (answersJudged: number) => {
-    const memory = { claim: null, answersJudged } as never;
-    return guardStateOf({ ...connected, verdict: { at: now, answer }, memory }, defaultPolicy.nearLimitPpm);
-  };
-  expect(answer.reason).toBe('no_data');
-  expect([after(0), after(1)]).toEqual(['ok', 'not_judged']);
+test('a mailbox without an email on any day is not judged once its first days are over; before that it is ok', () => {
+  for (const rows of [[], daysUpTo(today, ...times(7, 0))]) {
+    const of = (expectsEmails: boolean) => {
+      const answer = judge(defaultPolicy, situation({ mode: 'slow', rows, expectsEmails }));
+      const state = guardStateOf(
+        { ...connected, verdict: { at: now, answer }, memory: null },
+        defaultPolicy.nearLimitPpm,
+      );
+      return [answer.action, answer.reason, state];
+    };
+    expect(of(false)).toEqual(['none', rows.length === 0 ? 'no_data' : 'ok', 'ok']);
+    expect(of(true)).toEqual(['hold', 'missing_counts', 'not_judged']);
+  }
 });
 
 test('a mailbox of which newer statistics were read than it was judged by is not judged', () => {

@@ -246,7 +246,7 @@ test('a mailbox whose statistics disappear is not judged until they are back', a
   expect(state()).toBe('ok');
   const stats = { mailbox_id: duty.mailbox(oliver)?.id, period: '30d', stats: [] };
   duty.between.meddle = ({ path }) => (path.startsWith('/v1/stats') ? { status: 200, body: stats } : 'pass');
-  await duty.until(() => duty.reason(oliver) === 'no_data', 2 * hourMs);
+  await duty.until(() => duty.reason(oliver) === 'missing_counts', 2 * hourMs);
   expect(state()).toBe('not_judged');
   duty.between.meddle = () => 'pass';
   await duty.until(() => duty.reason(oliver) === 'ok', 2 * hourMs);
@@ -259,7 +259,11 @@ test('frozen statistics hold the verdict and fire stale_data', async () => {
   const stats = {
     mailbox_id: duty.mailbox(oliver)?.id,
     period: '30d',
-    stats: [{ date: '2026-03-10', sent: 40, bounced: 0 }],
+    stats: [4, 5, 6, 7, 8, 9, 10].map((day) => ({
+      date: `2026-03-${day < 10 ? '0' : ''}${day}`,
+      sent: 40,
+      bounced: 0,
+    })),
   };
   duty.between.meddle = ({ path }) => (path.startsWith('/v1/stats') ? { status: 200, body: stats } : 'pass');
   await duty.until(() => duty.alert('stale_data')?.status === 'firing', 5 * dayMs);

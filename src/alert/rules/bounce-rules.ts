@@ -1,14 +1,23 @@
 // The rules that read the verdict: over the limit and not acted on, near the limit, and unable to judge.
 import type { Alert, Severity } from '../../model/alert.ts';
+import type { Route } from '../../model/answers.ts';
 import { type MailboxState, typedName } from '../../model/mailbox.ts';
 import { hourMs } from '../../model/time.ts';
-import { isBlind, type Reason, type Verdict } from '../../model/verdict.ts';
+import { isBlind, lacksCounts, type Reason, type Verdict } from '../../model/verdict.ts';
 import { writesAreOff } from '../../model/write-scope.ts';
 import { bounceKinds, causeSentences } from '../../wording/causes.ts';
 import { countsReadText, explainVerdict, rateText, verdictNumbers } from '../../wording/explain.ts';
-import { allowedText, counted, datesText, percentText } from '../../wording/phrases.ts';
+import { allowedText, counted, countedOf, datesText, percentText } from '../../wording/phrases.ts';
 import { gradedBy } from '../bounce-grade.ts';
-import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
+import {
+  atOnce,
+  type Condition,
+  type MailboxContext,
+  missingCountsSubject,
+  pageLink,
+  subjectOf,
+  wordedLater,
+} from '../condition.ts';
 import { isTooFew as isAlertOfTooFew } from '../quiet-ends.ts';
 
 /** How long the guard may be unable to judge before people are notified. */
@@ -24,21 +33,61 @@ function isUnjudged(verdict: Verdict | undefined): verdict is Verdict {
   return verdict !== undefined && (isBlind(verdict.reason) || silentReasons.includes(verdict.reason));
 }
 
+/** From so many of an account's running mailboxes on, that are at least two, one alert stands for all of theirs; below so many it ends. */
+const wideFrom = { share: 1 / 2, mailboxes: 2 };
+const wideUntilShare = 1 / 10;
+
+/** guard_blind of the counts of a whole account: they are read, and cannot be believed. */
+export function countsMissing(account: string, mailboxes: Iterable<MailboxState>, fires: boolean): Condition {
+  let [running, lacking] = [0, 0];
+  for (const mailbox of mailboxes) {
+    if (mailbox.verdict?.answer.run !== 'running') continue;
+    running += 1;
+    if (lacksCounts(mailbox.verdict.answer.reason)) lacking += 1;
+  }
+  const begins = lacking >= wideFrom.mailboxes && lacking >= running * wideFrom.share;
+  const active = begins || (fires && lacking > running * wideUntilShare);
+  const shown = countedOf(lacking, running, 'running mailbox', 'running mailboxes');
+  return {
+    subject: missingCountsSubject(account),
+    severity: 'warning',
+    active,
+    ...atOnce,
+    facts: {
+      title: active
+        ? `${account}: the API shows no counts to judge ${shown} by`
+        : `${account}: bounces can be judged again`,
+      sentences: active
+        ? [
+            `The counts of ${shown} are missing, or contradict themselves or what the API showed before.`,
+            'Until the API shows them again, these mailboxes are not guarded: Warmwarden does not act on their bounces.',
+            'Look at the statistics in the mailbox app, and ask the provider of the API about them.',
+          ]
+        : [],
+      numbers: { mailboxes: lacking, running },
+    },
+  };
+}
+
 /** guard_blind. An emergency in an unknown mode says nothing about the blindness. */
-export function guardBlind(mailbox: MailboxState, context: MailboxContext): Condition {
+export function guardBlind(answered: Route | 'time', mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const blind = verdict !== undefined && isBlind(verdict.reason);
   // After the evidence restarted, bounces of emails from before come late: no wonder that there are more than emails.
   const late = verdict?.reason === 'implausible_counts' && verdict.windowDays < context.policy.windowDays;
-  const unknown = !verdict || late || silentReasons.includes(verdict.reason) || verdict.reason === 'emergency';
+  // One such answer may be a mistake, the second one is enough, however soon.
+  const atSecond = verdict !== undefined && lacksCounts(verdict.reason);
+  const isOldNews = atSecond && answered !== 'stats';
+  const isSilent = verdict !== undefined && (silentReasons.includes(verdict.reason) || verdict.reason === 'emergency');
+  const unknown = !verdict || late || isOldNews || isSilent;
   return wordedLater(
     {
       subject: subjectOf('guard_blind', mailbox),
       severity: 'warning',
       active: unknown ? 'unknown' : blind,
       stillShown: isUnjudged(verdict),
-      forMs: blindForMs,
-      observations: 1,
+      forMs: atSecond ? 0 : blindForMs,
+      observations: atSecond ? 2 : 1,
       clearObservations: 1,
     },
     () => ({

@@ -1,4 +1,5 @@
 // stale_data: statistics that are too old to rely on, because no answer comes or because the answers stand still.
+import { isUsuallyQuiet } from '../../model/daily-counts.ts';
 import { awaitsJudgement, type MailboxState } from '../../model/mailbox.ts';
 import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, isWeekend, secondMs, utcDate } from '../../model/time.ts';
 import { explainVerdict } from '../../wording/explain.ts';
@@ -9,8 +10,6 @@ import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, worde
 const lastTimeZoneMs = 12 * hourMs;
 /** So many whole sending days without a single email are no pause in sending: the counts stand still (docs/faults.md S11). */
 const frozenSendingDays = 2;
-/** Emails so long ago say that it used to send. */
-const usedToSendDays = 14;
 
 /** Since when nothing newer is known that it was judged by: statistics alone, without its warm-up, are nothing. */
 export function knownSince({ verdict, stats, firstSeenAt }: MailboxState): EpochMs {
@@ -31,10 +30,11 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
   const age = Math.max(0, context.now - (readAt ?? mailbox.firstSeenAt));
   const tooOld = knownSince(mailbox) < context.staleBefore;
   const verdict = mailbox.verdict?.answer;
-  const still = standStillSince(mailbox, context.now);
+  const found = standStillOf(mailbox, context.now);
+  const still = found === 'moves' || found === 'unknown' ? null : found;
   const frozen = verdict?.reason === 'stale_data' || still !== null;
   const judgedNow = mailbox.verdict?.at === context.now;
-  const active = tooOld || frozen ? true : judgedNow ? false : 'unknown';
+  const active = tooOld || frozen ? true : judgedNow && found === 'moves' ? false : 'unknown';
   const zone = context.rules.timeZone;
   return wordedLater(
     {
@@ -93,26 +93,36 @@ function freshSentences(readAt: number | null, zone: string): readonly string[] 
   return readAt === null ? [] : [`Warmwarden read the statistics on ${momentText(readAt, zone)}.`];
 }
 
+/** A date: the last day with an email, when a mailbox whose warm-up runs has counted none through two whole sending days. */
+type StandStill = IsoDate | 'moves' | 'unknown';
+
 /**
- * The last day with an email, when a mailbox whose warm-up runs has counted none through two whole sending days; null
- * otherwise. Weekends are sending days only for those who send at weekends.
+ * Whether the counts stand still. Time is no sign that they move again: only an email is, or a warm-up that does not run. After a resume
+ * nothing is known before two whole sending days are over. A mailbox whose counts have no email at all is left to the verdict.
  */
-function standStillSince(mailbox: MailboxState, now: EpochMs): IsoDate | null {
-  if (mailbox.verdict?.answer.run !== 'running') return null;
-  const oldest = addDays(utcDate(now), -usedToSendDays);
+function standStillOf({ verdict, stats, warmup, memory }: MailboxState, now: EpochMs): StandStill {
+  const { run, action } = verdict?.answer ?? {};
+  if (run === 'paused' || run === 'not_running') return 'moves';
+  const rows = stats?.answer.rows;
+  if (run !== 'running' || !rows) return 'unknown';
   let last: IsoDate | null = null;
-  let atWeekends = false;
-  for (const { date, sent } of mailbox.stats?.answer.rows ?? []) {
-    if (date === null || date < oldest || sent === null || sent <= 0) continue;
-    if (last === null || date > last) last = date;
-    atWeekends ||= isWeekend(date);
+  for (const { date, sent } of rows) {
+    if (date !== null && sent !== null && sent > 0 && (last === null || date > last)) last = date;
   }
-  if (last === null) return null;
-  const weekdaysOnly = mailbox.warmup?.answer.config.weekdaysOnly === true || !atWeekends;
-  let quiet = 0;
+  if (last === null) return action === 'hold' ? 'unknown' : 'moves';
+  const newest = last;
+  const known = rows.filter(({ date }) => date !== null && date <= newest);
+  const weekdaysOnly = warmup?.answer.config.weekdaysOnly === true;
   const over = utcDate(now - dayMs - lastTimeZoneMs);
-  for (let date = addDays(last, 1); date <= over; date = addDays(date, 1)) {
-    if (!(weekdaysOnly && isWeekend(date))) quiet += 1;
-  }
-  return quiet >= frozenSendingDays ? last : null;
+  const quietDays = (from: IsoDate) => {
+    let quiet = 0;
+    for (let date = from; date <= over && quiet < frozenSendingDays; date = addDays(date, 1)) {
+      if (!(weekdaysOnly && isWeekend(date)) && !isUsuallyQuiet(date, known)) quiet += 1;
+    }
+    return quiet;
+  };
+  if (quietDays(addDays(last, 1)) < frozenSendingDays) return 'moves';
+  const evidence = memory?.evidence;
+  const resumedOn = evidence?.before === null && evidence.from > last ? evidence.from : null;
+  return resumedOn !== null && quietDays(resumedOn) < frozenSendingDays ? 'unknown' : last;
 }

@@ -1,0 +1,354 @@
+// Counts that are left out, that vanish, or that contradict each other. The API is not the simulator: each test writes the days itself.
+import { describe, expect, test } from 'vitest';
+import { guardStateOf } from '../../src/guard/state.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import { addDays, dayMs, hourMs, type IsoDate, isWeekend, minuteMs, utcDate } from '../../src/model/time.ts';
+import { OtherApi, type OtherMailbox } from '../support/other-api.ts';
+import { calmPoll, type Duty, goOnDuty } from '../watch/duty.ts';
+
+/** For tests of days. */
+const rarely = {
+  ...calmPoll,
+  health: '0 */6 * * *',
+  mailboxes: '0 */2 * * *',
+  stats: '10 */2 * * *',
+  warmup: '20 */4 * * *',
+  mailbox: '30 9 * * *',
+  dns: '40 9 * * *',
+  blacklist: '50 9 * * *',
+};
+
+/** A row as the API sends it. */
+interface Row {
+  readonly date: IsoDate;
+  readonly sent: number;
+  readonly bounced: number;
+  readonly delivered?: number;
+  readonly bounce_rate?: string;
+}
+
+/** What a test says of a day, today's age being 0; null: the API has no row of it. */
+type DayOf = (age: number, date: IsoDate) => Omit<Row, 'date'> | null;
+
+const usual = { sent: 40, bounced: 0 };
+const empty = { sent: 0, bounced: 0 };
+
+/** An account on duty, and the days of its mailboxes as the API tells them. */
+async function watching(
+  names: readonly string[],
+  given: { readonly poll?: typeof calmPoll; readonly warmup?: object } = {},
+) {
+  const api = await OtherApi.start();
+  const boxes = names.map((name) => api.add(`${name}@${name}.example`));
+  const days = new Map<OtherMailbox, DayOf | Row[]>();
+  const rowsOf = (box: OtherMailbox): Row[] => {
+    const told = days.get(box) ?? (() => usual);
+    if (Array.isArray(told)) return told;
+    const today = utcDate(api.now());
+    return Array.from({ length: 30 }, (_, index) => 29 - index).flatMap((age) => {
+      const date = addDays(today, -age);
+      const day = told(age, date);
+      return day ? [{ date, ...day }] : [];
+    });
+  };
+  for (const box of boxes) Object.defineProperty(box, 'statsInstead', { get: () => rowsOf(box) });
+  const warmup = given.warmup;
+  if (warmup) {
+    api.fault = ({ method, path, mailboxId }) => {
+      const box = boxes.find(({ id }) => id === mailboxId);
+      if (method !== 'GET' || path !== '/v1/warmup' || !box) return undefined;
+      const body = { mailbox_id: box.id, email: box.email, status: box.status, warmup_mode: box.mode, ...warmup };
+      return {
+        kind: 'answer',
+        status: 200,
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      };
+    };
+  }
+  const duty = await goOnDuty({ other: api, poll: given.poll ?? calmPoll });
+  const firing = (rule: string, box: OtherMailbox | null) =>
+    [...duty.fleet().alerts()].find(
+      (alert) => alert.rule === rule && alert.status === 'firing' && alert.mailboxId === (box?.id ?? null),
+    );
+  const mailboxOf = ({ id }: OtherMailbox) =>
+    [...duty.fleet().mailboxes()].find((one) => one.id === id) as MailboxState;
+  return {
+    api,
+    boxes: boxes as [OtherMailbox, OtherMailbox, OtherMailbox, OtherMailbox],
+    duty,
+    firing,
+    tell: (box: OtherMailbox, told: DayOf | Row[]) => days.set(box, told),
+    tellAll: (told: DayOf) => {
+      for (const box of boxes) days.set(box, told);
+    },
+    reason: (box: OtherMailbox) => mailboxOf(box).verdict?.answer.reason,
+    state: (box: OtherMailbox) => guardStateOf(mailboxOf(box), 800_000),
+    reads: (box: OtherMailbox) => api.reads('/v1/stats', box).length,
+    async [Symbol.asyncDispose](): Promise<void> {
+      await duty[Symbol.asyncDispose]();
+      await api[Symbol.asyncDispose]();
+    },
+  };
+}
+
+type Watching = Awaited<ReturnType<typeof watching>>;
+
+/** Runs until the statistics of a mailbox were read so many times more. */
+async function readAgain({ duty, reads }: Watching, box: OtherMailbox, times: number): Promise<void> {
+  const before = reads(box);
+  await duty.until(() => reads(box) >= before + times, 3 * dayMs);
+  await duty.run(minuteMs);
+}
+
+const names = async (duty: Duty) => [...new Set(await duty.notified())];
+
+describe('days without mail that the API leaves out', () => {
+  const onWeekdays: DayOf = (_, date) => (isWeekend(date) ? null : usual);
+
+  test('a weekend is explained by the weekends before: a breach of Friday is acted on on Monday', async () => {
+    await using at = await watching(['m1'], { poll: rarely });
+    const [box] = at.boxes;
+    at.tell(box, onWeekdays);
+    while (new Date(at.api.now()).getUTCDay() !== 0) await at.duty.run(6 * hourMs);
+    // It is Sunday; on Monday nothing was sent yet, and Friday's bounces come in.
+    const friday = addDays(utcDate(at.api.now()), -2);
+    await at.duty.run(dayMs);
+    at.tell(box, (age, date) =>
+      age === 0 || isWeekend(date) ? null : date === friday ? { sent: 40, bounced: 6 } : usual,
+    );
+    await readAgain(at, box, 2);
+    expect(at.api.posts(box).map(({ body }) => body)).toMatchObject([{ config: { warmup_mode: 'recovery' } }]);
+    expect(await names(at.duty)).not.toContain('firing stale_data');
+  });
+
+  test('a holiday after a weekend is not stale either, and three whole sending days are', async () => {
+    await using at = await watching(['m1'], { poll: rarely });
+    const [box] = at.boxes;
+    at.tell(box, onWeekdays);
+    while (new Date(at.api.now()).getUTCDay() !== 0) await at.duty.run(6 * hourMs);
+    const last = addDays(utcDate(at.api.now()), -2);
+    at.tell(box, (_, date) => (isWeekend(date) || date > last ? null : usual));
+    const reasonIn = async (days: number) => {
+      await at.duty.run(days * dayMs);
+      return [new Date(at.api.now()).getUTCDay(), at.reason(box)];
+    };
+    expect([await reasonIn(1), await reasonIn(1), await reasonIn(1)]).toEqual([
+      [1, 'ok'],
+      [2, 'ok'],
+      [3, 'stale_data'],
+    ]);
+    expect(at.firing('stale_data', box)).toBeDefined();
+  });
+});
+
+describe('a counter that breaks', () => {
+  test('is told on day 2, and does not resolve because time passes: only mail ends it', async () => {
+    await using at = await watching(['m1'], { poll: rarely });
+    const [box] = at.boxes;
+    await at.duty.run(dayMs);
+    const broken = utcDate(at.api.now());
+    at.tell(box, (_, date) => (date >= broken ? empty : usual));
+    await at.duty.run(4 * dayMs);
+    const since = at.firing('stale_data', box)?.firingAt;
+    expect(since).toBeDefined();
+    for (const days of [11, 10, 12]) {
+      await at.duty.run(days * dayMs);
+      expect([days, at.firing('stale_data', box)?.firingAt]).toEqual([days, since]);
+    }
+    expect([at.reason(box), at.state(box)]).toEqual(['missing_counts', 'not_judged']);
+    at.tell(box, (age) => (age === 0 ? usual : empty));
+    await readAgain(at, box, 2);
+    expect([at.firing('stale_data', box), at.firing('guard_blind', box), at.state(box)]).toEqual([
+      undefined,
+      undefined,
+      'ok',
+    ]);
+  }, 240_000);
+
+  test('is told to whoever starts later, with the second answer', async () => {
+    await using at = await watching(['m1']);
+    const [box] = at.boxes;
+    at.tell(box, () => empty);
+    await at.duty.until(() => at.reads(box) === 1);
+    await at.duty.run(minuteMs);
+    expect([at.state(box), at.firing('guard_blind', box)]).toEqual(['not_judged', undefined]);
+    await readAgain(at, box, 1);
+    expect(at.firing('guard_blind', box)?.facts.sentences[0]).toBe(
+      'The warm-up runs, but the API counts no email on any day, so the bounce rate is unknown.',
+    );
+  });
+
+  test('a mailbox on its first days, or a weekdays-only one after its first weekend, is healthy without an email', async () => {
+    // The clock stands on a Tuesday: the fifth day of a warm-up began on Friday, of which nothing was sent.
+    for (const warmup of [{ warmup_day: 3 }, { warmup_day: 5, config: { weekdays_only: true } }]) {
+      for (const told of [() => empty, () => null]) {
+        await using at = await watching(['m1'], { warmup });
+        const [box] = at.boxes;
+        at.tell(box, told);
+        await readAgain(at, box, 3);
+        expect([at.state(box), [...at.duty.fleet().alerts()]]).toEqual(['ok', []]);
+      }
+    }
+  });
+});
+
+describe('counts that vanish', () => {
+  test('of one mailbox: hold, told at the second answer with what was read before, also after a restart; new mail ends it', async () => {
+    await using at = await watching(['m1', 'm2', 'm3']);
+    const [box, other] = at.boxes;
+    at.tell(box, (age) => (age === 3 ? { sent: 40, bounced: 1 } : usual));
+    await readAgain(at, box, 2);
+    at.tell(box, () => empty);
+    await readAgain(at, box, 1);
+    expect([at.reason(box), at.state(box), at.firing('guard_blind', box)]).toEqual([
+      'missing_counts',
+      'not_judged',
+      undefined,
+    ]);
+    await readAgain(at, box, 1);
+    const said = at.firing('guard_blind', box)?.facts.sentences[0];
+    expect(said).toMatch(
+      /^The API counted 240 emails from \d+ to \d+ \w+, and now it shows none of them, so the bounces are unknown\.$/,
+    );
+    expect([at.state(other), at.firing('guard_blind', null)]).toEqual(['ok', undefined]);
+    await at.duty.restart();
+    await readAgain(at, box, 2);
+    expect([at.state(box), at.firing('guard_blind', box)?.facts.sentences[0]]).toEqual(['not_judged', said]);
+    await at.duty.run(dayMs);
+    at.tell(box, (age) => (age === 0 ? usual : empty));
+    await readAgain(at, box, 2);
+    expect([at.state(box), at.firing('guard_blind', box)]).toEqual(['ok', undefined]);
+  });
+
+  test('statistics that become empty: not judged, told at the second answer; they come back and it ends', async () => {
+    await using at = await watching(['m1', 'm2', 'm3']);
+    const [box] = at.boxes;
+    await readAgain(at, box, 2);
+    at.tell(box, []);
+    await readAgain(at, box, 1);
+    expect([at.state(box), at.firing('guard_blind', box)]).toEqual(['not_judged', undefined]);
+    await readAgain(at, box, 1);
+    expect(at.firing('guard_blind', box)).toBeDefined();
+    at.tell(box, () => usual);
+    await readAgain(at, box, 2);
+    expect([at.state(box), at.firing('guard_blind', box)]).toEqual(['ok', undefined]);
+  });
+
+  test('of a whole account, also from the start: one alert stands for its mailboxes', async () => {
+    for (const isFromStart of [true, false]) {
+      await using at = await watching(['m1', 'm2', 'm3', 'm4']);
+      if (!isFromStart) await readAgain(at, at.boxes[0], 2);
+      at.tellAll(() => null);
+      await readAgain(at, at.boxes[0], 4);
+      expect(at.boxes.map(at.state)).toEqual(Array(4).fill('not_judged'));
+      expect(at.firing('guard_blind', null)?.facts.title).toBe(
+        'agency: the API shows no counts to judge 4 running mailboxes by',
+      );
+      at.tellAll(() => usual);
+      await readAgain(at, at.boxes[0], 4);
+      expect([...at.duty.fleet().alerts()].filter(({ status }) => status === 'firing')).toEqual([]);
+    }
+  });
+
+  test('half of an account’s emails are missing: hold; half of one mailbox’s are a revision', async () => {
+    await using at = await watching(['m1', 'm2', 'm3', 'm4']);
+    const [first, second, third] = at.boxes;
+    await readAgain(at, first, 2);
+    const halved: DayOf = () => ({ sent: 18, bounced: 0 });
+    at.tell(first, halved);
+    await readAgain(at, first, 3);
+    expect([at.reason(first), at.firing('guard_blind', first)]).toEqual(['ok', undefined]);
+    for (const box of [second, third]) at.tell(box, () => ({ sent: 2, bounced: 0 }));
+    await readAgain(at, third, 3);
+    expect([first, second, third].map(at.reason)).toEqual(Array(3).fill('missing_counts'));
+    expect(at.firing('guard_blind', second)).toBeDefined();
+  });
+});
+
+describe('contradictions in a row', () => {
+  const twice = (other: Omit<Row, 'date'>) => (today: IsoDate) =>
+    [...Array(7).keys()].flatMap((age) => {
+      const date = addDays(today, age - 6);
+      return age === 5
+        ? [
+            { date, ...usual },
+            { date, ...other },
+          ]
+        : [{ date, ...usual }];
+    });
+  const each = (day: Omit<Row, 'date'>) => (today: IsoDate) =>
+    [...Array(7).keys()].map((age) => ({ date: addDays(today, age - 6), ...day }));
+
+  test.each([
+    [
+      'a second row of the day',
+      twice({ sent: 20, bounced: 12 }),
+      /second row of a day it would be 12 bounces in 260 emails/,
+    ],
+    [
+      'the rate',
+      each({ sent: 40, bounced: 0, bounce_rate: '9.00' }),
+      /by the API's own bounce rates it would be 28 bounces in 280 emails/,
+    ],
+    ['what was delivered', each({ sent: 40, bounced: 0, delivered: 36 }), /24 bounces in 280 emails/],
+  ] as const)('%s would be a breach that the counts deny: hold, told with both readings', async (_, rows, said) => {
+    await using at = await watching(['m1']);
+    const [box] = at.boxes;
+    at.tell(box, rows(utcDate(at.api.now())));
+    await at.duty.until(() => at.reads(box) === 1);
+    await at.duty.run(minuteMs);
+    expect([at.state(box), at.firing('guard_blind', box)]).toEqual(['not_judged', undefined]);
+    await readAgain(at, box, 1);
+    const [sentence = ''] = at.firing('guard_blind', box)?.facts.sentences ?? [];
+    expect(sentence).toMatch(said);
+    expect(sentence).toMatch(/^No bounces in 280 emails/);
+    expect(at.api.posts()).toEqual([]);
+  });
+
+  test('25 bounces in 20 emails are an emergency, and none beside a rate of 5 %', async () => {
+    const late = (more: object) => (today: IsoDate) =>
+      [...Array(7).keys()].map((age) => ({
+        date: addDays(today, age - 6),
+        ...(age > 3 ? { sent: 20, bounced: 25, ...more } : { sent: 40, bounced: 0 }),
+      }));
+    await using at = await watching(['m1', 'm2']);
+    const [denied, real] = at.boxes;
+    at.tell(denied, late({ bounce_rate: '5.00' })(utcDate(at.api.now())));
+    at.tell(real, late({})(utcDate(at.api.now())));
+    await readAgain(at, denied, 3);
+    expect([at.reason(denied), at.api.posts(denied), denied.status]).toEqual(['contradicting_counts', [], 'active']);
+    expect(at.firing('guard_blind', denied)?.facts.sentences[0]).toContain('3 bounces in');
+    expect(real.status).toBe('paused');
+  });
+
+  test('what changes no verdict stays a warning: rounding, a late bounce, a rate that ends at 100 %', async () => {
+    await using at = await watching(['m1', 'm2', 'm3']);
+    const [rounded, late, capped] = at.boxes;
+    const today = utcDate(at.api.now());
+    at.tell(rounded, each({ sent: 333, bounced: 1, bounce_rate: '0.30', delivered: 332 })(today));
+    at.tell(late, (age) =>
+      age === 2 ? { sent: 0, bounced: 1, bounce_rate: '0.00' } : { ...usual, bounce_rate: '0.00' },
+    );
+    at.tell(capped, (age) => (age === 2 ? { sent: 1, bounced: 4, bounce_rate: '100.00' } : usual));
+    await readAgain(at, rounded, 3);
+    expect([rounded, late].map(at.reason)).toEqual(['ok', 'ok']);
+    expect(capped.mode).toBe('recovery');
+    expect(at.boxes.map((box) => at.firing('guard_blind', box))).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+test('rows dated two days ahead count once the API’s own clock is as far ahead', async () => {
+  await using at = await watching(['m1']);
+  const [box] = at.boxes;
+  at.duty.behind.ms = 2 * dayMs;
+  const today = utcDate(at.api.now());
+  const burning = [...Array(7).keys()].map((age) => ({
+    date: addDays(today, age - 6),
+    sent: 40,
+    bounced: age === 6 ? 20 : 0,
+  }));
+  at.tell(box, burning);
+  await readAgain(at, box, 3);
+  expect(box.status).toBe('paused');
+});
