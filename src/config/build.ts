@@ -53,6 +53,7 @@ export function buildConfig(file: CheckedFile, folder: string, environment: Envi
         running: api.status_words.running,
         notRunning: api.status_words.not_running,
       },
+      dnsWords: api.dns_words,
     },
     log,
     recipes: { directory: resolve(folder, file.recipes.directory), apiKeys: file.recipes.api_keys },

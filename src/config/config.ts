@@ -1,5 +1,7 @@
 // The configuration as the program sees it: checked, resolved, with units in the names. load.ts makes it from a file.
+
 import type { Severity } from '../model/alert.ts';
+import type { DnsWords } from '../model/dns-words.ts';
 import type { Egress } from '../model/egress.ts';
 import type { Network } from '../model/network.ts';
 import type { Policy, Ppm, WarmupMode } from '../model/policy.ts';
@@ -15,7 +17,7 @@ export interface Config {
   /** Paths are absolute. */
   readonly store: StorePlace;
   readonly server: ServerConfig;
-  readonly api: { readonly statusWords: StatusWords };
+  readonly api: { readonly statusWords: StatusWords; readonly dnsWords: DnsWords };
   readonly log: {
     readonly level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
     readonly format: 'json' | 'pretty';

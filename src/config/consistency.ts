@@ -30,7 +30,8 @@ export function inconsistencies(tree: unknown): Finding[] {
     ...ofDigest(mapping(mapping(root['alerts'])['digest']), channels),
     ...ofHeartbeat(mapping(root['alerts'])['heartbeat']),
     ...ofGuards(root),
-    ...ofStatusWords(mapping(mapping(root['api'])['status_words'])),
+    ...ofWords('status_words', mapping(root['api'])),
+    ...ofWords('dns_words', mapping(root['api'])),
     ...ofServer(mapping(root['server'])),
     ...ofStore(mapping(root['store'])),
     ...repeats(mappings(mapping(root['recipes'])['api_keys']), ['recipes', 'api_keys']),
@@ -276,11 +277,12 @@ function settingsOf(tree: unknown): GuardSettings {
   }, {});
 }
 
-function ofStatusWords(written: Mapping): Finding[] {
-  const parsed = configSchema.shape.api.safeParse({ status_words: written });
+function ofWords(kind: 'status_words' | 'dns_words', api: Mapping): Finding[] {
+  const written = mapping(api[kind]);
+  const parsed = configSchema.shape.api.safeParse({ [kind]: written });
   if (!parsed.success) return [];
   const owner = new Map<string, string>();
-  return Object.entries(parsed.data.status_words).flatMap(([key, words]) =>
+  return Object.entries(parsed.data[kind]).flatMap(([key, words]) =>
     words.flatMap((word) => {
       const other = owner.get(word);
       owner.set(word, key);
@@ -288,7 +290,7 @@ function ofStatusWords(written: Mapping): Finding[] {
       const blamed = written[key] === undefined ? other : key;
       return [
         finding(
-          ['api', 'status_words', blamed],
+          ['api', kind, blamed],
           `"${word}" is in both ${other} and ${key}: write both lists, with each word in only one of them`,
         ),
       ];

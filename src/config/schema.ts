@@ -2,6 +2,7 @@
 // Rules between keys stand in consistency.ts; keys that are refused because no code serves them yet, in `later` lists.
 import { z } from 'zod';
 import { severities } from '../model/alert.ts';
+import { usualDnsWords } from '../model/dns-words.ts';
 import { dayMs } from '../model/time.ts';
 import { channel } from './channel-schema.ts';
 import { guardSchema } from './guard-schema.ts';
@@ -163,6 +164,19 @@ const api = section({
     }),
     {},
     "The API's words for the status of a warm-up, in upper or lower case.",
+  ),
+  dns_words: keyed(
+    section({
+      passing: keyed(statusWords, [...usualDnsWords.passing], 'The record passes.'),
+      failing: keyed(
+        statusWords,
+        [...usualDnsWords.failing],
+        'It does not. A word that is in no list counts as such, too.',
+      ),
+      unclear: keyed(statusWords, [...usualDnsWords.unclear], 'It is not known: no alert fires, and none ends.'),
+    }),
+    {},
+    "The API's words for the status of a DNS record, in upper or lower case.",
   ),
 });
 

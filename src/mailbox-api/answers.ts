@@ -17,7 +17,9 @@ import {
   type StatsRow,
   type WarmupAnswer,
 } from '../model/answers.ts';
+import { type DnsWords, dnsWordState, usualDnsWords } from '../model/dns-words.ts';
 import { orNone } from '../model/none.ts';
+import { isWarmupMode } from '../model/policy.ts';
 import { isoDateOf } from '../model/time.ts';
 import { isPlainDecimal } from './plain-decimal.ts';
 
@@ -131,12 +133,22 @@ export const readMailboxes: Reader<MailboxList> = reader((body) => {
 function readConnection(body: Fields): Pick<MailboxDetail, 'connection' | 'connectionError'> {
   if (!('connection_error' in body)) return { connection: 'unclear', connectionError: null };
   const value = body['connection_error'];
-  if (value === null) return { connection: 'connected', connectionError: null };
+  if (isNoError(value)) return { connection: 'connected', connectionError: null };
   const said = typeof value === 'string' ? value : jsonText(value);
   if (value === undefined || ['', '{}', '[]', 'false'].includes(said.trim())) {
     return { connection: 'unclear', connectionError: null };
   }
   return { connection: 'error', connectionError: quote(said) };
+}
+
+/** What services send in place of null. "" and {} say nothing (S7). */
+const noErrorWords = ['none', 'null', 'no_error', 'no error'];
+
+function isNoError(value: unknown): boolean {
+  if (value === null || value === 0) return true;
+  if (typeof value === 'string') return noErrorWords.includes(value.trim().toLowerCase());
+  const parts = Object.values(fieldsOf(value));
+  return parts.length > 0 && parts.every((part) => part === '' || part === false || isNoError(part));
 }
 
 export const readDetail: Reader<MailboxDetail> = reader((body) => {
@@ -192,6 +204,12 @@ function momentOf(text: string, otherwise: number): number {
   return Number.isNaN(at) ? otherwise : at;
 }
 
+/** A mode of the document in whatever spelling is that mode; any other word stays as it is. */
+function modeOf(word: string | null): string | null {
+  const plain = word?.trim().toLowerCase() ?? null;
+  return isWarmupMode(plain) ? plain : word;
+}
+
 function clipped(word: string | null): string | null {
   return word === null ? null : quote(word);
 }
@@ -205,7 +223,7 @@ export const readWarmup: Reader<WarmupAnswer> = reader((body) => {
   return {
     status,
     // The mode stands at the top; in an update's answer it stands inside config (T3).
-    mode: mode ?? readText(config['warmup_mode']),
+    mode: modeOf(mode ?? readText(config['warmup_mode'])),
     dailyLimit: readDecimal(body['daily_limit']),
     warmupDay: readDecimal(body['warmup_day']),
     healthScore: readDecimal(body['health_score']),
@@ -245,28 +263,29 @@ export const readStats: Reader<StatsAnswer> = reader(({ stats }) => {
   return stats.length > maxRows ? null : { rows: stats.map(readRow) };
 });
 
-const passingWords = ['pass', 'passed', 'passing', 'valid', 'ok'];
-const failingWords = ['fail', 'failed', 'failing', 'softfail', 'missing', 'none', 'invalid', 'not_found', 'permerror'];
-
-/** A record's status as word or object (T6); temperror, pending and unknown words are inconclusive (S6). */
-function readRecord(value: unknown): DnsRecord {
+/** A record's status as word or object (T6). Words that say nothing yet are inconclusive (S6); one that nobody listed does not pass. */
+function readRecord(value: unknown, words: DnsWords): DnsRecord {
   const raw = typeof value === 'object' && value !== null ? value : { status: value };
   const status = 'status' in raw && typeof raw.status === 'string' ? cut(raw.status, maxTextLetters) : null;
   const record = 'record' in raw && typeof raw.record === 'string' ? cut(raw.record, maxRecordLetters) : null;
-  const word = status?.trim().toLowerCase() ?? '';
-  const pass = passingWords.includes(word) ? true : failingWords.includes(word) ? false : null;
-  return { status, pass, record };
+  const state = dnsWordState(status, words);
+  return state === 'unlisted' ? { status, pass: false, record, isUnlisted: true } : { status, pass: state, record };
 }
 
-export const readDns: Reader<DnsAnswer> = reader((body) => {
-  const source = clipped(readText(body['source']));
-  return {
-    domain: readText(body['domain']),
-    checkedAt: readText(body['checked_at']),
-    ...(source !== null && { source }),
-    records: Object.fromEntries(dnsRecords.map((name) => [name, readRecord(body[name])])) as DnsAnswer['records'],
-  };
-});
+export function dnsReader(words: DnsWords): Reader<DnsAnswer> {
+  return reader((body) => {
+    const source = clipped(readText(body['source']));
+    const records = dnsRecords.map((name) => [name, readRecord(body[name], words)]);
+    return {
+      domain: readText(body['domain']),
+      checkedAt: readText(body['checked_at']),
+      ...(source !== null && { source }),
+      records: Object.fromEntries(records) as DnsAnswer['records'],
+    };
+  });
+}
+
+export const readDns = dnsReader(usualDnsWords);
 
 /** Names of the lists, whatever shape they come in (S5): texts, objects with a name, a map, or only their number. */
 function readLists(value: unknown): { readonly lists: readonly string[]; readonly found: number | null } {

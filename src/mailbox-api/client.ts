@@ -23,6 +23,7 @@ import type {
   StatsAnswer,
   WarmupAnswer,
 } from '../model/answers.ts';
+import type { DnsWords } from '../model/dns-words.ts';
 import { directly, type Egress } from '../model/egress.ts';
 import type { Ppm, WarmupMode } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
@@ -44,6 +45,8 @@ export interface ClientOptions {
   readonly headroomPpm: Ppm | null;
   /** The way to `baseUrl`. Default: directly. */
   readonly egress?: Egress;
+  /** What its DNS words mean. Default: the usual ones. */
+  readonly dnsWords?: DnsWords;
   /** Default: those of http/exchange.ts. */
   readonly deadlines?: Deadlines;
 }
@@ -294,7 +297,8 @@ export class MailboxApi {
   ): Promise<Result<AnswerTo<Kind>>> {
     const { route, mailboxId = null, days: asked = null, keptAs } = call;
     const doubt = (field: string, sentence: string) => this.#doubt(route, field, sentence);
-    const { result, days } = await readAnswer({ about: route, mailboxId }, success, redactor, doubt);
+    const { dnsWords } = this.#options;
+    const { result, days } = await readAnswer({ about: route, mailboxId, dnsWords }, success, redactor, doubt);
     if (asked !== null && days !== null) this.#statsDays.holds(days, asked);
     return result.ok && keptAs ? { ...result, value: await keptAs(result.value) } : result;
   }

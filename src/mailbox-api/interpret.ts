@@ -1,6 +1,16 @@
 // What a 2xx answer says: JSON of the documented shape, about the mailbox that was asked for, and no error in disguise (H2, H4, H5).
 import { failed, jsonText, malformed, quote, type Result } from '../http/failure.ts';
-import { readBlacklist, readDetail, readDns, readHealth, readMailboxes, readStats, readWarmup } from './answers.ts';
+import type { DnsWords } from '../model/dns-words.ts';
+import {
+  dnsReader,
+  readBlacklist,
+  readDetail,
+  readDns,
+  readHealth,
+  readMailboxes,
+  readStats,
+  readWarmup,
+} from './answers.ts';
 import { type Doubts, doubtsOf } from './doubts.ts';
 
 const readers = {
@@ -23,6 +33,8 @@ export interface Expected<Kind extends RequestKind> {
   readonly about: Kind;
   /** The mailbox that the answer must be about, when it names one; null: none. */
   readonly mailboxId: string | null;
+  /** What its DNS words mean. Default: the usual ones. */
+  readonly dnsWords?: DnsWords | undefined;
 }
 
 /** A success. */
@@ -42,7 +54,7 @@ export interface Interpreted<Kind extends RequestKind> {
 }
 
 export function interpret<Kind extends RequestKind>(
-  { about, mailboxId }: Expected<Kind>,
+  { about, mailboxId, dnsWords }: Expected<Kind>,
   { status, json, nextPage }: Said,
 ): Interpreted<Kind> {
   const without = (result: Result<AnswerTo<Kind>>): Interpreted<Kind> => ({ result, doubts: new Map(), days: null });
@@ -60,7 +72,8 @@ export function interpret<Kind extends RequestKind>(
   if (!isAbout(fields[about === 'mailbox' ? 'id' : 'mailbox_id'], mailboxId)) {
     return without(malformed(status, 'the answer is about another mailbox'));
   }
-  const answer = readers[about](nextPage ? { ...body, has_more: true } : body) as AnswerTo<Kind> | null;
+  const read = about === 'dns' && dnsWords ? dnsReader(dnsWords) : readers[about];
+  const answer = read(nextPage ? { ...body, has_more: true } : body) as AnswerTo<Kind> | null;
   if (answer === null) return without(malformed(status, `the body is not what the document describes: ${quoted()}`));
   return { result: { ok: true, value: answer }, doubts: doubtsOf(fields), days: daysIn(fields['period']) };
 }

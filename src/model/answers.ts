@@ -131,7 +131,7 @@ export interface StatsAnswer {
 export const dnsRecords = ['spf', 'dkim', 'dmarc'] as const;
 export type DnsRecordName = (typeof dnsRecords)[number];
 
-/** GET /v1/dns. `pass` null: inconclusive (temperror, pending, an unknown word), never an alert nor a resolve. */
+/** GET /v1/dns. `pass` null: inconclusive (temperror, pending), never an alert nor a resolve. */
 export interface DnsAnswer {
   readonly domain: string | null;
   readonly checkedAt: string | null;
@@ -143,6 +143,8 @@ export interface DnsRecord {
   readonly status: string | null;
   readonly pass: boolean | null;
   readonly record: string | null;
+  /** It does not pass, by a word that stands in no list of `api.dns_words`. */
+  readonly isUnlisted?: true;
 }
 
 /** GET /v1/blacklist. `listed` null: inconclusive (nothing was checked). */

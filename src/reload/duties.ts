@@ -279,7 +279,7 @@ export class Duties {
 
   #watch(account: AccountConfig, how: Taking | null): { readonly watch: AccountWatch; readonly api: MailboxApi } {
     const { poll, api: answers } = this.#live.config;
-    const client = { ...account, account: account.name };
+    const client = { ...account, account: account.name, dnsWords: answers.dnsWords };
     const api = new MailboxApi(client, this.#rooms.world, this.#rooms.tally);
     const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(poll[route])]));
     // While it retires, an account that the configuration has no more keeps its last rules.

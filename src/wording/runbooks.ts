@@ -152,9 +152,10 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Check in the mailbox app whether the mailboxes are there and whether the key can still see them. If the message says that the configuration selects none, check mailboxes.include and mailboxes.exclude of the account. Remove an account from the configuration that is to have no mailbox.',
   },
   dns_failing: {
-    means: 'SPF, DKIM or DMARC of a sending domain failed in two checks. Inconclusive checks do not count.',
+    means:
+      'SPF, DKIM or DMARC of a sending domain failed in two checks. Inconclusive checks do not count. It is a warning if the API uses only words that are in no list of api.dns_words.',
     done: endsByItself('when the record passes for every mailbox of the domain for which it failed'),
-    todo: "Compare the domain's DNS records with what the mail provider asks for. Consider pausing the domain's mailboxes until the records are repaired.",
+    todo: "Compare the domain's DNS records with what the mail provider asks for. Consider pausing the domain's mailboxes until the records are repaired. Put an unknown word into one of the lists of api.dns_words.",
   },
   blacklisted: {
     means:

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { type LoadedConfig, loadConfig, loadConfigInTurns } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/problem.ts';
+import { usualDnsWords } from '../../src/model/dns-words.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-config-'));
@@ -79,6 +80,7 @@ describe('defaults', () => {
           running: ['active', 'running', 'warming', 'warming_up', 'in_progress', 'started', 'ok'],
           notRunning: ['not_started', 'finished', 'completed', 'done', 'suspended', 'inactive', 'disabled', 'pending'],
         },
+        dnsWords: usualDnsWords,
       },
       log: { level: 'info', format: 'json' },
       metrics: { mailboxLabel: 'email', seriesLimit: 5_000_000 },

@@ -255,6 +255,7 @@ test.each([
   ['pending', null],
   ['unknown', null],
   ['neutral', null],
+  ['misconfigured', false],
   ['', null],
 ])('the record status %j (S2, S6)', (status, pass) => {
   expect(readDns({ spf: { status } })?.records.spf.pass).toBe(pass);

@@ -34,6 +34,8 @@ export interface OtherMailbox {
   connectionError: unknown;
   dns: string;
   listed: boolean;
+  /** Sent instead of the names of lists when it is not undefined. */
+  listsInstead: unknown;
 }
 
 /** One request as it arrived. */
@@ -146,6 +148,7 @@ export class OtherApi implements AsyncDisposable {
       connectionError: null,
       dns: 'pass',
       listed: false,
+      listsInstead: undefined,
       ...given,
     };
     this.mailboxes.set(mailbox.id, mailbox);
@@ -392,8 +395,9 @@ function dnsOf({ id, email, dns }: OtherMailbox, now: number): object {
   };
 }
 
-function blacklistOf({ id, email, listed }: OtherMailbox, now: number): object {
-  const found = { listed, blacklists_found: listed ? ['zen.example.org'] : [], total_checked: 12 };
+function blacklistOf({ id, email, listed, listsInstead }: OtherMailbox, now: number): object {
+  const lists = listed ? ['zen.example.org'] : [];
+  const found = { listed, blacklists_found: listsInstead === undefined ? lists : listsInstead, total_checked: 12 };
   return {
     mailbox_id: id,
     domain: email.split('@')[1],

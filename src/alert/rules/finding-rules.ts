@@ -65,12 +65,13 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
   const found = failing.length > 0;
   const neighbours = context.neighbours().filter((other) => domainObject(other) === domain);
   const others = neighbours.filter((other) => failingRecords(other).length > 0);
+  const known = failing.filter((name) => !dns?.records[name].isUnlisted);
   const active = found ? true : passing && others.length === 0 ? false : 'unknown';
   const { before } = context;
   const wasActive = before !== null && failingRecords(before).length > 0;
   return {
     subject: objectSubject('dns_failing', mailbox, domain),
-    severity: 'critical',
+    severity: found && known.length === 0 ? 'warning' : 'critical',
     active: ifNew('dns', mailbox, { active, before, neighbours, wasActive }),
     stillShown: found,
     forMs: 0,
@@ -78,7 +79,7 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
     clearObservations: 1,
     facts: {
       title: found
-        ? `${domain}: ${listText(failing.map(nameOf))} ${failing.length === 1 ? 'does' : 'do'} not pass`
+        ? `${domain}: ${known.length > 0 ? notPassingText(failing) : listText(failing.map((name) => wordText(name, dns)))}`
         : `${domain}: SPF, DKIM and DMARC pass again`,
       sentences:
         dns && found
@@ -86,6 +87,7 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
               ...failing.map((name) => recordText(name, dns)),
               `This affects ${mailboxesText([mailbox, ...others])}. Emails from this domain may land in spam until its DNS is repaired.`,
               `Compare the DNS records of ${domain} with what the mail provider asks for.`,
+              ...(known.length < failing.length ? [unlistedWord] : []),
             ]
           : [`All three records of ${domain} pass.`],
       numbers: {
@@ -96,6 +98,16 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
       },
     },
   };
+}
+
+const unlistedWord = 'Warmwarden does not know this word: put it into one of the lists of api.dns_words.';
+
+function notPassingText(names: readonly DnsRecordName[]): string {
+  return `${listText(names.map(nameOf))} ${names.length === 1 ? 'does' : 'do'} not pass`;
+}
+
+function wordText(name: DnsRecordName, dns: DnsAnswer | undefined): string {
+  return `${nameOf(name)} is "${dns?.records[name].status}"`;
 }
 
 /** The first by name and how many more: the same words, whichever of them was read last. */
@@ -140,7 +152,7 @@ function listingOf(mailbox: MailboxState, { ignore, minLists }: RuleSettings['bl
   const lists = (answer?.lists ?? []).filter((name) => !ignore.some((glob) => fitsGlob(glob, name)));
   const ignored = (answer?.lists.length ?? 0) - lists.length;
   // Listed without a word where: that counts as one.
-  const found = Math.max((answer?.found ?? 1) - ignored, 0);
+  const found = Math.max((answer?.found || 1) - ignored, 0);
   const listed = answer?.listed ?? null;
   return { listed: listed === true ? found >= minLists : listed, lists, found };
 }
@@ -151,6 +163,7 @@ export function blacklisted(mailbox: MailboxState, context: MailboxContext): Con
   const { listed, lists, found } = listingOf(mailbox, settings);
   const object = ipObject(mailbox);
   const major = lists.filter((name) => settings.major.some((glob) => fitsGlob(glob, name)));
+  const somewhere = mailbox.blacklist?.answer.found === 0;
   const onLists = counted(found, 'blacklist');
   const checked = mailbox.blacklist?.answer.checked ?? null;
   const neighbours = context.neighbours().filter((other) => ipObject(other) === object);
@@ -167,10 +180,14 @@ export function blacklisted(mailbox: MailboxState, context: MailboxContext): Con
     observations: 1,
     clearObservations: 2,
     facts: {
-      title: listed ? `${object}: listed on ${onLists}` : `${object}: no longer on a blacklist`,
+      title: listed
+        ? `${object}: listed${somewhere ? ', the API does not say where' : ` on ${onLists}`}`
+        : `${object}: no longer on a blacklist`,
       sentences: listed
         ? [
-            `${object} is on ${onLists}${checked === null ? '' : ` of ${checked} checked`}${namesText(lists)}.`,
+            somewhere
+              ? `The API says that ${object} is listed, and names no list.`
+              : `${object} is on ${onLists}${checked === null ? '' : ` of ${checked} checked`}${namesText(lists)}.`,
             ...(major.length > 0
               ? [`The lists that matter most to receivers: ${listText(major.slice(0, listsNamed))}.`]
               : []),

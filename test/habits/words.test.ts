@@ -1,0 +1,94 @@
+// Words and shapes that the document of the API does not show: a listing without names, a DNS word of its own, a mode in capitals, and a
+// connection error that is none. The API is not the simulator.
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
+import { Workplace } from '../support/process.ts';
+import { calmPoll, type Duty, goOnDuty } from '../watch/duty.ts';
+
+async function apiWith(change: Partial<OtherMailbox>) {
+  const api = await OtherApi.start();
+  return { api, box: api.add('a@a.example', change) };
+}
+
+/** Everything is measured anew each hour. */
+const poll = { ...calmPoll, mailbox: '0 * * * *', dns: '0 * * * *', blacklist: '0 * * * *' };
+const firing = (duty: Duty) =>
+  [...duty.fleet().alerts()].filter(({ status }) => status === 'firing').map(({ rule }) => rule);
+
+test('listed: true decides, also where no list is named', async () => {
+  const { api, box } = await apiWith({ listed: true, listsInstead: [] });
+  await using _ = api;
+  await using duty = await goOnDuty({ other: api, poll });
+  await duty.run(2 * hourMs);
+  expect(firing(duty)).toEqual(['blacklisted']);
+  expect(duty.alert('blacklisted')?.facts.title).toBe('192.0.2.7: listed, the API does not say where');
+  box.listed = false;
+  box.listsInstead = ['zen.example.org'];
+  await duty.run(4 * hourMs);
+  expect(firing(duty)).toEqual([]);
+});
+
+test('a DNS word that nobody knows is told after two measurements, in the word of the API', async () => {
+  const { api, box } = await apiWith({ dns: 'misaligned' });
+  await using _ = api;
+  await using duty = await goOnDuty({ other: api, poll });
+  await duty.until(() => duty.alert('dns_failing')?.status === 'firing', 3 * hourMs);
+  const { severity, facts } = duty.alert('dns_failing') ?? {};
+  expect([severity, facts?.title]).toEqual(['warning', 'a.example: SPF is "misaligned"']);
+  expect(facts?.sentences.join(' ')).toContain('api.dns_words');
+  expect(duty.mailbox('a@a.example')?.dns?.answer.records.spf).toMatchObject({ status: 'misaligned', pass: false });
+  box.dns = 'temperror';
+  await duty.run(3 * hourMs);
+  expect(firing(duty)).toEqual(['dns_failing']);
+  box.dns = 'pass';
+  await duty.run(3 * hourMs);
+  expect(firing(duty)).toEqual([]);
+});
+
+test('which DNS words pass, fail or are unclear stands in the configuration', async () => {
+  const { api } = await apiWith({ dns: 'Aligned' });
+  await using _ = api;
+  const file = { api: { dns_words: { passing: ['pass', 'aligned'] } } };
+  await using daemon = await startMovedDaemon({ other: api, poll, file });
+  await daemon.run(2 * hourMs);
+  expect(daemon.mailbox('a@a.example').dns?.answer.records.spf).toMatchObject({ status: 'Aligned', pass: true });
+  await daemon.reload((config) => {
+    config['api'] = { dns_words: { passing: ['pass'], failing: ['aligned'] } };
+  });
+  await daemon.run(2 * hourMs);
+  const told = daemon.receiver.alerts().filter(({ rule }) => rule === 'dns_failing');
+  expect(told).toMatchObject([{ status: 'firing', severity: 'critical' }]);
+});
+
+test('a DNS word in two lists is a mistake of the configuration', () => {
+  using workplace = new Workplace();
+  const loaded = loadConfig(workplace.configure({ api: { dns_words: { failing: ['pass'] } } }), {});
+  expect(JSON.stringify(loaded)).toContain('\\"pass\\" is in both passing and failing');
+});
+
+test('a mode is read in any case, and acted on', async () => {
+  const { api, box } = await apiWith({ mode: 'Balanced' });
+  await using _ = api;
+  await using duty = await goOnDuty({ other: api });
+  await duty.until(() => duty.reason(box.email) === 'ok', 5 * minuteMs);
+  box.days = week(40, 5);
+  await duty.until(() => duty.action(box.email)?.state === 'confirmed');
+  expect(api.posts().map(({ body }) => body)).toMatchObject([{ config: { warmup_mode: 'recovery' } }]);
+});
+
+test.each([['none'], ['None'], ['null'], [0], [{ code: null, message: null }], [{ code: 0, message: '' }]])(
+  'connection_error %j is no disconnection',
+  async (connectionError) => {
+    const { api, box } = await apiWith({ connectionError });
+    await using _ = api;
+    await using duty = await goOnDuty({ other: api, poll });
+    await duty.run(3 * hourMs);
+    expect([duty.mailbox(box.email)?.detail?.answer.connection, firing(duty)]).toEqual(['connected', []]);
+    box.connectionError = { code: 535, message: 'authentication failed' };
+    await duty.run(3 * hourMs);
+    expect(firing(duty)).toEqual(['mailbox_disconnected']);
+  },
+);
