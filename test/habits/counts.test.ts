@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { guardStateOf } from '../../src/guard/state.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { addDays, dayMs, hourMs, type IsoDate, isWeekend, minuteMs, utcDate } from '../../src/model/time.ts';
+import { scenarios } from '../../src/simulator/scenarios.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { OtherApi, type OtherMailbox } from '../support/other-api.ts';
 import { calmPoll, type Duty, goOnDuty } from '../watch/duty.ts';
 
@@ -264,6 +266,26 @@ describe('counts that vanish', () => {
     expect([first, second, third].map(at.reason)).toEqual(Array(3).fill('missing_counts'));
     expect(at.firing('guard_blind', second)).toBeDefined();
   });
+});
+
+test('people get one message about the account whose statistics become empty, and one when they are back', async () => {
+  await using api = await OtherApi.start();
+  const key = api.addKey();
+  const boxes = ['m1', 'm2', 'm3', 'm4', 'm5'].map((name) => api.add(`${name}@${name}.example`));
+  const account = { name: 'agency', base_url: api.url, api_key: key, requests_per_minute: 6_000, headroom: '0%' };
+  const scenario = { ...scenarios.calm, fleet: [] };
+  await using stage = await startMovedDaemon({ scenario, poll: calmPoll, file: { accounts: [account] } });
+  api.now = () => stage.clock.now();
+  await stage.run(hourMs);
+  for (const box of boxes) box.statsInstead = [];
+  await stage.run(3 * hourMs);
+  for (const box of boxes) box.statsInstead = undefined;
+  await stage.run(3 * hourMs);
+  const said = stage.receiver.alerts().map(({ rule, status, mailbox }) => [rule, status, mailbox]);
+  expect(said).toEqual([
+    ['guard_blind', 'firing', null],
+    ['guard_blind', 'resolved', null],
+  ]);
 });
 
 describe('contradictions in a row', () => {
