@@ -166,7 +166,8 @@ function againstWord(findings: Findings, asSaid: Ruling): Ruling {
 function ruleOnCounts({ policy, situation, days, window, found, burst, emergency, restore, doubt }: Findings): Ruling {
   if (situation.rows === null) return { action: 'hold', reason: 'bad_payload' };
   const { lost, expectsEmails } = situation;
-  if (lost) {
+  // Half of the emails double a rate: what is an emergency then was a breach before.
+  if (lost && !emergency) {
     const missing = { action: 'hold', reason: 'missing_counts', restsOn: 'lost' } as const;
     return { ...missing, doubt: { by: 'earlier_answer', ...lost } };
   }

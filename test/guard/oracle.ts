@@ -271,7 +271,9 @@ export function oracle(written: Policy, situation: Situation): OracleVerdict {
     return isDenied ? againstWord(oracle(written, { ...situation, run: 'running' }), asSaid) : asSaid;
   }
   if (situation.rows === null) return hold('bad_payload');
-  if (situation.lost) {
+  const isBurning =
+    newest !== null && isEmergency(history, since(history, newest, situation.emergencyEvidence), policy);
+  if (situation.lost && !isBurning) {
     const [first, last] = [dayNumber(situation.lost.from) ?? 0, dayNumber(situation.lost.to) ?? 0];
     const left = total(
       history.map((counts, age) => (between((newest ?? 0) - age, first, last) ? counts : undefined)),

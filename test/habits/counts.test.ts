@@ -265,6 +265,9 @@ describe('counts that vanish', () => {
     await readAgain(at, third, 3);
     expect([first, second, third].map(at.reason)).toEqual(Array(3).fill('missing_counts'));
     expect(at.firing('guard_blind', second)).toBeDefined();
+    at.tell(third, (age) => (age === 0 ? { sent: 20, bounced: 8 } : { sent: 2, bounced: 0 }));
+    await readAgain(at, third, 2);
+    expect(third.status).toBe('paused');
   });
 });
 
