@@ -22,7 +22,7 @@ const madeElsewhere: Readonly<Record<string, string>> = {
     "a failure of the API in its own words, with `failure` and `status`; an account's",
   'watch/account-health.ts: said': "as error, a mailbox's as warn",
   'watch/account-health.ts: sumText(forecast)':
-    '`12 mailboxes at 90 requests a minute: the cadence needs 3 a minute; ...`',
+    '`12 mailboxes at 90 requests a minute: the cadence needs 3 a minute, and Warmwarden uses at most 53; ...`',
   'watch/first-sweep.ts: sweepText(progress, { now: clock.now(), zone })':
     '`First sweep of ACCOUNT: N of M mailboxes read, done in about ...`',
 };

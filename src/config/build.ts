@@ -30,6 +30,7 @@ export function buildConfig(file: CheckedFile, folder: string, environment: Envi
       dns: poll.dns,
       blacklist: poll.blacklist,
       statsIntervalMinMs: poll.stats_interval_min,
+      sparePpm: poll.spare_share,
     },
     alerts: {
       channels,

@@ -78,6 +78,8 @@ export interface PollConfig {
   readonly blacklist: string;
   /** Spare budget polls a mailbox's stats at most this often; 0 means never. */
   readonly statsIntervalMinMs: number;
+  /** See `poll.spare_share`. */
+  readonly sparePpm: Ppm;
 }
 
 export interface AlertsConfig {

@@ -18,6 +18,7 @@ import {
   pathPrefix,
   pattern,
   publicUrl,
+  share,
   shareOrAuto,
   timeZone,
   whole,
@@ -78,6 +79,11 @@ const poll = section({
     duration(),
     '60s',
     'Spare requests read the list and the stats sooner, the riskiest mailboxes first, each at most this often; 0s: never.',
+  ),
+  spare_share: keyed(
+    share(0, 1_000_000),
+    '50%',
+    'Spare requests, beyond what the cadence needs, take at most this share of the rate limit (below 10%: 10%), and none for ten minutes after a 429; 0%: none.',
   ),
 });
 

@@ -1,8 +1,11 @@
-// One ledger a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom).
+// One ledger a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom). `belief` says what is
+// believed of the limit, and why.
 import type { BudgetLedger } from '../model/ledger.ts';
 import type { Ppm } from '../model/policy.ts';
+import type { RequestKind } from './interpret.ts';
 import { RecentTimes } from './recent-times.ts';
 import { Restraint } from './restraint.ts';
+import { type OwnLimit, SaidLimits } from './said-limits.ts';
 import { Sharing } from './sharing.ts';
 import { Stops } from './stops.ts';
 
@@ -24,16 +27,34 @@ export interface BudgetOptions {
 
 /** What an answer said of the limit. */
 export interface LimitHeaders {
+  /** What the request was for. */
+  readonly kind: RequestKind;
   /** Requests a minute. */
   readonly limit: number | null;
   readonly remaining: number | null;
-  readonly startedAt: number | null;
+  /** When the request was sent. */
+  readonly startedAt: number;
+  /** A success without a limit says that none is told there; a failure may come from something in between. */
+  readonly succeeded: boolean;
+}
+
+/** What is believed of the limit, requests a minute, from what the configuration says to what can be counted on. */
+export interface Belief {
+  readonly configured: number;
+  /** The key's limit: what two kinds of requests with the key were told (X-RateLimit-Limit), at most what is configured. */
+  readonly limit: number;
+  /** May be made: the limit less the headroom, and less what 429s take away for a while (Restraint). At least one. */
+  readonly allowed: number;
+  /** Can be counted on: less than allowed where 429s lately let nothing start for a part of the time (Stops). At least one. */
+  readonly expected: number;
+  /** That is less than half of what the configuration allows, less the headroom. */
+  readonly isSlow: boolean;
 }
 
 /** All times are milliseconds of the monotonic clock. */
 export class Budget {
   readonly #planLimit: number;
-  #limit: number;
+  readonly #said: SaidLimits;
   /** Starts of the last 60 s, oldest first. */
   #starts = new RecentTimes();
   /** When the last start was due: it was a little later than that, for a timer is never early. */
@@ -45,6 +66,9 @@ export class Budget {
   readonly #sharing = new Sharing();
   /** Those that the API asked for. */
   #stops = new Stops();
+  /** When the last request of a kind started, and until when a 429 that is about it alone is obeyed. */
+  #startedAt = new Map<RequestKind, number>();
+  #kindStoppedUntil = new Map<RequestKind, number>();
   readonly #configuredPpm: Ppm | null;
   #headroomPpm: Ppm;
   #share = 1;
@@ -53,7 +77,7 @@ export class Budget {
     this.#configuredPpm = options.headroomPpm;
     this.#headroomPpm = options.headroomPpm ?? this.#sharing.headroomPpm(0);
     this.#planLimit = options.requestsPerMinute;
-    this.#limit = options.requestsPerMinute;
+    this.#said = new SaidLimits(options.requestsPerMinute);
   }
 
   /** The same key under other settings: what was spent under the earlier ones still counts. */
@@ -63,6 +87,8 @@ export class Budget {
     this.#stoppedUntil = earlier.#stoppedUntil;
     this.#sharing.follow(earlier.#sharing);
     this.#stops = earlier.#stops;
+    this.#startedAt = earlier.#startedAt;
+    this.#kindStoppedUntil = earlier.#kindStoppedUntil;
   }
 
   /** For whoever sends under the key next. `shiftMs`: what the wall clock is ahead of the monotonic one. */
@@ -71,7 +97,7 @@ export class Budget {
     const { throttledAt, share } = this.#restraint.lately(now);
     const { seenAt } = this.#sharing;
     return {
-      ...{ limit: this.#limit, starts, stoppedUntil: this.#stoppedUntil + shiftMs },
+      ...{ limit: this.#said.ofKey, starts, stoppedUntil: this.#stoppedUntil + shiftMs },
       sharedAt: Number.isFinite(seenAt) ? seenAt + shiftMs : null,
       restraint: { throttledAt: throttledAt.map((at) => at + shiftMs), share },
     };
@@ -91,7 +117,7 @@ export class Budget {
       this.#restraint.takeOver(throttledAt, restraint.share);
     }
     for (const start of ledger.starts) this.#starts.add(Math.min(now, start - shiftMs));
-    this.#limit = Math.min(this.#planLimit, ledger.limit);
+    this.#said.inherit(ledger.limit);
     this.#stoppedUntil = Math.min(now + longestStopMs, Math.max(this.#stoppedUntil, ledger.stoppedUntil - shiftMs));
   }
 
@@ -100,19 +126,44 @@ export class Budget {
     return this.#headroomPpm;
   }
 
-  /** The key's limit, requests a minute: what the plan or the API says, the lower of both. */
+  belief(now: number): Belief {
+    this.#forget(now);
+    const expected = Math.max(1, Math.floor(this.allowedPerMinute * this.#stops.leave(now)));
+    return {
+      configured: this.#planLimit,
+      limit: this.#said.ofKey,
+      allowed: this.allowedPerMinute,
+      expected,
+      isSlow: 2 * expected < this.#lessHeadroom(this.#planLimit),
+    };
+  }
+
+  /** The key's limit, requests a minute. */
   get limitPerMinute(): number {
-    return this.#limit;
+    return this.#said.ofKey;
   }
 
   /** Requests a minute that we allow ourselves: at least one. */
   get allowedPerMinute(): number {
-    return Math.max(1, Math.floor((this.#limit * this.#share * (1_000_000 - this.#headroomPpm)) / 1_000_000));
+    return this.#lessHeadroom(this.#said.ofKey * this.#share);
   }
 
-  /** Requests a minute to count on: less than allowed where the API lately let nothing start for a part of the time. */
-  expectedPerMinute(now: number): number {
-    return Math.max(1, Math.floor(this.allowedPerMinute * this.#stops.leave(now)));
+  #lessHeadroom(limit: number): number {
+    return Math.max(1, Math.floor((limit * (1_000_000 - this.#headroomPpm)) / 1_000_000));
+  }
+
+  /** The limit that a kind of request has for itself, or with others; undefined: only the key's. */
+  ownLimit(kind: RequestKind): OwnLimit | undefined {
+    return this.#said.own(kind);
+  }
+
+  /** When a request of that kind may start, as far as it is about that kind alone; in the past when it may start now. */
+  opensAt(kind: RequestKind): number {
+    const own = this.#said.own(kind);
+    const stoppedUntil = this.#kindStoppedUntil.get(kind) ?? Number.NEGATIVE_INFINITY;
+    if (!own) return stoppedUntil;
+    const last = Math.max(...own.kinds.map((one) => this.#startedAt.get(one) ?? Number.NEGATIVE_INFINITY));
+    return Math.max(stoppedUntil, last + (windowMs * 1_000_000) / (own.limit * (1_000_000 - this.#headroomPpm)));
   }
 
   /** When the next request may start; in the past when it may start now. */
@@ -130,9 +181,10 @@ export class Budget {
   }
 
   /** A request starts. */
-  started(now: number): void {
+  started(now: number, kind: RequestKind): void {
     this.#forget(now);
     this.#starts.add(now);
+    this.#startedAt.set(kind, now);
     const lateMs = now - (this.#pacedAt + this.#gapMs);
     this.#pacedAt = lateMs > 0 && lateMs <= this.#gapMs * latenessShare ? now - lateMs : now;
   }
@@ -153,15 +205,25 @@ export class Budget {
   }
 
   /** The API said 429: nothing starts until Retry-After, or until the window has passed when it did not say. */
-  throttled(retryAfterMs: number | null, now: number, random: () => number): void {
+  throttled(kind: RequestKind, retryAfterMs: number | null, now: number, random: () => number): void {
+    const wait = retryAfterMs ?? withoutRetryAfterMs + random() * jitterMs;
+    const own = this.#said.own(kind);
+    if (own || kind === 'health') {
+      for (const one of own?.kinds ?? [kind]) this.#kindStoppedUntil.set(one, now + wait);
+      return;
+    }
     // What was under way when the first 429 came says nothing new.
     if (now >= this.#throttledUntil) {
       this.#restraint.throttled(now);
       this.#sharing.throttled(now);
     }
-    const wait = retryAfterMs ?? withoutRetryAfterMs + random() * jitterMs;
     this.#throttledUntil = Math.max(this.#throttledUntil, now + wait);
     this.#stopUntil(this.#throttledUntil, now);
+  }
+
+  /** When the API last said 429 in spite of the ledger; -Infinity: not within the last hour. */
+  get throttledAt(): number {
+    return this.#restraint.throttledAt;
   }
 
   #stopUntil(until: number, now: number): void {
@@ -186,19 +248,14 @@ export class Budget {
   }
 
   /**
-   * What X-RateLimit-* said. It can only tighten: there is no header for the reset (docs/faults.md T9). `startedAt`: when the
-   * request was sent; null for one without the key, whose count is another.
+   * What X-RateLimit-* said. It can only tighten: there is no header for the reset (docs/faults.md T9). That nothing remains
+   * stops nothing: the answer that says so was a success, or else a 429.
    */
-  noteLimits({ startedAt, ...headers }: LimitHeaders, now: number): void {
-    if (headers.limit !== null && headers.limit >= 1) this.#limit = Math.min(this.#planLimit, headers.limit);
-    if (headers.remaining !== null && headers.remaining <= 0) {
-      const oldest = this.#starts.at(0) ?? now;
-      this.#stopUntil(Math.min(oldest + windowMs, now + windowMs), now);
-    }
-    const { limit, remaining } = headers;
-    if (limit !== null && remaining !== null && startedAt !== null) {
-      this.#sharing.remains({ limit, remaining, startedAt }, now);
-    }
+  noteLimits({ kind, remaining, startedAt, succeeded, ...headers }: LimitHeaders, now: number): void {
+    const limit = headers.limit !== null && headers.limit >= 1 ? headers.limit : null;
+    if (limit !== null || succeeded) this.#said.note(kind, limit, now);
+    if (limit === null || remaining === null || kind === 'health' || this.#said.own(kind)) return;
+    this.#sharing.remains({ kind, limit, remaining, startedAt }, now);
   }
 
   #forget(now: number): void {

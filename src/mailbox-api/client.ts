@@ -28,7 +28,7 @@ import { directly, type Egress } from '../model/egress.ts';
 import type { Ppm, WarmupMode } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
 import type { World } from '../world.ts';
-import { Budget } from './budget.ts';
+import { Budget, type LimitHeaders } from './budget.ts';
 import type { AnswerTo, RequestKind } from './interpret.ts';
 import { type Known, KnownBodies, Seen } from './known-bodies.ts';
 import { readAnswer } from './large-answers.ts';
@@ -105,8 +105,8 @@ export class MailboxApi {
   readonly #stopping = new AbortController();
   readonly #stopped = new Relay(this.#stopping.signal);
   readonly #usualHeaders: Ask['headers'];
-  /** The smaller limit that was said last, so that it is said once. */
-  #saidLimit: number | null = null;
+  /** The smaller limits that were said last, of the key and of kinds of requests, so that each is said once. */
+  readonly #saidLimits = new Map<RequestKind | 'key', number>();
   #saidHeadroomPpm: Ppm;
   readonly #lastList = new LastList();
   readonly #statsDays: StatsDays;
@@ -164,7 +164,7 @@ export class MailboxApi {
   /** `days`: what the window needs; fewer where the API refuses so many. */
   stats(id: string, believed: Observed<StatsAnswer> | null = null, days = usualDays): Answered<StatsAnswer> {
     const request = (asked: number) => this.#ask('stats', id, { more: `&days=${asked}`, days: asked, believed });
-    return this.#statsDays.ask(days, request, () => this.#slot());
+    return this.#statsDays.ask(days, request, () => this.#slot('stats'));
   }
 
   /** What the API leaves out of the statistics; null: nothing, as far as was seen. */
@@ -248,18 +248,18 @@ export class MailboxApi {
     this.budget.sent();
     let exchanged = await this.#exchange(call);
     if (exchanged.lostKept && call.method === 'GET') {
-      await this.#nextSlot();
+      await this.#nextSlot(call.route);
       exchanged = await this.#exchange(call);
     }
     const ended = clock.monotonic();
     const { status, headers } = exchanged;
     this.budget.ended(ended);
-    this.#noteLimits(headers, { startedAt: call.route === 'health' ? null : begun, now: ended });
     this.onReceived(call.route, exchanged.wireBytes);
     const result = resultOf(call, exchanged);
+    this.#noteLimits({ kind: call.route, startedAt: begun, succeeded: result.ok }, headers, ended);
     const code = status === null && !result.ok ? result.failure.kind : String(status);
     this.#tally.request({ account: this.#options.account, route: call.route, code }, (ended - begun) / 1_000);
-    this.#noteOutcome(result, ended);
+    this.#noteOutcome(call.route, result, ended);
     this.#sayHeadroom();
     if (result.ok) return { ok: true, value: new Seen(clock.now(), result.value) };
     const { failure } = result;
@@ -304,17 +304,17 @@ export class MailboxApi {
   }
 
   /** A request that met a kept connection gone is sent once more, in the next slot of the budget (H19). */
-  async #nextSlot(): Promise<void> {
+  async #nextSlot(kind: RequestKind): Promise<void> {
     this.budget.ended(this.#world.clock.monotonic());
     this.budget.sent();
-    await this.#slot();
+    await this.#slot(kind);
   }
 
   /** Waits for the next slot of the budget, and takes it. */
-  async #slot(): Promise<void> {
+  async #slot(kind: RequestKind): Promise<void> {
     const { clock } = this.#world;
     const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
-    this.budget.started(slot);
+    this.budget.started(slot, kind);
     await clock.sleep(slot - clock.monotonic(), this.#stopped);
   }
 
@@ -361,29 +361,34 @@ export class MailboxApi {
     this.#world.log.warn({ account: this.#options.account, route, field }, sentence);
   }
 
-  #noteOutcome(result: Result<unknown>, now: number): void {
+  #noteOutcome(kind: RequestKind, result: Result<unknown>, now: number): void {
     const { random } = this.#world;
     if (result.ok || !['throttled', 'unavailable'].includes(result.failure.kind)) this.budget.answered();
     else if (result.failure.kind === 'throttled') {
-      this.budget.throttled(result.failure.retryAfterMs, now, random);
+      this.budget.throttled(kind, result.failure.retryAfterMs, now, random);
       this.onThrottled();
     } else if (!this.#stopping.signal.aborted) {
       this.budget.failed(now, random, result.failure.retryAfterMs ?? undefined);
     }
   }
 
-  #noteLimits(headers: AnswerHeaders, { startedAt, now }: { readonly startedAt: number | null; readonly now: number }) {
-    const limits = {
-      limit: wholeNumber(headers['x-ratelimit-limit']),
-      remaining: wholeNumber(headers['x-ratelimit-remaining']),
-      startedAt,
-    };
-    this.budget.noteLimits(limits, now);
+  #noteLimits(about: Omit<LimitHeaders, 'limit' | 'remaining'>, headers: AnswerHeaders, now: number): void {
+    const { kind } = about;
+    const limit = wholeNumber(headers['x-ratelimit-limit']);
+    const remaining = wholeNumber(headers['x-ratelimit-remaining']);
+    this.budget.noteLimits({ ...about, limit, remaining }, now);
     const { account, requestsPerMinute: configured } = this.#options;
-    if (limits.limit === null || limits.limit >= configured || limits.limit === this.#saidLimit) return;
-    this.#saidLimit = limits.limit;
-    const said = `the API allows ${limits.limit} ${limits.limit === 1 ? 'request' : 'requests'} a minute, the configuration says ${configured}: Warmwarden uses the smaller number`;
-    this.#world.log.warn({ account, limit: limits.limit, configured }, said);
+    const { limitPerMinute: ofKey } = this.budget;
+    if (ofKey < configured && this.#saidLimits.get('key') !== ofKey) {
+      this.#saidLimits.set('key', ofKey);
+      const said = `the API allows ${ofKey} ${ofKey === 1 ? 'request' : 'requests'} a minute, the configuration says ${configured}: Warmwarden uses the smaller number`;
+      this.#world.log.warn({ account, limit: ofKey, configured }, said);
+    }
+    const own = this.budget.ownLimit(kind);
+    if (!own || this.#saidLimits.get(kind) === own.limit) return;
+    this.#saidLimits.set(kind, own.limit);
+    const said = `the API allows ${own.limit} ${own.limit === 1 ? 'request' : 'requests'} a minute for ${kind}: Warmwarden keeps to that there, and asks for everything else as usual`;
+    this.#world.log.info({ account, route: kind, limit: own.limit, configured }, said);
   }
 }
 

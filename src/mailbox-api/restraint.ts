@@ -32,6 +32,11 @@ export class Restraint {
     return this.#throttledAt.length;
   }
 
+  /** When the API said 429 last; -Infinity: not within the last hour. */
+  get throttledAt(): number {
+    return this.#throttledAt.at(-1) ?? Number.NEGATIVE_INFINITY;
+  }
+
   /** The API said 429 although the ledger had room. */
   throttled(now: number): void {
     this.#share = Math.max(leastShare, this.share(now) * shrinkBy);

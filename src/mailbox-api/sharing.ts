@@ -1,5 +1,6 @@
 // Whether something else uses the key, as far as the API's answers show it, and what is left free for it then. Pure.
 import type { Ppm } from '../model/policy.ts';
+import type { RequestKind } from './interpret.ts';
 import { RecentTimes } from './recent-times.ts';
 
 /** Left free where nothing else uses the key: with less, requests that arrive late meet a full window (docs/performance.md). */
@@ -22,6 +23,8 @@ export class Sharing {
   #answeredAt = new RecentTimes();
   /** The most requests that ever remained. */
   #mostRemaining = 0;
+  /** What remained by the last answer to each kind of request. */
+  readonly #remained = new Map<RequestKind, number>();
   /** Until then the API still counts what another process of ours sent, nobody knows how much. */
   #predecessorUntil = Number.NEGATIVE_INFINITY;
 
@@ -61,9 +64,13 @@ export class Sharing {
   /**
    * An answer to a request that was sent at `startedAt` said how much of the limit remains. Of ours the API counts at most
    * those whose answers came later than a minute before that, and those under way: whatever else it counted was not ours. A
-   * bucket that holds a part of the limit, or that fills again, may show nothing: there the first 429 does.
+   * number that repeats the one before may be no count at all. A bucket that holds a part of the limit, or that fills
+   * again, may show nothing: there the first 429 does.
    */
-  remains({ limit, remaining, startedAt }: Reading, now: number): void {
+  remains({ kind, limit, remaining, startedAt }: Reading, now: number): void {
+    const before = this.#remained.get(kind);
+    this.#remained.set(kind, remaining);
+    if (before === undefined || before === remaining) return;
     this.#mostRemaining = Math.max(this.#mostRemaining, remaining);
     if (this.#mostRemaining < limit / 2 || startedAt < this.#predecessorUntil) return;
     const ours = this.#answeredAt.countAfter(startedAt - windowMs) + this.#underWay;
@@ -80,6 +87,8 @@ export class Sharing {
 }
 
 interface Reading {
+  /** What the request was for. */
+  readonly kind: RequestKind;
   /** Requests a minute. */
   readonly limit: number;
   readonly remaining: number;

@@ -170,6 +170,10 @@ export interface AccountState {
   readonly requestsPerMinute: number;
   /** The limit of the key that this is a share of, requests a minute. */
   readonly limitPerMinute: number;
+  /** The limit that the configuration says, requests a minute. Absent, as the next, in what an earlier version stored. */
+  readonly configuredPerMinute?: number;
+  /** It is less than half of what the configuration allows. */
+  readonly isSlow?: boolean;
   /** A request succeeded since this moment; null before the first. */
   readonly lastSuccessAt: EpochMs | null;
   /** Since when no request succeeds; null while they do. */

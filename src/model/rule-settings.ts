@@ -69,7 +69,7 @@ export const defaultRuleSettings: RuleSettings = {
     inbox_rate_low: setting('warning'),
     health_score_drop: setting('warning'),
     key_shared: setting('warning'),
-    budget_too_small: setting('info', 30 * minuteMs),
+    budget_too_small: setting('info', 4 * minuteMs),
     changed_by_others: setting('info'),
     api_unwell: setting('warning', 5 * minuteMs),
     clock_off: setting('warning', 5 * minuteMs),

@@ -4,7 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
-import { mendText, sumText } from '../wording/forecast.ts';
+import { mendText, slowText, sumText } from '../wording/forecast.ts';
 import { counted, numberText, spanText } from '../wording/phrases.ts';
 import { sweepText } from '../wording/sweep.ts';
 import { oldestPoll } from './parts/account-panels.ts';
@@ -120,10 +120,11 @@ ${fact('Refused for too many requests', throttledLastHour === 0 ? 'none in the l
 ${fact('Last answer', ago(account.lastSuccessAt, now))}
 </dl>
 ${agesTable(ages, account, now)}</div>
-${forecast === null ? '' : html`<p class="muted">${sumText(forecast)}.</p>${forecast.fits ? '' : html`<p class="bad">${mendText(forecast)}</p>`}`}</section>`;
+${forecast === null ? '' : html`<p class="muted">${sumText(forecast)}.</p>${forecast.fits ? '' : html`<p class="bad">${mendText(forecast)}</p>`}`}${account.isSlow ? html`<p class="bad">${slowText(account)}</p>` : ''}</section>`;
 }
 
-function fitBadge({ forecast }: AccountState): Markup {
+function fitBadge({ forecast, isSlow }: AccountState): Markup {
+  if (isSlow) return html`<span class="badge warning">slower than planned</span>`;
   if (forecast === null) return html`<span class="badge none">budget not known yet</span>`;
   return forecast.fits
     ? html`<span class="badge confirmed">the budget is enough</span>`

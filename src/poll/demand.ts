@@ -23,17 +23,33 @@ export interface DemandInput {
   readonly mailboxes: number;
   /** Requests a minute that we may make. */
   readonly allowedPerMinute: number;
+  /** Of them, what may be spent beyond what the cadence needs. */
+  readonly sparePerMinute: number;
   /** How far apart the runs of each kind are, milliseconds. */
   readonly cadenceMs: Readonly<Record<Route, number>>;
   /** Whether spare requests read statistics early, by risk. */
   readonly early: boolean;
 }
 
+const inputKeys = [
+  'mailboxes',
+  'allowedPerMinute',
+  'sparePerMinute',
+  'cadenceMs',
+  'early',
+] as const satisfies readonly (keyof DemandInput)[];
+
 export interface Demand {
   /** Requests a minute that the cadence asks for. */
   readonly asksPerMinute: number;
-  /** Requests a minute that health and the list leave to the mailboxes. */
+  /** Requests a minute that are made at most, but for actions, for what somebody waits for, and for what was never judged. */
+  readonly pacePerMinute: number;
+  /** Of these, what health and the list leave to the mailboxes. */
   readonly roomPerMinute: number;
+  /** The same of all that may be made: for those that were never judged. */
+  readonly sweepPerMinute: number;
+  /** Of what was never read about mailboxes that were judged, beside what the cadence has made due. */
+  readonly detailsPerMinute: number;
   readonly fits: boolean;
   /** The cadence would fit, too, if the list took its full share. */
   readonly fitsWithList: boolean;
@@ -47,15 +63,22 @@ export interface Demand {
   readonly statsCapMs: number;
 }
 
+/** A run makes all mailboxes due at once: to catch up they get at least this share of the budget beyond what the cadence needs. */
+const leastSpareShare = 0.1;
+
 /** Sums up a cadence. Health and the list keep theirs, within their share; the rest is stretched alike, as far as it may be. */
-export function demandOf({ mailboxes, allowedPerMinute, cadenceMs, early }: DemandInput): Demand {
+export function demandOf({ mailboxes, allowedPerMinute, sparePerMinute, cadenceMs, early }: DemandInput): Demand {
   const accountSpacingMs = (accountShare * minuteMs) / allowedPerMinute;
   const perMinute = (everyMs: number) => minuteMs / everyMs;
   const ofAccount = [cadenceMs.health, cadenceMs.mailboxes];
-  const room = ofAccount.reduce((left, every) => left - perMinute(Math.max(every, accountSpacingMs)), allowedPerMinute);
+  const account = ofAccount.reduce((sum, every) => sum + perMinute(Math.max(every, accountSpacingMs)), 0);
   const of = (route: MailboxRoute) => mailboxes * perMinute(cadenceMs[route]);
   const slow = slowRoutes.reduce((sum, route) => sum + of(route), 0);
   const all = of('stats') + of('warmup') + slow;
+  const asksPerMinute = ofAccount.reduce((sum, every) => sum + perMinute(every), 0) + all;
+  const spare = Math.max(sparePerMinute, leastSpareShare * allowedPerMinute);
+  const pacePerMinute = Math.min(allowedPerMinute, asksPerMinute + spare);
+  const room = pacePerMinute - account;
   const fits = all <= room;
   const ofSlow = fits ? 1 : Math.max(all / room, slow / (slowShare * room));
   const ofGuard = fits ? 1 : Math.max(1, (all - slow) / (room - slow / ofSlow));
@@ -67,13 +90,28 @@ export function demandOf({ mailboxes, allowedPerMinute, cadenceMs, early }: Dema
   const turnMs = { ...(Object.fromEntries(turns) as Record<MailboxRoute, number>) };
   if (fits) turnMs.stats = (mailboxes * minuteMs) / Math.max(room - catchUp * others, room / catchUp);
   return {
-    asksPerMinute: ofAccount.reduce((sum, every) => sum + perMinute(every), 0) + all,
+    asksPerMinute,
+    pacePerMinute,
     roomPerMinute: room,
+    sweepPerMinute: allowedPerMinute - account,
+    detailsPerMinute: Math.max(room / 2, room - all),
     fits,
-    fitsWithList: all <= allowedPerMinute * (1 - 2 / accountShare),
+    fitsWithList: all <= pacePerMinute - (2 / accountShare) * allowedPerMinute,
     accountSpacingMs,
     stretch,
     turnMs,
     statsCapMs: fits ? Math.min(patientMs, cadenceMs.stats) : patientMs,
+  };
+}
+
+/** demandOf, with its last answer remembered: nearly every question repeats the one before. */
+export function rememberedDemand(): typeof demandOf {
+  let last: { readonly input: DemandInput; readonly demand: Demand } | null = null;
+  return (input) => {
+    const before = last;
+    const isSame = before !== null && inputKeys.every((key) => before.input[key] === input[key]);
+    if (isSame) return before.demand;
+    last = { input, demand: demandOf(input) };
+    return last.demand;
   };
 }

@@ -1,6 +1,7 @@
 // The honest plan: what a cadence becomes on a budget. Pure; the same sums as the queue works by.
-import type { Route } from '../model/answers.ts';
-import type { Forecast } from '../model/forecast.ts';
+import type { Budget } from '../mailbox-api/budget.ts';
+import { type Route, routes } from '../model/answers.ts';
+import type { Forecast, NarrowRoutes } from '../model/forecast.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
 import type { Schedule, ScheduleGaps } from '../schedule.ts';
 import { type Demand, demandOf, patienceFactor } from './demand.ts';
@@ -12,6 +13,10 @@ export interface ForecastInput {
   readonly mailboxes: number;
   /** Requests a minute that may be made. */
   readonly allowedPerMinute: number;
+  /** Of them, what may be spent beyond what the cadence needs. */
+  readonly sparePerMinute: number;
+  /** The limits that kinds of answers have of their own. Default: none. */
+  readonly ownLimits?: readonly OwnRoutes[];
   /** They are so few because the API lets nothing start for most of the time. Default: false. */
   readonly isHeldBack?: boolean;
   /** The share of the key's limit that is left to others, parts per million. */
@@ -19,6 +24,23 @@ export interface ForecastInput {
   readonly gaps: Gaps;
   /** Spare requests read a mailbox's statistics again at the earliest after this, milliseconds; 0: never early. */
   readonly earlyMs: number;
+}
+
+/** Kinds of answers that share a limit of their own. */
+export interface OwnRoutes {
+  readonly routes: readonly Route[];
+  /** Requests a minute that may be made. */
+  readonly perMinute: number;
+}
+
+/** As the API has told them. */
+export function ownLimitsOf(budget: Budget): readonly OwnRoutes[] {
+  // Health is one signal among others.
+  const own = routes.flatMap((route) => (route === 'health' ? [] : (budget.ownLimit(route) ?? [])));
+  return [...new Set(own)].map(({ limit, kinds }) => ({
+    routes: routes.filter((route) => kinds.includes(route)),
+    perMinute: limit,
+  }));
 }
 
 /** Health, the list, and what has its turn just before. */
@@ -40,19 +62,23 @@ export function cadenceOf(gaps: Gaps): Readonly<Record<Route, number>> {
 }
 
 export function forecastOf(input: ForecastInput): Forecast {
-  const { mailboxes, allowedPerMinute, isHeldBack = false, headroomPpm, gaps, earlyMs } = input;
+  const { mailboxes, allowedPerMinute, sparePerMinute, isHeldBack = false, headroomPpm, gaps, earlyMs } = input;
   const cadenceMs = cadenceOf(gaps);
-  const demand = demandOf({ mailboxes, allowedPerMinute, cadenceMs, early: earlyMs > 0 });
-  const { asksPerMinute, roomPerMinute, fits, stretch, accountSpacingMs, statsCapMs } = demand;
-  const aged = (route: keyof typeof stretch) => gaps[route].longestMs * stretch[route];
-  const spaced = (route: Route) => Math.max(gaps[route].longestMs, accountSpacingMs);
-  const stats = fits ? fittingStatsMs(input, demand) : aged('stats');
+  const demand = demandOf({ mailboxes, allowedPerMinute, sparePerMinute, cadenceMs, early: earlyMs > 0 });
+  const { asksPerMinute, pacePerMinute, fits, stretch, accountSpacingMs, statsCapMs } = demand;
+  const narrow = narrowestOf(input, cadenceMs);
+  const narrowed = (route: Route) => (narrow?.routes.includes(route) ? narrow.needsPerMinute / narrow.perMinute : 1);
+  const aged = (route: keyof typeof stretch) => gaps[route].longestMs * Math.max(stretch[route], narrowed(route));
+  const spaced = (route: Route) => Math.max(gaps[route].longestMs * narrowed(route), accountSpacingMs);
+  const stats = fits && narrowed('stats') === 1 ? fittingStatsMs(input, demand) : aged('stats');
   return {
     mailboxes,
     allowedPerMinute,
     isHeldBack,
     asksPerMinute,
-    fits,
+    usedPerMinute: pacePerMinute,
+    narrow,
+    fits: fits && narrow === null,
     oldestMs: {
       health: spaced('health'),
       mailboxes: spaced('mailboxes'),
@@ -63,7 +89,7 @@ export function forecastOf(input: ForecastInput): Forecast {
       blacklist: aged('blacklist'),
     },
     calmestMs: fits ? stats : Math.max(stats, earlyMs > 0 ? statsCapMs : 0),
-    firstSweepMs: (judgedRoutes.length * mailboxes * minuteMs) / roomPerMinute,
+    firstSweepMs: Math.max(...sweepsMs(input, demand)),
     mend: fits
       ? null
       : {
@@ -79,14 +105,39 @@ export function forecastOf(input: ForecastInput): Forecast {
  * last after the next, when other kinds are due too, waits for the difference besides. Read early, they rest for earlyMs
  * and wait for their turn by risk, which the cap on staleness bounds. A few other requests may come in between.
  */
-function fittingStatsMs({ mailboxes, allowedPerMinute, gaps, earlyMs }: ForecastInput, demand: Demand): number {
-  const { turnMs, roomPerMinute } = demand;
-  const betweenMs = (requestsBetween * minuteMs) / allowedPerMinute;
+function fittingStatsMs({ mailboxes, gaps, earlyMs }: ForecastInput, demand: Demand): number {
+  const { turnMs, pacePerMinute, roomPerMinute } = demand;
+  const betweenMs = (requestsBetween * minuteMs) / pacePerMinute;
   const quickestRoundMs = (mailboxes * minuteMs) / roomPerMinute;
   const byCadence = gaps.stats.longestMs + turnMs.stats - quickestRoundMs + betweenMs;
   if (earlyMs === 0) return byCadence;
   const rested = earlyMs + (patienceFactor - 1) * turnMs.stats;
   return Math.min(byCadence, Math.max(rested, patienceFactor * turnMs.stats) + betweenMs);
+}
+
+/** Those kinds whose own limit is the furthest below what the cadence needs of them; null: none is below. */
+function narrowestOf(
+  { mailboxes, ownLimits = [] }: ForecastInput,
+  cadenceMs: Readonly<Record<Route, number>>,
+): NarrowRoutes | null {
+  const ofAccount = (route: Route) => route === 'health' || route === 'mailboxes';
+  const needs = (route: Route) => ((ofAccount(route) ? 1 : mailboxes) * minuteMs) / cadenceMs[route];
+  const narrow = ownLimits.map((own) => ({
+    ...own,
+    needsPerMinute: own.routes.reduce((sum, route) => sum + needs(route), 0),
+  }));
+  const [first] = narrow.toSorted((a, b) => b.needsPerMinute / b.perMinute - a.needsPerMinute / a.perMinute);
+  return first && first.needsPerMinute > first.perMinute ? first : null;
+}
+
+/** How long all of them take to be read for the first time: by the budget, and by each limit of what the guard judges by. */
+function sweepsMs({ mailboxes, ownLimits = [] }: ForecastInput, { sweepPerMinute }: Demand): readonly number[] {
+  const takesMs = (kinds: number, perMinute: number) => (kinds * mailboxes * minuteMs) / perMinute;
+  const judged = (routes: readonly Route[]) => judgedRoutes.filter((route) => routes.includes(route)).length;
+  return [
+    takesMs(judgedRoutes.length, sweepPerMinute),
+    ...ownLimits.map(({ routes, perMinute }) => takesMs(judged(routes), perMinute)),
+  ];
 }
 
 /** The next longer interval that a cron expression can say evenly. */

@@ -33,8 +33,10 @@ interface PollInFlight {
 export class Lane {
   readonly #options: LaneOptions;
   readonly #bell: Bell;
-  readonly #waitingPosts: (() => void)[] = [];
-  readonly #waitingLooks: (() => void)[] = [];
+  readonly #waitingActions = {
+    post: { kind: 'warmup_write', waiting: [] as (() => void)[] },
+    look: { kind: 'warmup', waiting: [] as (() => void)[] },
+  } as const;
   readonly #inFlight = new Bag<PollInFlight>();
   /** What a poll rejected with, although none may. */
   #broken: { readonly error: unknown } | null = null;
@@ -61,7 +63,7 @@ export class Lane {
         resolve();
       };
       signal.addEventListener('abort', go, { once: true });
-      (step === 'post' ? this.#waitingPosts : this.#waitingLooks).push(go);
+      this.#waitingActions[step].waiting.push(go);
       this.#bell.ring();
     });
   }
@@ -100,11 +102,16 @@ export class Lane {
   }
 
   #serveAction(): boolean {
-    const next = this.#waitingPosts.shift() ?? this.#waitingLooks.shift();
-    if (!next) return false;
-    this.#options.budget.started(this.#options.clock.monotonic());
-    next();
-    return true;
+    const { budget, clock } = this.#options;
+    const now = clock.monotonic();
+    for (const { waiting, kind } of Object.values(this.#waitingActions)) {
+      const next = budget.opensAt(kind) <= now ? waiting.shift() : undefined;
+      if (!next) continue;
+      budget.started(now, kind);
+      next();
+      return true;
+    }
+    return false;
   }
 
   #servePoll(): boolean {
@@ -112,7 +119,7 @@ export class Lane {
     if (this.#inFlight.size >= maxPollsInFlight) return false;
     const next = queue.take(clock.monotonic(), mayAsk() === 'account');
     if (!next) return false;
-    budget.started(clock.monotonic());
+    budget.started(clock.monotonic(), next.route);
     const over = () => {
       this.#inFlight.delete(one);
       queue.done(next);
@@ -129,8 +136,13 @@ export class Lane {
 
   /** A full lane waits for the next ring. */
   #idleFor(): number {
-    const now = this.#options.clock.monotonic();
-    const dueAt = this.#options.queue.nextDueAt(now);
-    return dueAt === null ? turnEveryMs : Math.min(turnEveryMs, dueAt - now);
+    const { budget, clock, queue } = this.#options;
+    const now = clock.monotonic();
+    const actions = Object.values(this.#waitingActions).filter(({ waiting }) => waiting.length > 0);
+    const times = [
+      queue.nextDueAt(now) ?? Number.POSITIVE_INFINITY,
+      ...actions.map(({ kind }) => budget.opensAt(kind)),
+    ];
+    return Math.min(turnEveryMs, Math.max(0, Math.min(...times) - now));
   }
 }

@@ -9,9 +9,12 @@ import { type Poll, pollKey } from './poll.ts';
 export const urgencies = ['usual', 'soon', 'urgent'] as const;
 export type Urgency = (typeof urgencies)[number];
 
-export interface LaterPoll {
+export interface WaitingPoll {
   readonly poll: Poll;
   readonly dueAt: number;
+}
+
+export interface LaterPoll extends WaitingPoll {
   readonly urgency: Urgency;
   /** Order of arrival: the order among equals. */
   readonly number: number;

@@ -15,3 +15,6 @@ export function pollKey(poll: Poll): string {
 /** The kinds of answer that every mailbox has of its own, in the order in which they matter to the guard. */
 export const mailboxRoutes = ['stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const;
 export type MailboxRoute = (typeof mailboxRoutes)[number];
+
+/** When each kind was read last, on the monotonic clock; a kind that is absent never was. */
+export type LastRead = Readonly<Partial<Record<MailboxRoute, number>>>;

@@ -1,44 +1,44 @@
 // Which poll of one account is made next, when the budget has a slot. docs/decisions/0006.
-import type { Route } from '../model/answers.ts';
+import { type Route, routes } from '../model/answers.ts';
 import type { SweepPart } from '../model/sweep.ts';
 import { AccountPolls, type AccountRoute, accountRoutes, betweenAccountPolls } from './account-polls.ts';
-import { type Demand, demandOf } from './demand.ts';
+import { type Demand, rememberedDemand } from './demand.ts';
 import { EarlyLists } from './early-lists.ts';
-import { Later, type Urgency } from './later.ts';
-import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from './poll.ts';
+import { Later, type Urgency, type WaitingPoll } from './later.ts';
+import { Pace } from './pace.ts';
+import { type LastRead, type MailboxRoute, mailboxRoutes, type Poll, pollKey } from './poll.ts';
 import { mayCrossToday, type Risk, weightOf } from './risk.ts';
 import { RiskOrder } from './risk-order.ts';
 import { SlotHeap } from './slot-heap.ts';
-import { judgedRoutes, partOf, Sweep } from './sweep.ts';
+import { judgedRoutes, partOf, Sweep, type SweepPoll } from './sweep.ts';
 
 export interface QueueOptions {
   /** How far apart the runs of each kind are, milliseconds. */
   readonly cadenceMs: Readonly<Record<Route, number>>;
   /** Requests a minute that the budget allows at present. */
   readonly allowedPerMinute: () => number;
+  /** Of them, what may be spent at that moment beyond what the cadence needs; 0: nothing is read early. Default: all. */
+  readonly sparePerMinute?: (now: number) => number;
+  /** When a request of that kind may start, as far as it is about that kind alone. Default: at any time. */
+  readonly opensAt?: (route: Route) => number;
   /** Spare requests read a mailbox's statistics again at the earliest after this, milliseconds; 0: never early. */
   readonly earlyMs: number;
 }
 
 /** After so many polls of one kind of reason in a row, one goes to a lesser reason: nothing starves. */
 const sameInARow = 7;
+/** So many reasons, the best, go as fast as the budget allows. */
+const pressingReasons = 2;
 /** Runs of a kind that are remembered, to say since when the oldest poll is due. */
 const runsKept = 100;
-
-/** When each kind was read last, on the monotonic clock; a kind that is absent never was. */
-export type LastRead = Readonly<Partial<Record<MailboxRoute, number>>>;
-
-interface Waiting {
-  readonly poll: Poll;
-  readonly dueAt: number;
-}
 
 /**
  * In this order: health and the list; what somebody waits for (the second look of a breach); the first reading of
  * warm-up and statistics, mailbox by mailbox; what should be read soon (a drop in the list); what the cadence made due,
  * each kind with its fair share, statistics by risk, in turns with what else was never read; and with requests to spare
- * the list and statistics early. A poll that is under way, or due already, is not put in again. Times are milliseconds
- * of the monotonic clock. A slot of the budget costs O(log n); a mailbox takes constant memory.
+ * the list and statistics early. What somebody waits for and the first reading go as fast as the budget allows, the rest at
+ * the pace of the demand. A poll that is under way, or due already, is not put in again. Times are milliseconds of the
+ * monotonic clock. A slot of the budget costs O(log n); a mailbox takes constant memory.
  */
 export class PollQueue {
   readonly #options: QueueOptions;
@@ -61,7 +61,7 @@ export class PollQueue {
   readonly #account = new AccountPolls();
   readonly #later = new Later();
   /** By pollKey, first come first served. */
-  readonly #waiting: Readonly<Record<Exclude<Urgency, 'usual'>, Map<string, Waiting>>> = {
+  readonly #waiting: Readonly<Record<Exclude<Urgency, 'usual'>, Map<string, WaitingPoll>>> = {
     urgent: new Map(),
     soon: new Map(),
   };
@@ -69,15 +69,17 @@ export class PollQueue {
   readonly #underWay = new Map<string, number>();
   readonly #risks: RiskOrder;
   readonly #earlyLists = new EarlyLists();
-  /** The demand as it was summed up last, and for what. */
-  #summed: { readonly mailboxes: number; readonly allowedPerMinute: number; readonly demand: Demand } | null = null;
+  readonly #demandOf = rememberedDemand();
+  #sparePerMinute = Number.POSITIVE_INFINITY;
+  /** Of the polls that nothing presses. */
+  readonly #pace = new Pace();
   /** All that the account's first list named was read for the first time. */
   #isSwept = false;
   /** Reasons for a poll of a mailbox, the best first. */
   readonly #reasons: readonly ((now: number) => Poll | undefined)[] = [
-    () => this.#takeWaiting('urgent'),
-    () => this.#takeSweep('judging'),
-    () => this.#takeWaiting('soon'),
+    (now) => this.#takeWaiting('urgent', now),
+    (now) => this.#takeSweep('judging', now),
+    (now) => this.#takeWaiting('soon', now),
     (now) => this.#takeDue(now),
   ];
   /** The reason of the last poll, and how many in a row had it. */
@@ -91,13 +93,13 @@ export class PollQueue {
 
   /** What the present cadence asks of the present budget. */
   demand(): Demand {
-    const [mailboxes, allowedPerMinute] = [this.#slots.size, this.#options.allowedPerMinute()];
-    const last = this.#summed;
-    if (last?.mailboxes === mailboxes && last.allowedPerMinute === allowedPerMinute) return last.demand;
-    const { cadenceMs, earlyMs } = this.#options;
-    const demand = demandOf({ mailboxes, allowedPerMinute, cadenceMs, early: earlyMs > 0 });
-    this.#summed = { mailboxes, allowedPerMinute, demand };
-    return demand;
+    return this.#demandOf({
+      mailboxes: this.#slots.size,
+      allowedPerMinute: this.#options.allowedPerMinute(),
+      sparePerMinute: this.#sparePerMinute,
+      cadenceMs: this.#options.cadenceMs,
+      early: this.#readsEarly,
+    });
   }
 
   /** A mailbox of the account. Its warm-up and statistics are read before they are judged by, whenever they were read. */
@@ -157,11 +159,18 @@ export class PollQueue {
 
   /** The poll to make now, which is under way from now on; undefined when there is none. */
   take(now: number, accountOnly = false): Poll | undefined {
+    this.#sparePerMinute = this.#options.sparePerMinute?.(now) ?? Number.POSITIVE_INFINITY;
     this.#ripen(now);
+    const inPace = now >= this.#pace.nextAt;
+    const account = (between: number) => (inPace ? this.#takeAccount(now, between) : undefined);
     const poll = accountOnly
-      ? this.#takeAccount(now, 0)
-      : (this.#takeAccount(now, betweenAccountPolls) ?? this.#takeMailbox(now) ?? this.#takeAccount(now, 0));
-    if (poll) this.#underWay.set(pollKey(poll), now);
+      ? account(0)
+      : (account(betweenAccountPolls) ?? this.#takeMailbox(now, inPace) ?? account(0));
+    if (!poll) return undefined;
+    this.#underWay.set(pollKey(poll), now);
+    const { pacePerMinute } = this.demand();
+    // What goes as fast as the budget allows is spaced by the budget.
+    if (inPace && pacePerMinute < this.#options.allowedPerMinute()) this.#pace.made(now, pacePerMinute);
     return poll;
   }
 
@@ -170,9 +179,8 @@ export class PollQueue {
     const key = pollKey(poll);
     const startedAt = this.#underWay.get(key);
     this.#underWay.delete(key);
-    if (startedAt === undefined || poll.mailboxId === null) return;
-    const slot = this.#slots.get(poll.mailboxId);
-    if (slot === undefined) return;
+    const slot = this.#slots.get(poll.mailboxId ?? '');
+    if (startedAt === undefined || slot === undefined) return;
     this.#turns[poll.route as MailboxRoute].set(slot, startedAt);
     if (poll.route === 'stats' && this.#options.earlyMs > 0) this.#risks.served(slot, startedAt);
   }
@@ -190,7 +198,8 @@ export class PollQueue {
   /** When there will be something more to take, as far as it is known; null when nothing is foreseen. */
   nextDueAt(now: number): number | null {
     const times = accountRoutes.map((route) => (this.#isUnderWay(route) ? null : this.#account.dueAt(route)));
-    times.push(this.#later.nextAt(), this.#listEarlyAt(), this.#risks.nextRestedAt());
+    times.push(this.#later.nextAt(), this.#listEarlyAt(now), this.#risks.nextRestedAt(), this.#pace.nextAt);
+    times.push(...routes.map((route) => this.#opensAt(route)));
     const known = times.filter((time) => time !== null && time > now);
     return known.length === 0 ? null : Math.min(...known.map((time) => time ?? now));
   }
@@ -236,19 +245,20 @@ export class PollQueue {
 
   /** `between`: so many polls of mailboxes were made since the last one of that kind. */
   #takeAccount(now: number, between: number): Poll | undefined {
-    const isFree = (one: AccountRoute) => this.#account.isSpaced(one, between) && !this.#isUnderWay(one);
+    const isFree = (one: AccountRoute) =>
+      this.#account.isSpaced(one, between) && !this.#isUnderWay(one) && this.#isOpen(one, now);
     const isDue = (dueAt: number | null) => dueAt !== null && dueAt <= now;
     const due = accountRoutes.find((one) => isDue(this.#account.dueAt(one)) && isFree(one));
-    const route = due ?? (isFree('mailboxes') && isDue(this.#listEarlyAt()) ? 'mailboxes' : undefined);
+    const route = due ?? (isFree('mailboxes') && isDue(this.#listEarlyAt(now)) ? 'mailboxes' : undefined);
     if (!route) return undefined;
     this.#account.taken(route, now);
     return { route, mailboxId: null };
   }
 
   /** By the best reason that there is; after many of one reason in a row a lesser one has its turn. */
-  #takeMailbox(now: number): Poll | undefined {
+  #takeMailbox(now: number, inPace: boolean): Poll | undefined {
     const { reason: last, length } = this.#row;
-    const count = this.#reasons.length;
+    const count = inPace ? this.#reasons.length : pressingReasons;
     const first = length >= sameInARow ? last + 1 : 0;
     for (let step = 0; step < count; step += 1) {
       const reason = (first + step) % count;
@@ -260,10 +270,10 @@ export class PollQueue {
     return undefined;
   }
 
-  #takeWaiting(urgency: Exclude<Urgency, 'usual'>): Poll | undefined {
+  #takeWaiting(urgency: Exclude<Urgency, 'usual'>, now: number): Poll | undefined {
     const waiting = this.#waiting[urgency];
     for (const [key, { poll }] of waiting) {
-      if (this.#underWay.has(key)) continue;
+      if (this.#underWay.has(key) || !this.#isOpen(poll.route, now)) continue;
       waiting.delete(key);
       const slot = this.#slots.get(poll.mailboxId ?? '');
       if (slot !== undefined) return this.#takeSlot(poll.route as MailboxRoute, slot);
@@ -271,9 +281,18 @@ export class PollQueue {
     return undefined;
   }
 
-  #takeSweep(part: SweepPart): Poll | undefined {
-    const next = this.#sweep.next(part);
+  #takeSweep(part: SweepPart, now: number): Poll | undefined {
+    const next = this.#nextOfSweep(part, now);
     return next ? this.#takeSlot(next.route, next.slot) : undefined;
+  }
+
+  #nextOfSweep(part: SweepPart, now: number): SweepPoll | null {
+    return this.#sweep.polls === 0 ? null : this.#sweep.next(part, (route) => this.#isOpen(route, now));
+  }
+
+  /** Nothing is left to be read for the first time of what may be asked for at present. */
+  #isAllRead(now: number): boolean {
+    return (this.#nextOfSweep('judging', now) ?? this.#nextOfSweep('details', now)) === null;
   }
 
   /**
@@ -281,13 +300,13 @@ export class PollQueue {
    * judged for the first time; nothing is read early while there is something that was never read.
    */
   #takeDue(now: number): Poll | undefined {
-    if (!this.#isSwept && this.#sweep.next('judging')) return undefined;
-    const due = this.#dueRoutes();
-    const detail = this.#isDetailsTurn || due.length === 0 ? this.#takeSweep('details') : undefined;
+    if (!this.#isSwept && this.#nextOfSweep('judging', now)) return undefined;
+    const due = this.#dueRoutes(now);
+    const detail = this.#isDetailsTurn || due.length === 0 ? this.#takeSweep('details', now) : undefined;
     this.#isDetailsTurn = !detail;
     if (detail) return detail;
     const byRisk = this.#byRisk(now);
-    const early = byRisk !== null && this.#sweep.polls === 0 && !due.includes('stats');
+    const early = byRisk !== null && !due.includes('stats') && this.#isOpen('stats', now) && this.#isAllRead(now);
     return this.#takeByShare(early ? ['stats', ...due] : due, byRisk);
   }
 
@@ -297,8 +316,21 @@ export class PollQueue {
     return (first === null ? null : turns.keyOf(first)) ?? Number.POSITIVE_INFINITY;
   }
 
-  #dueRoutes(): MailboxRoute[] {
-    return mailboxRoutes.filter((route) => this.#firstKey(route) < (this.#runs[route].at(-1) ?? 0));
+  #dueRoutes(now: number): MailboxRoute[] {
+    const isDue = (route: MailboxRoute) => this.#firstKey(route) < (this.#runs[route].at(-1) ?? 0);
+    return mailboxRoutes.filter((route) => isDue(route) && this.#isOpen(route, now));
+  }
+
+  #opensAt(route: Route): number {
+    return this.#options.opensAt?.(route) ?? Number.NEGATIVE_INFINITY;
+  }
+
+  #isOpen(route: Route, now: number): boolean {
+    return this.#opensAt(route) <= now;
+  }
+
+  get #readsEarly(): boolean {
+    return this.#options.earlyMs > 0 && this.#sparePerMinute > 0;
   }
 
   /** The kind that is furthest behind its share; one that had nothing to ask has no claim to what it missed. */
@@ -315,7 +347,7 @@ export class PollQueue {
 
   /** Whose statistics are read by risk: the oldest when they are too old; null when all were read lately. */
   #byRisk(now: number): number | null {
-    if (this.#options.earlyMs === 0) return null;
+    if (!this.#readsEarly) return null;
     const oldest = this.#firstKey('stats');
     const tooOld = now - Math.max(this.#options.earlyMs, this.demand().statsCapMs);
     return oldest < tooOld ? this.#turns.stats.first() : this.#nextByRisk(now);
@@ -336,9 +368,9 @@ export class PollQueue {
    * The list shows the whole fleet in one request: where the cadence leaves room it gets up to its full share of them, less
    * while lists show nothing new, and no more bytes than the polls of mailboxes.
    */
-  #listEarlyAt(): number | null {
-    if (this.#options.earlyMs === 0 || this.#slots.size === 0 || this.#sweep.polls > 0) return null;
-    if (this.#isUnderWay('mailboxes')) return null;
+  #listEarlyAt(now: number): number | null {
+    if (!this.#readsEarly || this.#slots.size === 0 || this.#isUnderWay('mailboxes') || !this.#isAllRead(now))
+      return null;
     const { fitsWithList, accountSpacingMs } = this.demand();
     if (!fitsWithList) return null;
     const { cadenceMs } = this.#options;

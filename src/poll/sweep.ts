@@ -1,7 +1,7 @@
 // The first reading of mailboxes, in the order of their arrival: warm-up and statistics, by which the guard judges, of
 // all of them first; then what else was never read.
 import type { SweepPart } from '../model/sweep.ts';
-import type { MailboxRoute } from './poll.ts';
+import { type MailboxRoute, mailboxRoutes } from './poll.ts';
 
 /** What the guard judges by, in the order in which it is asked for. */
 export const judgedRoutes = ['warmup', 'stats'] as const satisfies readonly MailboxRoute[];
@@ -16,14 +16,23 @@ export function partOf(route: MailboxRoute): SweepPart {
   return (judgedRoutes as readonly MailboxRoute[]).includes(route) ? 'judging' : 'details';
 }
 
+const routesOf: Readonly<Record<SweepPart, readonly MailboxRoute[]>> = {
+  judging: judgedRoutes,
+  details: mailboxRoutes.filter((route) => partOf(route) === 'details'),
+};
+
+function fromTheBeginning(): Record<MailboxRoute, number> {
+  return { warmup: 0, stats: 0, mailbox: 0, dns: 0, blacklist: 0 };
+}
+
 /** Mailboxes are slots, as everywhere in the queue. Every call costs O(1), spread over the calls. */
 export class Sweep {
   /** By slot: what of it is still to be read, in that order. */
   readonly #unread = new Map<number, readonly MailboxRoute[]>();
   /** Slots in the order of their arrival; who left or was read already stays until it comes up. */
   #line: number[] = [];
-  /** How far each part has come in the line. */
-  readonly #heads: Record<SweepPart, number> = { judging: 0, details: 0 };
+  /** How far each kind has come in the line. */
+  readonly #heads = fromTheBeginning();
   /** Slots whose statistics are wanted sooner. */
   readonly #hastened = new Set<number>();
   #since: number | null = null;
@@ -60,19 +69,20 @@ export class Sweep {
     return true;
   }
 
-  /** What is to be read next of a part; null when nothing of it is left. It stays so until it is taken. */
-  next(part: SweepPart): SweepPoll | null {
+  /**
+   * What is to be read next of a part, of the kinds that may be asked for; null when nothing of them is left. It stays so until
+   * it is taken.
+   */
+  next(part: SweepPart, mayAsk: (route: MailboxRoute) => boolean = () => true): SweepPoll | null {
+    const routes = routesOf[part].filter(mayAsk);
     for (const slot of part === 'judging' ? this.#hastened : []) {
-      const route = this.#firstOf(slot, part);
+      const route = routes.find((one) => this.#isUnread(slot, one));
       if (route) return { route, slot };
-      this.#hastened.delete(slot);
+      if (!routesOf[part].some((one) => this.#isUnread(slot, one))) this.#hastened.delete(slot);
     }
-    for (; this.#heads[part] < this.#line.length; this.#heads[part] += 1) {
-      const slot = this.#line[this.#heads[part]] ?? 0;
-      const route = this.#firstOf(slot, part);
-      if (route) return { route, slot };
-    }
-    return null;
+    const [route] = routes.toSorted((one, other) => this.#headOf(one) - this.#headOf(other));
+    const slot = route && this.#line[this.#heads[route]];
+    return slot === undefined ? null : { route: route as MailboxRoute, slot };
   }
 
   /** It is being read, whether or not it was next. */
@@ -86,16 +96,23 @@ export class Sweep {
     this.#endWhenRead();
   }
 
-  #firstOf(slot: number, part: SweepPart): MailboxRoute | undefined {
-    return this.#unread.get(slot)?.find((route) => partOf(route) === part);
+  #isUnread(slot: number, route: MailboxRoute): boolean {
+    return this.#unread.get(slot)?.includes(route) === true;
+  }
+
+  /** The place in the line of the first whose kind is unread; the line's end without one. */
+  #headOf(route: MailboxRoute): number {
+    const line = this.#line;
+    while (this.#heads[route] < line.length && !this.#isUnread(line[this.#heads[route]] ?? 0, route))
+      this.#heads[route] += 1;
+    return this.#heads[route];
   }
 
   #endWhenRead(): void {
     if (this.#polls > 0) return;
     this.#line = [];
     this.#hastened.clear();
-    this.#heads.judging = 0;
-    this.#heads.details = 0;
+    Object.assign(this.#heads, fromTheBeginning());
     this.#since = null;
   }
 }

@@ -291,6 +291,7 @@ export class Duties {
         lease: this.#lease(account.name, how),
         schedules: schedules as AccountWatchOptions['schedules'],
         statsIntervalMinMs: poll.statsIntervalMinMs,
+        sparePpm: poll.sparePpm,
         policyFor: (mailbox) => resolvePolicy(now(), mailbox),
         selects: (mailbox) => selects(now(), mailbox),
         expects: () => expectedNames(now()),

@@ -264,7 +264,8 @@ export class AccountHealth {
   #speaksForAccount(failure: Failure, about: RequestAbout): boolean {
     const { mailbox } = about;
     if (failure.kind === 'unauthorized') return this.#rejectsKeyToo(about);
-    if (mailbox === null || failure.kind === 'throttled') return true;
+    if (mailbox === null) return true;
+    if (failure.kind === 'throttled') return this.#parts.budget.ownLimit(about.route) === undefined;
     const { lastSuccessAt } = this.#state;
     const silentForMs =
       lastSuccessAt === null ? Number.POSITIVE_INFINITY : elapsedMs(lastSuccessAt, this.#parts.world.clock.now());
@@ -311,13 +312,13 @@ export class AccountHealth {
     const { world, budget, backlog, fleet } = this.#parts;
     const now = world.clock.monotonic();
     const { length, oldestDueAt } = backlog(now);
+    const { configured, limit, expected, isSlow } = budget.belief(now);
     this.#repeats.settle();
     if (this.#state.listed) this.#foresee();
     this.#state = {
       ...this.#state,
       unjudged: this.#unjudged(),
-      requestsPerMinute: budget.expectedPerMinute(now),
-      limitPerMinute: budget.limitPerMinute,
+      ...{ requestsPerMinute: expected, limitPerMinute: limit, configuredPerMinute: configured, isSlow },
       throttledLastHour: budget.throttledLastHour(now),
       queueLength: length,
       oldestDueAt: oldestDueAt === null ? null : world.clock.now() - (now - oldestDueAt),

@@ -6,9 +6,10 @@ import type { Action } from '../model/action.ts';
 import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { MeasuredRoute } from '../model/measurement.ts';
-import { daysNeeded } from '../model/policy.ts';
-import { secondMs } from '../model/time.ts';
-import { cadenceOf, forecastOf, gapsOf } from '../poll/forecast.ts';
+import { daysNeeded, type Ppm } from '../model/policy.ts';
+import type { SweepPart } from '../model/sweep.ts';
+import { minuteMs, secondMs } from '../model/time.ts';
+import { cadenceOf, forecastOf, gapsOf, ownLimitsOf } from '../poll/forecast.ts';
 import { Lane } from '../poll/lane.ts';
 import { type MailboxRoute, mailboxRoutes } from '../poll/poll.ts';
 import { PollQueue } from '../poll/queue.ts';
@@ -31,6 +32,8 @@ import { Staleness } from './staleness.ts';
 
 /** Time alone is looked at this often: `for`, staleness, the account's own state. */
 const timeTickMs = 30 * secondMs;
+/** After a 429 in spite of our counting something else uses the key: spare requests are left to it for so long. */
+const noSpareForMs = 10 * minuteMs;
 /** A loop that was stopped ends at once unless it hangs; a POST under way has its own deadline, which is shorter. */
 const loopsEndWithinMs = 10 * secondMs;
 const actionsEndWithinMs = 40 * secondMs;
@@ -41,6 +44,8 @@ export interface AccountWatchOptions extends GuardedAccount {
   readonly lease: AccountLease;
   /** Spare requests read a mailbox's statistics again at the earliest after this, milliseconds; 0: never early. */
   readonly statsIntervalMinMs: number;
+  /** Spare requests take at most this share of the key's limit, parts per million. */
+  readonly sparePpm: Ppm;
 }
 
 export class AccountWatch {
@@ -68,12 +73,18 @@ export class AccountWatch {
     const { account, words } = options;
     this.pulse = new Pulse(account, world.log);
     this.#cadence = new Cadence(options.schedules, world.clock);
-    const perMinute = () => this.#queue.demand().roomPerMinute;
+    const perMinute = (part: SweepPart) => {
+      const { sweepPerMinute, detailsPerMinute } = this.#queue.demand();
+      return part === 'judging' ? sweepPerMinute : detailsPerMinute;
+    };
     this.#firstSweep = new FirstSweep({ account, fleet, world, perMinute, over: rooms.onTransitions });
     const gaps = gapsOf(options.schedules, world.clock.now());
     const allowedPerMinute = () => api.budget.allowedPerMinute;
-    const earlyMs = options.statsIntervalMinMs;
-    this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), allowedPerMinute, earlyMs });
+    const earlyMs = options.sparePpm === 0 ? 0 : options.statsIntervalMinMs;
+    const spare = () => (api.budget.limitPerMinute * options.sparePpm) / 1e6;
+    const sparePerMinute = (now: number) => (now - api.budget.throttledAt < noSpareForMs ? 0 : spare());
+    const opensAt = (route: Route) => api.budget.opensAt(route);
+    this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), allowedPerMinute, sparePerMinute, opensAt, earlyMs });
     api.onReceived = (route, bytes) => this.#queue.received(route, bytes);
     runAsScheduled(this.#queue, options.schedules, world.clock);
     this.#fresh = new FreshMeasurements(account, fleet);
@@ -87,9 +98,9 @@ export class AccountWatch {
     const backlog = (now: number) => this.#queue.backlog(now);
     const forecast = () => {
       const [mailboxes, { headroomPpm }] = [fleet.mailboxCount(account), api.budget];
-      const expected = api.budget.expectedPerMinute(world.clock.monotonic());
-      const pace = { allowedPerMinute: expected, isHeldBack: expected < allowedPerMinute(), headroomPpm };
-      return forecastOf({ mailboxes, ...pace, gaps, earlyMs });
+      const { expected, allowed } = api.budget.belief(world.clock.monotonic());
+      const pace = { allowedPerMinute: expected, sparePerMinute: spare(), isHeldBack: expected < allowed, headroomPpm };
+      return forecastOf({ mailboxes, ...pace, ownLimits: ownLimitsOf(api.budget), gaps, earlyMs });
     };
     this.#health = new AccountHealth({ account, world, fleet, budget: api.budget, backlog, forecast });
     this.#lane = new Lane({
@@ -103,7 +114,8 @@ export class AccountWatch {
     const mailboxes = () => fleet.mailboxCount(account);
     const gapMs = (route: MeasuredRoute) => gaps[route].longestMs;
     const { clock } = world;
-    const staleness = new Staleness({ clock, cadence: this.#cadence, mailboxes, allowedPerMinute, gapMs });
+    const pacePerMinute = () => this.#queue.demand().pacePerMinute;
+    const staleness = new Staleness({ clock, cadence: this.#cadence, mailboxes, pacePerMinute, gapMs });
     this.#recorder = new Recorder(rooms, {
       ...options,
       ended: () => this.#stop.signal.aborted || !options.lease.holds(),

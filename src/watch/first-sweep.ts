@@ -19,8 +19,9 @@ const patienceMs = 5 * minuteMs;
 const progressEveryMs = minuteMs;
 /** After the last answer of a part a second look takes about so long. */
 const secondLooksMs = minuteMs;
-/** Connection, DNS and blacklists take turns with what the cadence has made due. */
-const detailsShare = 0.5;
+/** A promised end that is off by more than this, and by more than this share of the time it promised, is no longer kept. */
+const toleratedMs = minuteMs;
+const toleratedShare = 0.25;
 const judgingRoutes = mailboxRoutes.filter((route) => partOf(route) === 'judging');
 const detailRoutes = mailboxRoutes.filter((route) => partOf(route) === 'details');
 
@@ -28,8 +29,8 @@ export interface SweepParts {
   readonly account: string;
   readonly fleet: Fleet;
   readonly world: World;
-  /** Requests a minute that the budget has for mailboxes. */
-  readonly perMinute: () => number;
+  /** Requests a minute that the budget has for that part. */
+  readonly perMinute: (part: SweepPart) => number;
   /** Called when a part is over: what it found can be announced. */
   readonly over: () => void;
 }
@@ -46,6 +47,8 @@ export class FirstSweep {
   readonly #since: EpochMs;
   #keptFrom: EpochMs;
   #pace: SweepPace;
+  /** When the part will be done, as it was said; null: nothing can be foreseen. */
+  #promise: { readonly madeAt: EpochMs; readonly doneAt: EpochMs } | null = null;
   #lastSaidAt: number;
 
   constructor(parts: SweepParts) {
@@ -140,6 +143,7 @@ export class FirstSweep {
     this.#part = 'details';
     this.#keptFrom = clock.now();
     this.#pace = new SweepPace(clock.monotonic());
+    this.#promise = null;
   }
 
   #isPartOver(): boolean {
@@ -164,26 +168,46 @@ export class FirstSweep {
   }
 
   #leftMs(part: SweepPart): number | null {
-    const perMinute = this.#parts.perMinute() * (part === 'judging' ? 1 : detailsShare);
+    const perMinute = this.#parts.perMinute(part);
     const now = this.#parts.world.clock.monotonic();
     const pace = part === this.#part ? this.#pace : new SweepPace(now);
     return pace.leftMs(this.#unread[part].polls, perMinute, now);
   }
 
+  /** With all of the part read, what is left to be read soon is waited for, or a second look. */
+  #wholeLeftMs(): number | null {
+    const { judging, details } = this.#unread;
+    const [partMs, detailsMs] = [this.#leftMs(this.#part), this.#leftMs('details') ?? 0];
+    if (this.#part === 'details' || partMs === null) return partMs;
+    if (judging.polls + details.polls === 0) return secondLooksMs;
+    return partMs + (detailsMs <= patienceMs ? detailsMs : 0);
+  }
+
+  /** One promise a part, kept while it can be: it is made again when it is over, or turns out to be far off. */
+  #doneAt(): EpochMs | null {
+    const leftMs = this.#wholeLeftMs();
+    const now = this.#parts.world.clock.now();
+    if (leftMs === null) this.#promise = null;
+    else {
+      const { madeAt, doneAt } = this.#promise ?? { madeAt: now, doneAt: Number.NEGATIVE_INFINITY };
+      const offMs = Math.abs(now + leftMs - doneAt);
+      const isKept = doneAt >= now && offMs <= Math.max(toleratedMs, toleratedShare * (doneAt - madeAt));
+      if (!isKept) this.#promise = { madeAt: now, doneAt: now + leftMs };
+    }
+    return this.#promise?.doneAt ?? null;
+  }
+
   #progress(): SweepProgress {
-    const { account, fleet, world } = this.#parts;
+    const { account, fleet } = this.#parts;
     const mailboxes = fleet.mailboxCount(account);
     const unread = this.#unread[this.#part];
-    // With all of it read, what is left to be read soon is waited for, or a second look.
-    const next = unread.polls > 0 ? this.#part : 'details';
-    const leftMs = this.#unread[next].polls > 0 ? this.#leftMs(next) : secondLooksMs;
     return {
       account,
       since: this.#since,
       mailboxes,
       part: this.#part,
       read: mailboxes - unread.mailboxes,
-      doneAt: leftMs === null ? null : world.clock.now() + leftMs,
+      doneAt: this.#doneAt(),
       keptFrom: this.#keptFrom,
     };
   }

@@ -11,8 +11,8 @@ export interface StalenessParts {
   readonly cadence: Cadence;
   /** How many mailboxes the account has. */
   readonly mailboxes: () => number;
-  /** Requests a minute that the budget allows. */
-  readonly allowedPerMinute: () => number;
+  /** Requests a minute that are made at most. */
+  readonly pacePerMinute: () => number;
   /** How far apart the runs of a kind are at most, milliseconds. */
   readonly gapMs: (route: MeasuredRoute) => number;
 }
@@ -51,7 +51,7 @@ export class Staleness {
 
   /** How long the budget takes for one round of so many kinds of answers, at least a minute. */
   #roundMs(kinds: number): number {
-    const { mailboxes, allowedPerMinute } = this.#parts;
-    return Math.max(minuteMs, (kinds * mailboxes() * minuteMs) / allowedPerMinute());
+    const { mailboxes, pacePerMinute } = this.#parts;
+    return Math.max(minuteMs, (kinds * mailboxes() * minuteMs) / pacePerMinute());
   }
 }

@@ -1,5 +1,7 @@
-// How old the data will get and what would mend it, in sentences.
+// How old the data will get, what would mend it, and what slows an account, in sentences.
+import type { Route } from '../model/answers.ts';
 import type { Forecast } from '../model/forecast.ts';
+import type { AccountState } from '../model/mailbox.ts';
 import { counted, numberText, spanText } from './phrases.ts';
 
 /** The plans of the mailbox API by their limits (api/mailbox-api.md section 8). */
@@ -15,19 +17,51 @@ const nothingGuarded =
 /** The sum in one sentence, without a full stop. */
 export function sumText({ mailboxes, allowedPerMinute, asksPerMinute, ...forecast }: Forecast): string {
   if (mailboxes === 0) return nothingGuarded;
-  const { oldestMs, calmestMs } = forecast;
+  const { oldestMs, calmestMs, usedPerMinute = allowedPerMinute, mend } = forecast;
   // Rounding must not hide that it is too much.
-  const asked = Math.max(Math.round(asksPerMinute), forecast.fits ? 0 : allowedPerMinute + 1);
+  const asked = Math.max(Math.round(asksPerMinute), mend === null ? 0 : allowedPerMinute + 1);
   const sum = `${counted(mailboxes, 'mailbox', 'mailboxes')} at ${counted(allowedPerMinute, 'request')} a minute: the cadence needs ${numberText(asked)} a minute`;
+  const used = Math.round(usedPerMinute);
+  const spare = used < allowedPerMinute ? `, and Warmwarden uses at most ${numberText(used)}` : '';
   const calm = calmestMs > oldestMs.stats ? `, or up to ${spanText(calmestMs)} for the mailboxes at least risk` : '';
-  return `${sum}; stats will be up to ${spanText(oldestMs.stats)} old${calm}`;
+  return `${sum}${spare}; stats will be up to ${spanText(oldestMs.stats)} old${calm}`;
+}
+
+const kindWords: Readonly<Record<Route, string>> = {
+  health: 'health',
+  mailboxes: 'the mailbox list',
+  stats: 'statistics',
+  warmup: 'warm-up',
+  mailbox: 'connections',
+  dns: 'DNS',
+  blacklist: 'blacklists',
+};
+
+export const narrowAdvice =
+  'Choose a slower cadence for it in poll, or ask the provider of the API for a higher limit.';
+
+/** The kinds that the API allows too few requests for; empty when there are none. */
+export function narrowText({ narrow }: Pick<Forecast, 'narrow'>): string {
+  if (!narrow) return '';
+  const kinds = narrow.routes.map((route) => kindWords[route]).join(' and ');
+  return `The API allows ${counted(narrow.perMinute, 'request')} a minute for ${kinds} (X-RateLimit-Limit); the cadence needs ${numberText(Math.ceil(narrow.needsPerMinute))}.`;
+}
+
+/** Why an account makes less than half of the requests that its configuration allows. */
+export function slowText({ limitPerMinute, configuredPerMinute = limitPerMinute, forecast }: AccountState): string {
+  if (limitPerMinute < configuredPerMinute)
+    return `The API says that it allows ${counted(limitPerMinute, 'request')} a minute (X-RateLimit-Limit); the configuration says ${numberText(configuredPerMinute)}.`;
+  return forecast?.isHeldBack === false
+    ? 'The API has answered 429 (too many requests).'
+    : 'For most of the last ten minutes the API let nothing start: it answered 429 (too many requests) with a long wait.';
 }
 
 /** What would mend a cadence that does not fit; empty when it fits. */
-export function mendText({ mend, isHeldBack }: Forecast): string {
+export function mendText({ mend, isHeldBack, narrow }: Forecast): string {
+  if (narrow) return `${narrowText({ narrow })} ${narrowAdvice}`;
   if (mend === null) return '';
   if (isHeldBack)
-    return 'Most of the time the API says that no request is left, although Warmwarden stays within its rate limit. Find out what else uses the key, or correct plan or requests_per_minute.';
+    return 'Most of the time the API answers 429 (too many requests), although Warmwarden stays within its rate limit. Find out what else uses the key, or correct plan or requests_per_minute.';
   const plan = plans.find(([, limit]) => limit >= mend.requestsPerMinute);
   const byPlan = plan
     ? `A key with ${counted(mend.requestsPerMinute, 'request')} a minute would be enough (plan ${plan[0]}: ${plan[1]})`

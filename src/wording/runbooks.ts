@@ -193,9 +193,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   budget_too_small: {
     means:
-      'For half an hour the configured cadence has needed more requests than the plan allows. The alert is a warning while a first sweep of over an hour is in progress: mailboxes that it has not read yet are not guarded.',
+      'For four minutes the configured cadence has needed more requests than the plan or the API allows. The alert is a warning when the API allows less than half of what is planned, for the key (X-RateLimit-Limit, or long 429s) or for one kind of data, and while a first sweep of over an hour is in progress: mailboxes that it has not read yet are not guarded.',
     done: 'Warmwarden reads the riskiest mailboxes first. Other data gets older than configured.',
-    todo: 'Run `warmwarden check --online` for the numbers, then choose a slower cadence or a larger plan. `warmwarden status` shows the progress of a first sweep.',
+    todo: 'Run `warmwarden check --online` for the numbers, then choose a slower cadence or a larger plan. Where the API names a smaller limit than the configuration, ask its provider, or correct plan or requests_per_minute. `warmwarden status` shows the progress of a first sweep.',
   },
   changed_by_others: {
     means:

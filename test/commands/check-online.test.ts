@@ -14,7 +14,7 @@ import { Workplace } from '../support/process.ts';
 
 const every = { shortestMs: 15 * minuteMs, longestMs: 15 * minuteMs };
 const gaps = Object.fromEntries(routes.map((route) => [route, every])) as Gaps;
-const aForecast = { allowedPerMinute: 97, headroomPpm: 30_000, gaps, earlyMs: minuteMs };
+const aForecast = { allowedPerMinute: 97, sparePerMinute: 50, headroomPpm: 30_000, gaps, earlyMs: minuteMs };
 
 const clock = systemClock();
 const world: World = {
@@ -55,7 +55,7 @@ test('asks each account for each kind of answer once, reads only, and says whom 
   const text = onlineText(accounts, false);
   expect(text).toContain(`acme: the API answers (health says ok); ${count} mailboxes in the list, ${count} selected\n`);
   expect(text).toMatch(
-    /mailboxes at 97 requests a minute: the cadence needs \d+ a minute; stats will be up to \d+ (s|min) old/,
+    /mailboxes at 97 requests a minute: the cadence needs \d+ a minute, and Warmwarden uses at most \d+; stats will be up to \d+ (s|min) old/,
   );
   expect(text).toMatch(
     / {2}first sweep: every mailbox is judged about \d+ (s|min) after the first start\n {2}.* after a second look, within about a minute; on an emergency at once\n/,

@@ -61,6 +61,7 @@ describe('defaults', () => {
         dns: '17 */6 * * *',
         blacklist: '41 */6 * * *',
         statsIntervalMinMs: 60_000,
+        sparePpm: 500_000,
       },
       alerts: {
         channels: [],

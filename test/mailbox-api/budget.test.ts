@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Budget, type BudgetOptions } from '../../src/mailbox-api/budget.ts';
-import { minuteMs } from '../../src/model/time.ts';
+import type { RequestKind } from '../../src/mailbox-api/interpret.ts';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { SlidingWindow } from '../../src/simulator/rate-limit.ts';
 import { movedClock } from '../../src/world.ts';
 import { start } from './scripted-server.ts';
@@ -15,7 +16,7 @@ function greedy(budget: Budget, pauses: readonly number[]): number[] {
   let now = 0;
   return pauses.map((pause) => {
     now = Math.max(now, budget.nextStartAt(now)) + pause;
-    budget.started(now);
+    budget.started(now, 'stats');
     return now;
   });
 }
@@ -38,7 +39,7 @@ test('requests are evenly spaced, also after an idle hour: there is no burst', (
   const budget = budgetOf(100, 0);
   expect(greedy(budget, [0, 0, 0])).toEqual([0, 600, 1_200]);
   expect(budget.nextStartAt(3_600_000)).toBe(3_600_000);
-  budget.started(3_600_000);
+  budget.started(3_600_000, 'stats');
   expect(budget.nextStartAt(3_600_000)).toBe(3_600_600);
 });
 
@@ -62,65 +63,121 @@ test('never more than allowed in any minute, whatever the pauses', () => {
 
 test('a 429 stops everything until its Retry-After, and a shorter one later does not shorten that', () => {
   const budget = budgetOf(100);
-  budget.throttled(30_000, 1_000, half);
+  budget.throttled('stats', 30_000, 1_000, half);
   expect(budget.nextStartAt(2_000)).toBe(31_000);
-  budget.throttled(1_000, 2_000, half);
+  budget.throttled('stats', 1_000, 2_000, half);
   expect(budget.nextStartAt(3_000)).toBe(31_000);
 });
 
 test('a 429 without a Retry-After waits until the window has passed, and a little by chance', () => {
   const waits = [0, 0.999].map((chance) => {
     const budget = budgetOf(100);
-    budget.throttled(null, 0, () => chance);
+    budget.throttled('stats', null, 0, () => chance);
     return budget.nextStartAt(0);
   });
   expect(waits).toEqual([60_000, 64_995]);
 });
 
-test('headers tighten the budget and never widen it beyond the plan', () => {
+/** An answer to a request with the key, or to health. */
+function say(
+  budget: Budget,
+  kind: RequestKind,
+  limit: number | null,
+  { remaining = null as number | null, at = 0 } = {},
+) {
+  budget.noteLimits({ kind, succeeded: true, limit, remaining, startedAt: at }, at);
+}
+
+test('a limit that two kinds of requests are told is the key’s; it never widens the plan', () => {
   const budget = budgetOf(100, 0);
-  budget.noteLimits({ limit: 1_000, remaining: 999, startedAt: null }, 0);
-  expect(budget.allowedPerMinute).toBe(100);
-  budget.noteLimits({ limit: 40, remaining: null, startedAt: null }, 0);
-  expect(budget.allowedPerMinute).toBe(40);
-  budget.noteLimits({ limit: null, remaining: null, startedAt: null }, 0);
-  expect(budget.allowedPerMinute).toBe(40);
-  budget.noteLimits({ limit: 0, remaining: null, startedAt: null }, 0);
-  expect(budget.allowedPerMinute).toBe(40);
+  say(budget, 'mailboxes', 40);
+  expect(budget.limitPerMinute).toBe(100);
+  say(budget, 'warmup', 40);
+  expect([budget.limitPerMinute, budget.allowedPerMinute]).toEqual([40, 40]);
+  for (const limit of [null, 0]) for (const kind of ['mailboxes', 'warmup'] as const) say(budget, kind, limit);
+  expect(budget.limitPerMinute).toBe(40);
+  for (const kind of ['mailboxes', 'warmup'] as const) say(budget, kind, 1_000);
+  expect(budget.limitPerMinute).toBe(100);
 });
 
-test('with nothing remaining, requests wait until the oldest of ours has left the window', () => {
+test.each<[string, Partial<Record<RequestKind, number | null>>, number]>([
+  [
+    'two narrow routes do not speak for those without the header',
+    { stats: null, warmup: null, dns: 3, blacklist: 3 },
+    100,
+  ],
+  ['nor for those that are told more', { stats: 60, warmup: 60, dns: 3, blacklist: 3 }, 60],
+  ['health, which is asked without the key, speaks for itself', { health: 5, stats: 5 }, 100],
+  ['one route without the header does not outweigh two with it', { mailboxes: null, stats: 40, warmup: 40 }, 40],
+  ['two that differ agree on nothing', { mailboxes: 40, stats: 60 }, 100],
+])('%s', (_, told, limit) => {
   const budget = budgetOf(100, 0);
-  budget.started(0);
-  budget.started(5_000);
-  budget.noteLimits({ limit: 100, remaining: 0, startedAt: null }, 5_100);
-  expect(budget.nextStartAt(5_100)).toBe(60_000);
+  for (const [kind, one] of Object.entries(told)) say(budget, kind as RequestKind, one ?? null);
+  expect(budget.limitPerMinute).toBe(limit);
 });
 
-test('an API that says after each request that nothing remains leaves one request a minute to count on, step by step', () => {
+test('a limit of some kinds spaces these, together, and no other', () => {
+  const budget = budgetOf(100, 0);
+  for (const kind of ['stats', 'warmup'] as const) say(budget, kind, null);
+  for (const kind of ['dns', 'blacklist'] as const) say(budget, kind, 3);
+  budget.started(1_000, 'dns');
+  expect((['dns', 'blacklist', 'stats'] as const).map((kind) => budget.opensAt(kind) > 1_000)).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect([budget.opensAt('blacklist'), budget.nextStartAt(1_000)]).toEqual([21_000, 1_600]);
+  budget.throttled('dns', 60_000, 2_000, half);
+  expect([budget.opensAt('blacklist'), budget.nextStartAt(2_000), budget.throttledLastHour(2_000)]).toEqual([
+    62_000, 2_000, 0,
+  ]);
+  budget.throttled('health', 90_000, 2_000, half);
+  expect([budget.opensAt('health'), budget.nextStartAt(2_000)]).toEqual([92_000, 2_000]);
+});
+
+test('what was said an hour ago counts no more for the key, nor does an error of something in between', () => {
+  const budget = budgetOf(100, 0);
+  for (const kind of ['dns', 'blacklist', 'stats', 'warmup'] as const) say(budget, kind, null);
+  for (const kind of ['stats', 'warmup'] as const) say(budget, kind, 40, { at: minuteMs });
+  expect(budget.limitPerMinute).toBe(100);
+  budget.noteLimits({ kind: 'dns', succeeded: false, limit: null, remaining: null, startedAt: 0 }, hourMs);
+  for (const at of [hourMs + minuteMs, hourMs + 2 * minuteMs])
+    for (const kind of ['stats', 'warmup'] as const) say(budget, kind, 40, { at });
+  expect(budget.limitPerMinute).toBe(40);
+});
+
+test('a success that says that nothing remains stops nothing', () => {
+  const budget = budgetOf(100, 0);
+  budget.started(0, 'stats');
+  for (const kind of ['stats', 'warmup'] as const) say(budget, kind, 100, { remaining: 0, at: 100 });
+  expect(budget.nextStartAt(700)).toBeLessThanOrEqual(700);
+});
+
+test('an API that answers each request with a long 429 leaves less and less to count on, step by step', () => {
   const budget = budgetOf(500, 30_000);
-  const told = new Set<number>();
+  const told = new Set<boolean>();
   for (let now = 0; now < 20 * minuteMs; now = Math.max(now + 100, budget.nextStartAt(now))) {
-    budget.started(now);
-    budget.noteLimits({ limit: 500, remaining: 0, startedAt: now }, now + 100);
-    told.add(budget.expectedPerMinute(now + 100));
+    budget.started(now, 'stats');
+    budget.throttled('stats', minuteMs, now + 100, half);
+    told.add(budget.belief(now + 100).isSlow);
   }
-  expect([...told]).toEqual([485, 242, 121, 60, 1]);
-  expect(budget.allowedPerMinute).toBe(485);
+  expect([...told]).toEqual([false, true]);
+  expect(budget.belief(20 * minuteMs).expected).toBe(1);
   const reloaded = budgetOf(500, 30_000);
   reloaded.follow(budget);
-  expect(reloaded.expectedPerMinute(20 * minuteMs)).toBe(1);
-  expect(budget.expectedPerMinute(30 * minuteMs)).toBe(485);
+  expect(reloaded.belief(20 * minuteMs).expected).toBe(1);
+  expect(budget.belief(60 * minuteMs)).toMatchObject({ configured: 500, limit: 500, expected: 485, isSlow: false });
 });
 
 test('a stop now and then, and pauses of an outage, leave what to count on as it is', () => {
   const budget = budgetOf(100, 0);
   for (let now = 0; now < 30 * minuteMs; now += 5 * minuteMs) {
-    budget.started(now);
-    budget.noteLimits({ limit: 100, remaining: 0, startedAt: now }, now);
+    budget.started(now, 'stats');
     for (let failures = 0; failures < 20; failures += 1) budget.failed(now, () => 1);
-    expect(budget.expectedPerMinute(now + minuteMs)).toBe(100);
+    expect(budget.belief(now + minuteMs).expected).toBe(100);
   }
+  budget.throttled('stats', minuteMs, 30 * minuteMs, half);
+  expect(budget.belief(31 * minuteMs).expected).toBe(75);
 });
 
 test.each([
@@ -145,11 +202,11 @@ test.each([
         // Whole milliseconds, as timers have them.
         if (wait > 0) await clock.sleep(Math.ceil(wait), stop.signal);
         else {
-          budget.started(now);
+          budget.started(now, 'stats');
           asked += 1;
           const { admitted, limit: notified, remaining } = api.knock();
           if (!admitted) refused.push(now);
-          budget.noteLimits({ limit: notified, remaining, startedAt: now }, now);
+          budget.noteLimits({ kind: 'stats', succeeded: true, limit: notified, remaining, startedAt: now }, now);
         }
       }
     })();

@@ -131,21 +131,28 @@ test('a 429 stops the budget of the account until Retry-After', async () => {
   expect(client.api.budget.nextStartAt(0)).toBe(30_000);
 });
 
-test('the limits that answers name tighten the budget, malformed ones do nothing', async () => {
+test('a limit that two kinds of answers name tightens the budget, malformed ones do nothing', async () => {
   await using server = await startScripted(answer(200, good, { 'x-ratelimit-limit': '50' }));
   await using client = clientOf(server.url);
   await client.api.warmup('a');
+  expect([client.api.budget.allowedPerMinute, client.said]).toEqual([90, []]);
+  await client.api.mailbox('a');
   expect(client.api.budget.allowedPerMinute).toBe(45);
+  expect(client.said).toEqual([
+    expect.stringContaining('the API allows 50 requests a minute, the configuration says 100'),
+  ]);
   server.script = answer(200, good, { 'x-ratelimit-limit': '10;w=60', 'x-ratelimit-remaining': 'none' });
   await client.api.warmup('a');
   expect([client.api.budget.allowedPerMinute, client.api.budget.nextStartAt(0)]).toEqual([45, 0]);
 });
 
 test('when something else uses the key, the log names our own commands as a possible cause, once', async () => {
-  const limits = { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '90' };
-  await using server = await startScripted(answer(200, good, limits));
+  const taken = (remaining: number) =>
+    answer(200, good, { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': String(remaining) });
+  await using server = await startScripted();
   await using client = clientOf(server.url, { headroomPpm: null });
-  for (let asked = 0; asked < 3; asked += 1) {
+  for (const remaining of [91, 90, 89]) {
+    server.script = taken(remaining);
     client.api.budget.nextStartAt(client.clock.monotonic());
     await client.api.warmup('a');
   }

@@ -8,7 +8,7 @@ const half = () => 0.5;
 
 test('H10: a 429 without Retry-After stops the account for a window and a bit', () => {
   const budget = new Budget({ requestsPerMinute: 100, headroomPpm: 0 });
-  budget.throttled(null, 0, half);
+  budget.throttled('stats', null, 0, half);
   expect(budget.nextStartAt(0)).toBeGreaterThanOrEqual(minute);
   expect(budget.nextStartAt(0)).toBeLessThanOrEqual(minute + 5_000);
 });
@@ -31,17 +31,17 @@ test('429s are remembered for an hour', () => {
 
 test('429s that were under way when the first one came count as one', () => {
   const budget = new Budget({ requestsPerMinute: 100, headroomPpm: 0 });
-  for (const at of [0, 20, 40]) budget.throttled(5_000, at, half);
+  for (const at of [0, 20, 40]) budget.throttled('stats', 5_000, at, half);
   expect(budget.throttledLastHour(40)).toBe(1);
-  budget.throttled(5_000, 10_000, half);
+  budget.throttled('stats', 5_000, 10_000, half);
   expect(budget.throttledLastHour(10_000)).toBe(2);
 });
 
 test('a 429 that also says that nothing remains is a 429', () => {
   const budget = new Budget({ requestsPerMinute: 100, headroomPpm: 0 });
-  budget.started(0);
-  budget.noteLimits({ limit: 100, remaining: 0, startedAt: 0 }, 100);
-  budget.throttled(5_000, 100, half);
+  budget.started(0, 'stats');
+  budget.noteLimits({ kind: 'stats', succeeded: true, limit: 100, remaining: 0, startedAt: 0 }, 100);
+  budget.throttled('stats', 5_000, 100, half);
   budget.nextStartAt(100);
   expect([budget.throttledLastHour(100), budget.allowedPerMinute]).toEqual([1, 75]);
 });

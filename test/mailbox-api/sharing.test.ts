@@ -35,17 +35,17 @@ async function use(kind: LimiterKind, { limit, minutes, otherEveryMs }: Use) {
     await clock.sleep(random() * 100);
     budget.ended(clock.monotonic());
     if (stop.signal.aborted) return;
-    budget.noteLimits({ limit: said, remaining, startedAt }, clock.monotonic());
+    budget.noteLimits({ kind: 'stats', succeeded: true, limit: said, remaining, startedAt }, clock.monotonic());
     if (admitted) return;
     refused += 1;
-    budget.throttled(retryAfterSeconds * 1_000, clock.monotonic(), random);
+    budget.throttled('stats', retryAfterSeconds * 1_000, clock.monotonic(), random);
   };
   const ours = (async () => {
     while (!stop.signal.aborted) {
       const wait = budget.nextStartAt(clock.monotonic()) - clock.monotonic();
       if (wait > 0) await clock.sleep(Math.ceil(wait), stop.signal);
       else {
-        budget.started(clock.monotonic());
+        budget.started(clock.monotonic(), 'stats');
         sent += 1;
         budget.sent();
         void knock();
@@ -97,7 +97,7 @@ test.each(['token_bucket', 'small_bucket'] as const)(
 test('a 429 in spite of our counting makes the headroom 10 % for 24 hours', () => {
   const budget = new Budget({ requestsPerMinute: 100, headroomPpm: null });
   expect(budget.allowedPerMinute).toBe(97);
-  budget.throttled(1_000, hour, () => 0);
+  budget.throttled('stats', 1_000, hour, () => 0);
   budget.nextStartAt(2 * hour);
   expect(budget.allowedPerMinute).toBe(90);
   budget.nextStartAt(day + hour - 1);
@@ -108,14 +108,14 @@ test('a 429 in spite of our counting makes the headroom 10 % for 24 hours', () =
 
 test('a share that is written out is kept, whatever others do', () => {
   const budget = new Budget({ requestsPerMinute: 100, headroomPpm: 50_000 });
-  budget.throttled(1_000, 0, () => 0);
+  budget.throttled('stats', 1_000, 0, () => 0);
   budget.nextStartAt(hour);
   expect([budget.headroomPpm, budget.allowedPerMinute]).toEqual([50_000, 95]);
 });
 
 test('what was seen of others survives a change of settings', () => {
   const before = new Budget({ requestsPerMinute: 100, headroomPpm: null });
-  before.throttled(1_000, 0, () => 0);
+  before.throttled('stats', 1_000, 0, () => 0);
   const after = new Budget({ requestsPerMinute: 500, headroomPpm: null });
   after.follow(before);
   after.nextStartAt(hour);
@@ -128,7 +128,10 @@ test('of an answer that took long, what came while it was under way is ours', ()
   // One a second, each answered at once; the first of the minute is answered last, with what the API counted when it came.
   for (let second = 1; second < 60; second += 1) sharing.ended(second * 1_000);
   sharing.ended(minute + 29_000);
-  sharing.remains({ limit: 100, remaining: 40, startedAt: minute }, minute + 29_000);
+  const taken = (remaining: number) =>
+    sharing.remains({ kind: 'stats', limit: 100, remaining, startedAt: minute }, minute + 29_000);
+  taken(50);
+  taken(40);
   expect(sharing.headroomPpm(minute + 29_000)).toBe(30_000);
 });
 
@@ -136,7 +139,7 @@ test('answers that overtake one another, and a window that starts over, are not 
   const sharing = new Sharing();
   const answer = (startedAt: number, remaining: number, now: number) => {
     sharing.ended(now);
-    sharing.remains({ limit: 100, remaining, startedAt }, now);
+    sharing.remains({ kind: 'stats', limit: 100, remaining, startedAt }, now);
   };
   for (let request = 0; request < 4; request += 1) sharing.sent();
   answer(1_200, 97, 1_250);
@@ -146,27 +149,44 @@ test('answers that overtake one another, and a window that starts over, are not 
   expect(sharing.headroomPpm(60_100)).toBe(30_000);
 });
 
+test('a number that repeats the one before, by that kind of request, is no count of anybody', () => {
+  const sharing = new Sharing();
+  const say = (kind: 'stats' | 'dns', remaining: number) =>
+    sharing.remains({ kind, limit: 100, remaining, startedAt: minute }, minute);
+  for (const [kind, remaining] of [
+    ['stats', 57],
+    ['stats', 57],
+    ['dns', 60],
+    ['dns', 60],
+    ['stats', 57],
+  ] as const)
+    say(kind, remaining);
+  expect(sharing.headroomPpm(minute)).toBe(30_000);
+  say('dns', 59);
+  expect(sharing.headroomPpm(minute)).toBe(100_000);
+});
+
 test('after a takeover the requests of the predecessor are nobody else, for as long as the API counts them', () => {
   const budget = new Budget({ requestsPerMinute: 100, headroomPpm: null });
   const answer = (startedAt: number, remaining: number) => {
     budget.sent();
     budget.ended(startedAt + 100);
-    budget.noteLimits({ limit: 100, remaining, startedAt }, startedAt + 100);
+    budget.noteLimits({ kind: 'stats', succeeded: true, limit: 100, remaining, startedAt }, startedAt + 100);
     budget.nextStartAt(startedAt + 100);
   };
   // It was killed: what it wrote down is old, and of its last requests nobody knows.
   budget.takeOver(new Budget({ requestsPerMinute: 100, headroomPpm: null }).ledger(0, 0), hour, 0);
-  answer(hour + 1_000, 60);
-  budget.throttled(1_000, hour + 30_000, () => 0);
+  answer(hour + 1_000, 61);
+  budget.throttled('stats', 1_000, hour + 30_000, () => 0);
   answer(hour + minute - 1, 60);
   expect(budget.headroomPpm).toBe(30_000);
-  answer(hour + minute, 60);
+  answer(hour + minute, 61);
   expect(budget.headroomPpm).toBe(100_000);
 });
 
 test('what a predecessor saw of others, and the 429s that it obeyed, count for its heir', () => {
   const before = new Budget({ requestsPerMinute: 100, headroomPpm: null });
-  before.throttled(1_000, hour, () => 0);
+  before.throttled('stats', 1_000, hour, () => 0);
   const after = new Budget({ requestsPerMinute: 100, headroomPpm: null });
   // The wall clock is a day ahead of one, and an hour behind the other.
   after.takeOver(JSON.parse(JSON.stringify(before.ledger(hour + minute, day))), day + 2 * hour + minute, -hour);

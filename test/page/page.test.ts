@@ -74,7 +74,14 @@ describe('the headline', () => {
     const fleet = calmFleet();
     const gap = { shortestMs: hourMs, longestMs: hourMs };
     const gaps = { health: gap, mailboxes: gap, stats: gap, warmup: gap, mailbox: gap, dns: gap, blacklist: gap };
-    const input = { mailboxes: 0, allowedPerMinute: 90, headroomPpm: 100_000, gaps, earlyMs: minuteMs };
+    const input = {
+      mailboxes: 0,
+      allowedPerMinute: 90,
+      sparePerMinute: 50,
+      headroomPpm: 100_000,
+      gaps,
+      earlyMs: minuteMs,
+    };
     fleet.putAccount(account('northwind', { forecast: forecastOf(input) }));
     const body = await read(fleet);
     expect(headline(body)).toBe('All 3 mailboxes are OK.');

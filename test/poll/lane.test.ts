@@ -134,7 +134,7 @@ test('a stop starts nothing more, frees who waits for a slot, and ends after the
 test('it turns every quarter of a minute while it waits: for something due, and for a budget that is stopped', async () => {
   const { clock, turns, budget } = laneOf(0);
   await clock.advance(5 * 60_000);
-  budget.throttled(15 * 60_000, clock.monotonic(), () => 0);
+  budget.throttled('stats', 15 * 60_000, clock.monotonic(), () => 0);
   await clock.advance(20 * 60_000);
   const gaps = turns.slice(1).map((at, index) => at - (turns[index] ?? 0));
   expect(Math.max(...gaps)).toBe(15_000);
@@ -150,7 +150,7 @@ test('it does not turn while a poll hangs, and goes on with the others', async (
   await clock.advance(30_000);
   expect(begun).toEqual(['a 0', 'b 540000']);
   expect(turns.at(-1)).toBeLessThanOrEqual(60_000);
-  budget.throttled(60_000, clock.monotonic(), () => 0);
+  budget.throttled('stats', 60_000, clock.monotonic(), () => 0);
   await clock.advance(30_000);
   expect(turns.at(-1)).toBeGreaterThan(10 * 60_000 - 30_000);
 });

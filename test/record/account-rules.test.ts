@@ -64,7 +64,9 @@ test('H12: 429 in spite of our counting shrinks the budget, fires an alert at th
   const whole = account(duty)?.requestsPerMinute;
   let refusals = 0;
   const refuseOnce = async () => {
-    duty.between.meddle = () => {
+    duty.between.meddle = ({ path }) => {
+      // Asked without the key, it says nothing about the key.
+      if (path === '/v1/health') return 'pass';
       refusals += 1;
       duty.between.meddle = () => 'pass';
       return { status: 429, body: { error: 'too many requests' }, headers: { 'retry-after': '2' } };
@@ -89,9 +91,10 @@ test('an API that lets nothing start for most of the time: the forecast counts o
   await duty.run(10 * minuteMs);
   const [whole, before] = [account(duty)?.requestsPerMinute, account(duty)?.forecast];
   let asked = 0;
-  duty.between.meddle = () => {
+  duty.between.meddle = ({ path }) => {
+    if (path === '/v1/health') return 'pass';
     asked += 1;
-    if (asked % 2 === 0) return 'pass';
+    if (asked % 4 === 0) return 'pass';
     return { status: 429, body: { error: 'too many requests' }, headers: { 'retry-after': '60' } };
   };
   await duty.run(50 * minuteMs);

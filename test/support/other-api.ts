@@ -101,6 +101,8 @@ export class OtherApi implements AsyncDisposable {
   prefix = '';
   /** false leaves the X-RateLimit headers out, so that a client has to count by itself. */
   tellsLimits = true;
+  /** What the X-RateLimit headers of an answer say instead of the key's count; null: none. */
+  tells: ((asked: Asked) => { readonly limit: number; readonly remaining: number } | null) | null = null;
   /** The time that its rate limit, its days and its answers go by. */
   now: () => number = Date.now;
   /** Looked at for every request before it is answered; undefined is the plain answer. */
@@ -193,7 +195,7 @@ export class OtherApi implements AsyncDisposable {
     const fault = this.fault(asked);
     if (fault?.kind === 'delay') await sleep(fault.ms);
     if (fault?.kind === 'hold') await fault.until;
-    const limits = this.#count(secret);
+    const limits = this.#limitsOf(asked, secret);
     const jsonBody = asked.method !== 'POST' || /^application\/json\b/.test(request.headers['content-type'] ?? '');
     const undone = fault?.kind === 'pretend' || (fault?.kind === 'answer' && !fault.applied);
     const reply = limits?.['retry-after']
@@ -206,6 +208,14 @@ export class OtherApi implements AsyncDisposable {
       return;
     }
     send(response, asked, reply.status, JSON.stringify(reply.body), { 'content-type': 'application/json', ...limits });
+  }
+
+  #limitsOf(asked: Asked, secret: string): Record<string, string> | null {
+    const counted = this.#count(secret);
+    const told = this.tells?.(asked) ?? null;
+    if (told === null) return counted;
+    const headers = { 'x-ratelimit-limit': String(told.limit), 'x-ratelimit-remaining': String(told.remaining) };
+    return { ...counted, ...headers };
   }
 
   /** The exact sliding window of the key: headers of the answer, with Retry-After when the request is one too many. */

@@ -61,7 +61,7 @@ export const rarePoll = { ...usualPoll, health: '0 */6 * * *', mailboxes: '*/30 
 export interface DutyOptions {
   readonly scenario?: Scenario;
   readonly policy?: Partial<Policy>;
-  readonly poll?: Readonly<Record<Route, string>>;
+  readonly poll?: Readonly<Partial<Record<Route, string>>>;
   readonly keys?: SimulatorOptions['keys'];
   readonly rules?: RuleSettings;
   readonly selects?: (mailbox: { readonly email: string }) => boolean;
@@ -69,6 +69,10 @@ export interface DutyOptions {
   readonly statsIntervalMinMs?: number;
   /** Of the key; 100 by default. */
   readonly requestsPerMinute?: number;
+  /** null: auto; 10 % by default. */
+  readonly headroomPpm?: number | null;
+  /** Of the key at the other API, which counts it. */
+  readonly keyLimit?: number;
   /** The API that is watched, on the clock of the duty; by default the simulator. */
   readonly other?: OtherApi;
   /** How late the watch begins, the simulation going on before it. */
@@ -104,7 +108,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
   });
   const { other } = options;
   if (other) other.now = () => clock.now();
-  const apiKey = other?.addKey() ?? demoKey;
+  const apiKey = other?.addKey(options.keyLimit === undefined ? {} : { limit: options.keyLimit }) ?? demoKey;
   const between = await startGoBetween(other?.url ?? simulator.url, clock);
   await clock.advance(options.afterMs ?? 0);
   const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-duty-'));
@@ -115,7 +119,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
 
   async function begin(
     folder: string,
-    { policy, poll = usualPoll, selects = () => true, requestsPerMinute = 100 }: DutyOptions,
+    { policy, poll, selects = () => true, requestsPerMinute = 100, headroomPpm = 100_000 }: DutyOptions,
   ) {
     const store = await Store.open(join(folder, 'warmwarden.db'), clock.now());
     const fleet = new Fleet();
@@ -130,9 +134,9 @@ export async function goOnDuty(options: DutyOptions = {}) {
       request: (count: RequestCount) => counted.push(count),
     };
     const client = { account: 'agency', baseUrl: between.url, apiKey };
-    const api = new MailboxApi({ ...client, requestsPerMinute, headroomPpm: 100_000 }, daemonsWorld, tally);
+    const api = new MailboxApi({ ...client, requestsPerMinute, headroomPpm }, daemonsWorld, tally);
     const schedules = Object.fromEntries(
-      Object.entries(poll).map(([route, expression]) => [route, cronSchedule(expression)]),
+      Object.entries({ ...usualPoll, ...poll }).map(([route, expression]) => [route, cronSchedule(expression)]),
     ) as Record<Route, ReturnType<typeof cronSchedule>>;
     const turns = new Turns(clock);
     const group = new GroupCommit({ world: daemonsWorld, store, fleet, turns });
@@ -143,6 +147,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
         lease: { holds: () => lease.held, mayPost: () => lease.mayPost, openWaitMs: lease.openWaitMs },
         schedules,
         statsIntervalMinMs: options.statsIntervalMinMs ?? 0,
+        sparePpm: 500_000,
         policyFor: () => ({ ...defaultPolicy, ...policy }),
         selects,
         expects: () => [],
@@ -187,6 +192,8 @@ export async function goOnDuty(options: DutyOptions = {}) {
     store: () => shift.store,
     folder: () => shift.folder,
     watch: () => shift.watch,
+    /** The key that it has. */
+    apiKey,
     /** The daemon's client; a method may be replaced, so that an answer is late while the clock goes on. */
     api: () => shift.api,
     turns: () => shift.turns,

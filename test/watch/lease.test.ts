@@ -81,7 +81,7 @@ test('the slot of the budget comes before the intent: while none is free, nothin
     const answer = await warmup.apply(api, asked);
     if (duty.action()?.state === 'planned' && stoppedAt === null) {
       stoppedAt = duty.clock.now();
-      api.budget.throttled(minuteMs, duty.clock.monotonic(), () => 0);
+      api.budget.throttled('stats', minuteMs, duty.clock.monotonic(), () => 0);
     }
     return answer;
   };

@@ -75,10 +75,10 @@ async function servedOn(kind: LimiterKind, { requestsPerMinute, hours }: Plan): 
     await clock.sleep(latency.leastMs - Math.log(1 - random()) * latency.meanMs + spike);
     const { admitted, limit, remaining, retryAfterSeconds } = limiter.knock();
     budget.ended(clock.monotonic());
-    budget.noteLimits({ limit, remaining, startedAt }, clock.monotonic());
+    budget.noteLimits({ kind: 'stats', succeeded: true, limit, remaining, startedAt }, clock.monotonic());
     if (admitted) return;
     refused += 1;
-    budget.throttled(retryAfterSeconds * 1_000, clock.monotonic(), random);
+    budget.throttled('stats', retryAfterSeconds * 1_000, clock.monotonic(), random);
   };
   const queue = backlogged(budget.allowedPerMinute);
   const lane = new Lane({ clock, budget, queue, poll: request, mayAsk: () => 'everything' });

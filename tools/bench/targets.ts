@@ -64,8 +64,8 @@ export const lagTargets = {
     score_moves: { p50: 0.05, p95: 0.1, max: 0.5 },
   },
   /**
-   * Seconds. No mailbox is read again within a minute, so a small fleet has a lag whatever its key allows. 100 mailboxes on a
-   * key of 100 requests a minute are read every 66 s, beside the other kinds.
+   * Seconds. No mailbox is read again within a minute, and each waits for its turn beside the other kinds: a small fleet has a
+   * lag whatever its key allows, as with an interval of 66 s.
    */
   ofInterval: { p50: 34, p95: 66, max: 83 },
 } as const;

@@ -6,14 +6,12 @@ import { sentence } from '../../wording/explain.ts';
 import { counted, momentText } from '../../wording/phrases.ts';
 import { accountSubject, atOnce, type Condition } from '../condition.ts';
 import { accountBlind, apiUnwell, clockOff, listUnread } from './api-health-rules.ts';
-import { budgetTooSmall } from './budget-rule.ts';
+import { budgetTooSmall, throttlesUntilShared } from './budget-rule.ts';
 
 /** How long no request may succeed before people are notified. */
 const apiDownForMs = 3 * minuteMs;
 /** One refusal may be the API's own hiccup. */
 const rejectionsUntilFiring = 2;
-/** So many 429s an hour in spite of our counting are no chance. */
-const throttlesUntilFiring = 3;
 /** Addresses that a sentence carries at most. */
 const namesShown = 5;
 
@@ -119,7 +117,7 @@ function keyShared(
   { name, throttledLastHour, requestsPerMinute, watchedSince }: AccountState,
   now: EpochMs,
 ): Condition {
-  const shared = throttledLastHour >= throttlesUntilFiring;
+  const shared = throttledLastHour >= throttlesUntilShared;
   const quiet = throttledLastHour === 0 && now - watchedSince >= hourMs;
   return {
     subject: accountSubject('key_shared', name),

@@ -5,7 +5,7 @@ import type { Past } from '../../guard/replay.ts';
 import type { Failure } from '../../http/failure.ts';
 import { type Answered, MailboxApi } from '../../mailbox-api/client.ts';
 import { takeSlot } from '../../mailbox-api/slot.ts';
-import type { MailboxEntry, MailboxList, Observed } from '../../model/answers.ts';
+import type { MailboxEntry, MailboxList, Observed, Route } from '../../model/answers.ts';
 import { noTally } from '../../model/tally.ts';
 import { secondMs } from '../../model/time.ts';
 import type { World } from '../../world.ts';
@@ -41,7 +41,7 @@ export interface Reading {
 export async function readAccount(account: AccountConfig, reading: Reading): Promise<AccountHistory> {
   const api = new MailboxApi({ ...account, account: account.name }, reading.world, noTally);
   try {
-    const list = await ask(api, reading.world, () => api.mailboxes());
+    const list = await ask(api, reading.world, 'mailboxes', () => api.mailboxes());
     if (!list.ok) return { mailboxes: [], failure: `account ${account.name}: ${list.failure.detail}` };
     const entries = list.value.answer.mailboxes.filter((entry) => selects(account, entry));
     const mailboxes = await readMailboxes(api, account, entries, reading);
@@ -78,9 +78,9 @@ async function readMailboxes(
 }
 
 async function readPast(api: MailboxApi, { world, days }: Reading, id: string): Promise<MailboxHistory['past']> {
-  const warmup = await ask(api, world, () => api.warmup(id));
+  const warmup = await ask(api, world, 'warmup', () => api.warmup(id));
   if (!warmup.ok) return { failure: warmup.failure.detail };
-  const stats = await ask(api, world, () => api.stats(id, null, days));
+  const stats = await ask(api, world, 'stats', () => api.stats(id, null, days));
   if (!stats.ok) return { failure: stats.failure.detail };
   const { rows } = stats.value.answer;
   if (rows === null) return { failure: 'its statistics are not a list of days' };
@@ -89,9 +89,9 @@ async function readPast(api: MailboxApi, { world, days }: Reading, id: string): 
 }
 
 /** One request in its slot of the budget; what may pass is tried again. */
-async function ask<Answer>(api: MailboxApi, world: World, send: () => Answered<Answer>): Answered<Answer> {
+async function ask<Answer>(api: MailboxApi, world: World, kind: Route, send: () => Answered<Answer>): Answered<Answer> {
   for (let attempt = 1; ; attempt += 1) {
-    await takeSlot(api.budget, world.clock);
+    await takeSlot(api.budget, kind, world.clock);
     const result = await send();
     if (result.ok || attempt === attempts || !mayPass(result.failure)) return result;
     if (result.failure.kind === 'unavailable') await world.clock.sleep(waitBetweenAttemptsMs);

@@ -10,10 +10,10 @@ import { type HealthAnswer, type Observed, type Route, routes } from '../../mode
 import type { Forecast } from '../../model/forecast.ts';
 import type { GuardedElsewhere } from '../../model/mailbox.ts';
 import { idlePatterns, idleText } from '../../model/mailbox-pattern.ts';
-import { daysNeeded } from '../../model/policy.ts';
+import { daysNeeded, type Ppm } from '../../model/policy.ts';
 import { noTally } from '../../model/tally.ts';
 import { secondMs } from '../../model/time.ts';
-import { forecastOf, type Gaps, gapsOf } from '../../poll/forecast.ts';
+import { forecastOf, type Gaps, gapsOf, ownLimitsOf } from '../../poll/forecast.ts';
 import { cronSchedule } from '../../schedule.ts';
 import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { elsewhereJson } from '../../serve/json/json-answers.ts';
@@ -68,10 +68,10 @@ export async function askOnline(
 ): Promise<readonly OnlineAccount[]> {
   const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(config.poll[route])]));
   const gaps = gapsOf(schedules as Parameters<typeof gapsOf>[0], world.clock.now());
-  const earlyMs = config.poll.statsIntervalMinMs;
-  const asked = await Promise.all(
-    config.accounts.map((account) => askAccount(account, { config, world, gaps, earlyMs, beside })),
-  );
+  const { sparePpm, statsIntervalMinMs } = config.poll;
+  const earlyMs = sparePpm === 0 ? 0 : statsIntervalMinMs;
+  const asking = { config, world, gaps, earlyMs, sparePpm, beside };
+  const asked = await Promise.all(config.accounts.map((account) => askAccount(account, asking)));
   const guards = new Map<string, string>();
   return asked.map((account, index) => {
     const keyOf = ({ id }: MailboxName) => `${config.accounts[index]?.baseUrl} ${id}`;
@@ -97,11 +97,12 @@ interface Asking {
   readonly world: World;
   readonly gaps: Gaps;
   readonly earlyMs: number;
+  readonly sparePpm: Ppm;
   readonly beside: Neighbor | null;
 }
 
 async function askAccount(account: AccountConfig, asking: Asking): Promise<OnlineAccount> {
-  const { config, world, gaps, earlyMs, beside } = asking;
+  const { config, world, gaps, earlyMs, sparePpm, beside } = asking;
   const nothing = { account: account.name, health: 'not asked', listed: 0, selected: 0, guarded: null };
   const unknown = {
     ...nothing,
@@ -113,8 +114,8 @@ async function askAccount(account: AccountConfig, asking: Asking): Promise<Onlin
     forecast: null,
   };
   const api = new MailboxApi({ ...account, account: account.name }, world, noTally);
-  const inTurn = async <Answer>(ask: () => Promise<Result<Answer>>): Promise<Result<Answer>> => {
-    await takeSlot(api.budget, world.clock);
+  const inTurn = async <Answer>(kind: Route, ask: () => Promise<Result<Answer>>): Promise<Result<Answer>> => {
+    await takeSlot(api.budget, kind, world.clock);
     return ask();
   };
   try {
@@ -123,15 +124,16 @@ async function askAccount(account: AccountConfig, asking: Asking): Promise<Onlin
         'a daemon runs on this store, and headroom leaves no request for this check; its page shows the account';
       return { ...unknown, failure: why };
     }
-    const health = await inTurn(() => api.health());
+    const health = await inTurn('health', () => api.health());
     const said = health.ok ? `health says ${health.value.answer.status ?? 'nothing'}` : health.failure.detail;
     const clockAheadMs = health.ok ? clockAhead(health.value) : null;
-    const list = await inTurn(() => api.mailboxes());
+    const list = await inTurn('mailboxes', () => api.mailboxes());
     if (!list.ok) return { ...unknown, health: said, clockAheadMs, failure: why(list.failure) };
     const { mailboxes, truncated } = list.value.answer;
     const selected = mailboxes.filter((entry) => selects(account, entry));
-    const pace = paceOf(account, api.budget, beside);
     const tried = beside ? untried : await tryKinds(api, account, selected, inTurn);
+    const pace = paceOf(account, api.budget, beside);
+    const sparePerMinute = (api.budget.limitPerMinute * sparePpm) / 1e6;
     return {
       account: account.name,
       health: said,
@@ -146,7 +148,14 @@ async function askAccount(account: AccountConfig, asking: Asking): Promise<Onlin
       idleRules: truncated ? [] : idlePatterns(patternsOf(config, account.name), mailboxes).map(idleText),
       ...tried,
       clockAheadMs,
-      forecast: forecastOf({ mailboxes: selected.length, ...pace, gaps, earlyMs }),
+      forecast: forecastOf({
+        mailboxes: selected.length,
+        ...pace,
+        sparePerMinute,
+        ownLimits: ownLimitsOf(api.budget),
+        gaps,
+        earlyMs,
+      }),
     };
   } finally {
     await api.close();
@@ -160,7 +169,7 @@ async function tryKinds(
   api: MailboxApi,
   account: AccountConfig,
   selected: readonly MailboxName[],
-  inTurn: <Answer>(ask: () => Promise<Result<Answer>>) => Promise<Result<Answer>>,
+  inTurn: <Answer>(kind: Route, ask: () => Promise<Result<Answer>>) => Promise<Result<Answer>>,
 ): Promise<Pick<OnlineAccount, 'refused' | 'cut'>> {
   const refused: OnlineAccount['refused'][number][] = [];
   const failedBy = (results: readonly Result<unknown>[], isJudged: boolean) =>
@@ -168,10 +177,13 @@ async function tryKinds(
   for (const [index, entry] of selected.slice(0, mailboxesTried).entries()) {
     const { id } = entry;
     const days = daysNeeded(resolvePolicy(account, entry), false);
-    const judged = [await inTurn(() => api.warmup(id)), await inTurn(() => api.stats(id, null, days))];
+    const judged = [
+      await inTurn('warmup', () => api.warmup(id)),
+      await inTurn('stats', () => api.stats(id, null, days)),
+    ];
     if (index === 0) {
-      const others = [await inTurn(() => api.mailbox(id)), await inTurn(() => api.dns(id))];
-      failedBy([...others, await inTurn(() => api.blacklist(id))], false);
+      const others = [await inTurn('mailbox', () => api.mailbox(id)), await inTurn('dns', () => api.dns(id))];
+      failedBy([...others, await inTurn('blacklist', () => api.blacklist(id))], false);
     }
     if (judged.every((one) => !one.ok && one.failure.kind === 'missing')) continue;
     failedBy(judged, true);
@@ -220,7 +232,7 @@ export function onlineJson(online: OnlineAccount) {
   return { ...account, clock_ahead_seconds, idle_rules, guarded_elsewhere, ...tried, forecast: sum };
 }
 
-function forecastJson({ mailboxes, allowedPerMinute, asksPerMinute, fits, mend, ...ages }: Forecast) {
+function forecastJson({ mailboxes, allowedPerMinute, asksPerMinute, usedPerMinute, fits, mend, ...ages }: Forecast) {
   const oldest = Object.fromEntries(routes.map((route) => [route, seconds(ages.oldestMs[route])])) as Record<
     Route,
     number
@@ -229,6 +241,7 @@ function forecastJson({ mailboxes, allowedPerMinute, asksPerMinute, fits, mend, 
     mailboxes,
     allowed_per_minute: allowedPerMinute,
     asks_per_minute: asksPerMinute,
+    used_per_minute: usedPerMinute ?? allowedPerMinute,
     fits,
     oldest_seconds: oldest,
     calmest_stats_seconds: seconds(ages.calmestMs),
@@ -317,6 +330,6 @@ function details(account: OnlineAccount, named: number): readonly string[] {
     `  first sweep: every mailbox is judged about ${roughSpanText(forecast.firstSweepMs)} after the first start`,
     '  Warmwarden acts on a breach that it finds then after a second look, within about a minute; on an emergency at once',
   );
-  if (forecast.mend) lines.push(`  ${mendText(forecast)}`);
+  if (!forecast.fits) lines.push(`  ${mendText(forecast)}`);
   return lines;
 }

@@ -27,6 +27,7 @@ const forecast = z.strictObject({
   mailboxes: count,
   allowed_per_minute: number,
   asks_per_minute: number.describe('Requests that the cadence asks for.'),
+  used_per_minute: number.describe('Requests that are made at most, with spare ones.'),
   fits: z.boolean(),
   oldest_seconds: z.record(z.enum(routes), number).describe('How old each kind of data gets.'),
   calmest_stats_seconds: number,

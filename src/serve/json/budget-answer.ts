@@ -57,12 +57,13 @@ export async function budgetAnswer(
 }
 
 function forecastJson(forecast: Forecast) {
-  const { mailboxes, allowedPerMinute, asksPerMinute, fits, firstSweepMs, mend } = forecast;
+  const { mailboxes, allowedPerMinute, asksPerMinute, usedPerMinute, fits, firstSweepMs, mend } = forecast;
   return {
     mailboxes,
     fits,
     allowed_per_minute: allowedPerMinute,
     needed_per_minute: asksPerMinute,
+    used_per_minute: usedPerMinute ?? allowedPerMinute,
     first_sweep_seconds: firstSweepMs / secondMs,
     remedy: mend && {
       requests_per_minute: mend.requestsPerMinute,

@@ -12,6 +12,7 @@ export const budget = {
     fits: false,
     allowed_per_minute: 90,
     needed_per_minute: 275,
+    used_per_minute: 90,
     first_sweep_seconds: 2_700,
     remedy: { requests_per_minute: 306, stats_seconds: 2_760, warmup_seconds: 2_760 },
     text: '2,000 mailboxes at 90 requests a minute: the cadence needs 275 a minute; stats will be up to 46 min old. A key with 306 requests a minute would be enough (plan enterprise: 500). Or choose a cadence with stats every 46 min and warm-up every 46 min.',

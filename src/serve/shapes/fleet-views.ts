@@ -49,6 +49,7 @@ const forecast = z.strictObject({
   fits: z.boolean().describe('The limit is enough for the cadence.'),
   allowed_per_minute: number.describe('Requests that Warmwarden may make at present.'),
   needed_per_minute: number.describe('Requests that the cadence needs.'),
+  used_per_minute: number.describe('Requests that Warmwarden makes at most, with spare ones (`poll.spare_share`).'),
   first_sweep_seconds: number.describe('How long it takes to read all mailboxes once, until each can be judged.'),
   remedy: z
     .strictObject({

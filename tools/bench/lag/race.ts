@@ -47,9 +47,18 @@ const answerBytes: Readonly<Record<Route, number>> = {
   blacklist: 350,
 };
 
-/** Requests start so far apart: the shipped headroom leaves 97 of 100 where nobody else uses the key. */
+/** The shipped headroom leaves 97 of 100 where nobody else uses the key. */
+const allowedShare = 0.97;
+/** As shipped: `poll.spare_share`. Round robin has no spare requests: it makes all that are allowed. */
+const spareShare = 0.5;
+
+/** Requests start so far apart. */
 export function slotMsOf(requestsPerMinute: number): number {
-  return minuteMs / (0.97 * requestsPerMinute);
+  return minuteMs / (allowedShare * requestsPerMinute);
+}
+
+function spareOf(slotMs: number): number {
+  return (spareShare * minuteMs) / (allowedShare * slotMs);
 }
 
 /** Stats, warm-up, DNS and blacklist of one mailbox after the other; how late each crossing is seen, milliseconds. */
@@ -62,10 +71,11 @@ export function roundRobin(fleet: readonly FleetMailbox[], slotMs: number): read
   });
 }
 
-/** The share of all requests that reads statistics while every kind has something to ask. */
+/** The share of what is allowed that reads statistics while every kind has something to ask. */
 export function statsShareOf(mailboxes: number, slotMs: number): number {
   const allowedPerMinute = minuteMs / slotMs;
-  const { turnMs } = demandOf({ mailboxes, allowedPerMinute, cadenceMs: shippedMs, early: true });
+  const sparePerMinute = spareOf(slotMs);
+  const { turnMs } = demandOf({ mailboxes, allowedPerMinute, sparePerMinute, cadenceMs: shippedMs, early: true });
   return (mailboxes * minuteMs) / turnMs.stats / allowedPerMinute;
 }
 
@@ -78,7 +88,8 @@ export interface Asking {
 
 /** How late the daemon's queue sees each crossing, milliseconds. */
 export function ours(fleet: readonly FleetMailbox[], { slotMs, scoreMoves, cadenceMs }: Asking): readonly number[] {
-  const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => minuteMs / slotMs, earlyMs });
+  const [allowedPerMinute, sparePerMinute] = [() => minuteMs / slotMs, () => spareOf(slotMs)];
+  const queue = new PollQueue({ cadenceMs, allowedPerMinute, sparePerMinute, earlyMs });
   for (const index of fleet.keys()) queue.join(String(index), readAtStart, 0);
   for (let swept = 0; swept < 2 * fleet.length; swept += 1) {
     const poll = queue.take(0);

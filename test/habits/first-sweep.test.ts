@@ -1,0 +1,32 @@
+// The end of a first sweep is promised once, and kept. The API is not the simulator.
+import { expect, test } from 'vitest';
+import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { OtherApi } from '../support/other-api.ts';
+import { goOnDuty } from '../watch/duty.ts';
+
+test.each([
+  { mailboxes: 40, limit: 100 },
+  { mailboxes: 120, limit: 100 },
+])(
+  '$mailboxes mailboxes on $limit requests a minute: one promised end a part, and it is kept',
+  async ({ mailboxes, limit }) => {
+    await using api = await OtherApi.start();
+    for (let index = 0; index < mailboxes; index += 1) api.add(`m${index}@d${index}.example`);
+    const shipped = { requestsPerMinute: limit, headroomPpm: null, statsIntervalMinMs: minuteMs };
+    await using duty = await goOnDuty({ other: api, keyLimit: limit, ...shipped });
+    const sweep = () => duty.fleet().sweep('agency');
+    await duty.until(() => sweep() !== undefined, minuteMs);
+    while (sweep()) {
+      const begun = duty.clock.now();
+      const part = sweep()?.part;
+      const promised = new Set<number | null>();
+      for (; sweep()?.part === part; await duty.run(5 * secondMs)) promised.add(sweep()?.doneAt ?? null);
+      const [doneAt] = [...promised];
+      expect(promised.size).toBe(1);
+      const [tookMs, promisedMs] = [duty.clock.now() - begun, (doneAt ?? 0) - begun];
+      expect(tookMs - promisedMs).toBeLessThan(20 * secondMs);
+      // What the cadence makes due meanwhile is counted on average: nothing was due here.
+      expect(tookMs).toBeGreaterThan(0.75 * promisedMs);
+    }
+  },
+);

@@ -1,0 +1,160 @@
+// What services say of their rate limit, and what an account makes of it. The API is not the simulator: it counts and says
+// what a test wants, route by route.
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { type Asked, type Fault, OtherApi } from '../support/other-api.ts';
+import { type Duty, type DutyOptions, goOnDuty } from '../watch/duty.ts';
+
+interface Said {
+  readonly limit: number;
+  readonly remaining: number;
+}
+
+/** An API with so many mailboxes on as many domains, which says `headers` of a request; null: without headers. */
+async function apiSaying(mailboxes: number, headers: (asked: Asked) => Said | null): Promise<OtherApi> {
+  const api = await OtherApi.start();
+  api.tellsLimits = false;
+  api.tells = (asked) => headers(asked);
+  for (let index = 0; index < mailboxes; index += 1) api.add(`m${index}@d${index}.example`);
+  return api;
+}
+
+const account = (duty: Duty) => [...duty.fleet().accounts()][0];
+const isJudged = (duty: Duty) => [...duty.fleet().mailboxes()].every(({ verdict }) => verdict !== null);
+const alerts = (duty: Duty) => [...duty.fleet().alerts()].filter(({ status }) => status === 'firing');
+/** The most requests of these in any minute. */
+function mostInAMinute(requests: readonly { readonly at: number }[]): number {
+  return Math.max(...requests.map(({ at }) => requests.filter((one) => one.at > at - minuteMs && one.at <= at).length));
+}
+const watching = (api: OtherApi, options: DutyOptions = {}) =>
+  goOnDuty({ other: api, statsIntervalMinMs: minuteMs, ...options });
+
+test('a limit that DNS and blacklists have of their own slows these two, together, and nothing else', async () => {
+  const narrow = ['/v1/dns', '/v1/blacklist'];
+  await using api = await apiSaying(40, ({ path }) => (narrow.includes(path) ? { limit: 3, remaining: 0 } : null));
+  await using duty = await watching(api, { requestsPerMinute: 30 });
+  // 80 requests at 27 a minute.
+  await duty.until(() => isJudged(duty), 5 * minuteMs);
+  await duty.run(30 * minuteMs);
+  const ofNarrow = api.log.filter(({ path }) => narrow.includes(path));
+  expect(mostInAMinute(ofNarrow.slice(2))).toBeLessThanOrEqual(3);
+  expect(ofNarrow.length).toBeGreaterThan(55);
+  expect([account(duty)?.limitPerMinute, account(duty)?.requestsPerMinute, alerts(duty)]).toEqual([30, 27, []]);
+});
+
+test('a limit of the health endpoint, which is asked without the key, slows health alone', async () => {
+  await using api = await apiSaying(40, ({ path }) => (path === '/v1/health' ? { limit: 1, remaining: 0 } : null));
+  const poll = { health: '*/10 * * * * *' };
+  await using duty = await watching(api, { requestsPerMinute: 30, poll });
+  await duty.until(() => isJudged(duty), 5 * minuteMs);
+  await duty.run(10 * minuteMs);
+  expect(mostInAMinute(api.log.filter(({ path }) => path === '/v1/health'))).toBe(1);
+  expect([account(duty)?.requestsPerMinute, alerts(duty)]).toEqual([27, []]);
+});
+
+test('a 429 to health or to a route with a limit of its own stops that route alone', async () => {
+  await using api = await apiSaying(20, ({ path }) => (path === '/v1/dns' ? { limit: 3, remaining: 0 } : null));
+  await using duty = await watching(api, { requestsPerMinute: 60 });
+  await duty.until(() => isJudged(duty), 5 * minuteMs);
+  const full: Fault = { kind: 'answer', status: 429, body: '{"error":"slow down"}', headers: { 'retry-after': '300' } };
+  api.fault = ({ path }) => (['/v1/dns', '/v1/health'].includes(path) ? full : undefined);
+  await duty.run(2 * minuteMs);
+  const from = duty.clock.now();
+  await duty.run(10 * minuteMs);
+  const since = api.log.filter(({ at }) => at > from);
+  expect(since.filter(({ path }) => path === '/v1/dns').length).toBeLessThanOrEqual(3);
+  expect(since.filter(({ path }) => path === '/v1/health').length).toBeLessThanOrEqual(3);
+  expect(since.filter(({ path }) => path === '/v1/stats').length).toBeGreaterThan(100);
+  expect([account(duty)?.requestsPerMinute, account(duty)?.throttledLastHour, alerts(duty)]).toEqual([54, 0, []]);
+});
+
+test('the same limit from every route with the key is the key’s, and below half of the plan that is told within ten minutes', async () => {
+  await using api = await apiSaying(12, () => ({ limit: 1, remaining: 0 }));
+  await using duty = await watching(api);
+  const begun = duty.clock.now();
+  await duty.until(() => alerts(duty).length > 0, 10 * minuteMs);
+  const [alert, ...others] = alerts(duty);
+  expect([alert?.rule, alert?.severity, others]).toEqual(['budget_too_small', 'warning', []]);
+  expect(alert?.facts.sentences[0]).toBe(
+    'The API says that it allows 1 request a minute (X-RateLimit-Limit); the configuration says 100.',
+  );
+  expect([account(duty)?.limitPerMinute, mostInAMinute(api.log.filter(({ at }) => at > begun + minuteMs))]).toEqual([
+    1, 1,
+  ]);
+  // Once it says more, so does the account.
+  api.tells = () => ({ limit: 100, remaining: 99 });
+  await duty.until(() => alerts(duty).length === 0, 2 * hourMs);
+  expect(account(duty)?.limitPerMinute).toBe(100);
+});
+
+test('statistics with a limit of their own that is far below the cadence: that is told, too', async () => {
+  await using api = await apiSaying(60, ({ path }) => (path === '/v1/stats' ? { limit: 1, remaining: 0 } : null));
+  await using duty = await watching(api);
+  await duty.until(() => alerts(duty).length > 0, 10 * minuteMs);
+  const [alert] = alerts(duty);
+  expect([alert?.rule, alert?.severity]).toEqual(['budget_too_small', 'warning']);
+  expect(alert?.facts.sentences[0]).toBe(
+    'The API allows 1 request a minute for statistics (X-RateLimit-Limit); the cadence needs 4.',
+  );
+});
+
+test('an API that answers with long 429s: told within ten minutes', async () => {
+  await using api = await apiSaying(12, () => null);
+  await using duty = await watching(api);
+  await duty.until(() => isJudged(duty), 5 * minuteMs);
+  const full: Fault = { kind: 'answer', status: 429, body: '{"error":"slow down"}', headers: { 'retry-after': '900' } };
+  api.fault = () => full;
+  await duty.until(() => alerts(duty).some(({ rule }) => rule === 'budget_too_small'), 11 * minuteMs);
+});
+
+test('a Remaining that is always the same is not another tool', async () => {
+  await using api = await apiSaying(12, () => ({ limit: 100, remaining: 57 }));
+  await using duty = await goOnDuty({ other: api, statsIntervalMinMs: minuteMs, headroomPpm: null });
+  await duty.run(20 * minuteMs);
+  expect([account(duty)?.requestsPerMinute, duty.api().budget.headroomPpm]).toEqual([97, 30_000]);
+});
+
+test('half of the limit is left to other tools: a burst of 30 meets room, at any time', async () => {
+  const api = await OtherApi.start();
+  await using _ = api;
+  for (let index = 0; index < 120; index += 1) api.add(`m${index}@d${index}.example`);
+  await using duty = await goOnDuty({ other: api, keyLimit: 100, statsIntervalMinMs: minuteMs, headroomPpm: null });
+  await duty.until(() => isJudged(duty), 5 * minuteMs);
+  await duty.run(5 * minuteMs);
+  const from = duty.clock.now();
+  const refused = { theirs: 0 };
+  for (let burst = 0; burst < 30; burst += 1) {
+    for (let request = 0; request < 30; request += 1) {
+      const answer = await fetch(`${api.url}/v1/mailboxes`, { headers: { authorization: `Bearer ${duty.apiKey}` } });
+      if (answer.status === 429) refused.theirs += 1;
+      await answer.arrayBuffer();
+    }
+    await duty.run(61 * secondMs);
+  }
+  const ours = api.log.filter(({ at, path, status }) => at > from && path !== '/v1/mailboxes' && status === 429);
+  expect([refused.theirs, ours]).toEqual([0, []]);
+});
+
+test('spare requests take half of the limit at most beside what the cadence needs, and none for ten minutes after a 429', async () => {
+  await using api = await apiSaying(120, () => null);
+  await using duty = await goOnDuty({ other: api, statsIntervalMinMs: minuteMs, headroomPpm: null });
+  await duty.until(() => isJudged(duty), 5 * minuteMs);
+  await duty.run(15 * minuteMs);
+  const from = duty.clock.now();
+  await duty.run(30 * minuteMs);
+  const settled = api.log.filter(({ at }) => at > from);
+  // The cadence needs 15 a minute.
+  expect(mostInAMinute(settled)).toBeLessThanOrEqual(66);
+  expect(settled.length / 30).toBeGreaterThan(60);
+  api.fault = () => ({ kind: 'answer', status: 429, body: '{}', headers: { 'retry-after': '5' } });
+  await duty.run(2 * secondMs);
+  api.fault = () => undefined;
+  const begun = duty.clock.now();
+  await duty.run(10 * minuteMs - 2 * secondMs);
+  const after = api.log.filter(({ at }) => at > begun);
+  // Two runs of statistics at most fall into ten minutes.
+  expect(after.filter(({ path }) => path === '/v1/stats').length).toBeLessThanOrEqual(250);
+  expect(after.length / 10).toBeLessThan(40);
+  await duty.run(10 * minuteMs);
+  expect(api.log.filter(({ at }) => at > begun + 11 * minuteMs).length / 9).toBeGreaterThan(50);
+});
