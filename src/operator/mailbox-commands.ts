@@ -16,7 +16,7 @@ import type { EpochMs } from '../model/time.ts';
 import { aboveMaximum, type PersonsChange, refusalOf } from '../record/persons.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
 import { actionText, campaignsUntouched, rateText } from '../wording/explain.ts';
-import { counted, spanText } from '../wording/phrases.ts';
+import { counted, momentText, spanText } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
 import type { CommandRooms } from './command-rooms.ts';
 import { failed, invalid, type Plan, stopsAt } from './plan.ts';
@@ -72,11 +72,18 @@ export function mailboxCommands(
     async refresh(request) {
       const found = namedMailbox(request.mailbox, fleet.mailboxes());
       if ('wrong' in found) return invalid(found.wrong);
-      watchOf(found.mailbox.account)?.refresh(found.mailbox.id);
+      const later = watchOf(found.mailbox.account)?.refresh(found.mailbox.id) ?? [];
       const { email } = found.mailbox;
+      const { timeZone } = rooms.rules();
       return {
         result: 'done',
-        messages: [`${email}: Warmwarden will read all its data again as soon as the rate limit allows.`],
+        messages: [
+          `${email}: Warmwarden will read all its data again as soon as the rate limit allows.`,
+          ...later.map(
+            ({ route, at }) =>
+              `The last fresh check of its ${route === 'dns' ? 'DNS' : 'blacklists'} is less than an hour old: Warmwarden asks the API for a new one at ${momentText(at, timeZone)}.`,
+          ),
+        ],
       };
     },
   };

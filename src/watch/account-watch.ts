@@ -5,10 +5,10 @@ import type { AccountLease } from '../act/rooms.ts';
 import type { Action } from '../model/action.ts';
 import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import type { MeasuredRoute } from '../model/measurement.ts';
+import { type MeasuredRoute, measuredRoutes } from '../model/measurement.ts';
 import { daysNeeded, type Ppm } from '../model/policy.ts';
 import type { SweepPart } from '../model/sweep.ts';
-import { minuteMs, secondMs } from '../model/time.ts';
+import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import { cadenceOf, forecastOf, gapsOf, ownLimitsOf } from '../poll/forecast.ts';
 import { Lane } from '../poll/lane.ts';
 import { type MailboxRoute, mailboxRoutes } from '../poll/poll.ts';
@@ -215,10 +215,18 @@ export class AccountWatch {
     return ended ?? planned;
   }
 
-  /** Everything about a mailbox is asked for as soon as the budget allows. */
-  refresh(mailboxId: string): void {
+  /**
+   * Everything about a mailbox is asked for as soon as the budget allows, and fresh measurements where one was made lately, too:
+   * returns when each of these will be.
+   */
+  refresh(mailboxId: string): readonly { readonly route: MeasuredRoute; readonly at: EpochMs }[] {
     this.#fresh.want(mailboxId);
     this.#ask(mailboxId, mailboxRoutes);
+    const { clock } = this.#rooms.world;
+    const waitMs = (route: MeasuredRoute) => this.#fresh.mayAskFrom({ route, mailboxId }) - clock.monotonic();
+    return measuredRoutes
+      .filter((route) => waitMs(route) > 0)
+      .map((route) => ({ route, at: clock.now() + waitMs(route) }));
   }
 
   /** Tries changes again, without waiting for their hour, that the API refused with 403. */

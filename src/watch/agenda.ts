@@ -72,10 +72,12 @@ export class Agenda {
 
   /** An answer about a mailbox was taken in: its risk may be another one, or it has to be seen twice. */
   answered(mailbox: MailboxState, route: MailboxRoute): void {
-    const { fleet, queue, world } = this.#parts;
+    const { fleet, fresh, queue, world } = this.#parts;
     const { id: mailboxId } = mailbox;
     this.#weigh(mailbox);
     const now = world.clock.monotonic();
+    const poll = { route, mailboxId };
+    if (fresh.isWanted(poll)) queue.add(poll, fresh.mayAskFrom(poll));
     if (this.#heldBreaches.isFirst(mailbox)) queue.add({ route: 'stats', mailboxId }, now + secondLookAfterMs);
     if (wantsSecondLook(mailbox, route, (fingerprint) => fleet.alert(fingerprint)))
       this.#lookAgain(mailbox, route, now);

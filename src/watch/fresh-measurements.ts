@@ -21,9 +21,13 @@ export class FreshMeasurements {
     this.#fleet = fleet;
   }
 
-  /** A person asked for all data of the mailbox again. */
+  /** A person asked for all data of the mailbox again: so it stays until the API was asked for a fresh measurement. */
   want(mailboxId: string): void {
     for (const route of measuredRoutes) this.#wanted.add(pollKey({ route, mailboxId }));
+  }
+
+  isWanted(poll: Poll): boolean {
+    return this.#wanted.has(pollKey(poll));
   }
 
   /** When the poll may ask for a fresh measurement at the earliest, on the monotonic clock. */
@@ -44,9 +48,9 @@ export class FreshMeasurements {
    */
   take(poll: Poll, now: number): boolean {
     const key = pollKey(poll);
-    const wanted = this.#wanted.delete(key);
     const mailbox = this.#fleet.mailbox(this.#account, poll.mailboxId ?? '');
     if (!mailbox || now < this.mayAskFrom(poll)) return false;
+    const wanted = this.#wanted.delete(key);
     if (!wanted && !mayDecide(mailbox, poll.route, (fingerprint) => this.#fleet.alert(fingerprint))) return false;
     this.#askedAt.set(key, now);
     return true;
