@@ -157,10 +157,11 @@ function restartByOthers(
   const { claim, evidence } = memory;
   if (resumed && claim?.kind === 'pause') return restart(memory, sight, false);
   const next = fromNextFullDay(sight);
-  const movable = evidence && addDays(evidence.from, policy.windowDays);
-  const isMoved = evidence?.byOthers && movable && next.from >= evidence.from && next.from < movable;
+  // A pause of every weekend is a change of every seventh day: it moves the start every other week.
+  const isMovedLately =
+    evidence?.byOthers && next.from >= evidence.from && next.from <= addDays(evidence.from, policy.windowDays);
   const actsOnIt = mode === 'recovery' && memory.mode !== 'recovery';
-  if (isMoved || (!actsOnIt && isCountedBreach(policy, memory, sight))) return memory;
+  if (isMovedLately || (!actsOnIt && isCountedBreach(policy, memory, sight))) return memory;
   return { ...memory, evidence: { ...next, byOthers: true }, foundBreachAt: null };
 }
 

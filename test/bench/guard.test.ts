@@ -7,6 +7,7 @@ import { runCell } from '../../tools/bench/guard/cell.ts';
 import { seededChance, seedOf } from '../../tools/bench/guard/chance.ts';
 import { type Column, columns } from '../../tools/bench/guard/columns.ts';
 import { simulateHistory } from '../../tools/bench/guard/history.ts';
+import { toggleFigures } from '../../tools/bench/guard/toggles.ts';
 import { figuresOf } from '../../tools/bench/guard.ts';
 
 // A third of the histories in `npm test`, all of them in `npm run proofs`.
@@ -108,4 +109,10 @@ test('every column of every mode has its figure in the table of the study', () =
     expect(acceptance[mode].rates).toHaveLength(steady);
     expect(acceptance[mode].incidents).toHaveLength(columns.length - steady);
   }
+});
+
+test('a status or a mode that toggles costs at most a day', () => {
+  const figures = toggleFigures(150 * share, 3);
+  expect(figures).toHaveLength(14);
+  expect(figures.filter(({ holds }) => !holds)).toEqual([]);
 });

@@ -232,17 +232,17 @@ describe('after a change by others', () => {
     expect(mailbox.stats(burst)).toMatchObject({ action: 'pause', emergency: { sent: 100, bounced: 10 } });
   });
 
-  test('the evidence starts over once in seven days, whatever others do in between', () => {
+  test('the evidence starts over once in seven days, whatever others do in between or on the seventh', () => {
     const mailbox = known('aggressive', legal);
-    const starts = Array.from({ length: 16 }, (_, day) => {
+    const starts = Array.from({ length: 17 }, (_, day) => {
       mailbox.warmup(day % 2 === 0 ? 'balanced' : 'slow');
       mailbox.warmup('aggressive', 'paused');
       mailbox.warmup('aggressive');
       mailbox.later(dayMs);
       return mailbox.memory().evidence?.from;
     });
-    const [first, second, third] = [1, 8, 15].map((day) => addDays(today, day));
-    expect(starts).toEqual([...Array(7).fill(first), ...Array(7).fill(second), third, third]);
+    const [first, second, third] = [1, 9, 17].map((day) => addDays(today, day));
+    expect(starts).toEqual([...Array(8).fill(first), ...Array(8).fill(second), third]);
   });
 
   test('a breach that nobody acted on survives a resume and another mode, but not the switch to recovery', () => {

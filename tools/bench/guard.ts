@@ -6,9 +6,12 @@ import { beyondFigures, beyondText, wholeScale } from './guard/beyond-figures.ts
 import { type JudgedCell, runCell } from './guard/cell.ts';
 import { columns } from './guard/columns.ts';
 import { tableText } from './guard/table.ts';
+import { toggleFigures, togglesText } from './guard/toggles.ts';
 
 const bench = 'guard';
 const mailboxesPerCell = 2_000;
+/** Every quarter of an hour is looked at. */
+const toggledMailboxes = 200;
 const seed = 20_260;
 
 /** Simulates every cell of the table. */
@@ -64,9 +67,10 @@ export async function guardBenchmark(): Promise<readonly Figure[]> {
   const beyond = beyondFigures(wholeScale, (mode) => {
     if (process.stderr.isTTY) process.stderr.write(`\r\x1b[Kguard: beyond one mailbox, ${mode}`);
   });
+  const toggled = toggleFigures(toggledMailboxes, seed);
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   const figures = cells.map(figuresOf);
   process.stderr.write(`${tableText(cells.map((cell, index) => ({ ...cell, figures: figures[index] ?? [] })))}\n\n`);
-  process.stderr.write(`${beyondText(beyond)}\n`);
-  return [...figures.flat(), ...beyond];
+  process.stderr.write(`${beyondText(beyond)}\n\n${togglesText(toggled)}\n`);
+  return [...figures.flat(), ...beyond, ...toggled];
 }

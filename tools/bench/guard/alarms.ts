@@ -8,7 +8,7 @@ import { type History, pollsPerDay } from './history.ts';
 
 /** The first simulated day, a Monday. */
 const firstDay: IsoDate = '2026-01-05';
-const firstDayMs = Date.parse(`${firstDay}T00:00:00Z`);
+export const firstDayMs = Date.parse(`${firstDay}T00:00:00Z`);
 
 const dates: IsoDate[] = Array.from({ length: 200 }, (_, day) => addDays(firstDay, day));
 
