@@ -148,8 +148,8 @@ function rule(findings: Findings): Ruling {
 }
 
 /**
- * What a word says that the warm-up does not run by, unless emails of later days deny it: then what their bounces lead to is
- * shown. Only an emergency of a mailbox that is not said to be paused is acted on.
+ * A word that says that the warm-up does not run is believed until emails of a later day deny it. Then the ruling shows what the
+ * bounces would lead to. It acts only on an emergency of a mailbox that is not said to be paused.
  */
 function againstWord(findings: Findings, asSaid: Ruling): Ruling {
   const { days, situation } = findings;
