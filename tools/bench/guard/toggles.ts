@@ -14,7 +14,7 @@ import type { Column } from './columns.ts';
 import { type History, pollsPerDay, simulateHistory } from './history.ts';
 
 /** What the API says of a mailbox of a mode at a moment, whatever the mailbox does. */
-export interface Toggle {
+interface Toggle {
   readonly name: string;
   readonly says: (mode: WarmupMode, at: EpochMs) => { readonly mode: WarmupMode; readonly status: string };
 }
@@ -35,8 +35,8 @@ const dayOf = (at: EpochMs) => Math.floor((at - firstDayMs) / dayMs);
 /** How often the guard looks. */
 const lookEveryMs = 15 * minuteMs;
 
-export const plain: Toggle = { name: 'plain', says: (mode) => ({ mode, status: active }) };
-export const toggles: readonly Toggle[] = [
+const plain: Toggle = { name: 'plain', says: (mode) => ({ mode, status: active }) };
+const toggles: readonly Toggle[] = [
   pausedWhen('paused_at_night', (at) => timeOfDay(at) < 6.5 * hourMs || timeOfDay(at) >= 18.5 * hourMs),
   pausedWhen('paused_at_weekends', (at) => dayOf(at) % 7 >= 5),
   pausedWhen('paused_for_an_hour_a_day', (at) => Math.floor(timeOfDay(at) / hourMs) === 12),
@@ -57,7 +57,7 @@ const daysAfter = 30;
 const latestDays = 1;
 
 /** Days from the onset to the first look that acts; null when one acts before the onset. */
-export function delayOf(mode: WarmupMode, { onset, sent, bounced }: History, { says }: Toggle): number | null {
+function delayOf(mode: WarmupMode, { onset, sent, bounced }: History, { says }: Toggle): number | null {
   const rows: StatsRow[] = [];
   const day = { sent: 0, bounced: 0 };
   const from = Math.floor(onset) - leastDaysBefore - (Math.floor(onset * pollsPerDay) % spreadDays);
