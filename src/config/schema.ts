@@ -286,7 +286,7 @@ export const configSchema = section({
       series_limit: keyed(
         whole(1_000, 100_000_000),
         5_000_000,
-        'The maximum number of mailbox series; a mailbox has up to 48.',
+        'The maximum number of mailbox series; a mailbox has up to 49.',
       ),
     }),
     {},

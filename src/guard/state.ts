@@ -12,6 +12,7 @@ export type Judged = Pick<MailboxState, 'verdict' | 'memory' | 'entry' | 'detail
 /** The state of a mailbox. Before the first verdict, or with newer statistics than that, it is not judged; one that is disconnected is never ok. */
 export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   const verdict = mailbox.verdict?.answer;
+  if (verdict?.reason === 'no_warmup') return 'no_warmup';
   if (!verdict || awaitsJudgement(mailbox)) return 'not_judged';
   if (verdict.reason === 'already_paused')
     return mailbox.memory?.claim?.kind === 'pause' ? 'paused_by_guard' : 'paused_by_others';

@@ -113,6 +113,29 @@ export function judge(configured: Policy, situation: Situation): Verdict {
   };
 }
 
+/** Of a mailbox that has no warm-up. */
+export function withoutWarmup(now: EpochMs, statsAt: EpochMs): Verdict {
+  return {
+    action: 'none',
+    reason: 'no_warmup',
+    wanted: 'none',
+    mode: null,
+    run: 'not_running',
+    sent: 0,
+    bounced: 0,
+    limitPpm: null,
+    windowFrom: null,
+    windowTo: null,
+    windowDays: 0,
+    emergency: null,
+    burst: null,
+    bouncesUntilBreach: null,
+    restore: null,
+    dataAgeMs: Math.max(0, now - statsAt),
+    warnings: [],
+  };
+}
+
 /** Until when a single bounce is a breach, because the mailbox was found in recovery mode with a breach; null when it is not. */
 function foundUntilOf(policy: Policy, { mode, foundBreachAt, now }: Situation): EpochMs | null {
   if (foundBreachAt === null || mode !== 'recovery') return null;

@@ -62,7 +62,7 @@ export const mailboxMetrics = Object.fromEntries(
 ) as Readonly<Record<MailboxMetric, Gauge>>;
 
 /** What a mailbox of which everything is known has. */
-export const maxSeriesOfMailbox = 48;
+export const maxSeriesOfMailbox = 49;
 
 export interface SeriesContext {
   readonly state: GuardState;

@@ -105,7 +105,28 @@ export interface WarmupAnswer {
   readonly recentBounces: readonly RecentBounce[];
   /** Absent in what an earlier version stored. */
   readonly recentEmails?: RecentEmails;
+  /** The mailbox is listed, and has no warm-up: both the warm-up and the statistics were answered with 404. */
+  readonly isAbsent?: true;
 }
+
+/** What is believed of a warm-up that there is not. */
+export const absentWarmup: WarmupAnswer = {
+  status: null,
+  mode: null,
+  dailyLimit: null,
+  warmupDay: null,
+  healthScore: null,
+  config: {
+    targetDailyLimit: null,
+    replyRate: null,
+    threadRate: null,
+    weekdaysOnly: null,
+    sendWindowStart: null,
+    sendWindowEnd: null,
+  },
+  recentBounces: [],
+  isAbsent: true,
+};
 
 /** One day of GET /v1/stats. Counts are as read: validity (an integer >= 0) is judged by the guard. */
 export interface StatsRow {

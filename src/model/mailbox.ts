@@ -136,6 +136,7 @@ export const guardStates = [
   'paused_by_guard',
   'paused_by_others',
   'not_running',
+  'no_warmup',
   'not_judged',
 ] as const;
 export type GuardState = (typeof guardStates)[number];

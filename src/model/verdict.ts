@@ -12,6 +12,7 @@ export const reasons = [
   'insufficient_evidence',
   'already_paused',
   'not_running',
+  'no_warmup',
   'no_data',
   'bad_payload',
   'stale_data',
@@ -32,6 +33,13 @@ export const reasons = [
   'clean_volume',
 ] as const;
 export type Reason = (typeof reasons)[number];
+
+/** Reasons that say that there is nothing to judge: the warm-up does not run, or there is none. */
+const idleReasons: readonly Reason[] = ['already_paused', 'not_running', 'no_warmup'];
+
+export function isIdle(reason: Reason): boolean {
+  return idleReasons.includes(reason);
+}
 
 /** Reasons that say that the bounces cannot be judged: the mailbox is `not_judged`, and guard_blind tells of it. */
 const blindReasons: readonly Reason[] = [

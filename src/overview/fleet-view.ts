@@ -53,6 +53,7 @@ export const stateOrder: readonly GuardState[] = [
   'near_limit',
   'paused_by_others',
   'not_running',
+  'no_warmup',
   'ok',
 ];
 const gravities: Readonly<Record<Severity, number>> = { info: 0, warning: 1, critical: 2 };

@@ -74,4 +74,5 @@ const stateParts: readonly (readonly [GuardState, string])[] = [
   ['near_limit', 'near the limit'],
   ['paused_by_others', 'paused by others'],
   ['not_running', 'not running'],
+  ['no_warmup', 'without a warm-up'],
 ];

@@ -72,7 +72,7 @@ const mailboxes: View = {
     column('status', "the status of the mailbox, in the API's words", newest('$.status', 'e', 'd')),
     column(
       'state',
-      'ok, near_limit, over_limit, held, recovering, paused_by_guard, paused_by_others, not_running or not_judged',
+      'ok, near_limit, over_limit, held, recovering, paused_by_guard, paused_by_others, not_running, no_warmup or not_judged',
       `guard_state(m.account, m.mailbox_id, ${verdict}, m.memory, e.answer, d.answer)`,
     ),
     column('mode', 'the warm-up mode', "w.answer ->> '$.mode'"),

@@ -3,7 +3,7 @@ import { situationOf } from '../guard/judgement.ts';
 import { isAllLost, lostAfter } from '../guard/lost-counts.ts';
 import { afterJudgement, afterSight, firstSight } from '../guard/memory.ts';
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
-import { judge } from '../guard/verdict.ts';
+import { judge, withoutWarmup } from '../guard/verdict.ts';
 import type {
   BlacklistAnswer,
   DnsAnswer,
@@ -74,10 +74,12 @@ export interface JudgeOptions {
 export function judgeMailbox(
   mailbox: MailboxState,
   options: JudgeOptions,
-): { readonly verdict: Verdict; readonly memory: GuardMemory } | null {
+): { readonly verdict: Verdict; readonly memory: GuardMemory | null } | null {
   const { warmup, stats } = mailbox;
   if (!warmup || !stats) return null;
   const { policy, words, now, earlierRows = null, apiAheadMs = 0 } = options;
+  // What is remembered counts again when it has one.
+  if (warmup.answer.isAbsent) return { verdict: withoutWarmup(now, stats.at), memory: mailbox.memory };
   const { rows } = stats.answer;
   const { mode, status: word, config, warmupDay } = warmup.answer;
   const sight = { mode, run: runStateOf(word, words, rows, now, mailbox.memory), word, rows, now, apiAheadMs };

@@ -19,6 +19,9 @@ const silenceMs = minuteMs;
 /** While no request succeeds for so long, api_down reports it. */
 const outageMs = 3 * minuteMs;
 
+/** What mailboxes are judged by was answered for none for so long, although it was before, or may be later. */
+const blindAfterMs = 30 * minuteMs;
+
 /** The alerts that say that no request of an account succeeds. */
 const outageRules: readonly AlertRule[] = ['api_down', 'key_rejected'];
 
@@ -76,7 +79,10 @@ export class AccountHealth {
   /** Those of them after which the list was accepted: this is about them, and not about the key. */
   readonly #refusedAlone = new Set<string>();
   /** Routes that mailboxes are judged by, and that were answered for none since. */
-  readonly #unread = new Map<Route, ReadFailure>();
+  readonly #unread = new Map<
+    Route,
+    ReadFailure & { readonly mailbox: string | null; readonly isRefusal: boolean; readonly times: number }
+  >();
   /** Those that were ever answered. */
   readonly #read = new Set<Route>();
   /** What GET /v1/health answered last. */
@@ -237,17 +243,26 @@ export class AccountHealth {
     this.publish();
   }
 
-  #noteUnread({ detail }: Failure, { route }: RequestAbout): void {
+  #noteUnread({ kind, detail }: Failure, { route, mailbox }: RequestAbout): void {
     if (!isJudgedBy(route)) return;
-    const since = this.#unread.get(route)?.since ?? this.#parts.world.clock.now();
-    this.#unread.set(route, { since, detail });
+    const { since = this.#parts.world.clock.now(), times = 0 } = this.#unread.get(route) ?? {};
+    this.#unread.set(route, { since, detail, mailbox, isRefusal: kind !== 'unavailable', times: times + 1 });
   }
 
-  /** A route that was answered before may fail for one mailbox after the other by chance, for a while. */
+  /** The mailbox turned out to have no warm-up: that it was not answered says nothing of the others. */
+  withoutWarmup(mailbox: string): void {
+    for (const [route, failure] of this.#unread) if (failure.mailbox === mailbox) this.#unread.delete(route);
+  }
+
+  /** A no that is all that was ever said of a route is believed at once. Otherwise a route may fail for a while. */
   #unjudged(): ReadFailure | null {
     const now = this.#parts.world.clock.now();
     for (const [route, failure] of this.#unread)
-      if (!this.#read.has(route) || elapsedMs(failure.since, now) >= outageMs) return failure;
+      if (
+        (!this.#read.has(route) && failure.isRefusal) ||
+        (failure.times > 1 && elapsedMs(failure.since, now) >= blindAfterMs)
+      )
+        return failure;
     return null;
   }
 

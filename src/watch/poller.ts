@@ -3,8 +3,9 @@ import type { Actor } from '../act/actor.ts';
 import type { ActorOptions } from '../act/rooms.ts';
 import type { Failure, Result } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
-import type { Observed, Route } from '../model/answers.ts';
+import { absentWarmup, type Observed, type Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import { PackedStats } from '../model/packed-stats.ts';
 import type { Lane } from '../poll/lane.ts';
 import type { MailboxRoute, Poll } from '../poll/poll.ts';
 import type { OtherAccounts, RecorderRooms } from '../record/guarded-account.ts';
@@ -12,6 +13,7 @@ import type { Observation } from '../record/observe.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { RosterChanges } from '../record/roster.ts';
 import { turnAfter } from '../world.ts';
+import { Absences } from './absences.ts';
 import type { AccountHealth, RequestAbout } from './account-health.ts';
 import type { Agenda } from './agenda.ts';
 import type { FirstSweep } from './first-sweep.ts';
@@ -38,9 +40,12 @@ export interface PollerParts {
   readonly signal: AbortSignal;
 }
 
+const noStatistics = PackedStats.of({ rows: [] });
+
 export class Poller {
   readonly #rooms: WatchRooms;
   readonly #parts: PollerParts;
+  readonly #absences = new Absences();
 
   constructor(rooms: WatchRooms, parts: PollerParts) {
     this.#rooms = rooms;
@@ -62,7 +67,7 @@ export class Poller {
         return;
       }
       if (poll.route === 'health') health.healthSaid(null);
-      else health.failed(failure, this.about(poll));
+      else if (!this.#lacksWarmup(poll, failure)) health.failed(failure, this.about(poll));
       retries.failed(poll, failure);
       lane.wake();
     } catch (error) {
@@ -94,7 +99,12 @@ export class Poller {
     const { agenda, actor, lane, recorder, signal } = this.#parts;
     const askedAt = recorder.asking();
     const said: Result<Observed<unknown>> = await this.#answerTo(poll, route, mailboxId);
-    if (!said.ok) return said.failure;
+    if (!said.ok) {
+      if (said.failure.kind === 'missing')
+        this.#absences.missed(mailboxId, route, { askedAt, at: this.#rooms.world.clock.now() });
+      return said.failure;
+    }
+    this.#absences.answered(mailboxId, route);
     const mailbox = await recorder.observed(mailboxId, { route, observed: said.value } as Observation, askedAt);
     if (mailbox === null || mailbox === 'ended') return mailbox;
     if (mailbox === 'outdated') agenda.ask(mailboxId, [route]);
@@ -120,7 +130,32 @@ export class Poller {
     const changes = await recorder.listed(list.value);
     if (!changes) return 'ended';
     await world.clock.busy(() => this.#follow(changes));
+    await this.#observeAbsences();
     return null;
+  }
+
+  /** Whether a failure only says again that the mailbox has no warm-up. */
+  #lacksWarmup({ mailboxId }: Poll, { kind }: Failure): boolean {
+    return kind === 'missing' && mailboxId !== null && this.#absences.hasBoth(mailboxId);
+  }
+
+  /** Mailboxes that the list still has, and of which neither a warm-up nor statistics are there. */
+  async #observeAbsences(): Promise<void> {
+    const { account, agenda, health, recorder } = this.#parts;
+    for (const { mailboxId, routes } of this.#absences.take()) {
+      const mailbox = this.#rooms.fleet.mailbox(account, mailboxId);
+      const [warmup, stats] = [routes.get('warmup'), routes.get('stats')];
+      if (!mailbox || mailbox.missingLists > 0 || !warmup || !stats) continue;
+      health.withoutWarmup(mailbox.email);
+      await recorder.observed(
+        mailboxId,
+        { route: 'warmup', observed: { at: warmup.at, answer: absentWarmup } },
+        warmup.askedAt,
+      );
+      const observed = { at: stats.at, answer: noStatistics };
+      const taken = await recorder.observed(mailboxId, { route: 'stats', observed }, stats.askedAt);
+      if (taken !== null && typeof taken === 'object') agenda.answered(taken, 'stats');
+    }
   }
 
   #answerTo(poll: Poll, route: MailboxRoute, id: string) {
@@ -170,6 +205,7 @@ export class Poller {
     const { agenda, firstSweep, fresh } = this.#parts;
     agenda.leave(mailboxes);
     for (const mailbox of mailboxes) {
+      this.#absences.leave(mailbox.id);
       firstSweep.leave(mailbox);
       fresh.leave(mailbox.id);
     }

@@ -45,7 +45,8 @@ export class Retries {
       this.#queue.run('mailboxes', this.#world.clock.monotonic());
       return;
     }
-    if (kind !== 'refused') this.#again(poll, retryAfterMs ?? 0);
+    // After a 429 the whole account waits already.
+    if (kind !== 'refused') this.#again(poll, kind === 'unavailable' ? (retryAfterMs ?? 0) : 0);
   }
 
   /** The answer came and could not be recorded: until it is, nothing is decided on it. */

@@ -26,6 +26,8 @@ function reasonText(verdict: Verdict): string {
       return 'The warm-up is already paused, so there is nothing to decide.';
     case 'not_running':
       return 'The warm-up is not running, so there is nothing to decide.';
+    case 'no_warmup':
+      return 'The mailbox is listed, but the API knows neither a warm-up nor statistics of it (404), so there is nothing to guard.';
     case 'no_data':
       return 'The API shows no daily statistics of this mailbox, so the bounce rate is unknown.';
     case 'bad_payload':

@@ -11,6 +11,7 @@ export const stateWords: Readonly<Record<GuardState, string>> = {
   paused_by_guard: 'Paused by Warmwarden',
   paused_by_others: 'Paused by others',
   not_running: 'Not running',
+  no_warmup: 'No warm-up',
   not_judged: 'Not judged',
 };
 

@@ -39,8 +39,8 @@ function byDaemon(mode: string, rows: readonly StatsRow[], at: number, memory: G
     now: at,
     freshStats: true,
   });
-  if (!judgement) throw new Error('nothing was judged');
-  return judgement;
+  if (!judgement?.memory) throw new Error('nothing was judged');
+  return { ...judgement, memory: judgement.memory };
 }
 
 const sixIn97 = daysUpTo(today, [14, 0], [14, 3], [14, 0], [14, 3], [14, 0], [13, 0], [14, 0]);

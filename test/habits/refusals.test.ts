@@ -11,8 +11,8 @@ const refusal = (status = 403): Fault => ({ kind: 'answer', status, body: JSON.s
 
 /** 5 of 280: over the limit of balanced. */
 const breach = week(40, 5);
-/** 11 of 140, all of them today. */
-const emergency = week(20, 0).map((day) => (day.daysAgo === 0 ? { ...day, bounced: 11 } : day));
+/** 11 of 280, all of them today. */
+const emergency = week(40, 0).map((day) => (day.daysAgo === 0 ? { ...day, bounced: 11 } : day));
 
 /** Mailboxes m1, m2 and so on, each on a domain of its own; changes of those that `refused` holds are refused. */
 async function fleetOf(count: number) {

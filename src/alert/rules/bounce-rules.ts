@@ -3,7 +3,7 @@ import type { Alert, Severity } from '../../model/alert.ts';
 import type { Route } from '../../model/answers.ts';
 import { type MailboxState, typedName } from '../../model/mailbox.ts';
 import { hourMs } from '../../model/time.ts';
-import { isBlind, lacksCounts, type Reason, type Verdict } from '../../model/verdict.ts';
+import { isBlind, isIdle, lacksCounts, type Reason, type Verdict } from '../../model/verdict.ts';
 import { writesAreOff } from '../../model/write-scope.ts';
 import { bounceKinds, causeSentences } from '../../wording/causes.ts';
 import { countsReadText, explainVerdict, rateText, verdictNumbers } from '../../wording/explain.ts';
@@ -266,8 +266,7 @@ function adviceText(verdict: Verdict): string {
 function overLimitTitle(verdict: Verdict | undefined): string {
   if (verdict?.foundUntil) return 'found in recovery mode with bounces over the limit';
   if (verdict && isTooFew(verdict)) return 'bounces over the limit, too few to act on';
-  if (verdict?.reason === 'already_paused' || verdict?.reason === 'not_running')
-    return 'the warm-up is no longer running';
+  if (verdict && isIdle(verdict.reason)) return 'the warm-up is no longer running';
   return verdict && wantsAction(verdict) ? 'Warmwarden acts on its bounces again' : 'bounces are under the limit again';
 }
 
@@ -295,7 +294,7 @@ export function bounceNearLimit(mailbox: MailboxState, context: MailboxContext):
 
 function nearLimitActive(verdict: Verdict | undefined, context: MailboxContext): Condition['active'] {
   if (!verdict) return 'unknown';
-  if (verdict.reason === 'already_paused' || verdict.reason === 'not_running') return false;
+  if (isIdle(verdict.reason)) return false;
   if (verdict.reason !== 'ok' || verdict.limitPpm === null) return 'unknown';
   const from = verdict.limitPpm * context.policy.nearLimitPpm;
   const share = verdict.bounced * 1e12;
@@ -337,7 +336,7 @@ export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Con
 
 function burstActive(verdict: Verdict | undefined): Condition['active'] {
   if (!verdict) return 'unknown';
-  if (verdict.reason === 'already_paused' || verdict.reason === 'not_running') return false;
+  if (isIdle(verdict.reason)) return false;
   const unjudged = isBlind(verdict.reason) || silentReasons.includes(verdict.reason);
   if (unjudged || wantsAction(verdict)) return 'unknown';
   return Boolean(verdict.burst);

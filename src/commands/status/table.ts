@@ -54,6 +54,7 @@ const stateStyles: Readonly<Record<GuardState, Style>> = {
   near_limit: 'cyan',
   paused_by_others: 'dim',
   not_running: 'dim',
+  no_warmup: 'dim',
   ok: 'green',
 };
 const tones: Readonly<Record<FleetAnswer['tone'], Style>> = {

@@ -55,9 +55,9 @@ color:var(--tone);background:color-mix(in srgb,var(--tone) var(--tint),transpare
 .recovering,.recovery,.waiting{--tone:var(--blue)!important}
 .ok,.confirmed{--tone:var(--green)!important}
 .not_judged,.hold{--tone:var(--violet)!important}
-.info,.not_running,.paused_by_others,.none{--tone:var(--grey)!important}
+.info,.not_running,.no_warmup,.paused_by_others,.none{--tone:var(--grey)!important}
 .paused_by_guard.badge::before{border-radius:1px}.held.badge::before,.critical.badge::before{border-radius:0;clip-path:polygon(50% 0,100% 100%,0 100%);width:.6em;height:.55em}
-.not_judged.badge::before,.not_running.badge::before{background:none;border:1.5px solid currentColor}
+.not_judged.badge::before,.not_running.badge::before,.no_warmup.badge::before{background:none;border:1.5px solid currentColor}
 .events,.plain,.chips{list-style:none;margin:0;padding:0}
 .events>li{--tone:var(--line);padding:.15rem 0 .15rem .9rem;border-left:3px solid var(--tone)}
 .events>li+li{margin-top:.9rem}

@@ -21,6 +21,7 @@ const stateMeanings: Readonly<Record<GuardState, string>> = {
   paused_by_guard: 'Warmwarden paused its warm-up',
   paused_by_others: 'a person or another tool paused its warm-up',
   not_running: 'its warm-up is finished or has not started, or the mailbox is disconnected',
+  no_warmup: 'it is listed, and the API has no warm-up of it',
   not_judged: 'the guard cannot judge it: data is missing, old or not understood',
 };
 

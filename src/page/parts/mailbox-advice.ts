@@ -14,6 +14,7 @@ export function stateTone(state: GuardState): Tone {
     case 'not_judged':
     case 'paused_by_others':
     case 'not_running':
+    case 'no_warmup':
       return 'unknown';
     case 'paused_by_guard':
     case 'recovering':
@@ -54,6 +55,8 @@ export function mailboxAdvice({ state, mailbox, verdict, alerts }: MailboxRow, w
       if (isDisconnected(mailbox))
         return 'The mailbox app has lost its connection to the mailbox, so it neither sends nor receives. Connect it again in the mailbox app.';
       return `Its warm-up is finished or has not started. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
+    case 'no_warmup':
+      return `The mailbox app does not warm it up. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
     case 'ok':
       return needing === 0 ? 'Nothing to do.' : `${nothing}: ${needing === 1 ? 'it says' : 'each says'} what to do.`;
   }

@@ -40,6 +40,7 @@ export const states = {
   paused_by_guard: 1,
   paused_by_others: 0,
   not_running: 0,
+  no_warmup: 0,
   not_judged: 0,
 };
 

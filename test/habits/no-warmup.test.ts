@@ -1,0 +1,88 @@
+// A mailbox that is listed and has no warm-up: the API answers 404 for its warm-up and its statistics. The API is not the simulator.
+import { expect, test } from 'vitest';
+import { guardStateOf } from '../../src/guard/state.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { commandLine } from '../support/command-line.ts';
+import { type Asked, type Fault, OtherApi, week } from '../support/other-api.ts';
+import { calmPoll, type Duty, goOnDuty } from '../watch/duty.ts';
+
+const missing: Fault = {
+  kind: 'answer',
+  status: 404,
+  body: JSON.stringify({ error: 'this mailbox is not warmed up' }),
+};
+const judging = ['/v1/warmup', '/v1/stats'];
+
+/** A mailbox without a warm-up, and one that has one. `paths`: what is answered with 404 for the first. */
+async function apiWith(paths: readonly string[] = judging) {
+  const api = await OtherApi.start();
+  const [bare, warm] = [api.add('bare@a.example'), api.add('warm@b.example')];
+  const faults = { on: true };
+  api.fault = ({ path, mailboxId }: Asked) =>
+    faults.on && mailboxId === bare.id && paths.includes(path) ? missing : undefined;
+  return { api, bare, warm, faults };
+}
+
+const stateOf = (duty: Duty, email: string) => {
+  const mailbox = duty.mailbox(email);
+  return mailbox && guardStateOf(mailbox, defaultPolicy.nearLimitPpm);
+};
+const account = (duty: Duty) => [...duty.fleet().accounts()][0];
+
+test('is one state, without an alert, until there is one', async () => {
+  const { api, bare, faults } = await apiWith();
+  await using _ = api;
+  await using duty = await goOnDuty({ other: api });
+  await duty.run(10 * minuteMs);
+  expect([stateOf(duty, bare.email), stateOf(duty, 'warm@b.example')]).toEqual(['no_warmup', 'ok']);
+  await duty.run(6 * hourMs);
+  expect([stateOf(duty, bare.email), [...duty.fleet().alerts()], account(duty)?.unjudged ?? null]).toEqual([
+    'no_warmup',
+    [],
+    null,
+  ]);
+  await duty.restart();
+  await duty.run(hourMs);
+  expect(stateOf(duty, bare.email)).toBe('no_warmup');
+  faults.on = false;
+  await duty.until(() => stateOf(duty, bare.email) === 'ok', hourMs);
+  expect(await duty.notified()).toEqual([]);
+  bare.days = week(40, 5);
+  await duty.until(() => bare.mode === 'recovery');
+});
+
+test('a warm-up that is taken away ends what was judged, and its alerts', async () => {
+  const { api, bare, faults } = await apiWith();
+  faults.on = false;
+  await using _ = api;
+  await using duty = await goOnDuty({ other: api, policy: { enforce: false } });
+  await duty.run(10 * minuteMs);
+  bare.days = week(40, 5);
+  await duty.until(() => duty.alert('bounce_over_limit')?.status === 'firing');
+  faults.on = true;
+  await duty.until(() => stateOf(duty, bare.email) === 'no_warmup', 2 * hourMs);
+  await duty.run(6 * hourMs);
+  expect([...duty.fleet().alerts()]).toEqual([]);
+});
+
+test('an account of such mailboxes alone is no account that cannot be judged', async () => {
+  const { api, bare, warm } = await apiWith();
+  await using _ = api;
+  api.mailboxes.delete(warm.id);
+  await using daemon = await startMovedDaemon({ other: api, poll: calmPoll });
+  await daemon.run(hourMs);
+  const table = await commandLine(['status', '--config', daemon.file]);
+  expect([table.code, table.stdout]).toEqual([0, expect.stringMatching(new RegExp(`No warm-up +${bare.email}`))]);
+  expect((await fetch(`${daemon.url()}/readyz`)).status).toBe(200);
+  expect(daemon.receiver.alerts()).toEqual([]);
+});
+
+test('a 404 on one of the two is no such mailbox', async () => {
+  const { api, bare } = await apiWith(['/v1/stats']);
+  await using _ = api;
+  await using duty = await goOnDuty({ other: api });
+  await duty.run(3 * hourMs);
+  expect([stateOf(duty, bare.email), duty.alert('stale_data')?.status]).toEqual(['not_judged', 'firing']);
+});
