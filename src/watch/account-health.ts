@@ -257,12 +257,12 @@ export class AccountHealth {
   /** A no that is all that was ever said of a route is believed at once. Otherwise a route may fail for a while. */
   #unjudged(): ReadFailure | null {
     const now = this.#parts.world.clock.now();
-    for (const [route, failure] of this.#unread)
-      if (
-        (!this.#read.has(route) && failure.isRefusal) ||
-        (failure.times > 1 && elapsedMs(failure.since, now) >= blindAfterMs)
-      )
-        return failure;
+    for (const [route, failure] of this.#unread) {
+      const lasts = failure.times > 1 && elapsedMs(failure.since, now) >= blindAfterMs;
+      if (!this.#read.has(route) && (failure.isRefusal || lasts)) return failure;
+      // Statistics are judged with the warm-up that was read before.
+      if (route === 'stats' && lasts) return failure;
+    }
     return null;
   }
 
