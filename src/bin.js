@@ -5,8 +5,12 @@ import { existsSync } from 'node:fs';
 // 24.15 brought the limits of SQLite that recipes run under; 25 is no LTS line.
 var [major, minor] = process.versions.node.split('.').map(Number);
 var newEnough = (major === 24 && minor >= 15) || major >= 26;
+// A checkout may have the Node.js that `npm ci` brought.
+var runtime = new URL('../tools/runtime/node.cjs', import.meta.url);
 
-if (!newEnough) {
+if (!newEnough && existsSync(runtime) && (await import(runtime.href)).default.startBundled()) {
+  // It runs there.
+} else if (!newEnough) {
   process.stderr.write(
     `warmwarden needs Node.js 24.15 or newer (but not 25); this is ${process.versions.node} (${process.execPath}).\n` +
       'Install a newer Node.js from https://nodejs.org. In a checkout, `npm ci` brings one: use `npm start` or `npx warmwarden`.\n',

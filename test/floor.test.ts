@@ -1,6 +1,7 @@
 // The command starts on the Node.js that runs the tests, and says so on one that is too old. `npm run proofs` calls this on the oldest one, too.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
@@ -22,17 +23,23 @@ it('answers a wrong word with a hint and exit code 2', () => {
   expect(status).toBe(2);
 });
 
-/** As if this Node.js were another version: the check is all that is run. */
-function startedOn(version: string): string {
+/** As if this Node.js were another version, and no other were bundled: the check is all that is run. */
+function startedOn(version: string, cwd = root): string {
   const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' });
     process.argv[1] = 'warmwarden'; process.argv[2] = '--version'; await import('./src/bin.js')`;
   const args = ['--input-type=module', '-e', script, 'warmwarden', '--version'];
-  const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' });
   return `${status} ${stdout}${stderr}`;
 }
 
 it.each(['18.20.8', '20.20.2', '24.14.1', '25.9.0'])('says what it needs on Node.js %s', (version) => {
-  expect(startedOn(version)).toMatch(new RegExp(`^2 warmwarden needs Node.js 24.15 or newer .*; this is ${version} `));
+  const alone = mkdtempSync(join(tmpdir(), 'warmwarden-floor-'));
+  cpSync(join(root, 'src/bin.js'), join(alone, 'src/bin.js'));
+  writeFileSync(join(alone, 'package.json'), '{"type": "module"}');
+  expect(startedOn(version, alone)).toMatch(
+    new RegExp(`^2 warmwarden needs Node.js 24.15 or newer .*; this is ${version} `),
+  );
+  rmSync(alone, { recursive: true });
 });
 
 it.each(['24.15.0', '26.0.0'])('starts on Node.js %s', (version) => {

@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 
-const bundled = join(import.meta.dirname, '../node_modules/.bin/node');
+const bundled = execFileSync(process.execPath, [join(import.meta.dirname, '../tools/runtime/node.cjs')], {
+  encoding: 'utf8',
+});
 const listSharedObjects =
   'process.report.excludeNetwork = true; console.log(JSON.stringify(process.report.getReport().sharedObjects))';
 

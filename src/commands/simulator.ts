@@ -17,6 +17,7 @@ import { goOnWithoutOutputs } from '../terminal/outputs.ts';
 import { wholeNumber } from '../terminal/whole-number.ts';
 import { helpEntry } from '../terminal/wrapped.ts';
 import { type Clock, movedClock, standardOutput, systemClock, worldOn } from '../world.ts';
+import { afterParent } from './run/parent.ts';
 import { banner } from './simulator/banner.ts';
 import { receivedMessage } from './simulator/inbox.ts';
 import { plans, simulatedKeys, type TypedKey, withKey } from './simulator/keys.ts';
@@ -158,10 +159,12 @@ function stopSignal(): Promise<void> {
     const onSignal = () => {
       process.off('SIGINT', onSignal);
       process.off('SIGTERM', onSignal);
+      stopLooking();
       resolve();
     };
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
+    const stopLooking = afterParent(onSignal);
   });
 }
 

@@ -1,6 +1,8 @@
 // What signals do to a running daemon: the first SIGTERM or SIGINT stops it, SIGHUP reloads its configuration.
 import type { Daemon } from '../../daemon/daemon.ts';
 import { exitFailed } from '../../terminal/exit-codes.ts';
+import { systemClock } from '../../world.ts';
+import { afterParent } from './parent.ts';
 
 export const bySignal = { by: 'SIGHUP', force: false, dryRun: false } as const;
 
@@ -17,13 +19,20 @@ export function keepReloads(): () => boolean {
   };
 }
 
-/** The first SIGTERM or SIGINT stops gracefully, a second one at once. SIGHUP reloads. */
+/** npm passes on the Ctrl-C that the terminal sent to both: it comes twice, and is one signal. */
+const echoMs = 500;
+
+/** The first SIGTERM or SIGINT stops gracefully, as does the end of npx; a second one at once. SIGHUP reloads. */
 export function handleSignals(daemon: Pick<Daemon, 'reload' | 'stop'>, say: (text: string) => void): void {
-  let stopping = false;
-  const stop = (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(exitFailed);
-    stopping = true;
-    say(`${signal}: stopping; a second signal stops at once`);
+  const clock = systemClock();
+  let stoppedAt: number | undefined;
+  const stop = (cause: string) => {
+    if (stoppedAt !== undefined) {
+      if (process.env['npm_lifecycle_event'] && clock.monotonic() - stoppedAt < echoMs) return;
+      process.exit(exitFailed);
+    }
+    stoppedAt = clock.monotonic();
+    say(`${cause}: stopping; a second signal stops at once`);
     void daemon.stop().then(() => {
       say('stopped');
       process.exit(0);
@@ -32,4 +41,5 @@ export function handleSignals(daemon: Pick<Daemon, 'reload' | 'stop'>, say: (tex
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   process.on('SIGHUP', () => void daemon.reload(bySignal));
+  afterParent(() => stop('npx ended'));
 }
