@@ -9,6 +9,7 @@ const written = new RegExp(`\\$\\{([^\`{}]*)\\} (?:more |other |guarded )?(?:${n
 
 /** What comes before a plural and is never one, with the reason. */
 const neverOne: Readonly<Record<string, string>> = {
+  'src/alert/engine.ts: unstable.times': 'twice or more',
   'src/alert/rules/account-rules.ts: throttledLastHour': 'three or more',
   'src/alert/rules/claim-rules.ts: limit': 'over the maximum of recovery mode',
   'src/alert/rules/reputation-rules.ts: days': 'a constant',
@@ -25,6 +26,9 @@ const neverOne: Readonly<Record<string, string>> = {
   'src/record/persons.ts: maxPerDay[mode]': 'a constant',
   'src/record/persons.ts: targetLimit': 'over the maximum of a mode',
   'src/serve/commands/prepared.ts: maxMailboxes': '100',
+  'src/config/unreached.ts: severity': 'a word, not a number',
+  'src/mailbox-api/stats-days.ts: asked': 'more than seven',
+  'src/overview/headline.ts: cause.name': 'a name, not a number',
   'src/page/mailbox-page.ts: numberText(count)': 'once is not said',
   'src/serve/query.ts: all.length': 'once is no repetition',
   'src/serve/recipes/recipe-routes.ts: rate.limit': 'the limit of a plan',

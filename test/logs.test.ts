@@ -15,6 +15,8 @@ const madeElsewhere: Readonly<Record<string, string>> = {
   'daemon/open.ts: news': '`Created a new, empty store: FILE.`',
   'daemon/open.ts: warning': 'a file or the folder of the store is open to other users',
   'daemon/operate.ts: errorText(error)': 'why the socket for operator commands',
+  'mailbox-api/client.ts: cutText(cut)':
+    '`the API gives 14 instead of 30 days of statistics (...): Warmwarden judges by these`',
   'mailbox-api/client.ts: sentence': 'what is doubtful in an answer of the API',
   'notify/store-health.ts: sentence(titleOf(shown))': '`The store is failing.`, or why a replica takes no work',
   'watch/account-health.ts: `${sumText(forecast)}. ${mendText(forecast)}`': 'warn when the rate limit is too small',

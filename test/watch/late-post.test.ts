@@ -159,7 +159,7 @@ test('a person’s late resume does not undo an emergency pause that came after 
   const done = carryOut(duty, resume);
   await duty.until(() => personsAction(duty)?.state === 'confirmed');
   await done;
-  await duty.until(() => duty.action()?.kind === 'pause' && duty.action()?.state === 'confirmed', hourMs);
+  await duty.until(() => duty.action()?.kind === 'pause' && duty.action()?.state === 'confirmed', 12 * hourMs);
   const posts = duty.posts().length;
   duty.simulator.fleet.resume(amelia);
   await duty.run(20 * minuteMs);
