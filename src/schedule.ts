@@ -6,10 +6,10 @@ export interface Schedule {
   readonly expression: string;
   /** How often this schedule must be asked: 1,000 or 60,000 ms. */
   readonly stepMs: number;
+  /** The newest run in (after, until], however long that is; null when there is none. */
+  newestRun(after: number, until: number): number | null;
   /** Whether a run fell into (after, until]. Runs missed together count once. */
   dueBetween(after: number, until: number): boolean;
-  /** The newest run up to `now`; where it lies too far back to look for, the moment where the search ended. */
-  lastRun(now: number): number;
   /** How far apart runs are, milliseconds, as the time before the first asking shows it. */
   gaps(now: number): ScheduleGaps;
 }
@@ -19,10 +19,9 @@ export interface ScheduleGaps {
   readonly longestMs: number;
 }
 
-/** A look-back longer than this many steps (a long downtime) is answered with "due": one early poll harms nobody. */
-const maxStepsBack = 3_000;
-/** So many runs show how far apart they are. */
+/** So many runs show how far apart they are, within so long. */
 const runsCompared = 200;
+const comparedMs = 400 * 86_400_000;
 
 /** A schedule never changes, and hundreds of accounts share a few. */
 const schedules = new Map<string, Schedule>();
@@ -33,6 +32,13 @@ export function cronSchedule(expression: string, timeZone = 'UTC'): Schedule {
   const schedule = schedules.get(key) ?? readSchedule(expression, timeZone);
   schedules.set(key, schedule);
   return schedule;
+}
+
+/** What is unusual about an expression with a day of the month and a day of the week; null when it has not both. */
+export function bothDaysDoubt(expression: string): string | null {
+  const [weekday = '*', , day = '*'] = expression.trim().split(/\s+/).reverse();
+  if (/^[*?]/.test(weekday) || /^[*?]/.test(day)) return null;
+  return 'has a day of the month and a day of the week: it runs only on days that are both';
 }
 
 const maxCronLetters = 256;
@@ -61,39 +67,32 @@ function readSchedule(expression: string, timeZone: string): Schedule {
   const { valid, errors } = validateDetailed(expression);
   if (!valid) throw new Error(errors.map((error) => error.message).join('; '));
   const stepMs = expression.trim().split(/\s+/).length === 6 ? 1_000 : 60_000;
-  const runsAt = timeZone === 'UTC' ? rememberingRuns(expression) : askedRuns(expression, timeZone);
+  const before =
+    timeZone === 'UTC' ? partsOf(expression, stepMs) : inZone(partsOf(expression, stepMs), timeZone, stepMs);
   let gaps: ScheduleGaps | undefined;
+  const newestRun = (after: number, until: number) => {
+    let at = Math.floor(until / stepMs) * stepMs;
+    while (at > after) {
+      const earlier = before(at);
+      if (earlier === at) return at;
+      at = earlier;
+    }
+    return null;
+  };
   return {
     expression,
     stepMs,
-    dueBetween(after, until) {
-      if (until - after > maxStepsBack * stepMs) return true;
-      for (let at = (Math.floor(after / stepMs) + 1) * stepMs; at <= until; at += stepMs) {
-        if (runsAt(at)) return true;
-      }
-      return false;
-    },
-    lastRun(now) {
-      const newest = Math.floor(now / stepMs) * stepMs;
-      const oldest = newest - maxStepsBack * stepMs;
-      let at = newest;
-      while (at > oldest && !runsAt(at)) at -= stepMs;
-      return at;
-    },
+    newestRun,
+    dueBetween: (after, until) => newestRun(after, until) !== null,
     gaps(now) {
-      gaps ??= gapsBefore(runsAt, Math.floor(now / stepMs) * stepMs, stepMs);
+      gaps ??= gapsBefore(newestRun, now);
       return gaps;
     },
   };
 }
 
-/** Whether a schedule has a run at a step's beginning. */
-type RunsAt = (at: number) => boolean;
-
-function askedRuns(expression: string, timeZone: string): RunsAt {
-  const task = createTask(expression, () => {}, { timezone: timeZone });
-  return (at) => task.match(new Date(at));
-}
+/** A step's beginning itself where a schedule has a run then, else an earlier step after which it has none. */
+type NewestBefore = (at: number) => number;
 
 const [secondMs, minuteMs, hourMs, dayMs] = [1_000, 60_000, 3_600_000, 86_400_000];
 /** Days that are remembered: then it starts over. */
@@ -111,22 +110,62 @@ const named: Readonly<Record<string, string>> = {
 
 /**
  * Asks node-cron as seldom as it can: its matcher formats each instant with Intl, some 20 microseconds. In UTC an instant is
- * a run when its second, its minute, its hour and its day fit, each by itself: so each is asked for by itself, and once.
+ * a run when its day, its hour, its minute and its second fit, each by itself: so each is asked for by itself, and once.
  */
-function rememberingRuns(expression: string): RunsAt {
+function partsOf(expression: string, stepMs: number): NewestBefore {
   const fields = (named[expression.trim().toLowerCase()] ?? expression).trim().split(/\s+/);
   const [second = '*', minute = '*', hour = '*', ...day] = fields.length === 6 ? fields : ['*', ...fields];
   const parts = [
-    partFits(`${second} * * * * *`, secondMs, minuteMs),
-    partFits(`${minute} * * * *`, minuteMs, hourMs),
-    partFits(`* ${hour} * * *`, hourMs, dayMs),
-    partFits(`* * ${day.join(' ')}`, dayMs, Number.POSITIVE_INFINITY),
+    { unitMs: dayMs, fits: partFits(`* * ${day.join(' ')}`, dayMs, Number.POSITIVE_INFINITY) },
+    { unitMs: hourMs, fits: partFits(`* ${hour} * * *`, hourMs, dayMs) },
+    { unitMs: minuteMs, fits: partFits(`${minute} * * * *`, minuteMs, hourMs) },
+    { unitMs: secondMs, fits: partFits(`${second} * * * * *`, secondMs, minuteMs) },
   ];
-  return (at) => parts.every((fits) => fits(at));
+  return (at) => {
+    const missed = parts.find(({ fits }) => !fits(at));
+    return missed === undefined ? at : Math.floor(at / missed.unitMs) * missed.unitMs - stepMs;
+  };
+}
+
+/** Time zones change their distance from UTC at quarters of an hour. */
+const quarterMs = 15 * minuteMs;
+
+/** The same by a zone's wall clock. A step back across a change of its distance from UTC is a short one. */
+function inZone(before: NewestBefore, timeZone: string, stepMs: number): NewestBefore {
+  /** Made when it is asked for: another check says that a zone is none. */
+  let format: Intl.DateTimeFormat | undefined;
+  const distances = new Map<number, number>();
+  const distance = (at: number) => {
+    const quarter = Math.floor(at / quarterMs) * quarterMs;
+    const known = distances.get(quarter);
+    if (known !== undefined) return known;
+    format ??= new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+    });
+    const part = Object.fromEntries(format.formatToParts(quarter).map(({ type, value }) => [type, Number(value)]));
+    const { year = 0, month = 0, day = 0, hour = 0, minute = 0 } = part;
+    if (distances.size > maxPartsKept) distances.clear();
+    const found = Date.UTC(year, month - 1, day, hour, minute) - quarter;
+    distances.set(quarter, found);
+    return found;
+  };
+  return (at) => {
+    const away = distance(at);
+    const earlier = before(at + away) - away;
+    return earlier === at || distance(earlier) === away
+      ? earlier
+      : Math.max(earlier, Math.floor(at / quarterMs) * quarterMs - stepMs);
+  };
 }
 
 /** Whether one part of an instant fits: the one of `unitMs`, which is the same again after `periodMs`. */
-function partFits(expression: string, unitMs: number, periodMs: number): RunsAt {
+function partFits(expression: string, unitMs: number, periodMs: number): (at: number) => boolean {
   if (/^[* ]+$/.test(expression)) return () => true;
   const task = createTask(expression, () => {}, { timezone: 'UTC' });
   const known = new Map<number, boolean>();
@@ -140,13 +179,12 @@ function partFits(expression: string, unitMs: number, periodMs: number): RunsAt 
 }
 
 /** Where fewer than two runs are found, both gaps are as long as the search went. */
-function gapsBefore(runsAt: RunsAt, newest: number, stepMs: number): ScheduleGaps {
-  const searchedMs = maxStepsBack * stepMs;
+function gapsBefore(newestRun: Schedule['newestRun'], now: number): ScheduleGaps {
+  const oldest = now - comparedMs;
   const runs: number[] = [];
-  for (let at = newest; at > newest - searchedMs && runs.length < runsCompared; at -= stepMs) {
-    if (runsAt(at)) runs.push(at);
-  }
+  for (let run = newestRun(oldest, now); run !== null && runs.length < runsCompared; run = newestRun(oldest, run - 1))
+    runs.push(run);
   const gaps = runs.slice(1).map((run, index) => (runs[index] ?? run) - run);
-  if (gaps.length === 0) return { shortestMs: searchedMs, longestMs: searchedMs };
+  if (gaps.length === 0) return { shortestMs: comparedMs, longestMs: comparedMs };
   return { shortestMs: Math.min(...gaps), longestMs: Math.max(...gaps) };
 }

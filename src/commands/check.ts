@@ -5,7 +5,7 @@ import type { ValidConfig } from '../config/load.ts';
 import { type MailboxSettings, settingsFor } from '../config/mailbox-settings.ts';
 import { formatProblem } from '../config/problem.ts';
 import { RecipeCatalogue } from '../recipes/catalogue.ts';
-import { oldWordsIn } from '../recipes/old-words.ts';
+import { doubtsIn } from '../recipes/doubts.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { exitFailed } from '../terminal/exit-codes.ts';
 import { counted } from '../wording/phrases.ts';
@@ -46,17 +46,17 @@ async function check(options: CheckOptions): Promise<void> {
   const loaded = loadConfigured(file);
   mustBeKnown(options.mailbox, loaded);
   const { config } = loaded;
-  const oldWords = oldWordsIn(
+  const ofRecipes = doubtsIn(
     (await new RecipeCatalogue(() => config.recipes.directory).recipes()).definitions.values(),
   );
-  const warnings = [...loaded.warnings.map((warning) => formatProblem(file, warning)), ...oldWords];
+  const warnings = [...loaded.warnings.map((warning) => formatProblem(file, warning)), ...ofRecipes];
   // In JSON they are part of the answer.
   if (!options.json) for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
   const online = options.online ? await asked(config) : null;
   if (options.json)
     printJson('check', {
       ...inJson(loaded, options),
-      recipe_warnings: oldWords,
+      recipe_warnings: ofRecipes,
       online: online?.json ?? null,
       idle_routes: online?.idle ?? null,
     });

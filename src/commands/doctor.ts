@@ -7,7 +7,7 @@ import { loadPlaces, type Places } from '../config/places.ts';
 import { formatProblem } from '../config/problem.ts';
 import { pathOf } from '../model/store-place.ts';
 import { RecipeCatalogue } from '../recipes/catalogue.ts';
-import { oldWordsIn } from '../recipes/old-words.ts';
+import { doubtsIn } from '../recipes/doubts.ts';
 import { errorKinds, exitDone } from '../terminal/exit-codes.ts';
 import { onScreen } from '../terminal/screen.ts';
 import { version } from '../version.ts';
@@ -106,7 +106,7 @@ async function configuration(file: string, loaded: LoadedConfig): Promise<readon
   return [
     line('ok', `${file} is valid: ${[...size, counted(definitions.size, 'recipe')].join(', ')}.`),
     ...warnings.map((warning) => line('warning', formatProblem(file, warning))),
-    ...oldWordsIn(definitions.values()).map((warning) => line('warning', warning)),
+    ...doubtsIn(definitions.values()).map((warning) => line('warning', warning)),
     ...broken.flatMap(({ problems }) => problems.map((problem) => line('problem', problem))),
   ];
 }

@@ -5,6 +5,7 @@ import { fitsGlob } from '../model/glob.ts';
 import { isLoopback } from '../model/loopback.ts';
 import { didYouMean } from '../model/nearest.ts';
 import { defaultPolicy, literalProfile } from '../model/policy.ts';
+import { bothDaysDoubt } from '../schedule.ts';
 import { channelTypes } from './channel-schema.ts';
 import type { GuardSettings } from './config.ts';
 import { guardSchema } from './guard-schema.ts';
@@ -43,6 +44,7 @@ export function doubts(tree: unknown): Finding[] {
   const { server, store } = mapping(tree);
   return [
     ...mappings(mapping(tree)['accounts']).flatMap(doubtsOfKey),
+    ...doubtsOfSchedules(mapping(tree)),
     ...doubtsOfAlerts(tree),
     ...doubtsOfTokens(mapping(server)),
     ...doubtsOfHosts(mapping(server)),
@@ -55,6 +57,15 @@ function doubtsOfKey({ api_key: key }: Mapping, index: number): Finding[] {
   if (typeof key !== 'string' || key.startsWith(keyPrefix)) return [];
   const message = `does not begin with ${keyPrefix}: make sure that it is the key of this API`;
   return [finding(['accounts', index, 'api_key'], message)];
+}
+
+function doubtsOfSchedules({ poll, alerts }: Mapping): Finding[] {
+  const written: [Path, unknown][] = Object.entries(mapping(poll)).map(([key, value]) => [['poll', key], value]);
+  written.push([['alerts', 'digest', 'at'], mapping(mapping(alerts)['digest'])['at']]);
+  return written.flatMap(([path, value]) => {
+    const doubt = typeof value === 'string' ? bothDaysDoubt(value) : null;
+    return doubt === null ? [] : [finding(path, doubt)];
+  });
 }
 
 /** Whoever has a token is answered under whatever name. */

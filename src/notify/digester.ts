@@ -1,6 +1,6 @@
 // Sends the digest when its time comes, and once after a downtime that swallowed it.
 import type { NewDelivery } from '../model/delivery.ts';
-import { dayMs, type EpochMs, minuteMs } from '../model/time.ts';
+import { type EpochMs, minuteMs } from '../model/time.ts';
 import { cronSchedule, type Schedule } from '../schedule.ts';
 import { deliveryId } from './delivery-of.ts';
 import { digestOf } from './digest.ts';
@@ -17,11 +17,6 @@ export interface DigestSettings {
 export interface DigesterParts extends RecordingParts {
   readonly settings: () => DigestSettings | null;
 }
-
-/** A monthly digest is found again after a downtime of this length; a longer one is answered with a digest. */
-const maxSearchMs = 32 * dayMs;
-/** What a schedule is asked at once: it answers a longer stretch with "due". */
-const stepsAsked = 2_000;
 
 export class Digester {
   readonly #parts: DigesterParts;
@@ -53,7 +48,7 @@ export class Digester {
   #isDue(schedule: Schedule, until: EpochMs, now: EpochMs): boolean {
     // A clock that was set back has asked about the future.
     const asked = this.#askedUntil > now ? Number.NEGATIVE_INFINITY : this.#askedUntil;
-    return isDue(schedule, Math.max(Math.min(until, now), asked), now);
+    return schedule.dueBetween(Math.max(Math.min(until, now), asked), now);
   }
 
   async #deliveries(settings: DigestSettings, since: EpochMs, now: EpochMs): Promise<readonly NewDelivery[]> {
@@ -81,16 +76,6 @@ export class Digester {
     this.#until = until;
     if (deliveries.length > 0) this.#parts.recorded();
   }
-}
-
-/** Whether a run fell into (after, until], however long that is. */
-function isDue(schedule: Schedule, after: EpochMs, until: EpochMs): boolean {
-  if (until - after > maxSearchMs) return true;
-  const stretch = stepsAsked * schedule.stepMs;
-  for (let from = after; from < until; from += stretch) {
-    if (schedule.dueBetween(from, Math.min(until, from + stretch))) return true;
-  }
-  return false;
 }
 
 /** When the clocks go back an hour comes twice; its digest need not. */

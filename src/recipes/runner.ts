@@ -93,23 +93,8 @@ export class RecipeRunner implements RecipeService {
     if (approved && 'refused' in approved) return approved;
     const full = this.#full(request);
     if (full) return full;
-    const { world, runs } = this.#parts;
-    const createdAt = world.clock.now();
-    const run: Run = {
-      id: this.#newId(createdAt),
-      recipe: request.recipe,
-      status: 'queued',
-      parameters: checked.values,
-      apply: request.apply,
-      by: request.by,
-      createdAt,
-      startedAt: null,
-      endedAt: null,
-      columns: [],
-      rowCount: 0,
-      truncated: false,
-      error: null,
-    };
+    const { runs } = this.#parts;
+    const run = this.#newRun(request, checked.values);
     const { promise: ended, resolve: settle } = Promise.withResolvers<void>();
     const active: ActiveRun = {
       run,
@@ -131,6 +116,12 @@ export class RecipeRunner implements RecipeService {
     if (active.stop.signal.aborted) await this.#cancel(active);
     else this.#next();
     return active.run;
+  }
+
+  /** Records a run that is not made, and why. */
+  async recordUnmade(request: Pick<RunRequest, 'recipe' | 'apply' | 'by'>, error: string): Promise<void> {
+    const run = this.#newRun(request, {});
+    await this.#parts.runs.write({ ...run, status: 'failed', error, endedAt: run.createdAt });
   }
 
   async run(id: string): Promise<Run | RecipeRefusal> {
@@ -240,6 +231,25 @@ export class RecipeRunner implements RecipeService {
     if ('refused' in planned) return planned;
     if (isPlanOf(planned, recipe, parameters)) return approvedBy(planned, this.#parts.runs);
     return refuse('bad_parameters', `${plan} is not a finished dry run of ${recipe} with these parameters.`);
+  }
+
+  #newRun({ recipe, apply, by }: Pick<RunRequest, 'recipe' | 'apply' | 'by'>, parameters: ParameterValues): Run {
+    const createdAt = this.#parts.world.clock.now();
+    return {
+      id: this.#newId(createdAt),
+      recipe,
+      status: 'queued',
+      parameters,
+      apply,
+      by,
+      createdAt,
+      startedAt: null,
+      endedAt: null,
+      columns: [],
+      rowCount: 0,
+      truncated: false,
+      error: null,
+    };
   }
 
   /** Sorts by time, and can't be guessed from another. */

@@ -1,7 +1,9 @@
 // Starts scheduled runs of recipes, and deletes old runs.
 import type { Loops } from '../loop.ts';
-import { hourMs, minuteMs } from '../model/time.ts';
+import type { Recipe, RecipeSchedule } from '../model/recipe.ts';
+import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
 import { cronSchedule } from '../schedule.ts';
+import { momentText } from '../wording/phrases.ts';
 import type { World } from '../world.ts';
 import type { RecipeCatalogue } from './catalogue.ts';
 import type { RunLedger } from './memory-runs.ts';
@@ -38,27 +40,40 @@ export function startScheduler(parts: SchedulerParts): { stop(): Promise<void> }
   };
 }
 
+/** A change that was missed by more than this is not made late: the fleet is no longer what it was meant for. */
+const lateChangeMs = hourMs;
+
 /** One look a minute, at its beginning. */
 function scheduling({ world, runner, catalogue, runs }: SchedulerParts): () => Promise<number> {
   const { clock, log } = world;
-  const begun = clock.now();
+  let lookedAt = clock.now();
   let isFirst = true;
   /** By recipe: until when its schedule was looked at. */
-  const looked = new Map<string, number>();
+  const looked = new Map<string, EpochMs>();
+  const start = async ({ id, operation }: Recipe, { cron, timeZone, apply }: RecipeSchedule, since: EpochMs) => {
+    const now = clock.now();
+    const due = cronSchedule(cron, timeZone).newestRun(since, now);
+    if (due === null) return;
+    const request = { recipe: id, apply, by: scheduleName } as const;
+    if (apply && operation !== null && now - due > lateChangeMs) {
+      log.warn({ recipe: id, due: new Date(due).toISOString() }, 'a scheduled change was missed, and is not made late');
+      const missed = `It was due at ${momentText(due, timeZone)} and was not started then. A change is not made more than an hour late.`;
+      return runner.recordUnmade(request, `${missed} If you still want it, run the recipe yourself.`);
+    }
+    const run = await runner.start({ ...request, parameters: {}, scheduled: true, role: 'operator' });
+    if ('refused' in run) log.warn({ recipe: id, reason: run.said }, 'a scheduled run was not started');
+  };
   const look = async () => {
     const { definitions } = await catalogue.recipes();
+    const now = clock.now();
     for (const { recipe } of definitions.values()) {
       if (!recipe.schedule) continue;
       // A run that fell into our absence is caught up once.
-      const since = looked.get(recipe.id) ?? (await lastScheduled(runs, recipe.id)) ?? begun;
-      const now = clock.now();
+      const since = looked.get(recipe.id) ?? (await lastScheduled(runs, recipe.id)) ?? lookedAt;
       looked.set(recipe.id, now);
-      const { cron, timeZone, apply } = recipe.schedule;
-      if (!cronSchedule(cron, timeZone).dueBetween(since, now)) continue;
-      const who = { by: scheduleName, scheduled: true, role: 'operator' } as const;
-      const run = await runner.start({ recipe: recipe.id, parameters: {}, apply, ...who });
-      if ('refused' in run) log.warn({ recipe: recipe.id, reason: run.said }, 'a scheduled run was not started');
+      await start(recipe, recipe.schedule, since);
     }
+    lookedAt = now;
   };
   return async () => {
     if (!isFirst) await look();
@@ -69,7 +84,7 @@ function scheduling({ world, runner, catalogue, runs }: SchedulerParts): () => P
 
 const runsLookedAt = 20;
 
-async function lastScheduled(runs: RunLedger, recipe: string): Promise<number | null> {
+async function lastScheduled(runs: RunLedger, recipe: string): Promise<EpochMs | null> {
   const newest = await runs.newest(recipe, runsLookedAt);
   return newest.find(({ by }) => by === scheduleName)?.createdAt ?? null;
 }

@@ -8,7 +8,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import { type MeasuredRoute, measuredRoutes } from '../model/measurement.ts';
 import { daysNeeded, type Ppm } from '../model/policy.ts';
 import type { SweepPart } from '../model/sweep.ts';
-import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
+import { dayMs, type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import { cadenceOf, forecastOf, gapsOf, ownLimitsOf } from '../poll/forecast.ts';
 import { Lane } from '../poll/lane.ts';
 import { type MailboxRoute, mailboxRoutes } from '../poll/poll.ts';
@@ -332,10 +332,14 @@ export class AccountWatch {
   }
 }
 
+/** A run that lies farther back is taken for one so long ago. */
+const farthestRunMs = 400 * dayMs;
+
 /** Each kind of answer was due last when its schedule says so, before this process too. */
 function runAsScheduled(queue: PollQueue, schedules: AccountWatchOptions['schedules'], clock: Clock): void {
   for (const route of mailboxRoutes) {
-    const agoMs = clock.now() - schedules[route].lastRun(clock.now());
+    const now = clock.now();
+    const agoMs = now - (schedules[route].newestRun(now - farthestRunMs, now) ?? now - farthestRunMs);
     queue.run(route, clock.monotonic() - agoMs);
   }
 }

@@ -21,7 +21,7 @@ is \`WARMWARDEN_CONFIG\`, else \`./config.yaml\`, else \`/etc/warmwarden/config.
   device. A configuration may be up to 1 MiB, and a secret or a recipe up to 64 KiB.
 - Requests to other services go through a proxy as \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` say, or the key \`proxy\`
   ([proxies and private authorities](access.md#outgoing-requests-proxies-and-private-authorities)).
-- Shares are written with % (\`10%\`, \`0.5%\`), durations with a unit (\`250ms\`, \`30s\`, \`5m\`, \`4h\`, \`1d\`), cron in UTC, with
+- Shares are written with % (\`10%\`, \`0.5%\`), durations with a unit (\`250ms\`, \`30s\`, \`5m\`, \`4h\`, \`1d\`), cron in UTC (a day of the month and a day of the week must both fit), with
   an optional leading field for seconds.
 - Editors complete and check the file with [config.schema.json](../config.schema.json), which the first line of the
   example names.

@@ -72,7 +72,9 @@ schedule:                        # optional; never with resume
   apply: false                   # true: scheduled runs do it
 \`\`\`
 
-Warmwarden checks the schedules once a minute. After a downtime it starts the runs that it missed, each recipe once. The types of parameters
+Warmwarden checks the schedules once a minute. After a downtime it makes up for the runs that it missed, each recipe once. A scheduled run that
+changes mailboxes is not made more than an hour late: it is listed as failed, with the time at which it was due. A day of the month and a day of the
+week in one schedule must both fit. The types of parameters
 are string (with \`one_of\`), integer and number (with \`minimum\`, \`maximum\`) and boolean. With \`names: mailbox\` (or account, or
 domain), a run that finds no rows fails when nothing that Warmwarden guards has the name that it is given: a mistyped name is not an
 answer. \`do:\` needs the columns \`account\` and

@@ -1,0 +1,141 @@
+// A schedule says what was due, however long nobody asked; a change that was missed is told and not made late, a report is made up for.
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import { cronSchedule } from '../../src/schedule.ts';
+import { type MovedDaemon, startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { OtherApi } from '../support/other-api.ts';
+
+const at = (text: string) => Date.parse(`${text}Z`);
+const poll = { health: '0 * * * *', mailboxes: '0 * * * *', stats: '0 * * * *', warmup: '0 * * * *' };
+
+test.each([
+  // Sundays at 18:00; 10 March 2026 is a Tuesday.
+  ['0 18 * * 0', 'UTC', '2026-03-08T18:00', '2026-03-13T09:00', null],
+  ['0 18 * * 0', 'UTC', '2026-03-08T17:59', '2026-03-13T09:00', '2026-03-08T18:00'],
+  ['30 0 1 * *', 'UTC', '2026-01-15T00:00', '2026-03-13T09:00', '2026-03-01T00:30'],
+  ['0 0 29 2 *', 'UTC', '2024-03-01T00:00', '2028-02-28T23:59', null],
+  ['0 0 29 2 *', 'UTC', '2020-03-01T00:00', '2026-03-13T09:00', '2024-02-29T00:00'],
+  ['15 30 23 * * 6', 'UTC', '2026-03-01T00:00', '2026-03-13T09:00', '2026-03-07T23:30:15'],
+  // The clocks went forward on 8 March in New York, and go back on 1 November.
+  ['30 23 * * *', 'America/New_York', '2026-03-07T00:00', '2026-03-08T12:00', '2026-03-08T04:30'],
+  ['30 23 * * *', 'America/New_York', '2026-03-08T05:00', '2026-03-09T03:30', '2026-03-09T03:30'],
+  ['30 2 * * *', 'America/New_York', '2026-03-07T08:00', '2026-03-09T06:29', null],
+  ['30 1 * * 0', 'America/New_York', '2026-10-26T00:00', '2026-11-07T00:00', '2026-11-01T06:30'],
+  ['0 9 1 * *', 'Asia/Kathmandu', '2026-01-15T00:00', '2026-03-13T09:00', '2026-03-01T03:15'],
+  ['0 18 * * 0', 'Europe/Berlin', '2026-03-23T00:00', '2026-04-03T12:00', '2026-03-29T16:00'],
+])('%s in %s, after %s and until %s', (expression, zone, after, until, run) => {
+  const schedule = cronSchedule(expression, zone);
+  expect(schedule.newestRun(at(after), at(until))).toBe(run && at(run));
+  expect(schedule.dueBetween(at(after), at(until))).toBe(run !== null);
+});
+
+interface ListedRun {
+  readonly status: string;
+  readonly error: string | null;
+  readonly created_at: string;
+}
+
+const key = 'ww_viewer';
+const sha256 = createHash('sha256').update(key).digest('hex');
+const file = { recipes: { api_keys: [{ name: 'bot', sha256, plan: 'agency', role: 'viewer' }] } };
+
+async function begin(api: OtherApi): Promise<MovedDaemon> {
+  const stage = await startMovedDaemon({ other: api, poll, file });
+  mkdirSync(join(stage.folder, 'recipes'), { recursive: true });
+  const recipe = (id: string, rest: string) =>
+    writeFileSync(join(stage.folder, 'recipes', `${id}.yaml`), `id: ${id}\ntitle: t\ndescription: d\n${rest}`);
+  const select = 'select: SELECT account, mailbox_id FROM mailboxes\n';
+  recipe('weekend', `${select}do: {operation: pause, reason: r}\nschedule: {cron: "0 18 * * 0", apply: true}\n`);
+  recipe('report', `${select}schedule: {cron: "0 18 * * 0"}\n`);
+  return stage;
+}
+
+async function runsOf(stage: MovedDaemon, recipe: string): Promise<readonly ListedRun[]> {
+  const answer = await fetch(`${stage.url()}/v1/recipes/${recipe}/runs`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return ((await answer.json()) as { runs: ListedRun[] }).runs;
+}
+
+test('a restart in the middle of the week starts no recipe of Sunday', async () => {
+  await using api = await OtherApi.start();
+  const ann = api.add('ann@d1.example');
+  await using stage = await begin(api);
+  await stage.awayUntil(at('2026-03-15T17:55'));
+  await stage.run(10 * minuteMs);
+  expect(api.posts()).toHaveLength(1);
+  ann.status = 'active';
+  await stage.awayUntil(at('2026-03-20T10:00'));
+  await stage.run(10 * minuteMs);
+  expect(api.posts()).toHaveLength(1);
+  expect([(await runsOf(stage, 'weekend')).length, (await runsOf(stage, 'report')).length]).toEqual([1, 1]);
+});
+
+test('a change that was missed by more than an hour is told, once, and a report is made up for', async () => {
+  await using api = await OtherApi.start();
+  const ann = api.add('ann@d1.example');
+  await using stage = await begin(api);
+  await stage.awayUntil(at('2026-03-15T17:55'));
+  await stage.run(10 * minuteMs);
+  ann.status = 'active';
+  await stage.awayUntil(at('2026-03-22T20:00'));
+  await stage.run(10 * minuteMs);
+  await stage.restart();
+  await stage.run(10 * minuteMs);
+  expect(api.posts()).toHaveLength(1);
+  expect(await runsOf(stage, 'weekend')).toMatchObject([
+    {
+      status: 'failed',
+      error: expect.stringMatching(/^It was due at 22 March 18:00 UTC and was not started then\./),
+    },
+    { status: 'succeeded' },
+  ]);
+  expect(await runsOf(stage, 'report')).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
+});
+
+test('a change that was missed by less than an hour is made', async () => {
+  await using api = await OtherApi.start();
+  const ann = api.add('ann@d1.example');
+  await using stage = await begin(api);
+  await stage.awayUntil(at('2026-03-15T17:55'));
+  await stage.run(10 * minuteMs);
+  ann.status = 'active';
+  await stage.awayUntil(at('2026-03-22T18:40'));
+  await stage.run(10 * minuteMs);
+  expect(api.posts()).toHaveLength(2);
+});
+
+test('a recipe that is added is not due before it was there', async () => {
+  await using api = await OtherApi.start();
+  await using stage = await begin(api);
+  await stage.run(10 * hourMs);
+  writeFileSync(
+    join(stage.folder, 'recipes', 'late.yaml'),
+    'id: late\ntitle: t\ndescription: d\nselect: SELECT 1 AS one\nschedule: {cron: "0 12 * * *"}\n',
+  );
+  await stage.run(10 * minuteMs);
+  expect(await runsOf(stage, 'late')).toEqual([]);
+  await stage.run(dayMs);
+  expect(await runsOf(stage, 'late')).toHaveLength(1);
+});
+
+test('check warns of a day of the month beside a day of the week', async () => {
+  await using api = await OtherApi.start();
+  await using stage = await startMovedDaemon({ other: api, poll });
+  const alerts = {
+    channels: [{ name: 'hook', type: 'slack', url: 'https://hooks.slack.com/services/T/B/x' }],
+    digest: { at: '0 8 1 * 1', channels: ['hook'] },
+  };
+  writeFileSync(stage.file, JSON.stringify({ ...stage.written(), poll: { dns: '17 3 1-7 * mon' }, alerts }));
+  const loaded = loadConfig(stage.file, {});
+  expect(
+    loaded.ok ? loaded.warnings.filter(({ message }) => message.includes('day of the week')) : loaded,
+  ).toMatchObject([
+    { path: 'poll.dns', message: expect.stringContaining('it runs only on days that are both') },
+    { path: 'alerts.digest.at' },
+  ]);
+});
