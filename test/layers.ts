@@ -49,7 +49,17 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'recipe-api': only(['model', 'world', 'http'], ['undici']),
   store: only(
     ['model', 'replicas', 'event-loop'],
-    ['kysely', 'pg', 'node:sqlite', 'node:crypto', 'node:fs', 'node:path', 'node:os', 'node:timers/promises'],
+    [
+      'kysely',
+      'pg',
+      'node:sqlite',
+      'node:crypto',
+      'node:fs',
+      'node:path',
+      'node:os',
+      'node:timers/promises',
+      'node:worker_threads',
+    ],
   ),
   upkeep: only(['model', 'world', 'store']),
   replicas: only(['model', 'world']),

@@ -29,7 +29,7 @@ export interface StoreWatchParts extends RecordingParts {
   readonly settings: () => { readonly routes: readonly AlertRoute[]; readonly rules: RuleSettings };
 }
 
-const everyMs = 30_000;
+const everyMs = 20_000;
 /** While it fails, or may: its end is shown and announced soon. */
 const whileFailingMs = 5_000;
 /** An outage that an earlier process announced lasts for so long without a failure: this one has tried little yet. */

@@ -104,7 +104,9 @@ const busy = 5;
 const readOnly = [3, 8, 14, 23];
 const ioError = 10;
 /** A table that is not there, a malformed page, a file that is no database. */
-const damage = [1, 11, 26];
+const corrupt = 11;
+const noDatabase = 26;
+const damage = [1, corrupt, noDatabase];
 const full = 13;
 /** Of a code with its details: the index of the WAL has no room on the disk. */
 const fullForIndex = 4874;
@@ -135,6 +137,16 @@ export function refusalOf(error: unknown): StoreFailure | null {
   return error instanceof AtRiskError
     ? { said: error.message, remedy: error.remedy, lasting: false, untilWritten: true }
     : null;
+}
+
+/** SQLite says that its pages don't fit one another. */
+export class DamagedFileError extends StoreError {
+  readonly errcode = corrupt;
+}
+
+/** Whether pages are damaged, by SQLite's result code. null: by what it found. */
+export function isDamage(errcode: number | null): boolean {
+  return errcode === null || [corrupt, noDatabase].includes(errcode & 0xff);
 }
 
 export function failureOf(file: string, error: unknown): StoreFailure {

@@ -82,6 +82,11 @@ export class Gate {
     this.#listener();
   }
 
+  /** A write need not wait for it. */
+  lookForDamage(): void {
+    void this.#database.lookForDamage().then((error) => error && this.notice(error));
+  }
+
   /** Why this process does not have its work, or null: it has it. A heartbeat does not go through here. */
   heartbeat(overdue: Error | null): void {
     this.#heartbeatFails = overdue !== null;

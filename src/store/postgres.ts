@@ -197,6 +197,11 @@ class PostgresDatabase implements Database {
   /** PostgreSQL cleans up by itself. */
   async tidy(): Promise<void> {}
 
+  /** It checks its pages by itself. */
+  async lookForDamage(): Promise<null> {
+    return null;
+  }
+
   async freeSpace(): Promise<boolean> {
     return false;
   }

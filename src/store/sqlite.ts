@@ -18,6 +18,7 @@ import {
   shortenedError,
 } from './failure.ts';
 import { type Connection, connect, type QueryListener, storeError } from './file/connection.ts';
+import { DamageWatch } from './file/damage.ts';
 import { freePages } from './file/free-pages.ts';
 import { identityOf, sizeOf, stampOf } from './file/identity.ts';
 import { begin } from './file/loss.ts';
@@ -76,6 +77,7 @@ class SqliteDatabase implements Database {
   /** Device and inode of the file, its WAL and its index, as they were when it was opened. */
   readonly #opened: ReadonlyMap<string, string>;
   readonly #frames: WalFrames;
+  readonly #damage: DamageWatch;
   #isCopying = false;
   /** Of the WAL after the newest write: it grows, and begins again from its start, but SQLite never shrinks it. */
   #walBytes = 0;
@@ -91,6 +93,7 @@ class SqliteDatabase implements Database {
     this.#wal = `${connection.file}-wal`;
     const files = [path, this.#wal, `${connection.file}-shm`];
     this.#opened = new Map(files.map((path) => [path, identityOf(path)]));
+    this.#damage = new DamageWatch(connection.file);
     this.#frames = new WalFrames(`${connection.file}-shm`);
   }
 
@@ -165,6 +168,16 @@ class SqliteDatabase implements Database {
     }
   }
 
+  async lookForDamage(): Promise<Error | null> {
+    try {
+      this.#refuseMoved();
+    } catch {
+      // The next write says what it is.
+      return null;
+    }
+    return this.#damage.look();
+  }
+
   freeSpace = freePages;
 
   readonly locksRows = false;
@@ -181,6 +194,7 @@ class SqliteDatabase implements Database {
   }
 
   async #close(): Promise<void> {
+    await this.#damage.close();
     const { mark } = this.#connection;
     // What the WAL holds does not belong to the file that was put there: SQLite is to lay nothing over it.
     if (mark.content === 'other' && identityOf(this.#wal) === this.#opened.get(this.#wal)) truncateSync(this.#wal, 0);

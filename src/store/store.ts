@@ -390,9 +390,10 @@ export class Store {
     return result;
   }
 
-  /** Writes the time, as a proof that it can, and gives back what it takes beyond its measure. Rejects when nothing can be written. */
+  /** Writes the time, as a proof that it can, looks for damage, and gives back what it takes beyond its measure. Rejects when nothing can be written. */
   async proveWritable(now: EpochMs): Promise<void> {
     await this.#database.tidy();
+    this.#gate.lookForDamage();
     await this.#gate.write((trx) => setMeta(trx, 'alive_at', String(now)));
   }
 }

@@ -12,6 +12,7 @@ export const entries: readonly string[] = [
   'mailbox-api/large-answers-thread',
   'recipe-api/large-answers-thread',
   'recipes/select-child',
+  'store/file/damage-thread',
 ];
 
 /** pg asks for it where it is installed. */

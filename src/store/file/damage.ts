@@ -1,0 +1,64 @@
+// Damage to pages of the store's file that nobody reads at the moment: SQLite serves what its cache holds, and all would look well.
+import { Worker } from 'node:worker_threads';
+import { DamagedFileError, isDamage } from '../failure.ts';
+import { sizeOf } from './identity.ts';
+
+/** What SQLite says of all pages, and its result code where it could not look. */
+export interface PagesFound {
+  readonly said: string;
+  readonly errcode: number | null;
+}
+
+/** Between two looks, real time, at least: a look at 300 MB takes a third of a second of CPU. */
+const restMs = (bytes: number) => Math.max(1_000, bytes / 10_000);
+
+const threadFile = new URL(`./damage-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+
+/** Looks at all pages in a thread, one look at a time, with a rest after each. */
+export class DamageWatch {
+  readonly #file: string;
+  #worker: Worker | null = null;
+  #isResting = false;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** null: nothing is damaged, as far as SQLite can tell, or it is not the time to look. Never rejects. */
+  async look(): Promise<DamagedFileError | null> {
+    if (this.#worker || this.#isResting) return null;
+    const found = await this.#lookInThread();
+    this.#rest();
+    if (found === null || found.said === 'ok' || !isDamage(found.errcode)) return null;
+    return new DamagedFileError(found.said);
+  }
+
+  /** Ends the look that is under way: its connection is closed then. */
+  async close(): Promise<void> {
+    this.#isResting = true;
+    await this.#worker?.terminate();
+  }
+
+  /** null: the thread can't be started, or was ended. */
+  #lookInThread(): Promise<PagesFound | null> {
+    return new Promise((resolve) => {
+      const worker = new Worker(threadFile, { workerData: this.#file, env: {} });
+      this.#worker = worker;
+      worker.unref();
+      worker.once('message', resolve);
+      worker.once('error', () => resolve(null));
+      worker.once('exit', () => {
+        this.#worker = null;
+        resolve(null);
+      });
+    });
+  }
+
+  #rest(): void {
+    this.#isResting = true;
+    const over = AbortSignal.timeout(restMs(sizeOf(this.#file)));
+    over.addEventListener('abort', () => {
+      this.#isResting = false;
+    });
+  }
+}

@@ -1,0 +1,64 @@
+// Half of the pages of the running store are overwritten: it is red and told within half a minute, although SQLite goes on with its cache.
+import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { hourMs, secondMs } from '../../src/model/time.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { OtherApi, week } from '../support/other-api.ts';
+import { until } from '../support/until.ts';
+
+const poll = { health: '0 * * * *', mailboxes: '*/5 * * * *', stats: '*/15 * * * *', warmup: '*/15 * * * *' };
+const pageBytes = 1_024;
+/** Of a WAL: its head, and the head of each page in it. */
+const wal = { head: 32, frame: 24 };
+
+/** Every other page but the first, which says what the file is. */
+function overwrite(path: string): void {
+  const file = openSync(path, 'r+');
+  const noise = Buffer.alloc(pageBytes, 0xa5);
+  for (let at = pageBytes; at < statSync(path).size; at += 2 * pageBytes) writeSync(file, noise, 0, pageBytes, at);
+  closeSync(file);
+  const log = openSync(`${path}-wal`, 'r+');
+  const { size } = statSync(`${path}-wal`);
+  for (let at = wal.head + wal.frame; at < size; at += 2 * (wal.frame + pageBytes))
+    writeSync(log, noise, 0, pageBytes, at);
+  closeSync(log);
+}
+
+test('a store whose pages are overwritten fails readiness and is told within half a minute', async () => {
+  await using api = await OtherApi.start();
+  for (let n = 0; n < 40; n += 1) api.add(`m${n}@d${n % 5}.example`, { days: week(40, 0) });
+  await using stage = await startMovedDaemon({
+    other: api,
+    poll,
+    expectErrors: ['store', 'recorded', 'malformed', 'damaged'],
+  });
+  await stage.run(2 * hourMs);
+  const path = join(stage.folder, 'data', 'warmwarden.db');
+  expect(readFileSync(path).subarray(0, 6).toString()).toBe('SQLite');
+  const readiness = async () => {
+    const answer = await fetch(`${stage.url()}/readyz`);
+    return { status: answer.status, text: await answer.text() };
+  };
+  expect((await readiness()).status).toBe(200);
+  overwrite(path);
+  const red = await until('readiness fails', async () => {
+    // Looks at the file rest in real time, of which a second goes by before the next one.
+    await stage.run(30 * secondMs);
+    const answer = await readiness();
+    return answer.status === 503 && answer;
+  });
+  expect(red.text).toContain('is damaged');
+  await stage.run(secondMs);
+  expect(stage.notified('store_failing')).toEqual(['firing']);
+});
+
+test('a sound store stays green, and ends while it is looked at', async () => {
+  await using api = await OtherApi.start();
+  api.add('ann@d1.example', { days: week(40, 0) });
+  await using stage = await startMovedDaemon({ other: api, poll });
+  await stage.run(31 * secondMs);
+  await stage.restart();
+  await stage.run(2 * hourMs);
+  expect((await fetch(`${stage.url()}/readyz`)).status).toBe(200);
+});
