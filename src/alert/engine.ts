@@ -46,7 +46,7 @@ export function step(
   conditions: readonly Condition[],
   current: (fingerprint: string) => Alert | undefined,
   now: EpochMs,
-  endedLately: EndedLately = () => undefined,
+  endedLately: FindEnded = () => undefined,
 ): AlertChanges {
   const out: Collected = { changed: [], dropped: [], transitions: [] };
   for (const condition of conditions) {
@@ -63,11 +63,7 @@ export function step(
  * Fires the pending alerts whose time has come, and ends the unstable ones that were calm long enough. A pending one that began ahead of
  * now begins now: the clock was set back, and the alert does not wait until it has caught up.
  */
-export function elapse(
-  alerts: Iterable<Alert>,
-  now: EpochMs,
-  endedLately: EndedLately = () => undefined,
-): AlertChanges {
+export function elapse(alerts: Iterable<Alert>, now: EpochMs, endedLately: FindEnded = () => undefined): AlertChanges {
   const out: Collected = { changed: [], dropped: [], transitions: [] };
   for (const alert of alerts) {
     const { calm = null } = alert.unstable ?? {};
@@ -124,7 +120,7 @@ function speaksFor(
   out: Collected,
   condition: Condition,
   alert: Alert | undefined,
-  { now, endedLately }: { readonly now: EpochMs; readonly endedLately: EndedLately },
+  { now, endedLately }: { readonly now: EpochMs; readonly endedLately: FindEnded },
 ): void {
   if (alert?.status === 'firing') {
     refresh(out, condition, alert, now);
@@ -151,13 +147,10 @@ function speaksFor(
 }
 
 /** How the alert of a fingerprint ended, if that was not long ago. */
-type EndedLately = (fingerprint: string) => Alert | undefined;
+type FindEnded = (fingerprint: string) => Alert | undefined;
 
 /** A pending alert whose time has come. What comes again soon after its end is unstable, if its rule may be. */
-function begun(
-  alert: Alert,
-  { now, endedLately }: { readonly now: EpochMs; readonly endedLately: EndedLately },
-): Alert {
+function begun(alert: Alert, { now, endedLately }: { readonly now: EpochMs; readonly endedLately: FindEnded }): Alert {
   const firing = { ...alert, status: 'firing', firingAt: now, firesAt: null, seen: 0 } as const;
   const last = comeAndGo.includes(alert.rule) ? endedLately(alert.fingerprint) : undefined;
   if (!last || elapsedMs(last.resolvedAt ?? now, now) >= calmMs) return firing;

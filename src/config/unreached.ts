@@ -4,7 +4,7 @@ import { fitsGlob } from '../model/glob.ts';
 import type { Config, RouteConfig } from './config.ts';
 import type { Finding } from './problem.ts';
 
-type Routed = Pick<Config, 'accounts' | 'alerts'>;
+type RoutedAlerts = Pick<Config, 'accounts' | 'alerts'>;
 
 /** Severities that alerts of a rule have in some cases, beside the configured one. */
 const otherSeverities: Partial<Record<AlertRule, readonly Severity[]>> = {
@@ -17,7 +17,7 @@ const otherSeverities: Partial<Record<AlertRule, readonly Severity[]>> = {
 };
 
 /** One finding a severity and kind of gap. None where no route is written: then a default leads to every channel. */
-export function unreachedAlerts({ accounts, alerts }: Routed): Finding[] {
+export function unreachedAlerts({ accounts, alerts }: RoutedAlerts): Finding[] {
   const people = new Set(alerts.channels.filter(({ type }) => type !== 'recipe').map(({ name }) => name));
   // That there is no channel at all is a finding of its own.
   if (alerts.channels.length === 0) return [];

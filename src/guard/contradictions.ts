@@ -5,7 +5,7 @@ import type { Doubt } from '../model/verdict.ts';
 import { type Counts, type Day, type Days, isCounted } from './rows.ts';
 
 /** What counts lead to: 0 nothing, 1 a breach, 2 an emergency. */
-export interface Finding extends Counts {
+export interface CountsFinding extends Counts {
   readonly grade: 0 | 1 | 2;
   readonly from: IsoDate;
   readonly to: IsoDate;
@@ -32,8 +32,8 @@ function bouncesByRate({ sent, bounced, bounceRatePercent: percent = null }: Day
 }
 
 /** What would lead further than the counts do, or not as far; null: nothing. `find` says what the counts of some days lead to. */
-export function contradictionIn(days: Days, today: IsoDate, find: (days: Days) => Finding | null): Doubt | null {
-  let counted: Finding | null | undefined;
+export function contradictionIn(days: Days, today: IsoDate, find: (days: Days) => CountsFinding | null): Doubt | null {
+  let counted: CountsFinding | null | undefined;
   for (const { by, days: others, denies } of readingsOf(days, today)) {
     counted ??= find(days);
     const read = find({ ...days, days: others });

@@ -16,7 +16,7 @@ import {
   type VerdictAction,
 } from '../model/verdict.ts';
 import { type Burst, burstIn } from './burst.ts';
-import { contradictionIn, type Finding } from './contradictions.ts';
+import { type CountsFinding, contradictionIn } from './contradictions.ts';
 import { isRestoreDue, restoreProgress } from './restore.ts';
 import { type Days, isCounted, isInvalid, pool, readDays, sendingDaysAfter } from './rows.ts';
 import { leftLately } from './run-state.ts';
@@ -113,14 +113,12 @@ export function judge(configured: Policy, situation: Situation): Verdict {
   };
 }
 
-/** Of a mailbox that has no warm-up. */
-export function withoutWarmup(now: EpochMs, statsAt: EpochMs): Verdict {
+/** A verdict that rests on no counts and leads to nothing. */
+export function verdictWithoutCounts(known: Pick<Verdict, 'reason' | 'mode' | 'run' | 'dataAgeMs'>): Verdict {
   return {
+    ...known,
     action: 'none',
-    reason: 'no_warmup',
     wanted: 'none',
-    mode: null,
-    run: 'not_running',
     sent: 0,
     bounced: 0,
     limitPpm: null,
@@ -131,7 +129,6 @@ export function withoutWarmup(now: EpochMs, statsAt: EpochMs): Verdict {
     burst: null,
     bouncesUntilBreach: null,
     restore: null,
-    dataAgeMs: Math.max(0, now - statsAt),
     warnings: [],
   };
 }
@@ -306,7 +303,7 @@ function emergencyIn(days: Days, policy: Policy, evidence: EvidenceStart | null)
 function findingIn(
   days: Days,
   { policy, situation, limitPpm }: Pick<Findings, 'policy' | 'situation'> & { readonly limitPpm: Ppm | null },
-): Finding | null {
+): CountsFinding | null {
   const window = evidenceWindow(days, policy, limitPpm, situation.evidence);
   if (!window) return null;
   const { sent, bounced, from, to } = window;

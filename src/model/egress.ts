@@ -18,10 +18,10 @@ export interface Egress {
 export const noProxies: Proxies = { http: null, https: null, except: [] };
 export const directly: Egress = { proxies: noProxies, ca: null };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** What HTTP_PROXY, HTTPS_PROXY and NO_PROXY say, in lower case first. `unusable`: the names of those that are no http proxy. */
-export function proxiesIn(environment: Environment): {
+export function proxiesIn(environment: ProxyEnvironment): {
   readonly proxies: Proxies;
   readonly unusable: readonly string[];
 } {

@@ -81,7 +81,7 @@ export interface Happening {
 }
 
 /** What a mailbox list brings, beside the changes of the roster. */
-export interface Listed {
+export interface ListFindings {
   /** As it is without those who left, when that moved it. */
   readonly breaker: BreakerState | null;
   /** The patterns of the account that match no mailbox; null when the list can't say. */
@@ -197,7 +197,7 @@ export class AccountAlerts {
   }
 
   /** After a mailbox list, in turns of the event loop. */
-  async listed(changes: RosterChanges, { breaker, idle, now }: Listed): Promise<AlertChanges> {
+  async listed(changes: RosterChanges, { breaker, idle, now }: ListFindings): Promise<AlertChanges> {
     await this.#pooled.prepare(now);
     const { arrived, changed, repeated, left, missed, shortage } = changes;
     const { account, selects, expects, policyFor } = this.#options;

@@ -7,9 +7,9 @@ import { type BreakerState, moveEntries } from '../model/breaker.ts';
 import { type GuardedElsewhere, type MailboxState, mailboxKey, mailboxUnder } from '../model/mailbox.ts';
 import { idlePatterns, idleText } from '../model/mailbox-pattern.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { ListRecord, Move, StoredBreaker } from '../store/records.ts';
+import type { AccountMove, ListRecord, StoredBreaker } from '../store/records.ts';
 import { inTurns, nextTurn, turnAfter } from '../world.ts';
-import type { AccountAlerts, Listed } from './account-alerts.ts';
+import type { AccountAlerts, ListFindings } from './account-alerts.ts';
 import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { alertsMoved, type Rival, rivalOf } from './guards.ts';
@@ -27,10 +27,10 @@ export interface ListsParts {
   readonly left: (id: string) => void;
 }
 
-type ListMove = Move & { readonly ids: readonly string[] };
+type ListMove = AccountMove & { readonly ids: readonly string[] };
 
 /** What follows from a list. */
-interface Following extends Pick<Listed, 'breaker' | 'idle'> {
+interface Following extends Pick<ListFindings, 'breaker' | 'idle'> {
   readonly alerts: AlertChanges;
   readonly moves: readonly ListMove[];
   readonly at: EpochMs;
@@ -123,7 +123,7 @@ export class Lists {
   }
 
   /** The patterns of the account that match no mailbox; null when the list can't say. Logged when they are others. */
-  #idleIn({ mailboxes, truncated }: MailboxList, { absent, shortage }: RosterChanges): Listed['idle'] {
+  #idleIn({ mailboxes, truncated }: MailboxList, { absent, shortage }: RosterChanges): ListFindings['idle'] {
     if (truncated || mailboxes.length === 0 || (shortage !== null && shortage.missing.length > 0)) return null;
     const { account, patterns } = this.#parts.account;
     const idle = idlePatterns(patterns().ofAccount, [...mailboxes, ...absent]);

@@ -3,7 +3,7 @@ import { situationOf } from '../guard/judgement.ts';
 import { isAllLost, lostAfter } from '../guard/lost-counts.ts';
 import { afterJudgement, afterSight, firstSight } from '../guard/memory.ts';
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
-import { judge, withoutWarmup } from '../guard/verdict.ts';
+import { judge, verdictWithoutCounts } from '../guard/verdict.ts';
 import type {
   BlacklistAnswer,
   DnsAnswer,
@@ -79,7 +79,11 @@ export function judgeMailbox(
   if (!warmup || !stats) return null;
   const { policy, words, now, earlierRows = null, apiAheadMs = 0 } = options;
   // What is remembered counts again when it has one.
-  if (warmup.answer.isAbsent) return { verdict: withoutWarmup(now, stats.at), memory: mailbox.memory };
+  if (warmup.answer.isAbsent) {
+    const dataAgeMs = Math.max(0, now - stats.at);
+    const verdict = verdictWithoutCounts({ reason: 'no_warmup', mode: null, run: 'not_running', dataAgeMs });
+    return { verdict, memory: mailbox.memory };
+  }
   const { rows } = stats.answer;
   const { mode, status: word, config, warmupDay } = warmup.answer;
   const sight = { mode, run: runStateOf(word, words, rows, now, mailbox.memory), word, rows, now, apiAheadMs };

@@ -1,4 +1,6 @@
 // A person's change of a mailbox: planned here, carried out by the guard's own actor, recorded with the person's name.
+
+import { verdictWithoutCounts } from '../guard/verdict.ts';
 import type { Action, Person } from '../model/action.ts';
 import { actionAfter } from '../model/action-transition.ts';
 import type { MailboxState } from '../model/mailbox.ts';
@@ -112,25 +114,7 @@ function obstacleTo({ kind }: Pick<WantedChange, 'kind'>, current: Action | null
   return `Another change of ${email} is in progress. Try again in a minute.`;
 }
 
-/** A person need not wait for the first verdict. */
+/** The verdict on a mailbox that has none yet: a person need not wait for the first one. */
 function notJudgedYet({ warmup }: MailboxState): Verdict {
-  return {
-    action: 'none',
-    reason: 'no_data',
-    wanted: 'none',
-    mode: warmup?.answer.mode ?? null,
-    run: 'unknown',
-    sent: 0,
-    bounced: 0,
-    limitPpm: null,
-    windowFrom: null,
-    windowTo: null,
-    windowDays: 0,
-    emergency: null,
-    burst: null,
-    bouncesUntilBreach: null,
-    restore: null,
-    dataAgeMs: 0,
-    warnings: [],
-  };
+  return verdictWithoutCounts({ reason: 'no_data', mode: warmup?.answer.mode ?? null, run: 'unknown', dataAgeMs: 0 });
 }

@@ -7,7 +7,7 @@ import type { Setting } from '../config/settings.ts';
 import { changesBetween, type SettingChange } from '../config/settings.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
-import type { Move } from '../store/records.ts';
+import type { AccountMove } from '../store/records.ts';
 import type { Pacer } from '../world.ts';
 import { isMoved } from './moves.ts';
 
@@ -80,7 +80,7 @@ function connectionOf(account: AccountConfig) {
 export async function droppedBy(
   after: Config,
   known: Iterable<MailboxState>,
-  moves: readonly Move[],
+  moves: readonly AccountMove[],
   pacer: Pacer,
 ): Promise<readonly MailboxState[]> {
   const accounts = new Map(after.accounts.map((account) => [account.name, account]));

@@ -4,7 +4,7 @@ import type { AccountConfig, Config } from '../config/config.ts';
 import { selects } from '../config/mailbox-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import type { KnownAccount, Move } from '../store/records.ts';
+import type { AccountMove, KnownAccount } from '../store/records.ts';
 import { counted, firstText } from '../wording/phrases.ts';
 
 export function knownAccount({ name, baseUrl, apiKey }: AccountConfig): KnownAccount {
@@ -15,9 +15,9 @@ export function knownAccount({ name, baseUrl, apiKey }: AccountConfig): KnownAcc
  * Accounts that go on under another name: with the same base_url and key, or, where two configured accounts have each other's
  * base_url now, with the base_url.
  */
-export function renamesOf(before: readonly KnownAccount[], after: readonly KnownAccount[]): readonly Move[] {
+export function renamesOf(before: readonly KnownAccount[], after: readonly KnownAccount[]): readonly AccountMove[] {
   const was = new Map(before.map((account) => [account.name, account]));
-  const moves: Move[] = [];
+  const moves: AccountMove[] = [];
   const match = (of: 'digest' | 'api', earlier: readonly KnownAccount[], now: readonly KnownAccount[]) => {
     for (const account of now) {
       const [from, ...others] = earlier.filter((one) => one[of] === account[of]);
@@ -57,7 +57,7 @@ export function swappedAccounts(before: Config, after: Config): readonly string[
 }
 
 /** What a change of configuration moves: accounts that get another name, and what another account's list has of those that go. */
-export function movesOf(before: Config, after: Config, fleet: Fleet): readonly Move[] {
+export function movesOf(before: Config, after: Config, fleet: Fleet): readonly AccountMove[] {
   const renames = renamesOf(before.accounts.map(knownAccount), after.accounts.map(knownAccount));
   const stay = new Set([...after.accounts.map(({ name }) => name), ...renames.map(({ from }) => from)]);
   const gone = before.accounts.filter(({ name }) => !stay.has(name));
@@ -75,13 +75,13 @@ export function movesOf(before: Config, after: Config, fleet: Fleet): readonly M
 }
 
 /** Whether a mailbox goes on under another account. */
-export function isMoved(moves: readonly Move[], { account, id }: Pick<MailboxState, 'account' | 'id'>): boolean {
+export function isMoved(moves: readonly AccountMove[], { account, id }: Pick<MailboxState, 'account' | 'id'>): boolean {
   return moves.some(({ from, ids }) => from === account && (ids?.includes(id) ?? true));
 }
 
 const keep = 'history, claims and alerts';
 
-export function movesText(moves: readonly Move[], fleet: Fleet): readonly string[] {
+export function movesText(moves: readonly AccountMove[], fleet: Fleet): readonly string[] {
   return moves.map(({ from, to, ids }) => {
     const count = counted(ids?.length ?? fleet.mailboxCount(from), 'mailbox', 'mailboxes');
     return ids === null

@@ -8,14 +8,14 @@ import type { RecorderRooms } from '../record/guarded-account.ts';
 import { alertsMoved } from '../record/guards.ts';
 import { accountScope } from '../replicas/membership.ts';
 import type { StoredPicture } from '../store/picture.ts';
-import type { Move } from '../store/records.ts';
+import type { AccountMove } from '../store/records.ts';
 import type { Duties } from './duties.ts';
 import { knownAccount } from './moves.ts';
 
 /** The loops of the accounts that they leave have ended. Rejects when the store can't be written: then nothing has moved. */
 export async function moveMailboxes(
   { fleet, store, group, turns, world, onTransitions }: RecorderRooms,
-  { moves, accounts }: { readonly moves: readonly Move[]; readonly accounts: readonly AccountConfig[] },
+  { moves, accounts }: { readonly moves: readonly AccountMove[]; readonly accounts: readonly AccountConfig[] },
   duties: Pick<Duties, 'watchOf'>,
 ): Promise<void> {
   const { membership } = store;
@@ -41,7 +41,7 @@ export async function moveMailboxes(
   });
 }
 
-function movedMailboxes(fleet: Fleet, { from, to, ids }: Move): readonly MailboxState[] {
+function movedMailboxes(fleet: Fleet, { from, to, ids }: AccountMove): readonly MailboxState[] {
   const theirs = [...fleet.mailboxesOf(from)].filter(({ id }) => ids?.includes(id) ?? true);
   return theirs.map((mailbox) => mailboxUnder(mailbox, to));
 }

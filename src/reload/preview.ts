@@ -6,7 +6,7 @@ import { type Alert, accountsOf, noAccount } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { judgeMailbox } from '../record/observe.ts';
-import type { Move } from '../store/records.ts';
+import type { AccountMove } from '../store/records.ts';
 import { decisionWords } from '../wording/decision-words.ts';
 import { counted } from '../wording/phrases.ts';
 import type { Pacer } from '../world.ts';
@@ -20,7 +20,7 @@ const named = 10;
 interface Change {
   readonly before: Config;
   readonly after: Config;
-  readonly moves: readonly Move[];
+  readonly moves: readonly AccountMove[];
 }
 
 export interface Preview {

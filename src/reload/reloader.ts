@@ -9,7 +9,7 @@ import { errorText } from '../model/error-text.ts';
 import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import { failed, invalid, noChange, stopsAt } from '../operator/plan.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
-import type { Move } from '../store/records.ts';
+import type { AccountMove } from '../store/records.ts';
 import { counted, listText } from '../wording/phrases.ts';
 import { createPacer, type Pacer } from '../world.ts';
 import { recordChannelsGone, recordDisarming } from './disarming.ts';
@@ -150,7 +150,7 @@ export class Reloader {
   }
 
   /** What the configuration takes away that is more likely to be a mistake, in sentences. */
-  async #mistakesIn(config: Config, moves: readonly Move[], pacer: Pacer): Promise<readonly string[]> {
+  async #mistakesIn(config: Config, moves: readonly AccountMove[], pacer: Pacer): Promise<readonly string[]> {
     const { source, live } = this.#parts;
     const { fleet, world } = this.#parts.rooms;
     const dropped = (await droppedBy(config, fleet.mailboxes(), moves, pacer)).length;
@@ -274,10 +274,10 @@ export class Reloader {
 /** What a new configuration does to accounts and mailboxes. */
 interface Consequences {
   readonly impact: Impact;
-  readonly moves: readonly Move[];
+  readonly moves: readonly AccountMove[];
 }
 
-function notRenamed(names: readonly string[], moves: readonly Move[]): readonly string[] {
+function notRenamed(names: readonly string[], moves: readonly AccountMove[]): readonly string[] {
   return names.filter((name) => !moves.some(({ from, to, ids }) => ids === null && (from === name || to === name)));
 }
 

@@ -8,7 +8,7 @@ import { loadBreakers, writeBreaker } from './breakers.ts';
 import type { Gate } from './gate.ts';
 import { loadKnownAccounts, writeKnownAccounts } from './known-accounts.ts';
 import { inPieces } from './pieces.ts';
-import type { AccountsRecord, KnownAccount, Move } from './records.ts';
+import type { AccountMove, AccountsRecord, KnownAccount } from './records.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { writeAction, writeAlerts } from './writes.ts';
@@ -52,31 +52,30 @@ async function writeAccounts(db: Db, { accounts, moves, alerts }: AccountsRecord
 }
 
 /** What the account that takes them over has of the same mailboxes from long ago gives way. */
-export async function moveMailboxes(db: Db, move: Move): Promise<void> {
+export async function moveMailboxes(db: Db, move: AccountMove): Promise<void> {
   const { from, to, ids } = move;
   const theirs = ids ?? (await idsOf(db, from));
   await inPieces(theirs, async (some) => {
     for (const table of newest) {
       await db.deleteFrom(table).where('account', '=', to).where('mailbox_id', 'in', some).execute();
-      await db
-        .updateTable(table)
-        .set({ account: to })
-        .where('account', '=', from)
-        .where('mailbox_id', 'in', some)
-        .execute();
+      await moveRows(db, table, move, some);
     }
     const actions = db.selectFrom('actions').select(['id', 'action']).where('account', '=', from);
     for (const row of await actions.where('mailbox_id', 'in', some).execute())
       await writeAction(db, actionUnder(storedAction(row), to));
-    for (const table of history)
-      await db
-        .updateTable(table)
-        .set({ account: to })
-        .where('account', '=', from)
-        .where('mailbox_id', 'in', some)
-        .execute();
+    for (const table of history) await moveRows(db, table, move, some);
   });
   await moveStops(db, move);
+}
+
+async function moveRows(
+  db: Db,
+  table: (typeof newest | typeof history)[number],
+  { from, to }: AccountMove,
+  ids: readonly string[],
+): Promise<void> {
+  const theirs = db.updateTable(table).where('account', '=', from).where('mailbox_id', 'in', ids);
+  await theirs.set({ account: to }).execute();
 }
 
 async function idsOf(db: Db, account: string): Promise<readonly string[]> {
@@ -85,7 +84,7 @@ async function idsOf(db: Db, account: string): Promise<readonly string[]> {
 }
 
 /** An emergency stop stays in force. */
-async function moveStops(db: Db, { from, to, ids }: Move): Promise<void> {
+async function moveStops(db: Db, { from, to, ids }: AccountMove): Promise<void> {
   for (const off of await loadWritesOff(db)) {
     const { scope } = off;
     if (scope.kind === 'everything' || scope.account !== from) continue;
@@ -100,7 +99,7 @@ async function moveStops(db: Db, { from, to, ids }: Move): Promise<void> {
   }
 }
 
-async function moveHeld(db: Db, moves: readonly Move[]): Promise<void> {
+async function moveHeld(db: Db, moves: readonly AccountMove[]): Promise<void> {
   for (const { api, state: before } of await loadBreakers(db)) {
     const state = moveEntries(before, moves);
     if (state !== before) await writeBreaker(db, { api, before, state });

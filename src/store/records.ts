@@ -115,7 +115,7 @@ export interface WritesRecord {
 }
 
 /** Mailboxes that are guarded under another account from now on; null: all of the account. */
-export interface Move {
+export interface AccountMove {
   readonly from: string;
   readonly to: string;
   readonly ids: readonly string[] | null;
@@ -135,7 +135,7 @@ export interface AccountsRecord {
   /** All that are configured now. */
   readonly accounts: readonly KnownAccount[];
   /** Made at once: two accounts may swap their names. */
-  readonly moves: readonly Move[];
+  readonly moves: readonly AccountMove[];
   readonly alerts: AlertChanges;
 }
 
@@ -143,7 +143,7 @@ export interface AccountsRecord {
 export interface ListRecord {
   readonly account: string;
   /** What other accounts guarded before, or remember. Absent: nothing. */
-  readonly moves?: readonly Move[];
+  readonly moves?: readonly AccountMove[];
   /** New ones, and those whose entry is to be remembered. */
   readonly present: readonly MailboxState[];
   readonly absent: readonly MailboxState[];
