@@ -19,7 +19,7 @@ export interface ScheduleGaps {
   readonly longestMs: number;
 }
 
-/** So many runs show how far apart they are, within so long. */
+/** Number of runs whose distances are compared, and the time within which they are looked for. */
 const runsCompared = 200;
 const comparedMs = 400 * 86_400_000;
 
@@ -34,7 +34,7 @@ export function cronSchedule(expression: string, timeZone = 'UTC'): Schedule {
   return schedule;
 }
 
-/** What is unusual about an expression with a day of the month and a day of the week; null when it has not both. */
+/** A doubt about an expression with a day of the month and a day of the week; null if it does not have both. */
 export function bothDaysDoubt(expression: string): string | null {
   const [weekday = '*', , day = '*'] = expression.trim().split(/\s+/).reverse();
   if (/^[*?]/.test(weekday) || /^[*?]/.test(day)) return null;

@@ -1,5 +1,5 @@
-// What a receiver that keeps alerts open is told of at once, while people wait for the message of the group: that an alert ended, and
-// that it fires again after that. Pure.
+// Steps that a receiver that keeps alerts open hears of at once, while people wait for the message of the group: an alert ended, and
+// fires again after that. Pure.
 import type { Alert, Announcement, Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
 import type { Routed } from './notifications.ts';
@@ -11,7 +11,7 @@ export interface EarlyFacts {
   readonly unnotified: readonly StoredTransition[];
   /** Ids of those that are announced now. */
   readonly due: ReadonlySet<number>;
-  /** What people know, by fingerprint. */
+  /** Announcements that people have got, by fingerprint. */
   readonly announced: ReadonlyMap<string, Announcement>;
   readonly muted: (alert: Alert) => boolean;
   /** Names of channels whose receivers keep alerts open. */

@@ -18,9 +18,9 @@ interface Collected {
   readonly transitions: Transition[];
 }
 
-/** So long an unstable alert has to be calm, and so soon one comes again that is. */
+/** An alert is unstable when it fires again within this time of its end, and ends once it is calm for as long. */
 const calmMs = 30 * minuteMs;
-/** What the API shows, and may show otherwise in a minute. What Warmwarden did, and what it finds of itself, ends when it ends. */
+/** Rules about states that the API shows, which may change within a minute. An alert of another rule is never unstable. */
 const comeAndGo: readonly AlertRule[] = [
   'api_down',
   'api_unwell',
@@ -214,7 +214,7 @@ function isCalm({ since }: NonNullable<Unstable['calm']>, now: EpochMs): boolean
   return elapsedMs(since, now) >= calmMs;
 }
 
-/** What is said of an alert that comes and goes, or of one that does not. */
+/** The facts of an alert, with a sentence about its coming and going where it is unstable. */
 function factsIn(facts: AlertFacts, unstable: Unstable | undefined): AlertFacts {
   if (!unstable) return facts;
   const much = `It comes and goes: it has come ${unstable.times} times since it was calm last. You get no message about it until it has been calm for 30 minutes.`;

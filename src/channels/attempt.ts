@@ -3,9 +3,9 @@ import { minuteMs } from '../model/time.ts';
 import { systemClock } from '../world.ts';
 import type { Channel } from './channel.ts';
 
-/** So long a receiver over HTTP may take. */
+/** Deadline of a receiver over HTTP. */
 const sendDeadlineMs = minuteMs;
-/** So long an attempt may take whatever happens. */
+/** Time that every attempt may take, also while the process ends. */
 const alwaysMs = 10_000;
 /** How often it is looked whether a long attempt is to end. */
 const lookMs = 500;

@@ -18,7 +18,7 @@ interface Sender extends WayOut {
   readonly agent: Agent;
 }
 
-/** By origin and egress. Node.js has an undici of its own, whose parser would be compiled while the first message is sent; ours was, for the polls. */
+/** Senders by origin and egress. Node.js has an undici of its own, whose parser would be compiled while the first message is sent; ours was, for the polls. */
 const senders = new Map<string, Sender>();
 
 function senderTo(url: string, egress: Egress): Sender {
@@ -43,7 +43,7 @@ export interface Ask {
   readonly now: EpochMs;
 }
 
-/** What came back. `detail` is a sentence. `isLate`: the request left whole, and no answer to it came in time. */
+/** The answer, or why there is none: `detail` is a sentence. `isLate`: the request left whole, and no answer to it came in time. */
 export type Answer =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
   | { readonly kind: 'failed'; readonly detail: string; readonly isLate: boolean };
@@ -100,7 +100,7 @@ export async function ask(asked: Ask): Promise<Answer> {
 
 type Body = Dispatcher.ResponseData['body'];
 
-/** What comes of a body in time, or its beginning when it is long; then the connection is ended. */
+/** Reads the part of a body that comes in time, or its beginning when it is long; then ends the connection. */
 async function textOf(body: Body): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -176,7 +176,7 @@ interface HookWords {
   readonly blamesSetup?: boolean;
 }
 
-/** What an answer of a chat's webhook means. A chat shows a message that comes again as another one. */
+/** The meaning of an answer of a chat's webhook. A chat shows a message that comes again as another one. */
 export function hookResultOf(answer: Answer, { who, said, remedy, blamesSetup = false }: HookWords): SendResult {
   const result = resultOf(answer, who);
   if (answer.kind === 'failed') return answer.isLate ? unanswered(answer.detail) : result;

@@ -24,7 +24,7 @@ export const rfc5321: SmtpPatience = {
   endMs: 10 * minuteMs,
 };
 
-/** What of an entry of nodemailer's log matters here: `client` and `server` are lines, `message` the end of the text. */
+/** The part of an entry of nodemailer's log that matters here: `client` and `server` are lines, `message` the end of the text. */
 interface Logged {
   readonly tnx?: string;
 }
@@ -46,7 +46,7 @@ export class SmtpSteps {
     return this.#late.signal;
   }
 
-  /** What nodemailer is to be created with. */
+  /** Options for the creation of a nodemailer transport. */
   get log() {
     const entry = ({ tnx }: Logged = {}, line = '') => this.#heard(tnx, line);
     return { transactionLog: true, logger: { debug: entry, info: entry } };

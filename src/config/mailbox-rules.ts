@@ -43,7 +43,7 @@ export function patternsOf({ accounts }: Pick<Config, 'accounts'>, name: string)
   ];
 }
 
-/** Those by which routes mean mailboxes, of whatever account. */
+/** Patterns by which routes mean mailboxes, of whatever account. */
 export function routePatterns(routes: readonly RouteConfig[]): readonly MailboxPattern[] {
   return routes.flatMap(({ match }, index) =>
     (match.mailbox ?? []).map((pattern) => at(['alerts', 'routes', index, 'match', 'mailbox'], pattern)),

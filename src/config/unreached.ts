@@ -16,7 +16,7 @@ const otherSeverities: Partial<Record<AlertRule, readonly Severity[]>> = {
   changed_by_others: ['warning'],
 };
 
-/** One finding a severity and kind of gap. None where no route is written: then a default leads to every channel. */
+/** A finding for each severity and kind of gap. Without routes there is none: a default leads to every channel. */
 export function unreachedAlerts({ accounts, alerts }: RoutedAlerts): Finding[] {
   const people = new Set(alerts.channels.filter(({ type }) => type !== 'recipe').map(({ name }) => name));
   // That there is no channel at all is a finding of its own.

@@ -5,14 +5,14 @@ import { hourMs } from '../model/time.ts';
 const keptMs = hourMs;
 
 export class EndedLately {
-  /** By fingerprint, in the order in which they ended. */
+  /** Ended alerts by fingerprint, in the order in which they ended. */
   readonly #ended = new Map<string, Alert>();
 
   of(fingerprint: string): Alert | undefined {
     return this.#ended.get(fingerprint);
   }
 
-  /** Those that ended long before it are forgotten: the oldest are the first. */
+  /** Remembers an ended alert, and forgets those that ended long before it. */
   put(alert: Alert): void {
     this.#ended.delete(alert.fingerprint);
     this.#ended.set(alert.fingerprint, alert);

@@ -4,7 +4,7 @@ import type { IsoDate } from '../model/time.ts';
 import type { Doubt } from '../model/verdict.ts';
 import { type Counts, type Day, type Days, isCounted } from './rows.ts';
 
-/** What counts lead to: 0 nothing, 1 a breach, 2 an emergency. */
+/** The gravity of counts: 0 nothing, 1 a breach, 2 an emergency. */
 export interface CountsFinding extends Counts {
   readonly grade: 0 | 1 | 2;
   readonly from: IsoDate;
@@ -15,7 +15,7 @@ export interface CountsFinding extends Counts {
 interface Reading {
   readonly by: Exclude<Doubt['by'], 'earlier_answer'>;
   readonly days: readonly Day[];
-  /** It speaks of days with more bounces than emails alone, and takes bounces away there. */
+  /** The reading takes bounces away, on days with more bounces than emails alone. */
   readonly denies?: true;
 }
 
@@ -31,7 +31,7 @@ function bouncesByRate({ sent, bounced, bounceRatePercent: percent = null }: Day
   return bounces === bounced ? null : bounces;
 }
 
-/** What would lead further than the counts do, or not as far; null: nothing. `find` says what the counts of some days lead to. */
+/** The reading that leads further than the counts do, or not as far; null if none does. `find` says what the counts of some days lead to. */
 export function contradictionIn(days: Days, today: IsoDate, find: (days: Days) => CountsFinding | null): Doubt | null {
   let counted: CountsFinding | null | undefined;
   for (const { by, days: others, denies } of readingsOf(days, today)) {

@@ -16,7 +16,7 @@ export interface Look extends Sight {
   readonly warmupDay?: number | null;
 }
 
-/** So many sending days of a warm-up may pass without an email. */
+/** Number of sending days of a warm-up that may pass without an email. */
 const firstSendingDays = 3;
 
 /** Whether the first sending days are over, of the warm-up and since it was resumed. Where its day is not known, Warmwarden's own first look counts. */

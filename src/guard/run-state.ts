@@ -26,7 +26,7 @@ export function wordState(status: string | null, words: StatusWords): RunState |
   return words.notRunning.includes(word) ? 'not_running' : null;
 }
 
-/** What is remembered that a status word is read with. */
+/** The part of the memory that a status word is read with. */
 type Remembered = Pick<GuardMemory, 'claim' | 'pauseWord' | 'runningWord' | 'unjudgedSince'>;
 
 /**

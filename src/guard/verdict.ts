@@ -47,7 +47,7 @@ export interface Situation {
   readonly contested: boolean;
   /** Its first days are over, so that no email on any day is no answer. */
   readonly expectsEmails?: boolean;
-  /** What was read before and is missing now; null, or absent: nothing. */
+  /** Counts that were read before and are missing now; null, or absent, if none are. */
   readonly lost?: LostCounts | null;
   /** How far the API's clock is ahead of ours: its rows may be so much later. Absent: not at all. */
   readonly apiAheadMs?: number;
@@ -58,7 +58,7 @@ interface Ruling {
   readonly action: VerdictAction;
   readonly reason: Reason;
   readonly wanted?: VerdictAction;
-  /** It rests on the counts with which the mailbox was found, on a burst, or on days that lost theirs, and not on the evidence window. */
+  /** The counts that it rests on, where they are not those of the evidence window: as the mailbox was found, a burst, or days that lost theirs. */
   readonly restsOn?: 'found' | 'burst' | 'lost';
   readonly doubt?: Doubt;
 }
@@ -220,7 +220,7 @@ function ruleOnCounts({ policy, situation, days, window, found, burst, emergency
   return calm && isRestoreDue(restore) ? { action: 'restore', reason: 'clean_volume' } : onRate;
 }
 
-/** So many days with emails, of which none is evidence, are no pause between two starts of it. */
+/** After this number of days with emails of which none is evidence, the mailbox is not judged. */
 const uncountedSendingDays = 2;
 
 function sendsUncounted(days: Days, { unjudgedSince }: Situation): boolean {
@@ -299,7 +299,7 @@ function emergencyIn(days: Days, policy: Policy, evidence: EvidenceStart | null)
   return null;
 }
 
-/** What the counts of some days lead to. */
+/** The finding that the counts of some days lead to. */
 function findingIn(
   days: Days,
   { policy, situation, limitPpm }: Pick<Findings, 'policy' | 'situation'> & { readonly limitPpm: Ppm | null },

@@ -19,7 +19,7 @@ const errorCaps: Caps = { wireBytes: 64 * 1024, decodedBytes: 64 * 1024 };
 /** A longer Retry-After is cut: we must come back (docs/faults.md H11). */
 const longestStopMs = 15 * minuteMs;
 const maxConnections = 16;
-/** Of an answer. Gateways add cookies and traces to it. */
+/** Most bytes of the head of an answer: gateways add cookies and traces. */
 export const maxHeaderBytes = 64 * 1024;
 /** Of all answers of this process, from their first byte until they have been read. */
 export const heldAnswers = new HeldAnswers(64 * 1024 * 1024);
@@ -180,7 +180,7 @@ export async function exchange<Value>(
   }
 }
 
-/** What failures name. */
+/** The address that failures name, with the proxy. */
 function whereOf({ baseUrl }: Ask, { way }: Load): string {
   return way?.proxy ? `${baseUrl}, through the proxy ${way.proxy}` : baseUrl;
 }

@@ -33,7 +33,7 @@ function isWithin(host: string, network: string): boolean {
   return list.check(host, family);
 }
 
-/** Without brackets and the dot at its end, in lower case. */
+/** The name of a host without brackets and the dot at its end, in lower case. */
 function bare(host: string): string {
   return host
     .replace(/^\[|\]$/g, '')

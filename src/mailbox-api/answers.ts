@@ -141,7 +141,7 @@ function readConnection(body: Fields): Pick<MailboxDetail, 'connection' | 'conne
   return { connection: 'error', connectionError: quote(said) };
 }
 
-/** What services send in place of null. "" and {} say nothing (S7). */
+/** Words that services send in place of null. "" and {} say nothing (S7). */
 const noErrorWords = ['none', 'null', 'no_error', 'no error'];
 
 function isNoError(value: unknown): boolean {

@@ -1,5 +1,5 @@
-// One ledger a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom). `belief` says what is
-// believed of the limit, and why.
+// Ledger of a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom). `belief` says which limit
+// it goes by, and why.
 import type { BudgetLedger } from '../model/ledger.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { RequestKind } from './interpret.ts';
@@ -27,7 +27,7 @@ export interface BudgetOptions {
 
 /** What an answer said of the limit. */
 export interface LimitHeaders {
-  /** What the request was for. */
+  /** Purpose of the request. */
   readonly kind: RequestKind;
   /** Requests a minute. */
   readonly limit: number | null;
@@ -38,7 +38,7 @@ export interface LimitHeaders {
   readonly succeeded: boolean;
 }
 
-/** What is believed of the limit, requests a minute, from what the configuration says to what can be counted on. */
+/** The limit in requests a minute: from the configured one down to the number that can be counted on. */
 export interface Belief {
   readonly configured: number;
   /** The key's limit: what two kinds of requests with the key were told (X-RateLimit-Limit), at most what is configured. */

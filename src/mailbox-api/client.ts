@@ -45,7 +45,7 @@ export interface ClientOptions {
   readonly headroomPpm: Ppm | null;
   /** The way to `baseUrl`. Default: directly. */
   readonly egress?: Egress;
-  /** What its DNS words mean. Default: the usual ones. */
+  /** Meaning of its DNS words. Default: the usual ones. */
   readonly dnsWords?: DnsWords;
   /** Default: those of http/exchange.ts. */
   readonly deadlines?: Deadlines;
@@ -167,7 +167,7 @@ export class MailboxApi {
     return this.#statsDays.ask(days, request, () => this.#slot('stats'));
   }
 
-  /** What the API leaves out of the statistics; null: nothing, as far as was seen. */
+  /** Days that the API leaves out of the statistics; null if none were seen to be. */
   get statsCut(): StatsCut | null {
     return this.#statsDays.cut;
   }

@@ -33,7 +33,7 @@ export interface Expected<Kind extends RequestKind> {
   readonly about: Kind;
   /** The mailbox that the answer must be about, when it names one; null: none. */
   readonly mailboxId: string | null;
-  /** What its DNS words mean. Default: the usual ones. */
+  /** Meaning of its DNS words. Default: the usual ones. */
   readonly dnsWords?: DnsWords | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { Known } from './known-bodies.ts';
 /** The whole list is asked for after so long, whatever its ETag. */
 const wholeAfterMs = 10 * minuteMs;
 
-/** What is believed of a mailbox by a list. */
+/** Finds the entry of a mailbox in the list that is believed. */
 export type KnownEntry = (id: string) => MailboxEntry | undefined;
 
 /** Times are milliseconds of the monotonic clock. */
@@ -18,7 +18,7 @@ export class LastList {
   #etag: string | null = null;
   #readAt = Number.NEGATIVE_INFINITY;
 
-  /** What is believed, and the ETag with which the API may say that it is unchanged; null: it is to be sent. */
+  /** The believed list, and the ETag with which the API may say that it is unchanged; null if it is to send it. */
   askedWith(now: number): { readonly believed: Known<MailboxList> | null; readonly etag: string | null } {
     return { believed: this.#known, etag: now - this.#readAt < wholeAfterMs ? this.#etag : null };
   }

@@ -23,7 +23,7 @@ export class Sharing {
   #answeredAt = new RecentTimes();
   /** The most requests that ever remained. */
   #mostRemaining = 0;
-  /** What remained by the last answer to each kind of request. */
+  /** Remaining requests by the last answer to each kind of request. */
   readonly #remained = new Map<RequestKind, number>();
   /** Until then the API still counts what another process of ours sent, nobody knows how much. */
   #predecessorUntil = Number.NEGATIVE_INFINITY;
@@ -87,7 +87,7 @@ export class Sharing {
 }
 
 interface Reading {
-  /** What the request was for. */
+  /** Purpose of the request. */
   readonly kind: RequestKind;
   /** Requests a minute. */
   readonly limit: number;

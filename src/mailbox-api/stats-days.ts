@@ -16,7 +16,7 @@ export interface StatsCut {
   readonly said: string | null;
 }
 
-/** What becomes of days that the API does not give. */
+/** The sentence about days that the API does not give. */
 export function cutText({ asked, given, said }: StatsCut): string {
   const why = said === null ? '' : ` (${said})`;
   return `the API gives ${given} instead of ${asked} days of statistics${why}: Warmwarden judges by these`;
@@ -35,7 +35,7 @@ export class StatsDays {
     this.#say = say;
   }
 
-  /** What the API was seen last to leave out; null: nothing. */
+  /** Days that the API left out when it last did; null if it never did. */
   get cut(): StatsCut | null {
     return this.#cut;
   }

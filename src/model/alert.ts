@@ -103,7 +103,7 @@ export interface Alert extends Subject {
 export interface Unstable {
   /** How often it has come since it was calm last. */
   readonly times: number;
-  /** What is so now that it is gone, and since when; null: it is there. */
+  /** The facts since it is gone, and since when that is; null while it is there. */
   readonly calm: { readonly since: EpochMs; readonly facts: AlertFacts } | null;
 }
 

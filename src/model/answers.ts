@@ -109,7 +109,7 @@ export interface WarmupAnswer {
   readonly isAbsent?: true;
 }
 
-/** What is believed of a warm-up that there is not. */
+/** Stands for the answer about a warm-up that does not exist. */
 export const absentWarmup: WarmupAnswer = {
   status: null,
   mode: null,
@@ -164,7 +164,7 @@ export interface DnsRecord {
   readonly status: string | null;
   readonly pass: boolean | null;
   readonly record: string | null;
-  /** It does not pass, by a word that stands in no list of `api.dns_words`. */
+  /** The record does not pass, by a word that stands in no list of `api.dns_words`. */
   readonly isUnlisted?: true;
 }
 

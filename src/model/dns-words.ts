@@ -1,4 +1,4 @@
-// What the API's words for a DNS record mean. Its document shows `pass` alone.
+// Meanings of the API's words for a DNS record. Its document shows `pass` alone.
 
 /** The words of `api.dns_words`, in lower case. */
 export interface DnsWords {

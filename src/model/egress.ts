@@ -20,7 +20,7 @@ export const directly: Egress = { proxies: noProxies, ca: null };
 
 type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** What HTTP_PROXY, HTTPS_PROXY and NO_PROXY say, in lower case first. `unusable`: the names of those that are no http proxy. */
+/** Values of HTTP_PROXY, HTTPS_PROXY and NO_PROXY, in lower case first. `unusable`: the names of those that are no http proxy. */
 export function proxiesIn(environment: ProxyEnvironment): {
   readonly proxies: Proxies;
   readonly unusable: readonly string[];

@@ -21,7 +21,7 @@ export function mayStillCome({ at }: Pick<UnseenPost, 'at'>, now: EpochMs): bool
 export interface LostCounts {
   readonly from: IsoDate;
   readonly to: IsoDate;
-  /** As it was read before. */
+  /** Emails that were read on these days before. */
   readonly sent: number;
 }
 

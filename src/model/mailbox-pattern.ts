@@ -9,7 +9,7 @@ export interface MailboxPattern {
   readonly pattern: string;
 }
 
-/** One that matches no mailbox. */
+/** A pattern that matches no mailbox. */
 export interface IdlePattern extends MailboxPattern {
   /** ` (did you mean X?)` for the nearest that would match, or an empty string. */
   readonly hint: string;
@@ -44,7 +44,7 @@ function isGlob({ pattern }: Pick<MailboxPattern, 'pattern'>): boolean {
   return /[*?]/.test(pattern);
 }
 
-/** What was mistyped is most often the domain of a glob, or one address. */
+/** The mistyped part is most often the domain of a glob, or one address. */
 function hintFor(pattern: string, mailboxes: readonly Named[]): string {
   return didYouMean(pattern, likeliest(pattern, mailboxes.slice(0, mostCompared)), mostMistyped);
 }

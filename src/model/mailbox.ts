@@ -173,7 +173,7 @@ export interface AccountState {
   readonly limitPerMinute: number;
   /** The limit that the configuration says, requests a minute. Absent, as the next, in what an earlier version stored. */
   readonly configuredPerMinute?: number;
-  /** It is less than half of what the configuration allows. */
+  /** The API allows less than half of what the configuration does. */
   readonly isSlow?: boolean;
   /** A request succeeded since this moment; null before the first. */
   readonly lastSuccessAt: EpochMs | null;
@@ -198,7 +198,7 @@ export interface AccountState {
   readonly unjudged?: ReadFailure | null;
   /** The mailboxes that the configuration names one by one and that the newest list does not have. */
   readonly unlisted: readonly string[];
-  /** Those of the newest list that another account of the API guards. Absent: none. */
+  /** Mailboxes of the newest list that another account of the API guards. Absent: none. */
   readonly guardedElsewhere?: readonly GuardedElsewhere[];
   readonly health: 'ok' | 'other' | 'unknown';
   readonly apiHealth: ApiHealth;

@@ -54,7 +54,7 @@ const blindReasons: readonly Reason[] = [
   'word_against_counts',
 ];
 
-/** Those of counts that are missing, or contradict each other. */
+/** Reasons about counts that are missing, or contradict each other. */
 const countReasons: readonly Reason[] = ['contradicting_counts', 'missing_counts'];
 
 export function lacksCounts(reason: Reason): boolean {
@@ -68,14 +68,14 @@ export function isBlind(reason: Reason): boolean {
 /** Counts that contradict those that a verdict rests on. */
 export type Doubt =
   | {
-      /** What the rows say elsewhere of the same days. */
+      /** Counts that the rows give elsewhere for the same days. */
       readonly by: 'second_row' | 'bounce_rate' | 'delivered';
       readonly sent: number;
       readonly bounced: number;
       readonly from: IsoDate;
       readonly to: IsoDate;
     }
-  /** What was read of these days before. */
+  /** Counts that were read of these days before. */
   | { readonly by: 'earlier_answer'; readonly sent: number; readonly from: IsoDate; readonly to: IsoDate };
 
 /** Whether the warm-up runs, as far as the status word and the counts tell. */

@@ -13,7 +13,7 @@ export interface HeartbeatSettings extends PingTarget {
   readonly intervalMs: number;
 }
 
-/** What came of the pings, as of messages. */
+/** Outcome of the pings, as of messages. */
 export type PingState = Pick<ChannelState, 'lastSuccessAt' | 'failingSince' | 'lastFailure' | 'refusesSetup'>;
 
 const notPinged: PingState = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };

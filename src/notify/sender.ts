@@ -182,7 +182,7 @@ export class Sender {
     }
   }
 
-  /** What a receiver that wants nothing said of one message is true of those that wait behind it. */
+  /** Gives up the old messages behind one that the receiver refused for good: its refusal is true of them, too. */
   async #giveUpOld(others: readonly Delivery[]): Promise<void> {
     const { world, tally } = this.#parts;
     const outcome: SendOutcome = { kind: 'gone', detail: this.#failing?.detail ?? '' };

@@ -33,7 +33,7 @@ export interface OwnRoutes {
   readonly perMinute: number;
 }
 
-/** As the API has told them. */
+/** Limits of single kinds of requests, as the API told them. */
 export function ownLimitsOf(budget: Budget): readonly OwnRoutes[] {
   // Health is one signal among others.
   const own = routes.flatMap((route) => (route === 'health' ? [] : (budget.ownLimit(route) ?? [])));
@@ -115,7 +115,7 @@ function fittingStatsMs({ mailboxes, gaps, earlyMs }: ForecastInput, demand: Dem
   return Math.min(byCadence, Math.max(rested, patienceFactor * turnMs.stats) + betweenMs);
 }
 
-/** Those kinds whose own limit is the furthest below what the cadence needs of them; null: none is below. */
+/** The kinds whose own limit is the furthest below what the cadence needs of them; null if none is below. */
 function narrowestOf(
   { mailboxes, ownLimits = [] }: ForecastInput,
   cadenceMs: Readonly<Record<Route, number>>,

@@ -8,7 +8,7 @@ export class Pace {
     return this.#nextAt;
   }
 
-  /** One was made, when it might; one that came a little late does not delay the next. */
+  /** Counts a poll that was made when it might be. A poll that came a little late does not delay the next. */
   made(now: number, perMinute: number): void {
     const gapMs = minuteMs / perMinute;
     this.#nextAt = Math.max(this.#nextAt, now - gapMs) + gapMs;

@@ -2,7 +2,7 @@
 import { bothDaysDoubt } from '../schedule.ts';
 import type { Definition } from './definition.ts';
 
-/** What the words of the column `state` are called now. */
+/** Earlier words of the column `state`, with the words of today. */
 const renamed: ReadonlyMap<string, string> = new Map([
   ['watching', 'ok'],
   ['blind', 'not_judged'],

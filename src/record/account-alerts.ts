@@ -80,9 +80,9 @@ export interface Happening {
   readonly judged?: boolean;
 }
 
-/** What a mailbox list brings, beside the changes of the roster. */
+/** Findings of a mailbox list beside the changes of the roster. */
 export interface ListFindings {
-  /** As it is without those who left, when that moved it. */
+  /** The breaker without the mailboxes that left; null if they do not change it. */
   readonly breaker: BreakerState | null;
   /** The patterns of the account that match no mailbox; null when the list can't say. */
   readonly idle: readonly IdlePattern[] | null;

@@ -17,7 +17,7 @@ interface Rivals {
   readonly now: EpochMs;
 }
 
-/** What another account has of a mailbox that is in this account's list. */
+/** A mailbox of this account's list as another account has it. */
 export interface Rival {
   readonly mailbox: MailboxState;
   /** The other account goes on guarding it; otherwise this one takes over. */

@@ -29,7 +29,7 @@ export interface ListsParts {
 
 type ListMove = AccountMove & { readonly ids: readonly string[] };
 
-/** What follows from a list. */
+/** Consequences of a list. */
 interface Following extends Pick<ListFindings, 'breaker' | 'idle'> {
   readonly alerts: AlertChanges;
   readonly moves: readonly ListMove[];
@@ -42,7 +42,7 @@ export class Lists {
   readonly #parts: ListsParts;
   readonly #absentSince = new Map<string, EpochMs>();
   readonly #rosters = new Rosters();
-  /** What the log said of patterns that match no mailbox. */
+  /** Patterns that match no mailbox, as the log named them last. */
   #saidIdle = '';
 
   constructor(rooms: RecorderRooms, parts: ListsParts) {
@@ -78,7 +78,7 @@ export class Lists {
     return { ...changes, arrived };
   }
 
-  /** What other accounts of the API have of the mailboxes in the list, by id. */
+  /** Mailboxes of the list that other accounts of the API have, by id. */
   #rivalsIn({ at: now, answer }: Observed<MailboxList>): ReadonlyMap<string, Rival> {
     const { account, accountsOfApi } = this.#parts.account;
     const accounts = accountsOfApi();

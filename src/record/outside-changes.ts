@@ -20,7 +20,7 @@ export function outsideChanges(
 
 /** Changes this close together are one sweep's. */
 const togetherMs = hourMs;
-/** Who stopped before within this time does so by habit: at night, or at weekends. */
+/** A warm-up that stopped before within this time stops by habit: at night, or at weekends. */
 const habitMs = 8 * dayMs;
 
 /**
@@ -47,7 +47,7 @@ export function stoppedTogether(
   return stopped.length === Math.max(leastStopped, Math.ceil(running / stoppedPart)) ? { stopped, running } : null;
 }
 
-/** A fifth of those that ran, and at least so many. */
+/** People are told when at least 5 warm-ups stopped, and a fifth of those that ran. */
 const [leastStopped, stoppedPart] = [5, 5];
 
 function kindOf({ what, from, to }: Change, words: StatusWords, policy: Policy): OutsideChange['kind'] | null {

@@ -320,7 +320,7 @@ export class Recorder {
     for (const mailbox of mailboxes) this.#put(mailbox);
   }
 
-  /** It is not this account's any more. To be called within a turn. */
+  /** Forgets a mailbox that is not this account's any more. To be called within a turn. */
   left(id: string): void {
     this.#rooms.fleet.removeMailbox(this.#options.account, id);
     this.#alerts.left(id);

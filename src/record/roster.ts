@@ -31,7 +31,7 @@ export interface RosterChanges {
   readonly missed: readonly MailboxState[];
   /** Names of the configuration that are no mailbox's; null when the list can't say. */
   readonly unlisted: readonly string[] | null;
-  /** Those that another account of the API guards. */
+  /** Mailboxes that another account of the API guards. */
   readonly elsewhere: readonly GuardedElsewhere[];
   /** Why the list is not believed to be whole; null when it is. */
   readonly shortage: ListShortage | null;
@@ -55,7 +55,7 @@ export interface Roster {
   readonly known: readonly MailboxState[];
   readonly list: Observed<MailboxList>;
   readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
-  /** Those of the list that another account of the API guards: they are not this account's. */
+  /** Mailboxes of the list that another account of the API guards: they are not this account's. */
   readonly elsewhere: ReadonlyMap<string, GuardedElsewhere>;
   /** The mailboxes that the configuration names one by one. */
   readonly expects: readonly string[];

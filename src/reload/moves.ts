@@ -56,7 +56,7 @@ export function swappedAccounts(before: Config, after: Config): readonly string[
   return now.filter((account) => swapsWith(account, was, now) !== null).map(({ name }) => name);
 }
 
-/** What a change of configuration moves: accounts that get another name, and what another account's list has of those that go. */
+/** Moves of a change of configuration: accounts that get another name, and mailboxes of removed accounts that another account lists. */
 export function movesOf(before: Config, after: Config, fleet: Fleet): readonly AccountMove[] {
   const renames = renamesOf(before.accounts.map(knownAccount), after.accounts.map(knownAccount));
   const stay = new Set([...after.accounts.map(({ name }) => name), ...renames.map(({ from }) => from)]);
@@ -90,10 +90,10 @@ export function movesText(moves: readonly AccountMove[], fleet: Fleet): readonly
   });
 }
 
-/** So many mailboxes are named. */
+/** Most mailboxes that a sentence names. */
 const named = 10;
 
-/** What Warmwarden changed and leaves as it is, because it guards it no more. */
+/** A sentence about mailboxes that Warmwarden changed, guards no more, and leaves as they are. */
 export function leftChangedText(dropped: readonly MailboxState[]): readonly string[] {
   const changed = dropped.filter(({ memory }) => memory?.claim);
   if (changed.length === 0) return [];

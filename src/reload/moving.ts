@@ -46,7 +46,7 @@ function movedMailboxes(fleet: Fleet, { from, to, ids }: AccountMove): readonly 
   return theirs.map((mailbox) => mailboxUnder(mailbox, to));
 }
 
-/** What belongs to no one account's loop is shown as it is stored: breakers, emergency stops, the newest actions. */
+/** Shows as stored what belongs to no one account's loop: breakers, emergency stops, the newest actions. */
 function showShared(fleet: Fleet, picture: StoredPicture): void {
   for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
   for (const { scope } of [...fleet.knownWritesOff()]) fleet.removeWritesOff(scopeKey(scope));

@@ -271,7 +271,7 @@ export class Reloader {
   }
 }
 
-/** What a new configuration does to accounts and mailboxes. */
+/** Consequences of a new configuration for accounts and mailboxes. */
 interface Consequences {
   readonly impact: Impact;
   readonly moves: readonly AccountMove[];

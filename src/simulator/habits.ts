@@ -16,19 +16,19 @@ export interface Habits {
 }
 
 const minuteMs = 60_000;
-/** Of the UTC day: 18:30 and 06:30. */
+/** Begin and end of the night within the UTC day: 18:30 and 06:30. */
 const night = { fromMs: (18 * 60 + 30) * minuteMs, untilMs: (6 * 60 + 30) * minuteMs };
 const mostDays = 14;
 const ownLimit = { 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '0' };
 
-/** Of a fleet, the domain of its first mailbox and its last mailbox. */
+/** Habits of a fleet: the domain of its first mailbox is paused at night, its last mailbox is shared. */
 export function habitsOf(fleet: readonly MailboxSpec[]): Habits {
   const [first] = fleet;
   const domain = first?.email.slice(first.email.lastIndexOf('@')) ?? '';
   return { pausedAtNight: `*${domain}`, shared: fleet.at(-1)?.email ?? '' };
 }
 
-/** What people read of them, a line each. */
+/** Descriptions of the habits for people, a line each. */
 export function habitTexts({ pausedAtNight, shared }: Habits): readonly string[] {
   return [
     `the warm-ups of ${pausedAtNight} read paused from 18:30 to 06:30 UTC`,

@@ -56,7 +56,7 @@ export type Like = Pick<MailboxState, 'id' | 'email'>;
 /** The accounts of an API: what one of them remembers another may go on with. */
 export interface SameApi {
   readonly api: string;
-  /** Those that are configured now: what they have not lost is theirs. */
+  /** Accounts that are configured now: the mailboxes that have not left them are theirs. */
   readonly guarded: readonly string[];
 }
 

@@ -32,7 +32,7 @@ export class StoredAccounts {
     return this.#gate.read(loadKnownAccounts);
   }
 
-  /** What is configured from now on, and what is guarded under another name because of it. */
+  /** Records the configured accounts, and moves mailboxes that are guarded under another name because of them. */
   async record(record: AccountsRecord): Promise<void> {
     const scopes = record.moves.map(({ from }) => accountScope(from));
     await this.#gate.write((trx) => writeAccounts(trx, record), scopes);
@@ -51,7 +51,7 @@ async function writeAccounts(db: Db, { accounts, moves, alerts }: AccountsRecord
   await writeAlerts(db, alerts);
 }
 
-/** What the account that takes them over has of the same mailboxes from long ago gives way. */
+/** Moves mailboxes to another account. Older rows of the same mailboxes under that account give way. */
 export async function moveMailboxes(db: Db, move: AccountMove): Promise<void> {
   const { from, to, ids } = move;
   const theirs = ids ?? (await idsOf(db, from));

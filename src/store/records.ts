@@ -142,7 +142,7 @@ export interface AccountsRecord {
 /** What changed by a mailbox list. */
 export interface ListRecord {
   readonly account: string;
-  /** What other accounts guarded before, or remember. Absent: nothing. */
+  /** Mailboxes that other accounts guarded before, or remember. Absent: none. */
   readonly moves?: readonly AccountMove[];
   /** New ones, and those whose entry is to be remembered. */
   readonly present: readonly MailboxState[];

@@ -13,7 +13,7 @@ export interface Absence {
 export type JudgedRoute = (typeof judgedRoutes)[number];
 
 export class Absences {
-  /** By mailbox: the newest 404 of each route, unless it was answered since. */
+  /** The newest 404 of each route that was not answered since, by mailbox. */
   readonly #of = new Map<string, Map<MailboxRoute, Absence>>();
   /** Mailboxes with both, of which a newer one came than was taken. */
   readonly #waiting = new Set<string>();

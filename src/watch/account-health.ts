@@ -83,7 +83,7 @@ export class AccountHealth {
     Route,
     ReadFailure & { readonly mailbox: string | null; readonly isRefusal: boolean; readonly times: number }
   >();
-  /** Those that were ever answered. */
+  /** Routes that were ever answered. */
   readonly #read = new Set<Route>();
   /** What GET /v1/health answered last. */
   #saidHealth: HealthAnswer | null = null;

@@ -6,7 +6,7 @@ export interface WriteOutcome {
   readonly accepted: boolean;
 }
 
-/** So many refused mailboxes, with no write accepted since, are no matter of one mailbox. */
+/** Number of refused mailboxes, with no write accepted since, that says that the key may not write. */
 const refusedUntilReadOnly = 2;
 
 export class KeyWrites {

@@ -26,5 +26,5 @@ export function accountTrouble({
   return keyWrites === false ? 'read-only key' : null;
 }
 
-/** Of an account whose API answers, but refuses what mailboxes are judged by. */
+/** Sentence about an account whose API answers, but refuses the statistics or the warm-up. */
 export const noneJudged = 'no mailbox can be judged';

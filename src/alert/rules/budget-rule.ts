@@ -15,7 +15,7 @@ const tooSmallForMs = 4 * minuteMs;
 /** A first sweep that takes longer leaves mailboxes unguarded for too long to notify nobody. */
 const longSweepMs = hourMs;
 
-/** So many 429s an hour in spite of our counting are no chance: key_shared reports them. */
+/** From this number of 429s an hour on, key_shared reports them: in spite of our counting they are no chance. */
 export const throttlesUntilShared = 3;
 
 /** Unknown until the first mailbox list. `sweep`: the first one of the account, while it goes on. */
@@ -78,7 +78,7 @@ function sumOf({ name, forecast, requestsPerMinute }: AccountState): readonly st
   return [`${sumText(forecast)}.`, `Warm-up data will be up to ${spanText(forecast.oldestMs.warmup)} old.`];
 }
 
-/** What 429s alone took away, key_shared reports once they are several. */
+/** The rule key_shared reports the requests that 429s alone took away, once there are several. */
 function isSlowed({
   isSlow = false,
   limitPerMinute,

@@ -27,7 +27,7 @@ interface MessageContext {
 /** The name under which the heartbeat is watched: no channel can have it. */
 export const heartbeatName = 'the heartbeat';
 
-/** One condition a channel, the heartbeat among them, and one for each that is gone and still has an alert. */
+/** Conditions of every channel, of the heartbeat, and of each channel that is gone and still has an alert. */
 export function channelsFailing(
   channels: Iterable<ChannelHealth>,
   alerts: Iterable<Alert>,

@@ -64,7 +64,7 @@ function apiOf(account: OnlineAccount, idle: 'problem' | 'warning'): readonly Ex
   return [selected === 0 ? api(idle, none) : api('ok', said), ...overlap, ...idleRules, ...refused, ...cut];
 }
 
-/** What the running daemon says of accounts whose API refuses what mailboxes are judged by. */
+/** Findings of the running daemon about accounts whose API refuses the statistics or the warm-up. */
 function judgingOf(seen: SeenDaemon | null): readonly Examined[] {
   return (seen?.fleet.accounts ?? []).flatMap(({ name, judging_failure: failure = null }) =>
     failure === null ? [] : [api('problem', `Account ${name}: NOT GUARDED, ${noneJudged}: ${sentence(failure)}`)],

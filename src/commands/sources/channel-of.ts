@@ -22,7 +22,7 @@ interface ChannelOf {
   readonly timeZone: string;
 }
 
-/** What the heartbeat is called on the command line. */
+/** Name of the heartbeat on the command line. */
 export const heartbeatArgument = 'heartbeat';
 
 const alertsSchema = configSchema.pick({ alerts: true, proxy: true, proxy_file: true });

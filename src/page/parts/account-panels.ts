@@ -101,7 +101,7 @@ function unlistedNote({ unlisted }: AccountState): Markup | string {
   return html`<p class="bad">NOT GUARDED: the configuration includes ${text(names)}, but the mailbox list does not have ${unlisted.length === 1 ? 'it' : 'them'}.</p>`;
 }
 
-/** So many mailboxes are named. */
+/** Most mailboxes that the note names. */
 const elsewhereShown = 10;
 
 function overlapNote({ guardedElsewhere = [] }: AccountState): Markup | string {

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { DamagedFileError, isDamage } from '../failure.ts';
 import { sizeOf } from './identity.ts';
 
-/** What SQLite says of all pages, and its result code where it could not look. */
+/** SQLite's sentence about all pages, and its result code where it could not look. */
 export interface PagesFound {
   readonly said: string;
   readonly errcode: number | null;
