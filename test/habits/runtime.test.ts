@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { node, root } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -95,6 +96,25 @@ it.each(['SIGTERM', 'SIGHUP', 'SIGKILL'] as const)('what npx started ends when n
   // The pipe closes when the last process that writes into it is gone.
   await once(npx, 'close');
   await expect(fetch(url)).rejects.toThrow();
+});
+
+it('what npx started ends also when npx is gone before it looks for the first time', async () => {
+  const url = JSON.stringify(pathToFileURL(join(root, 'src/commands/run/parent.ts')).href);
+  // It looks only once its parent is gone, as under load.
+  const started = `const { afterParent } = await import(${url}); const { ppid } = process; console.log('loaded');
+    while (process.ppid === ppid) await new Promise((resolve) => setTimeout(resolve, 10));
+    const timer = setInterval(() => {}, 1000); afterParent(() => { console.log('ended'); clearInterval(timer); });`;
+  const starts = `require('node:child_process').spawn(process.execPath, ['--input-type=module', '-e', ${JSON.stringify(started)}], { stdio: 'inherit' });`;
+  const npx = spawn(process.execPath, ['-e', starts], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, npm_lifecycle_event: 'npx' },
+  });
+  const said = listen(npx);
+  await until('it is loaded', () => said().includes('loaded'));
+  const closed = once(npx, 'close');
+  npx.kill('SIGKILL');
+  await until('it ends', () => said().includes('ended'));
+  await closed;
 });
 
 function listen(child: ChildProcess): () => string {

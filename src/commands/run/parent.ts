@@ -8,19 +8,29 @@ const farthest = 3;
 
 /** Calls back once when the process that started this one for npx, `npm start` or an older Node.js is gone. The result stops looking. */
 export function afterParent(then: () => void): () => void {
-  const { npm_lifecycle_event: event = '', WARMWARDEN_STOPS_WITH_PARENT: stops } = process.env;
   const ended = new AbortController();
-  if (['npx', 'start'].includes(event) || stops !== undefined) void look(then, ended.signal);
+  if (started !== null) void look(then, ended.signal);
   return () => ended.abort();
 }
 
 async function look(then: () => void, ended: AbortSignal): Promise<void> {
   const clock = systemClock();
-  const started = lineage();
-  while (!ended.aborted) {
-    if (lineage() !== started) return then();
+  for (;;) {
     await clock.sleep(lookEveryMs, ended);
+    if (ended.aborted) return;
+    if (lineage() !== started) return then();
   }
+}
+
+/**
+ * The lineage at the start of the program, before it announces anything: whoever ends npx then may do so before the first look. null if
+ * no npx, `npm start` or older Node.js started the process.
+ */
+const started = startedByNpm() ? lineage() : null;
+
+function startedByNpm(): boolean {
+  const { npm_lifecycle_event: event = '', WARMWARDEN_STOPS_WITH_PARENT: stops } = process.env;
+  return ['npx', 'start'].includes(event) || stops !== undefined;
 }
 
 /** The parent and those above it, up to npm; only the parent where the system does not say who they are. */
