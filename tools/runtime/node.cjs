@@ -25,16 +25,17 @@ function bundledNode() {
 function startBundled() {
   const node = bundledNode();
   if (node === undefined || node === process.execPath) return false;
-  const child = spawn(node, process.argv.slice(1), {
-    stdio: 'inherit',
-    env: { ...process.env, WARMWARDEN_STOPS_WITH_PARENT: '1' },
-  });
+  // The handlers come first: a signal just after the start would end this process alone.
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) {
     process.on(signal, () => {
       // A terminal sends Ctrl-C to both.
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     });
   }
+  const child = spawn(node, process.argv.slice(1), {
+    stdio: 'inherit',
+    env: { ...process.env, WARMWARDEN_STOPS_WITH_PARENT: '1' },
+  });
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code);
     process.removeAllListeners(signal);
