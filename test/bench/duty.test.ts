@@ -12,6 +12,7 @@ import { BenchApi, keyOf, total } from '../../tools/bench/daemon/api.ts';
 import { idOf } from '../../tools/bench/daemon/bodies.ts';
 import { Workplace } from '../../tools/bench/daemon/daemon.ts';
 import { floorCost } from '../../tools/bench/daemon/floor.ts';
+import { hasProc } from '../support/process.ts';
 
 const shape = { accounts: 2, mailboxesPerAccount: 5, changedShare: 0.3 };
 
@@ -77,7 +78,7 @@ test('in stillness no answer differs from the one before', async () => {
   expect(await changedOf(50, () => get(api, 'mailboxes'))).toBe(0);
 });
 
-test('the floor asks in the proportions of the daemon, and its cost is told', async () => {
+test.runIf(hasProc)('the floor asks in the proportions of the daemon, and its cost is told', async () => {
   await using api = await BenchApi.start(shape);
   using place = new Workplace();
   const mix = { stats: 60, warmup: 30, mailboxes: 10 };

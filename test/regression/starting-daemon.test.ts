@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { askDaemon, askFor } from '../../src/commands/sources/daemon-client.ts';
 import { daemonListens } from '../../src/commands/sources/daemon-socket.ts';
 import { minuteMs } from '../../src/model/time.ts';
-import { Workplace } from '../support/process.ts';
+import { hasProc, Workplace } from '../support/process.ts';
 
 const pause = { by: 'a test', reason: 'to see it' };
 
@@ -17,7 +17,7 @@ async function silentProcess(path: string, since: number): Promise<ChildProcess 
   return Object.assign(child, { [Symbol.dispose]: () => void child.kill('SIGKILL') });
 }
 
-test('a command waits for the daemon that is starting', async () => {
+test.runIf(hasProc)('a command waits for the daemon that is starting', async () => {
   using workplace = new Workplace();
   const path = workplace.path('warmwarden.db');
   using daemon = await silentProcess(path, Date.now());
@@ -26,7 +26,7 @@ test('a command waits for the daemon that is starting', async () => {
   expect(await asked).toEqual([{ result: 'done', messages: ['it started'] }, { mailboxes: [] }, true]);
 });
 
-test('it says so when the start takes longer', async () => {
+test.runIf(hasProc)('it says so when the start takes longer', async () => {
   using workplace = new Workplace();
   const path = workplace.path('warmwarden.db');
   using daemon = await silentProcess(path, Date.now());

@@ -18,6 +18,7 @@ import { afterAll, expect, test } from 'vitest';
 import { NewerStoreError, schemaVersion } from '../../src/store/schema/migrations.ts';
 import { Store } from '../../src/store/store.ts';
 import { nextTurn } from '../../src/world.ts';
+import { hasProc } from '../support/process.ts';
 import { describeBreakers } from './breaker-contract.ts';
 import { describeStore } from './contract.ts';
 import { alertOf, noAlerts, now, transitionOf } from './records.ts';
@@ -99,7 +100,7 @@ test('a second process is told who holds the file, and a kill -9 sets it free at
   await store.close();
 });
 
-test.runIf(process.platform === 'linux')('a store that can not be opened to the end leaves no file open', async () => {
+test.runIf(hasProc)('a store that can not be opened to the end leaves no file open', async () => {
   const path = newFile();
   const opened = () =>
     readdirSync('/proc/self/fd')
@@ -115,7 +116,7 @@ test.runIf(process.platform === 'linux')('a store that can not be opened to the 
   expect([marked > 0, opened()]).toEqual([true, []]);
 });
 
-test.runIf(process.platform === 'linux')('a second process is refused although the lock was deleted', async () => {
+test.runIf(hasProc)('a second process is refused although the lock was deleted', async () => {
   const path = newFile();
   await using other = await otherProcess(path);
   // It stands still, so it can't take the lock again.

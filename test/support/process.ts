@@ -1,6 +1,6 @@
 // The command as a child process, as a user starts it: its output is kept, and it is always ended.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,8 @@ import { until } from './until.ts';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const node = process.execPath;
 export const bin = join(root, 'src/bin.js');
+/** Whether the system says what other processes have open: not on macOS, and not in every container. */
+export const hasProc = existsSync('/proc/self/fd');
 
 /** What a child process gets of our environment: where programs are, and where compiled sources are kept. */
 export function inherited(): Record<string, string> {
