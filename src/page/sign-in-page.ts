@@ -8,11 +8,10 @@ export interface SignInPageParts {
   readonly to: string;
   /** Why the last try failed; null: there was none. */
   readonly problem: string | null;
-  /** The words that start this program. */
-  readonly command: string;
 }
 
-export function signInPage({ to, problem, command }: SignInPageParts): Markup {
+/** Whoever has no token reads it: it names no path of this machine. */
+export function signInPage({ to, problem }: SignInPageParts): Markup {
   return layout({
     title: 'Sign in · Warmwarden',
     live: null,
@@ -26,6 +25,6 @@ ${problem === null ? '' : html`<p class="bad" role="alert" id="problem">${proble
 <input id="token" name="token" type="password" autocomplete="current-password" required maxlength="200" autofocus${problem === null ? '' : html` aria-describedby="problem"`}></p>
 <p><button class="primary" type="submit">Sign in</button></p>
 </form>
-<p class="muted">An administrator makes a token with <code>${command} token new NAME --role viewer</code>, or with <code>--role operator</code> for people who operate Warmwarden.</p></section>`,
+<p class="muted">An administrator makes a token with <code>warmwarden token new NAME --role viewer</code>, or with <code>--role operator</code> for people who operate Warmwarden.</p></section>`,
   });
 }

@@ -188,8 +188,8 @@ export class RecipeRunner implements RecipeService {
     const { definitions, broken } = await this.#parts.catalogue.recipes();
     const found = definitions.get(id);
     if (found) return found;
-    const hint =
-      broken.length > 0 ? [`Some files are not valid recipes: see \`${this.#parts.world.command} recipes list\`.`] : [];
+    // The holder of a key reads this: it has no paths of this machine.
+    const hint = broken.length > 0 ? ['Some files are not valid recipes: see `warmwarden recipes list`.'] : [];
     return refuse('unknown_recipe', `There is no recipe ${id}.`, ...hint);
   }
 
@@ -290,8 +290,10 @@ export class RecipeRunner implements RecipeService {
       const { run, definition, approved, stop } = active;
       await executeRun({ run, definition, approved, signal: stop.signal, onChange }, this.#parts);
     } catch (error) {
-      if (!(error instanceof NoRoomError)) this.#unrecorded(active, error);
-      const said = errorText(error);
+      const isFull = error instanceof NoRoomError;
+      if (!isFull) this.#unrecorded(active, error);
+      // What the store says names its path, and the holder of a key reads this.
+      const said = isFull ? errorText(error) : 'its rows could not be kept: the log of Warmwarden says why';
       if (!hasEnded(active.run))
         active.run = { ...active.run, status: 'failed', error: said, endedAt: world.clock.now() };
       await runs.write(active.run).catch(() => {});

@@ -123,17 +123,17 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
   database.function('account_facts', pure, () => accountFacts);
   database.function('domain_of', pure, (email) => domainOf(String(email)));
   database.function('day_rows', pure, (answer) =>
-    JSON.stringify(dailyRows(readStats(String(answer), {}).stats, facts.now)),
+    JSON.stringify(dailyRows(given('day_rows', answer, (text) => readStats(text, {})).stats, facts.now)),
   );
   database.function('explain_verdict', pure, (verdict) =>
-    verdict === null ? null : explainVerdict(verdictOf(verdict)),
+    verdict === null ? null : explainVerdict(verdictOf('explain_verdict', verdict)),
   );
   database.function('paused_text', pure, (claim, actions, changes) =>
     pausedText(
       {
-        claim: claim === null ? null : read<GuardMemory['claim']>(claim),
-        actions: read<readonly Action[]>(actions),
-        changes: read<readonly Change[]>(changes),
+        claim: claim === null ? null : read<GuardMemory['claim']>('paused_text', claim),
+        actions: read<readonly Action[]>('paused_text', actions),
+        changes: read<readonly Change[]>('paused_text', changes),
       },
       // As the other times of the views.
       'UTC',
@@ -144,10 +144,10 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
     const { usual, others } = facts.nearLimitPpm;
     const [verdict = null, memory = null, entry = null, detail = null] = known;
     const seen = {
-      verdict: verdict === null ? null : { at: facts.now, answer: verdictOf(verdict) },
-      memory: memory === null ? null : read<GuardMemory>(memory),
-      entry: { at: facts.now, answer: read<MailboxEntry>(entry) },
-      detail: detail === null ? null : { at: facts.now, answer: read<MailboxDetail>(detail) },
+      verdict: verdict === null ? null : { at: facts.now, answer: verdictOf('guard_state', verdict) },
+      memory: memory === null ? null : read<GuardMemory>('guard_state', memory),
+      entry: { at: facts.now, answer: read<MailboxEntry>('guard_state', entry) },
+      detail: detail === null ? null : { at: facts.now, answer: read<MailboxDetail>('guard_state', detail) },
       // When they were read, the views do not say.
       stats: null,
     };
@@ -164,10 +164,22 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
   });
 }
 
-function verdictOf(text: unknown): Verdict {
-  return storedVerdict(String(text), {});
+function verdictOf(name: string, argument: unknown): Verdict {
+  return given(name, argument, (text) => storedVerdict(text, {}));
 }
 
-function read<Value>(json: unknown): Value {
-  return JSON.parse(String(json));
+function read<Value>(name: string, argument: unknown): Value {
+  return given<Value>(name, argument, JSON.parse);
+}
+
+/** Reads an argument of the function `name`, which a SELECT may call by itself. Throws an Error that says what was given. */
+function given<Value>(name: string, argument: unknown, reading: (text: string) => Value): Value {
+  const text = String(argument);
+  try {
+    return reading(text);
+  } catch {
+    throw new Error(
+      `${name} takes what the views hand to it, but was given ${text.slice(0, 40)}. If a view did, a row of the store is damaged: \`warmwarden store check\` names it`,
+    );
+  }
 }

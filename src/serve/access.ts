@@ -151,7 +151,7 @@ async function unauthorized(c: Context, parts: AccessParts, wrongTokens: WrongTo
     const { pathname, search } = new URL(c.req.url);
     const to = c.req.method === 'GET' ? pathBehind(parts.pathPrefix, pathname) + search : '/';
     c.header('WWW-Authenticate', bearer);
-    return c.html(signInPage({ to, problem: null, command: parts.world.command }), 401);
+    return c.html(signInPage({ to, problem: null }), 401);
   }
   // A browser that is offered Basic asks for a password in a window of its own, over the page whose stream this is.
   const ways = c.req.path === '/events' ? [bearer] : ['Basic realm="Warmwarden", charset="UTF-8"', bearer];

@@ -25,7 +25,7 @@ export function addSignIn(app: Hono, parts: SignInParts): void {
     const query = readQuery(signInParameters, queryOf(c));
     if ('wrong' in query) return refuse(c, 'bad_request', query.wrong);
     if (auth() === 'none') return c.redirect('/', 303);
-    return c.html(signInPage({ to: pathOnly(query.read.to ?? '/'), problem: null, command: world.command }));
+    return c.html(signInPage({ to: pathOnly(query.read.to ?? '/'), problem: null }));
   });
   app.post('/sign-in', noQuery, async (c) => {
     const sent = await formOf(c, publicUrl);
@@ -50,8 +50,7 @@ async function signIn(c: Context, form: URLSearchParams, parts: SignInParts) {
   const presented = (form.get('token') ?? '').trim();
   const token = presented === '' ? null : createRecognize(known.tokens)(presented);
   const { address } = c.get('client');
-  const again = (problem: string, status: 401 | 403 | 429) =>
-    c.html(signInPage({ to, problem, command: world.command }), status);
+  const again = (problem: string, status: 401 | 403 | 429) => c.html(signInPage({ to, problem }), status);
   if (token === null) {
     const waitSeconds = await wrongTokens.slow(address);
     if (waitSeconds === null) return again('This token is wrong.', 401);

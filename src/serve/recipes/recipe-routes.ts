@@ -101,7 +101,7 @@ function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTok
       return refusal(
         c,
         'unauthorized',
-        `Unauthorized: send a key as Bearer. \`${world.command} token new NAME --recipe-key\` makes one.`,
+        'Unauthorized: send a key as Bearer. `warmwarden token new NAME --recipe-key` makes one.',
       );
     }
     c.set('caller', caller);

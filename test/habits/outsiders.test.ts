@@ -1,0 +1,51 @@
+// Somebody without a token, or with a recipe key alone, learns no path of the machine; and a function that is called by hand blames no row.
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { openSandbox } from '../../src/recipes/sandbox.ts';
+import { root, runDaemon, Workplace } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+const sha256 = (key: string) => createHash('sha256').update(key).digest('hex');
+
+it('answers to those outside name neither the program’s path nor the configuration’s', async () => {
+  using workplace = new Workplace();
+  mkdirSync(workplace.path('recipes'));
+  writeFileSync(workplace.path('recipes/broken.yaml'), 'id: [');
+  const config = workplace.configure({
+    accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:19', api_key: 'sk_live_any' }],
+    store: { url: 'sqlite:./data/warmwarden.db' },
+    server: { listen: '127.0.0.1:0', auth: { tokens: [{ name: 'ann', sha256: sha256('ww_ann'), role: 'viewer' }] } },
+    recipes: {
+      directory: './recipes',
+      api_keys: [{ name: 'crm', sha256: sha256('ww_crm'), plan: 'agency', role: 'viewer' }],
+    },
+  });
+  await using daemon = runDaemon(config);
+  const url = await until('it listens', () => /http:\/\/127\.0\.0\.1:\d{4,}/.exec(daemon.stdout + daemon.stderr)?.[0]);
+  const headers = { authorization: 'Bearer ww_crm' };
+  const answers = await Promise.all([
+    fetch(`${url}/v1/recipes/none/runs`, { method: 'POST', headers }),
+    fetch(`${url}/v1/recipes`, { headers }),
+    fetch(`${url}/v1/recipes`),
+    fetch(`${url}/`, { headers: { accept: 'text/html' } }),
+    fetch(`${url}/sign-in`),
+    fetch(`${url}/api/fleet`),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([404, 200, 401, 401, 200, 401]);
+  const said = await Promise.all(answers.map((answer) => answer.text()));
+  expect(said[0]).toContain('Some files are not valid recipes: see `warmwarden recipes list`.');
+  for (const text of said)
+    for (const path of [workplace.folder, root, process.execPath]) expect(text).not.toContain(path);
+});
+
+it.each([
+  ["explain_verdict('{')", 'explain_verdict takes what the views hand to it, but was given {.'],
+  ["guard_state('acme', 'm1', 'x')", 'guard_state takes what the views hand to it, but was given x.'],
+  ["paused_text('[', '[]', '[]')", 'paused_text takes what the views hand to it, but was given [.'],
+  ["day_rows('{}')", 'day_rows takes what the views hand to it, but was given {}.'],
+])('%s says what the function takes', (call, message) => {
+  const facts = { now: 0, accounts: [], nearLimitPpm: { usual: 0, others: {} } };
+  using sandbox = openSandbox(null, facts as unknown as Parameters<typeof openSandbox>[1]);
+  expect(() => sandbox.prepare(`SELECT ${call}`).all()).toThrow(message);
+});
