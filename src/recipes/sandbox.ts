@@ -179,7 +179,7 @@ function given<Value>(name: string, argument: unknown, reading: (text: string) =
     return reading(text);
   } catch {
     throw new Error(
-      `${name} takes what the views hand to it, but was given ${text.slice(0, 40)}. If a view did, a row of the store is damaged: \`warmwarden store check\` names it`,
+      `${name} takes the values of the views, but was given ${text.slice(0, 40)}. If a view did, a row of the store is damaged: \`warmwarden store check\` names it`,
     );
   }
 }

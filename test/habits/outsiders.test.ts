@@ -40,10 +40,10 @@ it('answers to those outside name neither the program’s path nor the configura
 });
 
 it.each([
-  ["explain_verdict('{')", 'explain_verdict takes what the views hand to it, but was given {.'],
-  ["guard_state('acme', 'm1', 'x')", 'guard_state takes what the views hand to it, but was given x.'],
-  ["paused_text('[', '[]', '[]')", 'paused_text takes what the views hand to it, but was given [.'],
-  ["day_rows('{}')", 'day_rows takes what the views hand to it, but was given {}.'],
+  ["explain_verdict('{')", 'explain_verdict takes the values of the views, but was given {.'],
+  ["guard_state('acme', 'm1', 'x')", 'guard_state takes the values of the views, but was given x.'],
+  ["paused_text('[', '[]', '[]')", 'paused_text takes the values of the views, but was given [.'],
+  ["day_rows('{}')", 'day_rows takes the values of the views, but was given {}.'],
 ])('%s says what the function takes', (call, message) => {
   const facts = { now: 0, accounts: [], nearLimitPpm: { usual: 0, others: {} } };
   using sandbox = openSandbox(null, facts as unknown as Parameters<typeof openSandbox>[1]);
