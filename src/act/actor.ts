@@ -86,7 +86,7 @@ export class Actor {
     return over();
   }
 
-  /** A person may have given the key its permission: what was refused for want of it is not waited with any longer. */
+  /** Makes actions due that the API refused with 403: a person may have given the key its permission since. */
   tryForbiddenAgain(): void {
     this.#permittedFrom = this.#rooms.world.clock.now();
   }

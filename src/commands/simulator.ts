@@ -83,7 +83,7 @@ export function simulatorCommand(): Command {
     .addOption(new Option('--plan <plan>', 'the plan of the keys').choices(plans).default('pro'))
     .option(
       '--habits',
-      'do what real services do beside the document: a pause at night, a shared mailbox, two keys, odd limits',
+      'behave as real services do where the document is silent: a pause at night, a shared mailbox, two keys, odd limits',
       false,
     )
     .option('--read-only', 'the keys may only read: every change is refused with 403', false)

@@ -3,7 +3,7 @@ import type { Result } from '../http/failure.ts';
 import { dayMs } from '../model/time.ts';
 import type { Clock } from '../world.ts';
 
-/** How many days are asked for where the API refuses more; the last one is what the document says is usual. */
+/** Numbers of days that are asked for, one after the other, where the API refuses more. The last one is the document's usual number. */
 const fewerDays: readonly number[] = [14, 7];
 /** All days are asked for again after this. */
 const fewerForMs = dayMs;

@@ -26,7 +26,7 @@ export interface Unsuccessful {
    */
   readonly kind: 'refused' | 'unconfirmed' | 'unseen' | 'throttled' | 'not_sent';
   readonly detail: string;
-  /** refused: because the key may not write. */
+  /** refused: with 403. */
   readonly forbidden?: boolean;
   /** unseen: another process was to send it, which may only be frozen, and send it still. */
   readonly mayComeLate?: boolean;

@@ -54,7 +54,7 @@ interface Change {
   readonly plannedAt: EpochMs;
   /** What came back, in a sentence. */
   readonly detail: string | null;
-  /** The key may not write, said the answer to the last try. Absent: it was not tried, or that was no answer. */
+  /** Whether the API answered the last try with 403, which may be about the key or about this mailbox. Absent: it did not. */
   readonly forbidden?: boolean;
   /** What may explain the bounces that it is about, in sentences. */
   readonly causes: readonly string[];

@@ -96,14 +96,14 @@ export interface Alert extends Subject {
   /** Consecutive observations that speak for the next status (for it while pending, against it while firing). */
   readonly seen: number;
   readonly facts: AlertFacts;
-  /** It comes and goes, and fires until it has been calm for a while. Absent: it does not. */
+  /** The condition comes and goes: the alert fires until it has been calm for 30 minutes. Absent: the alert is stable. */
   readonly unstable?: Unstable;
 }
 
 export interface Unstable {
-  /** How often it has come since it was calm last. */
+  /** How often the condition began since it was calm last. */
   readonly times: number;
-  /** The facts since it is gone, and since when that is; null while it is there. */
+  /** When the condition ended, with the facts since then; null while it holds. */
   readonly calm: { readonly since: EpochMs; readonly facts: AlertFacts } | null;
 }
 
@@ -128,7 +128,7 @@ export interface Transition {
   readonly brief?: boolean;
   /** The end of what was announced to end without a message: only for receivers that keep it open. */
   readonly foretold?: true;
-  /** It fired before, under this fingerprint, until its mailbox or account got another name: who knows of that is not notified. */
+  /** The fingerprint under which it fired before its mailbox or account moved: channels that were notified of that are not notified again. */
   readonly movedFrom?: string;
   /** The end of what was also announced outside of an incident: a receiver may keep it open under its own name. */
   readonly alone?: true;
@@ -168,7 +168,7 @@ export interface Announcement {
   readonly quietEnd?: 'too_few' | 'in_incident';
   /** All that was announced of it so far was in messages about an incident. */
   readonly onlyInIncident?: true;
-  /** Of its channels, those that were told of its end before the others. */
+  /** Those of its channels that were notified of its end before the others. */
   readonly closed?: readonly string[];
 }
 

@@ -99,7 +99,7 @@ export function inboxRatio(rows: readonly DailyRow[]): number | null {
   return delivered === null || delivered === 0 || inbox === null ? null : inbox / delivered;
 }
 
-/** A weekday is known by so many weeks before. */
+/** Number of earlier weeks that show whether a weekday is quiet. */
 const patternWeeks = 4;
 
 /**

@@ -157,7 +157,7 @@ export function aheadMs(account: Pick<AccountState, 'apiHealth'> | undefined): n
   return typeof ahead === 'number' ? Math.max(0, -ahead) : 0;
 }
 
-/** That no mailbox list could be read, or that what mailboxes are judged by could be read of none, whatever else the API answers. */
+/** A failure to read the mailbox list, or the statistics or the warm-up of every mailbox, while other requests may succeed. */
 export interface ReadFailure {
   readonly since: EpochMs;
   /** The newest failure, in a sentence. */

@@ -99,6 +99,6 @@ export function leftChangedText(dropped: readonly MailboxState[]): readonly stri
   if (changed.length === 0) return [];
   const names = changed.map(({ account, email }) => `${account}/${email}`);
   return [
-    `Warmwarden will not restore or resume ${counted(changed.length, 'mailbox', 'mailboxes')} that it changed: ${firstText(names, named)}`,
+    `Warmwarden leaves as they are, in recovery mode or paused, ${counted(changed.length, 'mailbox', 'mailboxes')} that it changed: ${firstText(names, named)}`,
   ];
 }

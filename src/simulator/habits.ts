@@ -1,4 +1,4 @@
-// Habits of real services that the API's document does not have, for whoever wants to see what Warmwarden makes of them.
+// Habits of real services that the API's document does not describe: the simulator shows what Warmwarden does about them.
 import type { Clock } from '../world.ts';
 import { dayMs } from './day-row.ts';
 import type { Fleet } from './fleet.ts';

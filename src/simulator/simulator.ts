@@ -19,7 +19,7 @@ export interface SimulatorOptions {
   /** Measures the rate limit's minute; the fleet's clock when absent. A fast fleet is polled in real time. */
   readonly limiterClock?: Clock;
   readonly scenario: Scenario | ScenarioName;
-  /** What ordinary services do beside the document. Default: nothing of it. */
+  /** Habits of real services that the document does not describe. Default: none. */
   readonly habits?: Habits;
   /** Default 1. */
   readonly seed?: number;

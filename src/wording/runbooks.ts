@@ -30,7 +30,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   key_read_only: {
     means:
-      'The API answered 403 to changes of two mailboxes and has accepted none since, or to a change of a mailbox of which it accepted one before. Reading works. One refused mailbox alone is `guard_action_failed`, and no word about the key.',
+      'The API answered 403 to changes of two mailboxes and has accepted none since, or to a change of a mailbox of which it accepted one before. Reading works. If it refused one mailbox only, `guard_action_failed` fires instead.',
     done: 'Warmwarden does NOT ACT on the mailboxes that were refused. It tries each mailbox that breaches its limit once, and again every hour and after a `reload`.',
     todo: 'Give the key write permission, or configure another key. Then run `warmwarden reload`. Until then, pause or switch breaching mailboxes in the mailbox app.',
   },
@@ -87,8 +87,8 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   guard_blind: {
     means:
-      'The guard cannot judge a mailbox. For an hour, its mode or status has been unknown, its counts have made no sense, its status has said that it does not run although its emails bounce, or it has sent and none of its emails count. Or two answers in a row had no emails where it expects some, far fewer than earlier answers had, or counts that another field of the answer contradicts. When this is so for half of the mailboxes of an account, one alert for the account replaces the messages about each. For a whole account, the alert is critical when the API answers, but gives the statistics or the warm-up of no mailbox: after three minutes if it refuses them from the start, after half an hour otherwise.',
-    done: 'Nothing: the mailbox is not guarded in the meantime. Warmwarden still acts on an emergency if it can read the counts, unless the status says that the warm-up is paused.',
+      'The guard cannot judge a mailbox. For an hour, its mode or status has been unknown, its counts have made no sense, its status has said that it does not run although its emails bounce, or it has sent and none of its emails count. Or two answers in a row had no emails where it expects some, far fewer than earlier answers had, or counts that another field of the answer contradicts. When counts are missing or contradicted for half of the running mailboxes of an account, one alert for the account replaces the messages about each. For a whole account, the alert is critical when the API answers, but gives the statistics or the warm-up of no mailbox: after three minutes if it refuses them from the start, after half an hour otherwise.',
+    done: 'Nothing: the mailbox is not guarded in the meantime. Warmwarden still acts on an emergency if it can read the counts and nothing contradicts them, unless the status is unknown or says that the warm-up is paused.',
     todo: 'The message says what is wrong, in the words of the API where it refuses. Set a known mode, or add the status word to api.status_words, or pause the warm-up, or compare the statistics in the mailbox app with the message and ask the provider about them.',
   },
   bounce_over_limit: {
@@ -155,7 +155,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     means:
       'SPF, DKIM or DMARC of a sending domain failed in two checks. Inconclusive checks do not count. It is a warning if the API uses only words that are in no list of api.dns_words.',
     done: endsByItself('when the record passes for every mailbox of the domain for which it failed'),
-    todo: "Compare the domain's DNS records with what the mail provider asks for. Consider pausing the domain's mailboxes until the records are repaired. Put an unknown word into one of the lists of api.dns_words.",
+    todo: "Compare the domain's DNS records with what the mail provider asks for. Consider pausing the domain's mailboxes until the records are repaired. If the message says that a word is unknown, put it into one of the lists of api.dns_words.",
   },
   blacklisted: {
     means:
@@ -165,7 +165,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   stale_data: {
     means:
-      'The statistics of a mailbox are older than three poll intervals, end too many days ago (guard.stale_after_days), or have counted no email through two whole days on which it sends: it ends with the next email, or when the warm-up no longer runs. A day of the week without emails in the last four weeks is not such a day. The alert also fires when Warmwarden has not judged the mailbox for three poll intervals because it could not read the warm-up.',
+      'The statistics of a mailbox are older than three poll intervals, end too many days ago (guard.stale_after_days), or have counted no email through two whole days on which it sends; then the alert ends with the next email, or when the warm-up no longer runs. A day of the week without emails in the last four weeks is not such a day. The alert also fires when Warmwarden has not judged the mailbox for three poll intervals because it could not read the warm-up.',
     done: 'Warmwarden decides nothing on old data: the mailbox is not guarded until Warmwarden has read fresh statistics and the warm-up.',
     todo: 'Check whether the API is up, whether the mailbox still sends, and whether the request budget is large enough: `warmwarden check --online`. If the warm-up cannot be read, the log has the last failure.',
   },
@@ -200,7 +200,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   changed_by_others: {
     means:
       'Between two polls, somebody or something other than Warmwarden paused the warm-up of a mailbox, raised its mode or raised its target daily limit. The alert is a warning if the mode of a mailbox near its limit was raised. One warning says that a fifth of the running warm-ups of an account, and at least 5, stopped within an hour; those that also stopped in the 8 days before do not count.',
-    done: 'Warmwarden leaves the change as it is, and judges the mailbox by the new mode. Once in 7 days such a change starts the evidence over, unless it is a breach.',
+    done: 'Warmwarden leaves the change as it is, and judges the mailbox by the new mode. Another mode starts the evidence over, but only once in 7 days, and not while the bounces are a breach.',
     todo: 'Nothing, if you expected it. Otherwise find the person or the tool: `warmwarden explain MAILBOX` has the changes with their times. Without a route, alerts of severity info go to no channel.',
   },
   api_unwell: {

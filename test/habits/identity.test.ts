@@ -322,7 +322,7 @@ describe('base_urls that two accounts swap', () => {
     swap(stage.written());
     const removed = await stage.reload((config) => void config.accounts.shift(), { force: true, dryRun: true });
     expect(removed.messages).toContain(
-      'Warmwarden will not restore or resume 1 mailbox that it changed: first/burning@acme.example',
+      'Warmwarden leaves as they are, in recovery mode or paused, 1 mailbox that it changed: first/burning@acme.example',
     );
   });
 });

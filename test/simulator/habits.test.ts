@@ -1,4 +1,4 @@
-// `simulator --habits`: what real services do beside the document.
+// `simulator --habits`: habits of real services that the document does not describe.
 import { expect, test } from 'vitest';
 import { banner } from '../../src/commands/simulator/banner.ts';
 import { simulatedKeys } from '../../src/commands/simulator/keys.ts';

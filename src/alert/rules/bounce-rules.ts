@@ -103,7 +103,7 @@ function blindSentences(verdict: Verdict, { warmup }: MailboxState): readonly st
     return [
       `The status says ${warmup?.answer.status}, but it sends and bounces.`,
       rateText(verdict),
-      'Warmwarden does not act on a warm-up that is said not to run.',
+      'Warmwarden does not act on these bounces.',
       'If the warm-up runs, pause it in the mailbox app, or correct api.status_words.',
     ];
   return [
