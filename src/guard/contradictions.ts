@@ -1,6 +1,6 @@
 // Counts against the other things that the same rows say: another row of the day, the rate, the delivered emails. Pure.
 
-import type { IsoDate } from '../model/time.ts';
+import { addDays, type IsoDate } from '../model/time.ts';
 import type { Doubt } from '../model/verdict.ts';
 import { type Counts, type Day, type Days, isCounted } from './rows.ts';
 
@@ -78,8 +78,8 @@ function differsFromDelivered({ sent, bounced, delivered }: Day): boolean {
   return sent !== null && bounced !== null && typeof delivered === 'number' && delivered !== sent - bounced;
 }
 
-/** The emails of a day that did not arrive. Until a day is over some are on their way. */
+/** Emails of a day that did not arrive. Those of today and yesterday may still be on their way: such a day counts its bounces. */
 function undelivered({ date, sent, bounced, delivered = null }: Day & Counts, today: IsoDate): number | null {
   if (delivered === null || !(delivered >= 0 && delivered <= sent)) return null;
-  return date < today ? sent - delivered : Math.min(bounced, sent - delivered);
+  return date < addDays(today, -1) ? sent - delivered : Math.min(bounced, sent - delivered);
 }

@@ -116,7 +116,7 @@ function otherReadings(rows: readonly StatsRow[], newest: number, todayNumber: n
   const byDelivery = ({ sent, bounced, delivered }: StatsRow, age: number): number | null => {
     const missed = (sent ?? 0) - (delivered ?? 0);
     if (!isDeliveryCounted || delivered === null || missed < 0 || delivered < 0) return null;
-    return newest - age < todayNumber ? missed : Math.min(missed, bounced ?? 0);
+    return newest - age < todayNumber - 1 ? missed : Math.min(missed, bounced ?? 0);
   };
   const second: OtherReading = {
     denies: false,

@@ -11,6 +11,7 @@ import type { CommandOutcome } from '../../src/model/operator-command.ts';
 import { pathOf } from '../../src/model/store-place.ts';
 import { secondMs } from '../../src/model/time.ts';
 import type { OperationBody, OperationName } from '../../src/operator/command-requests.ts';
+import type { Habits } from '../../src/simulator/habits.ts';
 import type { LoggedRequest } from '../../src/simulator/http.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import type { Scenario } from '../../src/simulator/scenario.ts';
@@ -30,6 +31,8 @@ export interface MovedOptions {
   readonly other?: OtherApi;
   /** The `poll` section. */
   readonly poll: Readonly<Record<string, string>>;
+  /** Habits of the simulator: with them, a second account sees the same mailboxes through another key. */
+  readonly habits?: Habits;
   /** The mailboxes of a second account under the same API; all others are the first one's. */
   readonly second?: readonly string[];
   /** Keys of the file that differ. */
@@ -89,18 +92,19 @@ export async function startMovedDaemon(options: MovedOptions) {
   // Durability has tests of its own; in memory the many commits cost no fsync.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-moved-'));
   const rights = { permissions: ['read', 'write'], plan: 'enterprise' } as const;
+  const habits = options.habits && { habits: options.habits };
   const first = scenario.fleet.map(({ email }) => email).filter((email) => !second.includes(email));
   const keys = [
-    { key: demoKey, mailboxes: first, ...rights },
-    { key: secondKey, mailboxes: second, ...rights },
+    { key: demoKey, mailboxes: habits ? ['*'] : first, ...rights },
+    { key: secondKey, mailboxes: habits ? ['*'] : second, ...rights },
   ];
-  const simulator = await startSimulator({ world, scenario, keys });
+  const simulator = await startSimulator({ world, scenario, keys, ...habits });
   const receiver = await Receiver.start();
   const file = join(folder, 'config.yaml');
   const hook = { name: 'hook', type: 'webhook', url: receiver.hookUrl, secret: receiver.secret };
   const account = { base_url: other?.url ?? simulator.url, plan: 'enterprise', ...options.account };
   const accounts = [{ name: 'agency', api_key: other?.addKey() ?? demoKey, ...account }];
-  if (second.length > 0) accounts.push({ name: 'second', api_key: secondKey, ...account });
+  if (second.length > 0 || habits) accounts.push({ name: 'second', api_key: secondKey, ...account });
   const written: WrittenConfig = {
     accounts,
     // Every request is real work for the moved clock: spare ones are not spent here.
