@@ -245,7 +245,7 @@ describe('counts that vanish', () => {
       await readAgain(at, at.boxes[0], 4);
       expect(at.boxes.map(at.state)).toEqual(Array(4).fill('not_judged'));
       expect(at.firing('guard_blind', null)?.facts.title).toBe(
-        'agency: the API shows no counts to judge 4 running mailboxes by',
+        'agency: the counts of 4 running mailboxes cannot be judged',
       );
       at.tellAll(() => usual);
       await readAgain(at, at.boxes[0], 4);

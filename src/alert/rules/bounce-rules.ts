@@ -54,9 +54,7 @@ export function countsMissing(account: string, mailboxes: Iterable<MailboxState>
     active,
     ...atOnce,
     facts: {
-      title: active
-        ? `${account}: the API shows no counts to judge ${shown} by`
-        : `${account}: bounces can be judged again`,
+      title: active ? `${account}: the counts of ${shown} cannot be judged` : `${account}: bounces can be judged again`,
       sentences: active
         ? [
             `The counts of ${shown} are missing, or contradict themselves or what the API showed before.`,
@@ -108,7 +106,7 @@ function blindSentences(verdict: Verdict, { warmup }: MailboxState): readonly st
     ];
   return [
     explainVerdict(verdict),
-    'Until then, the mailbox is not guarded: Warmwarden does not act on its bounces.',
+    'Until its bounces can be judged, the mailbox is not guarded: Warmwarden does not act on them.',
     blindAdvice(verdict),
   ];
 }

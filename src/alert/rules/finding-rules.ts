@@ -87,7 +87,7 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
               ...failing.map((name) => recordText(name, dns)),
               `This affects ${mailboxesText([mailbox, ...others])}. Emails from this domain may land in spam until its DNS is repaired.`,
               `Compare the DNS records of ${domain} with what the mail provider asks for.`,
-              ...(known.length < failing.length ? [unlistedWord] : []),
+              ...unlistedText(failing, dns),
             ]
           : [`All three records of ${domain} pass.`],
       numbers: {
@@ -100,7 +100,12 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
   };
 }
 
-const unlistedWord = 'Warmwarden does not know this word: put it into one of the lists of api.dns_words.';
+function unlistedText(names: readonly DnsRecordName[], { records }: DnsAnswer): readonly string[] {
+  const words = new Set(names.flatMap((name) => (records[name].isUnlisted ? [`"${records[name].status}"`] : [])));
+  if (words.size === 0) return [];
+  const them = words.size === 1 ? 'it' : 'each';
+  return [`Warmwarden does not know ${listText([...words])}: put ${them} into one of the lists of api.dns_words.`];
+}
 
 function notPassingText(names: readonly DnsRecordName[]): string {
   return `${listText(names.map(nameOf))} ${names.length === 1 ? 'does' : 'do'} not pass`;
