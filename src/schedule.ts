@@ -19,7 +19,7 @@ export interface ScheduleGaps {
   readonly longestMs: number;
 }
 
-/** Number of runs whose distances are compared, and the time within which they are looked for. */
+/** Number of runs whose distances are compared, and how far back they are looked for. */
 const runsCompared = 200;
 const comparedMs = 400 * 86_400_000;
 

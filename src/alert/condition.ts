@@ -127,7 +127,7 @@ export function accountSubject(rule: AlertRule, account: string): Subject {
   return { rule, account, mailboxId: null, email: null, object: null };
 }
 
-/** guard_blind of an account whose counts cannot be believed: it stands for the alerts of its mailboxes. */
+/** Identity of guard_blind for an account whose counts are missing or contradicted. It replaces the alerts of its mailboxes. */
 export function missingCountsSubject(account: string): Subject {
   return { ...accountSubject('guard_blind', account), object: 'counts' };
 }

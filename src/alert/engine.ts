@@ -201,7 +201,7 @@ function speaksAgainst(out: Collected, condition: Condition, alert: Alert, now: 
   else resolve(out, { ...alert, facts: condition.facts }, now);
 }
 
-/** An unstable alert is shown with what is so now. It ends when that lasts. */
+/** Shows an unstable alert with its present facts while its condition is over, and ends it when that has lasted for 30 minutes. */
 function calms(out: Collected, { facts }: Condition, alert: Alert, now: EpochMs): void {
   const { times, calm } = alert.unstable ?? { times: 1, calm: null };
   if (!calm) {

@@ -122,7 +122,7 @@ function newsOfOne(steps: readonly Transition[], { announced, muted }: Notificat
   if (latest.kind !== 'firing' && latest.kind !== 'worsened') return latest;
   const worsened = steps.some(({ kind }) => kind === 'worsened');
   if (known && worsened) return { ...latest, kind: 'worsened' };
-  // It fires again before its end was announced to all: that it is unstable is news, and that it fires is news to whom it was announced.
+  // It fires again before every channel got its end: people are notified if it is unstable now, and channels that got the end are notified that it fires.
   if (known && !latest.alert.unstable && !known.closed) return null;
   const moved = steps.some(({ movedFrom }) => movedFrom !== undefined && announced.has(movedFrom));
   return { ...latest, kind: 'firing', ...(moved && !worsened && { foretold: true }) };

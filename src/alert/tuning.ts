@@ -10,7 +10,7 @@ export function tune(conditions: readonly Condition[], settings: RuleSettings): 
     if (!enabled) return switchedOff(condition);
     // A condition that is severer than its rule (a major blacklist) stays so.
     const usual = condition.severity === defaultRuleSettings.of[rule].severity;
-    // So does one that waits less: what was seen twice (guard_blind).
+    // A condition that waits less than its rule keeps its shorter wait (guard_blind after a second observation).
     const byDefault = defaultRuleSettings.of[rule].forMs;
     const waits = forMs === byDefault ? Math.min(condition.forMs, forMs) : forMs;
     const tuned = { severity: usual ? severity : condition.severity, forMs: waits };

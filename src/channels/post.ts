@@ -186,7 +186,7 @@ export function hookResultOf(answer: Answer, { who, said, remedy, blamesSetup = 
   return { ...failureOf(answer, detail), answer };
 }
 
-/** Nobody knows whether a message arrived that left whole. `detail` says that no answer came. */
+/** Outcome of a message that was sent whole and got no answer: it may have arrived. */
 export function unanswered(detail: string): SendOutcome {
   return { kind: 'unanswered', detail: `${detail}: the message may have arrived, so it counts as sent` };
 }

@@ -33,7 +33,7 @@ export class SmtpSteps {
   readonly #patience: SmtpPatience;
   readonly #late = new AbortController();
   #step = 0;
-  /** The text left whole, with the dot at its end. */
+  /** Whether the whole text was sent, with the dot at its end. */
   isWhole = false;
 
   constructor(patience: SmtpPatience) {

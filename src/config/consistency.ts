@@ -68,7 +68,7 @@ function doubtsOfSchedules({ poll, alerts }: Mapping): Finding[] {
   });
 }
 
-/** Whoever has a token is answered under whatever name. */
+/** Requests with a token are answered under any host name. */
 function doubtsOfHosts(server: Mapping): Finding[] {
   const hosts = strings(server['allowed_hosts']);
   if (hosts.length === 0 || mappings(mapping(server['auth'])['tokens']).length === 0) return [];

@@ -1,4 +1,4 @@
-// The alerts that the routes lead to nobody: by severity, with their rules. Pure.
+// Finds alerts that no route takes to a channel for people, by severity and rule. Pure.
 import { type AlertRule, alertRules, type Severity, severities } from '../model/alert.ts';
 import { fitsGlob } from '../model/glob.ts';
 import type { Config, RouteConfig } from './config.ts';

@@ -4,7 +4,7 @@ import type { LostCounts } from '../model/guard-memory.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { addDays, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 
-/** Days that every answer has, whatever number of days is asked for: today and those before it. */
+/** Number of days, up to today, that every answer has, however few days were asked for. */
 const daysCompared = 6;
 
 /** A mailbox, as far as its emails of the last days are counted. */

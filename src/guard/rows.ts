@@ -21,7 +21,7 @@ export interface Day {
 export interface Days {
   /** Each date once, the oldest first. */
   readonly days: readonly Day[];
-  /** Where two rows of a date differ: the one with the most bounces of those that do not count. */
+  /** By date with several rows: of the rows that do not count, the one with the most bounces. */
   readonly others: ReadonlyMap<IsoDate, Day>;
   /** The counts of each day could be read. */
   readonly areReadable: boolean;

@@ -1,4 +1,4 @@
-// Why no connection came about, or no answer: codes of Node.js and undici in words, and what a proxy said.
+// Causes of a failed connection or request in words: codes of Node.js and undici, and answers of a proxy.
 
 export const connectDeadlineMs = 5_000;
 

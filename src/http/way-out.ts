@@ -11,7 +11,7 @@ export interface WayOut {
   readonly connect: buildConnector.connector;
   /** `proxy.example:3128`; null: none is in between. */
   readonly proxy: string | null;
-  /** Where plain http goes instead of to its own origin, and what the proxy is told with it; null: to its own. */
+  /** Proxy that forwards plain http, and the headers for it; null if requests go to their own origin. */
   readonly forward: { readonly origin: string; readonly headers: Readonly<Record<string, string>> } | null;
 }
 

@@ -34,7 +34,7 @@ export interface LimitHeaders {
   readonly remaining: number | null;
   /** When the request was sent. */
   readonly startedAt: number;
-  /** A success without a limit says that none is told there; a failure may come from something in between. */
+  /** Whether the request succeeded. A success without a limit means that the route has none; a failure may come from a gateway. */
   readonly succeeded: boolean;
 }
 

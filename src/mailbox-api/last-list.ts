@@ -6,7 +6,7 @@ import { minuteMs } from '../model/time.ts';
 import { inTurns } from '../world.ts';
 import type { Known } from './known-bodies.ts';
 
-/** The whole list is asked for after so long, whatever its ETag. */
+/** Time after which the whole list is asked for, whatever its ETag. */
 const wholeAfterMs = 10 * minuteMs;
 
 /** Finds the entry of a mailbox in the list that is believed. */
@@ -30,7 +30,7 @@ export class LastList {
     this.#readAt = now;
   }
 
-  /** Another answer shows that it may be another one: it lacks a mailbox that is listed, or is about one that was not asked for. */
+  /** Makes the next request ask for the whole list: an answer about a mailbox contradicted it. */
   doubted(): void {
     this.#etag = null;
   }

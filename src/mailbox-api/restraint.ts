@@ -8,7 +8,7 @@ const leastShare = 0.25;
 const shrunkForMs = 15 * 60_000;
 /** So many answers in a row that never came, or were a 5xx, are no longer one mailbox's bad luck. */
 const failuresUntilPause = 5;
-/** Where they say for how long, so many are about more than one route. */
+/** Number of failures in a row after which a `Retry-After` stops the whole account. */
 const failuresUntilObeyed = 2;
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;

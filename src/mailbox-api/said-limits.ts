@@ -35,12 +35,12 @@ export class SaidLimits {
     this.#ofKey = planLimit;
   }
 
-  /** An earlier process believed in this limit: it counts until two kinds of requests agree on another. */
+  /** Takes over the key's limit of an earlier process. It counts until two kinds of requests agree on another. */
   inherit(limit: number): void {
     this.#ofKey = Math.min(this.#planLimit, limit);
   }
 
-  /** A kind that was said to have a limit keeps it until another is said: not every answer carries the header. */
+  /** Notes the limit in an answer. A kind keeps its last limit, because not every answer carries the header. */
   note(kind: RequestKind, limit: number | null, now: number): void {
     const before = this.#said.get(kind);
     const saying = { limit: limit ?? before?.limit ?? null, at: now };

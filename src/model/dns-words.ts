@@ -14,7 +14,7 @@ export const usualDnsWords: DnsWords = {
   unclear: ['temperror', 'unknown', 'pending', 'checking', 'not_checked', 'error', 'timeout', 'neutral'],
 };
 
-/** true: it passes. A word that nobody listed does not pass. null: unclear. */
+/** Meaning of a status word: whether the record passes, `unlisted` for a word in none of the lists, or null if it is unclear. */
 export function dnsWordState(status: string | null, words: DnsWords): boolean | 'unlisted' | null {
   const word = status?.trim().toLowerCase() ?? '';
   if (word === '' || words.unclear.includes(word)) return null;

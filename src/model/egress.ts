@@ -1,4 +1,4 @@
-// How requests leave this machine: directly or through a proxy, and whose certificates are believed.
+// How requests leave this machine: directly or through a proxy, and which authorities are trusted.
 
 /** Addresses of proxies, which may hold a password; null: none. */
 export interface Proxies {
@@ -11,7 +11,7 @@ export interface Proxies {
 
 export interface Egress {
   readonly proxies: Proxies;
-  /** Certificates (PEM) of the authority that is believed instead of those that the system knows; null: those. */
+  /** Certificates (PEM) of the authority that is trusted instead of the system's; null: the system's are trusted. */
   readonly ca: string | null;
 }
 

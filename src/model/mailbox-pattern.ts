@@ -1,4 +1,4 @@
-// Globs and ids by which the configuration means mailboxes, and those of them that mean none.
+// Globs and ids by which the configuration selects mailboxes, and those of them that match none.
 import { fitsGlob, namesMailbox } from './glob.ts';
 import { didYouMean, mostMistyped } from './nearest.ts';
 
@@ -20,7 +20,7 @@ interface Named {
   readonly email: string;
 }
 
-/** A suggestion is looked for among so many names: of a large fleet, not all. */
+/** Most names that a suggestion is looked for among. */
 const mostCompared = 2_000;
 
 /** The patterns that match none of the mailboxes. */

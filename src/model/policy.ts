@@ -63,9 +63,9 @@ export const defaultPolicy: Policy = {
 /** What the `literal` profile changes: the bare reading of the limit, on seven days. */
 export const literalProfile = { minBounces: 1, windowMaxDays: 7 } as const;
 
-/** In recovery mode the clean emails that a restore needs take up to so many days. */
+/** Most days of clean emails that a restore from recovery mode looks at. */
 const restoreSpanDays = 30;
-/** More the API does not give. */
+/** Most days that the API gives. */
 const mostDays = 90;
 
 /** How many days of statistics a mailbox is judged by. `mayRestore`: a switch to recovery of ours still stands. */

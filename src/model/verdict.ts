@@ -114,7 +114,7 @@ export interface Verdict {
    * until this moment one more bounce is a breach. Absent, or null, everywhere else.
    */
   readonly foundUntil?: EpochMs | null;
-  /** Why the counts are not believed: another reading of them. Absent, or null: they are. */
+  /** Counts of another source that contradict the verdict's. Absent, or null: nothing contradicts them. */
   readonly doubt?: Doubt | null;
   /** In a recovery of ours: how far the way back is. null otherwise. */
   readonly restore: RestoreProgress | null;

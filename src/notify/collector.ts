@@ -334,7 +334,7 @@ export class Collector {
     return deliveries;
   }
 
-  /** An end is announced to those who were notified of the beginning, and not of the end, whatever the routes say today. */
+  /** Channels for a transition. The end of an alert goes to the channels that got its beginning and not yet its end, whatever the routes are now. */
   #route(transition: Transition, announced: ReadonlyMap<string, Announcement>): Routed {
     const { channels: known, closed = [] } = announced.get(transition.alert.fingerprint) ?? {};
     const isEnd = transition.kind === 'resolved' && known;

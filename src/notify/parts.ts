@@ -15,6 +15,6 @@ export interface NotifyParts {
 export interface RecordingParts extends NotifyParts {
   /** Configured at that moment. */
   readonly channels: () => readonly Channel[];
-  /** Called after something was recorded; `critical`: names of channels that are told of critical alerts by it. */
+  /** Called after something was recorded; `critical`: names of the channels that get a critical alert by it. */
   readonly recorded: (critical?: ReadonlySet<string>) => void;
 }

@@ -59,9 +59,9 @@ export class Sender {
   readonly #refusals = new Map<string, number>();
   /** After an outage: what was tried since it ended. null: there was none. */
   #triedSinceOutage: Set<string> | null = null;
-  /** The receiver said last that it wants nothing any more. */
+  /** Whether the receiver's last answer was 410. */
   #isGone = false;
-  /** Messages in a row that were sent whole without an answer. */
+  /** Number of messages in a row that were sent whole and got no answer. */
   #unanswered = 0;
   /** The process ends, or the channel goes. */
   #isEnding = false;
@@ -75,7 +75,7 @@ export class Sender {
     this.#outbox = new ChannelOutbox(channel.name, parts.store.outbox, parts.world.clock);
   }
 
-  /** Others wrote into the outbox. A receiver that wants nothing any more is asked again for what is critical. */
+  /** Notes that the outbox has new messages. For a critical one, a receiver that answered 410 is asked again at once. */
   noticed(isCritical = false): void {
     this.#outbox.changed();
     if (isCritical && this.#isGone) this.#askedUntil = Number.NEGATIVE_INFINITY;

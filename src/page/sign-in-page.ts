@@ -10,7 +10,7 @@ export interface SignInPageParts {
   readonly problem: string | null;
 }
 
-/** Whoever has no token reads it: it names no path of this machine. */
+/** The sign-in page. It names no path of this machine, because its readers have no token. */
 export function signInPage({ to, problem }: SignInPageParts): Markup {
   return layout({
     title: 'Sign in · Warmwarden',

@@ -42,13 +42,13 @@ const inputKeys = [
 export interface Demand {
   /** Requests a minute that the cadence asks for. */
   readonly asksPerMinute: number;
-  /** Requests a minute that are made at most, but for actions, for what somebody waits for, and for what was never judged. */
+  /** Most requests a minute of ordinary polls. Actions, urgent polls and mailboxes that were never judged may take more. */
   readonly pacePerMinute: number;
-  /** Of these, what health and the list leave to the mailboxes. */
+  /** Part of pacePerMinute that health and the list leave to the mailboxes. */
   readonly roomPerMinute: number;
-  /** The same of all that may be made: for those that were never judged. */
+  /** Requests a minute for mailboxes that were never judged: all that the budget allows, less health and the list. */
   readonly sweepPerMinute: number;
-  /** Of what was never read about mailboxes that were judged, beside what the cadence has made due. */
+  /** Requests a minute for connections, DNS and blacklists that were never read, beside what the cadence made due. */
   readonly detailsPerMinute: number;
   readonly fits: boolean;
   /** The cadence would fit, too, if the list took its full share. */

@@ -27,7 +27,7 @@ export interface QueueOptions {
 
 /** After so many polls of one kind of reason in a row, one goes to a lesser reason: nothing starves. */
 const sameInARow = 7;
-/** So many reasons, the best, go as fast as the budget allows. */
+/** Number of reasons, from the best on, whose polls go as fast as the budget allows. */
 const pressingReasons = 2;
 /** Runs of a kind that are remembered, to say since when the oldest poll is due. */
 const runsKept = 100;

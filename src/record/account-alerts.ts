@@ -331,7 +331,7 @@ export class AccountAlerts {
   #context(mailbox: MailboxState, policy: Policy, now: EpochMs, before: MailboxState | null = null): MailboxContext {
     const { account, pageUrl, keyWrites, staleBefore, staleMeasurement, rules } = this.#options;
     const writesOff = this.#fleet.writesOffOver(account, mailbox.id, now);
-    // A key that counts as read-only is tried on each mailbox: until then nobody knows that nothing is done.
+    // A read-only key is tried on each mailbox: before that try it is not known that the mailbox gets no action.
     const isTried = isActive(mailbox.action) && mailbox.action.attempts > 0;
     const mayWrite = policy.enforce && writesOff === null && !(keyWrites() === false && isTried);
     const neighbours = () => [...this.#fleet.mailboxesOf(account)].filter(({ id }) => id !== mailbox.id);

@@ -166,7 +166,7 @@ export class Lists {
     }
   }
 
-  /** The arrived mailboxes: those that come back, or come from another account, with what they were remembered by. */
+  /** The arrived mailboxes. Those that return, or come from another account, have their history. */
   async #remembering(
     { arrived, absent, gone }: RosterChanges,
     rivals: ReadonlyMap<string, Rival>,
@@ -196,7 +196,7 @@ export class Lists {
     };
   }
 
-  /** The breaker without those who left, and with those who came under their new account; null when that changes nothing. */
+  /** The breaker without mailboxes that left, and with moved mailboxes under their new account; null if nothing changes. */
   #breakerAfter(left: readonly MailboxState[], moves: readonly ListMove[]): BreakerState | null {
     const before = this.#rooms.fleet.breaker(this.#parts.account.api);
     const without = left.reduce((state, { account, id }) => withdraw(state, mailboxKey(account, id)), before);

@@ -78,7 +78,7 @@ export function judgeMailbox(
   const { warmup, stats } = mailbox;
   if (!warmup || !stats) return null;
   const { policy, words, now, earlierRows = null, apiAheadMs = 0 } = options;
-  // What is remembered counts again when it has one.
+  // The memory stays: it counts again when the mailbox has a warm-up.
   if (warmup.answer.isAbsent) {
     const dataAgeMs = Math.max(0, now - stats.at);
     const verdict = verdictWithoutCounts({ reason: 'no_warmup', mode: null, run: 'not_running', dataAgeMs });

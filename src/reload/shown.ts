@@ -22,7 +22,7 @@ export function fleetOf(picture: StoredPicture, accounts: readonly ShownAccount[
   return fleet;
 }
 
-/** What is shown of accounts is as it is stored. */
+/** Shows accounts as they are stored. */
 export function showAnew(fleet: Fleet, picture: StoredPicture, accounts: readonly ShownAccount[]): void {
   for (const { name } of accounts) fleet.clearAccount(name);
   showAccounts(fleet, picture, accounts);

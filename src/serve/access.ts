@@ -21,7 +21,7 @@ export interface AccessParts {
   readonly auth: () => Auth;
   /** In force at present. */
   readonly trustedProxies: () => readonly Network[];
-  /** Names of this server beside those that it knows. In force at present. */
+  /** Current names from `server.allowed_hosts`. */
   readonly allowedHosts: () => readonly string[];
   /** The configured address of the page; null: none. */
   readonly publicUrl: string | null;

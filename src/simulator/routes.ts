@@ -22,7 +22,7 @@ export interface Answer {
   readonly status: number;
   /** JSON; a text is sent as it is. */
   readonly body: unknown;
-  /** Beside, or instead of, those that every answer has. */
+  /** Headers that are added to the usual ones or replace them. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -59,7 +59,7 @@ export interface Database {
   sentence(error: unknown): Error;
   /** From time to time: gives back what it took beyond its measure. Never rejects. */
   tidy(): Promise<void>;
-  /** From time to time: what is wrong with the file beyond what is read and written; null: nothing, as far as it knows. Never rejects. */
+  /** Looks for damage in pages that are not read or written at the moment; null if none is found, or if it is too soon to look. Never rejects. */
   lookForDamage(): Promise<Error | null>;
   /** One small step of giving freed space back; false when nothing is left. Within the caller's transaction. */
   freeSpace(trx: Db): Promise<boolean>;

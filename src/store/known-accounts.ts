@@ -1,4 +1,4 @@
-// The accounts that were ever configured on the store: who has left mailboxes behind, and under which API.
+// The accounts that were ever configured on the store, with their APIs: mailboxes of removed accounts are found by them.
 import type { Kysely } from 'kysely';
 import { inPieces } from './pieces.ts';
 import type { KnownAccount } from './records.ts';

@@ -88,7 +88,7 @@ export async function loadDeparted(
   return inFull(db, [...found.values()]);
 }
 
-/** The one that never left comes last: its account went away from it. */
+/** Sorts by the time of leaving. A mailbox that never left comes last: its account was removed. */
 const leftEarlier = (a: Row, b: Row) => (a.left_at ?? Number.MAX_SAFE_INTEGER) - (b.left_at ?? Number.MAX_SAFE_INTEGER);
 
 /** Of these, those that have not left. */

@@ -1,4 +1,4 @@
-// Moves what is stored of mailboxes from one account to another. Alerts are the caller's: they move as changes of alerts.
+// Moves stored mailboxes and their history from one account to another. The caller moves their alerts, as changes of alerts.
 import type { Kysely } from 'kysely';
 import { actionUnder } from '../model/action.ts';
 import { moveEntries } from '../model/breaker.ts';

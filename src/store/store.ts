@@ -204,7 +204,7 @@ export class Store {
     return this.#gate.read((db) => loadCalled(db, name));
   }
 
-  /** Of those that have left, the ones that these may be, as they were then: one that comes back is no stranger. */
+  /** Mailboxes that have left and that these may be, as they were when they left. */
   departed(account: string, like: readonly Like[], among: SameApi | null = null): Promise<readonly MailboxState[]> {
     return this.#gate.read((db) => loadDeparted(db, { account, among }, like));
   }

@@ -254,7 +254,7 @@ export class AccountHealth {
     for (const [route, failure] of this.#unread) if (failure.mailbox === mailbox) this.#unread.delete(route);
   }
 
-  /** A no that is all that was ever said of a route is believed at once. Otherwise a route may fail for a while. */
+  /** The failure because of which no mailbox can be judged; null if there is none. A refusal of a route that never answered counts at once, any other failure after half an hour. */
   #unjudged(): ReadFailure | null {
     const now = this.#parts.world.clock.now();
     for (const [route, failure] of this.#unread) {

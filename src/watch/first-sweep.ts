@@ -47,7 +47,7 @@ export class FirstSweep {
   readonly #since: EpochMs;
   #keptFrom: EpochMs;
   #pace: SweepPace;
-  /** When the part will be done, as it was said; null: nothing can be foreseen. */
+  /** Promised end of the current part; null if no end can be foreseen. */
   #promise: { readonly madeAt: EpochMs; readonly doneAt: EpochMs } | null = null;
   #lastSaidAt: number;
 

@@ -90,7 +90,7 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
   };
 }
 
-/** key_read_only: the API refused changes of several mailboxes, or of one that it let through before, until it accepts one. */
+/** key_read_only: the API refused changes of two mailboxes, or of one of which it accepted a change before. It ends with an accepted change. */
 export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
   const readOnly = keyWrites === false;
   return {

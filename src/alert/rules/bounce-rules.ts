@@ -33,11 +33,12 @@ function isUnjudged(verdict: Verdict | undefined): verdict is Verdict {
   return verdict !== undefined && (isBlind(verdict.reason) || silentReasons.includes(verdict.reason));
 }
 
-/** From so many of an account's running mailboxes on, that are at least two, one alert stands for all of theirs; below so many it ends. */
+/** Share and least number of an account's running mailboxes from which on one alert replaces theirs. */
 const wideFrom = { share: 1 / 2, mailboxes: 2 };
+/** The alert of the account ends at this share. */
 const wideUntilShare = 1 / 10;
 
-/** guard_blind of the counts of a whole account: they are read, and cannot be believed. */
+/** guard_blind of an account: the counts of half of its running mailboxes are missing or contradicted. */
 export function countsMissing(account: string, mailboxes: Iterable<MailboxState>, fires: boolean): Condition {
   let [running, lacking] = [0, 0];
   for (const mailbox of mailboxes) {
@@ -73,7 +74,7 @@ export function guardBlind(answered: Route | 'time', mailbox: MailboxState, cont
   const blind = verdict !== undefined && isBlind(verdict.reason);
   // After the evidence restarted, bounces of emails from before come late: no wonder that there are more than emails.
   const late = verdict?.reason === 'implausible_counts' && verdict.windowDays < context.policy.windowDays;
-  // One such answer may be a mistake, the second one is enough, however soon.
+  // One such answer may be a mistake. The second one fires the alert, however soon it comes.
   const atSecond = verdict !== undefined && lacksCounts(verdict.reason);
   const isOldNews = atSecond && answered !== 'stats';
   const isSilent = verdict !== undefined && (silentReasons.includes(verdict.reason) || verdict.reason === 'emergency');

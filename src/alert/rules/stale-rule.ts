@@ -93,7 +93,7 @@ function freshSentences(readAt: number | null, zone: string): readonly string[] 
   return readAt === null ? [] : [`Warmwarden read the statistics on ${momentText(readAt, zone)}.`];
 }
 
-/** A date: the last day with an email, when a mailbox whose warm-up runs has counted none through two whole sending days. */
+/** Whether the counts of a mailbox stand still. A date: they do, and it is the last day with an email. */
 type StandStill = IsoDate | 'moves' | 'unknown';
 
 /**

@@ -1,4 +1,4 @@
-// Damage to pages of the store's file that nobody reads at the moment: SQLite serves what its cache holds, and all would look well.
+// Looks for damage to pages of the store's file. SQLite serves pages from its cache, so reads alone do not show it.
 import { Worker } from 'node:worker_threads';
 import { DamagedFileError, isDamage } from '../failure.ts';
 import { sizeOf } from './identity.ts';
