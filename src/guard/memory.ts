@@ -132,7 +132,7 @@ export function afterSight(policy: Policy, memory: GuardMemory, sight: Sight): G
   const known = memory.evidence ? memory : { ...memory, ...firstEvidence(policy, sight) };
   const restarted = modeChanged || resumed ? restartByOthers(policy, known, sight, { mode, resumed }) : known;
   const claim = stands(memory.claim, mode, run) ? memory.claim : null;
-  const reversed = memory.claim !== null && claim === null && !(memory.claim.kind === 'recovery' && run === 'paused');
+  const reversed = memory.claim !== null && claim === null;
   const reversals = reversed ? [...memory.reversals, sight.now] : memory.reversals;
   const pauseWord = run === 'running' ? null : memory.pauseWord;
   return { ...restarted, ...modes, ...ranUnder(sight), run, claim, pauseWord, reversals };
@@ -140,13 +140,13 @@ export function afterSight(policy: Policy, memory: GuardMemory, sight: Sight): G
 
 function stands(claim: Claim | null, mode: string | null, run: RunState): boolean {
   if (!claim) return false;
-  return claim.kind === 'pause' ? run === 'paused' : mode === 'recovery' && run !== 'paused';
+  return claim.kind === 'pause' ? run === 'paused' : mode === 'recovery';
 }
 
 /**
  * A change that others made. A resume of what we paused forgets what we acted on. Any other change forgets nothing that nobody
- * acted on: it moves the start of the evidence once within the window's days, and not while what counts is a breach, unless
- * the change is the switch to recovery, which is what a breach leads to. What an emergency counts is never moved.
+ * acted on: it moves the start of the evidence once within the window's days, and not while what counts has no bounce or is a
+ * breach, unless the change is the switch to recovery, which is what a breach leads to. What an emergency counts is never moved.
  */
 function restartByOthers(
   policy: Policy,
@@ -160,17 +160,15 @@ function restartByOthers(
   // A pause of every weekend is a change of every seventh day: it moves the start every other week.
   const isMovedLately =
     evidence?.byOthers && next.from >= evidence.from && next.from <= addDays(evidence.from, policy.windowDays);
+  const limitPpm = isWarmupMode(memory.mode) ? policy.limitsPpm[memory.mode] : null;
+  const counted = evidenceWindow(daysIn(sight), policy, limitPpm, evidence);
+  // Without a bounce there is nothing to forget: the clean days of a recovery count on.
+  if (isMovedLately) return memory;
+  if (counted?.bounced === 0) return { ...memory, foundBreachAt: null };
   const actsOnIt = mode === 'recovery' && memory.mode !== 'recovery';
-  if (isMovedLately || (!actsOnIt && isCountedBreach(policy, memory, sight))) return memory;
+  const isOver = counted && limitPpm !== null && isBreach(counted, limitPpm, policy.minBounces);
+  if (isOver && !actsOnIt) return memory;
   return { ...memory, evidence: { ...next, byOthers: true }, foundBreachAt: null };
-}
-
-/** Whether what counts is a breach of the mode until now. */
-function isCountedBreach(policy: Policy, { mode, evidence }: GuardMemory, sight: Sight): boolean {
-  if (!isWarmupMode(mode)) return false;
-  const limitPpm = policy.limitsPpm[mode];
-  const window = evidenceWindow(daysIn(sight), policy, limitPpm, evidence);
-  return window !== null && isBreach(window, limitPpm, policy.minBounces);
 }
 
 /** The emergency rule ignores the restart of a switch to recovery: it must see the bounces that arrive late. */

@@ -129,16 +129,18 @@ describe('a claim', () => {
     expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [mailbox.now()] });
   });
 
-  test('ends with a pause by a person in a recovery of ours, but that takes nothing back', () => {
+  test('on a recovery outlives a pause by others, which may be a habit of the service; another mode ends it', () => {
     const mailbox = onDuty();
     mailbox.bounce(4);
     mailbox.act();
     mailbox.set({ status: 'paused' });
     expect(mailbox.look()?.reason).toBe('already_paused');
-    expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [] });
     mailbox.set({ status: 'active' });
     mailbox.look();
-    expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [] });
+    expect(mailbox.memory()).toMatchObject({ claim: { kind: 'recovery' }, reversals: [] });
+    mailbox.set({ mode: 'balanced' });
+    mailbox.look();
+    expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [mailbox.now()] });
   });
 
   test('outlives answers that say nothing: an unknown mode or status', () => {

@@ -55,6 +55,23 @@ test('eight nights of pauses do not hide 6 % of bounces: switched within a day o
   expect([plain - midnight, nightly - plain].map((ms) => ms / dayMs <= 1)).toEqual([true, true]);
 });
 
+test('a recovery of ours ends by itself although the status reads paused every night', async () => {
+  const isNight = (now: EpochMs) => now % dayMs < opensAt || now % dayMs >= closesAt;
+  // It bounces until it is switched, and on that day.
+  const dayOf = (at: EpochMs) => Math.floor(at / dayMs);
+  const isHealed = (now: EpochMs, daysAgo: number) => dayOf(now) - daysAgo > dayOf(api.posts()[0]?.at ?? now);
+  const healed = (now: EpochMs) =>
+    daysAt(now, 50, 3).map((day) => (isHealed(now, day.daysAgo) ? { ...day, bounced: 0 } : day));
+  const { api, boxes } = await apiShowing({
+    nightly: (now) => ({ days: healed(now), status: isNight(now) ? 'paused' : 'active' }),
+  });
+  await using _ = api;
+  await using duty = await goOnDuty({ other: api, poll: rarePoll });
+  await duty.until(() => boxes[0]?.mode === 'recovery', 8 * dayMs);
+  await duty.until(() => boxes[0]?.mode === 'balanced', 24 * dayMs);
+  expect(api.posts()).toHaveLength(2);
+});
+
 /** The days of a mailbox that sends no more since a moment. */
 function daysUntil(end: EpochMs, now: EpochMs, sent: number, bounced: number): Day[] {
   const last = Math.min(now, end);
