@@ -19,12 +19,14 @@ export interface Look extends Sight {
 /** Number of sending days of a warm-up that may pass without an email. */
 const firstSendingDays = 3;
 
-/** Whether the first sending days are over, of the warm-up and since it was resumed. Where its day is not known, Warmwarden's own first look counts. */
+/** Whether the first sending days are over, of the warm-up and since it was resumed. Its day is not believed against Warmwarden's own first look. */
 function expectsEmails({ firstSeenAt, evidence }: GuardMemory, look: Look): boolean {
-  if (look.run !== 'running') return false;
+  if (look.run === 'paused' || look.run === 'not_running') return false;
   const today = utcDate(look.now);
   const { warmupDay = null } = look;
-  const began = warmupDay === null ? utcDate(firstSeenAt) : addDays(today, 1 - Math.max(1, Math.floor(warmupDay)));
+  const seen = utcDate(firstSeenAt);
+  const said = warmupDay === null ? seen : addDays(today, 1 - Math.max(1, Math.floor(warmupDay)));
+  const began = said < seen ? said : seen;
   const resumed = evidence?.before === null ? evidence.from : began;
   let over = 0;
   for (

@@ -65,9 +65,9 @@ function sentIn(rows: readonly StatsRow[], { from, to }: Omit<LostCounts, 'sent'
   return sent;
 }
 
-/** Whether nothing is left of what was lost. */
-export function isAllLost(rows: readonly StatsRow[], lost: LostCounts): boolean {
-  return sentIn(rows, lost) === 0;
+/** Whether a quarter or less is left of what was lost: no revision of counts takes so many. */
+export function isMostLost(rows: readonly StatsRow[], lost: LostCounts): boolean {
+  return sentIn(rows, lost) * 4 <= lost.sent;
 }
 
 /** Whether half of the emails of an account's last days, or more, were read before and are not shown now. `judged`: newer than in the picture. */

@@ -123,7 +123,8 @@ function ranUnder({ run, word }: Sight): Pick<GuardMemory, 'runningWord'> {
  * What changed outside since the last look: another mode or a resume may restart the evidence, and a change of what we
  * claimed ends the claim. A mode or state that could not be read, or that nobody knows, changes nothing.
  */
-export function afterSight(policy: Policy, memory: GuardMemory, sight: Sight): GuardMemory {
+export function afterSight(policy: Policy, before: GuardMemory, sight: Sight): GuardMemory {
+  const memory = withoutFuture(before, sight);
   const modes = modesAfter(memory, sight);
   const { mode } = modes;
   const run = sight.run === 'unknown' ? memory.run : sight.run;
@@ -136,6 +137,23 @@ export function afterSight(policy: Policy, memory: GuardMemory, sight: Sight): G
   const reversals = reversed ? [...memory.reversals, sight.now] : memory.reversals;
   const pauseWord = run === 'running' ? null : memory.pauseWord;
   return { ...restarted, ...modes, ...ranUnder(sight), run, claim, pauseWord, reversals };
+}
+
+/** The memory with dates no later than a look can set them: a clock that was ahead for a while has left later ones. */
+function withoutFuture(memory: GuardMemory, sight: Sight): GuardMemory {
+  const { evidence, emergencyEvidence, unjudgedSince, reversals } = memory;
+  const [now, next] = [today(sight), fromNextFullDay(sight)];
+  const isAhead = (start: EvidenceStart | null) => start !== null && start.from > next.from;
+  const late = reversals.filter((at) => at > sight.now);
+  if (!isAhead(evidence) && !isAhead(emergencyEvidence) && !((unjudgedSince ?? now) > now) && late.length === 0)
+    return memory;
+  return {
+    ...memory,
+    evidence: isAhead(evidence) ? next : evidence,
+    emergencyEvidence: isAhead(emergencyEvidence) ? fromNow(sight) : emergencyEvidence,
+    unjudgedSince: unjudgedSince && unjudgedSince > now ? now : (unjudgedSince ?? null),
+    reversals: reversals.filter((at) => at <= sight.now),
+  };
 }
 
 function stands(claim: Claim | null, mode: string | null, run: RunState): boolean {
@@ -164,7 +182,7 @@ function restartByOthers(
   const counted = evidenceWindow(daysIn(sight), policy, limitPpm, evidence);
   // Without a bounce there is nothing to forget: the clean days of a recovery count on.
   if (isMovedLately) return memory;
-  if (counted?.bounced === 0) return { ...memory, foundBreachAt: null };
+  if (counted && counted.sent > 0 && counted.bounced === 0) return { ...memory, foundBreachAt: null };
   const actsOnIt = mode === 'recovery' && memory.mode !== 'recovery';
   const isOver = counted && limitPpm !== null && isBreach(counted, limitPpm, policy.minBounces);
   if (isOver && !actsOnIt) return memory;
@@ -190,14 +208,14 @@ const judgedBlindly: readonly Reason[] = ['unknown_status', 'word_against_counts
 export function afterJudgement(
   memory: GuardMemory,
   { reason, run, sent, emergency }: Pick<Verdict, 'reason' | 'run' | 'sent' | 'emergency'>,
-  { fresh, rows, now }: Pick<Sight, 'rows' | 'now'> & { readonly fresh: boolean },
+  { fresh, ...sight }: Pick<Sight, 'rows' | 'now' | 'apiAheadMs'> & { readonly fresh: boolean },
 ): GuardMemory {
   const saysNothing = unjudged.includes(reason) || isBlind(reason);
   const counts = fresh && (!saysNothing || judgedBlindly.includes(reason));
   const answersJudged = memory.answersJudged + (counts ? 1 : 0);
   const isJudged = run === 'running' && !saysNothing && (sent > 0 || emergency !== null);
   const before = memory.unjudgedSince ?? null;
-  const unjudgedSince = isJudged ? null : (before ?? today({ rows, now }));
+  const unjudgedSince = isJudged ? null : (before ?? today(sight));
   // Most looks change neither: they keep the memory that is stored.
   if (unjudgedSince === before) return counts ? { ...memory, answersJudged } : memory;
   return { ...memory, answersJudged, unjudgedSince };

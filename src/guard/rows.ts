@@ -94,7 +94,7 @@ function daysUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
     const warning = rateWarning(row);
     if (warning) warnings.push(warning);
   }
-  return { ...withEnds(rows), others: noOthers, areReadable: true, undated: false, warnings: orNone(warnings) };
+  return { ...withEnds(rows, latest), others: noOthers, areReadable: true, undated: false, warnings: orNone(warnings) };
 }
 
 /**
@@ -141,7 +141,13 @@ function settledUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
     byDate.set(date, settled);
   }
   const days = [...byDate.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
-  return { ...withEnds(days), others, areReadable: days.every(isCounted), undated, warnings: [...warnings].sort() };
+  return {
+    ...withEnds(days, latest),
+    others,
+    areReadable: days.every(isCounted),
+    undated,
+    warnings: [...warnings].sort(),
+  };
 }
 
 function keepOther(others: Map<IsoDate, Day>, day: Day): void {
@@ -158,8 +164,11 @@ function hasSameCounts(one: Day, other: Day): boolean {
   return are === areToo && (!are || (one.sent === other.sent && one.bounced === other.bounced));
 }
 
-function withEnds(days: readonly Day[]): Pick<Days, 'days' | 'anchor' | 'oldest'> {
-  return { days, anchor: days.at(-1)?.date ?? null, oldest: days[0]?.date ?? null };
+/** A row for tomorrow that counts nothing is no newest day: some APIs always have one. */
+function withEnds(days: readonly Day[], latest: IsoDate): Pick<Days, 'days' | 'anchor' | 'oldest'> {
+  const last = days.at(-1);
+  const isBlank = days.length > 1 && last?.date === latest && last.sent === 0 && last.bounced === 0;
+  return { days, anchor: days.at(isBlank ? -2 : -1)?.date ?? null, oldest: days[0]?.date ?? null };
 }
 
 /** The day of a date; null when there is no row of it. */

@@ -18,7 +18,7 @@ import {
 import { type Burst, burstIn } from './burst.ts';
 import { type CountsFinding, contradictionIn } from './contradictions.ts';
 import { isRestoreDue, restoreProgress } from './restore.ts';
-import { type Days, isCounted, isInvalid, pool, readDays, sendingDaysAfter } from './rows.ts';
+import { type Counts, type Days, isCounted, isInvalid, pool, readDays, sendingDaysAfter } from './rows.ts';
 import { leftLately } from './run-state.ts';
 import { daysInclusive, type EvidenceWindow, evidenceWindow, isBreach } from './window.ts';
 
@@ -186,8 +186,7 @@ function againstWord(findings: Findings, asSaid: Ruling): Ruling {
 function ruleOnCounts({ policy, situation, days, window, found, burst, emergency, restore, doubt }: Findings): Ruling {
   if (situation.rows === null) return { action: 'hold', reason: 'bad_payload' };
   const { lost, expectsEmails } = situation;
-  // Half of the emails double a rate: what is an emergency then was a breach before.
-  if (lost && !emergency) {
+  if (lost && !(emergency && outlivesLoss(emergency, lost, { policy, days }))) {
     const missing = { action: 'hold', reason: 'missing_counts', restsOn: 'lost' } as const;
     return { ...missing, doubt: { by: 'earlier_answer', ...lost } };
   }
@@ -218,6 +217,21 @@ function ruleOnCounts({ policy, situation, days, window, found, burst, emergency
   // One old bounce in a window that recovery stretches to 30 days is no obstacle: the evidence restarts with the restore.
   const calm = onRate.reason === 'ok' || onRate.reason === 'insufficient_evidence';
   return calm && isRestoreDue(restore) ? { action: 'restore', reason: 'clean_volume' } : onRate;
+}
+
+/**
+ * Whether an emergency is one also beside lost counts. Half of the emails double a rate: what is an emergency then was a breach before. Of a
+ * quarter or less any bounces are one: it has to be one beside as many emails a day as were lost.
+ */
+function outlivesLoss(
+  { sent, bounced }: Counts,
+  lost: LostCounts,
+  { policy, days }: Pick<Findings, 'policy' | 'days'>,
+): boolean {
+  if (pool(days, lost, null).sent * 4 > lost.sent) return true;
+  const { emergency } = policy;
+  const before = (lost.sent * emergency.days) / daysInclusive(lost.from, lost.to);
+  return bounced * 1e6 >= emergency.ratePpm * Math.max(sent, before);
 }
 
 /** After this number of days with emails of which none is evidence, the mailbox is not judged. */

@@ -1,6 +1,6 @@
 // An answer becomes what we believe of a mailbox, and that becomes a verdict. Pure.
 import { situationOf } from '../guard/judgement.ts';
-import { isAllLost, lostAfter } from '../guard/lost-counts.ts';
+import { isMostLost, lostAfter } from '../guard/lost-counts.ts';
 import { afterJudgement, afterSight, firstSight } from '../guard/memory.ts';
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
 import { judge, verdictWithoutCounts } from '../guard/verdict.ts';
@@ -86,7 +86,14 @@ export function judgeMailbox(
   }
   const { rows } = stats.answer;
   const { mode, status: word, config, warmupDay } = warmup.answer;
-  const sight = { mode, run: runStateOf(word, words, rows, now, mailbox.memory), word, rows, now, apiAheadMs };
+  const sight = {
+    mode,
+    run: runStateOf(word, words, rows, now + apiAheadMs, mailbox.memory),
+    word,
+    rows,
+    now,
+    apiAheadMs,
+  };
   const seen = mailbox.memory ? afterSight(policy, mailbox.memory, sight) : firstSight(policy, sight);
   const memory = withLost(seen, lostAfter(earlierRows, { rows, lost: seen.lost }, now));
   const fresh = options.freshStats || mailbox.memory === null;
@@ -94,9 +101,12 @@ export function judgeMailbox(
   const first = { weekdaysOnly: config.weekdaysOnly === true, warmupDay: warmupDay ?? mailbox.entry.answer.warmupDay };
   const found = situationOf(policy, memory, { ...sight, ...first, statsAt: stats.at }, judged < 2);
   const { lost } = memory;
-  const isMissing = lost && rows && (isAllLost(rows, lost) || options.accountHasShrunk?.({ ...mailbox, memory }));
+  const isMissing = lost && rows && (isMostLost(rows, lost) || options.accountHasShrunk?.({ ...mailbox, memory }));
   const verdict = judge(policy, isMissing ? { ...found, lost } : found);
-  return { verdict, memory: withLimits(afterJudgement(memory, verdict, { fresh, rows, now }), mailbox, now) };
+  return {
+    verdict,
+    memory: withLimits(afterJudgement(memory, verdict, { fresh, rows, now, apiAheadMs }), mailbox, now),
+  };
 }
 
 function withLost(memory: GuardMemory, lost: LostCounts | undefined): GuardMemory {

@@ -43,12 +43,22 @@ export function stoppedTogether(
   const all = [...others()];
   const stopped = [mailbox, ...all.filter(stopsLately)];
   const runs = ({ warmup }: MailboxState) => wordState(warmup?.answer.status ?? null, words) === 'running';
-  const running = all.filter(runs).length + stopped.length;
+  // Those that stop by habit within the hour ran, too: what is a fifth stays the same from stop to stop.
+  const ran = (one: MailboxState) =>
+    runs(one) || one.changes.some((change) => stops(change) && now - change.at < togetherMs);
+  const running = 1 + all.filter(ran).length;
   return stopped.length === Math.max(leastStopped, Math.ceil(running / stoppedPart)) ? { stopped, running } : null;
 }
 
 /** People are told when at least 5 warm-ups stopped, and a fifth of those that ran. */
 const [leastStopped, stoppedPart] = [5, 5];
+
+/** Whether others paused the warm-up within the last days: then the word that says paused proves no pause of ours. */
+export function isPausedByHabit({ changes }: MailboxState, words: StatusWords, now: EpochMs): boolean {
+  return changes.some(
+    ({ what, to, at }) => what === 'warm-up' && wordState(to, words) === 'paused' && now - at < habitMs,
+  );
+}
 
 function kindOf({ what, from, to }: Change, words: StatusWords, policy: Policy): OutsideChange['kind'] | null {
   switch (what) {

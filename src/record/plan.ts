@@ -49,7 +49,8 @@ function plainWord(status: string | null): string | null {
 /** Whether an answer that shows the change proves our own POST: one was sent, and not too long ago. */
 export function isOurs(action: Action | null, now: EpochMs): action is Action {
   if (!action || action.attempts === 0 || action.openedAt === null) return false;
-  if (action.state === 'open' || (action.state === 'unconfirmed' && !action.by)) return true;
+  // A word that says paused has other causes, too: a service's nights.
+  if (action.state === 'open' || (action.state === 'unconfirmed' && !action.by && action.kind !== 'pause')) return true;
   const late = action.state === 'dropped' || action.state === 'unconfirmed';
   return late && now - action.openedAt <= ownsLateChangeMs;
 }

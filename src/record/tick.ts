@@ -19,6 +19,7 @@ import { askBreaker } from './admission.ts';
 import { changesIn } from './changes.ts';
 import { isEffectOf, isNew, type LatePost, latePostIn, memoryAfter, undoneSince, withoutLanded } from './late-posts.ts';
 import { judgeMailbox, type Observation, observe } from './observe.ts';
+import { isPausedByHabit } from './outside-changes.ts';
 import { isOurs, planAfter, type Settlement, showsChange } from './plan.ts';
 
 export interface TickContext {
@@ -129,10 +130,15 @@ interface Proven {
   readonly observed: Observed<WarmupAnswer>;
 }
 
-/** The action on the mailbox, when the answer proves its POST. */
-function provenIn({ action }: MailboxState, observation: Observation, { now, words }: TickContext): Proven | null {
+/**
+ * The action on the mailbox, when the answer proves its POST. Where the API shows paused by habit, at night say, a pause that the looks
+ * after its POST did not show is proven by nothing.
+ */
+function provenIn(mailbox: MailboxState, observation: Observation, { now, words }: TickContext): Proven | null {
+  const { action } = mailbox;
   if (observation.route !== 'warmup' || !isOurs(action, now)) return null;
   const { observed } = observation;
+  if (action.kind === 'pause' && action.state !== 'open' && isPausedByHabit(mailbox, words, now)) return null;
   return showsChange(action, observed.answer, words) ? { action, observed } : null;
 }
 
@@ -156,13 +162,13 @@ function belatedIn(before: MailboxState, observation: Observation, context: Tick
 export function confirm(
   before: MailboxState,
   warmup: Observed<WarmupAnswer>,
-  context: Pick<TickContext, 'policy' | 'words' | 'now'>,
+  context: Pick<TickContext, 'policy' | 'words' | 'now' | 'apiAheadMs'>,
 ): MailboxState {
   if (!before.action) return before;
-  const { policy, words, now } = context;
+  const { policy, words, now, apiAheadMs = 0 } = context;
   const { status, mode } = warmup.answer;
   const rows = before.stats?.answer.rows ?? null;
-  const sight = { mode, run: runStateOf(status, words, rows, now), rows, now };
+  const sight = { mode, run: runStateOf(status, words, rows, now + apiAheadMs), rows, now, apiAheadMs };
   const { kind, by } = before.action;
   const detail = `read back: ${readBackText(before.action, warmup.answer)}`;
   const { displaced: _, ...sent } = before.action;
@@ -184,7 +190,7 @@ export function afterSettlement(
   before: MailboxState,
   open: OpenAction,
   settlement: Settlement,
-  context: Pick<TickContext, 'policy' | 'words' | 'now'> & { readonly overtaken: boolean },
+  context: Pick<TickContext, 'policy' | 'words' | 'now' | 'apiAheadMs'> & { readonly overtaken: boolean },
 ): Pick<Tick, 'mailbox' | 'changes'> {
   const { now, overtaken } = context;
   if (settlement.kind !== 'confirmed') {

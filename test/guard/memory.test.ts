@@ -442,10 +442,10 @@ test('a mailbox that sends for two days without anything that counts is not judg
   mailbox.stats(rows.slice(0, -2));
   mailbox.later(dayMs);
   // As a person's restart would leave it that comes once a day.
-  const later = { from: addDays(today, 5), before: null };
-  mailbox.remember({ evidence: later });
+  mailbox.remember({ evidence: { from: addDays(today, 2), before: null } });
   expect(mailbox.stats(rows.slice(0, -1))).toMatchObject({ action: 'none', reason: 'ok', sent: 0 });
   mailbox.later(dayMs);
+  mailbox.remember({ evidence: { from: addDays(today, 3), before: null } });
   expect(mailbox.stats(rows)).toMatchObject({ action: 'hold', reason: 'no_evidence' });
 });
 

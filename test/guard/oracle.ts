@@ -61,9 +61,16 @@ interface Reading {
   readonly undated: boolean;
 }
 
-function read(rows: readonly StatsRow[], todayNumber: number): Reading {
+function read(rows: readonly StatsRow[], todayNumber: number, keepsBlank = false): Reading {
   const dated = rows.map((row) => ({ day: dayNumber(row.date), counts: countsOf(row) }));
-  const usable = dated.flatMap(({ day, counts }) => (day !== null && day <= todayNumber + 1 ? [{ day, counts }] : []));
+  const inTime = dated.flatMap(({ day, counts }) => (day !== null && day <= todayNumber + 1 ? [{ day, counts }] : []));
+  // Rows of zeros for tomorrow are no newest day where there is another.
+  const ofTomorrow = inTime.filter(({ day }) => day > todayNumber);
+  const isBlank = ofTomorrow.every(({ counts }) => counts !== 'illegible' && counts[0] === 0n && counts[1] === 0n);
+  const usable =
+    !keepsBlank && isBlank && ofTomorrow.length < inTime.length
+      ? inTime.filter(({ day }) => day <= todayNumber)
+      : inTime;
   const newest = usable.reduce<number | null>((most, { day }) => (most === null || day > most ? day : most), null);
   const history: (DayCounts | undefined)[] = [];
   for (const { day, counts } of usable) {
@@ -97,7 +104,7 @@ function rowsByAge(rows: readonly StatsRow[], newest: number): ReadonlyMap<numbe
 /** The same days by a second row, by the rate, and by what was delivered. */
 function otherReadings(rows: readonly StatsRow[], newest: number, todayNumber: number): readonly OtherReading[] {
   const legible = rowsByAge(rows, newest);
-  const { history } = read(rows, newest - 1);
+  const { history } = read(rows, newest - 1, true);
   const withBounces = (denies: boolean, bouncesOf: (row: StatsRow, age: number) => number | null): OtherReading => ({
     denies,
     history: Array.from(history, (counts, age) => {
@@ -206,6 +213,18 @@ function isEmergency(history: History, evidence: History, policy: Policy): boole
   return bounced <= sent && bounced >= BigInt(minBounces) && bounced * million >= BigInt(ratePpm) * sent;
 }
 
+/** The same, with as many emails a day as were counted before they were lost. */
+function isEmergencyBeside(
+  evidence: History,
+  policy: Policy,
+  { sent: was, days: over }: { sent: number; days: number },
+): boolean {
+  const { days, ratePpm } = policy.emergency;
+  const [late, early] = total(evidence, days);
+  const [sent, bounced] = total(evidence, early > late ? policy.windowDays : days);
+  return Number(bounced) * 1e6 >= ratePpm * Math.max(Number(sent), (was * days) / over);
+}
+
 /** For a week after it was found in recovery mode with a breach one bounce is enough. */
 function isFoundLately({ windowDays }: Policy, { mode, foundBreachAt, now }: Situation): boolean {
   return mode === 'recovery' && foundBreachAt !== null && (now - foundBreachAt) / 86_400_000 < windowDays;
@@ -273,13 +292,17 @@ export function oracle(written: Policy, situation: Situation): OracleVerdict {
   if (situation.rows === null) return hold('bad_payload');
   const isBurning =
     newest !== null && isEmergency(history, since(history, newest, situation.emergencyEvidence), policy);
-  if (situation.lost && !isBurning) {
+  if (situation.lost) {
     const [first, last] = [dayNumber(situation.lost.from) ?? 0, dayNumber(situation.lost.to) ?? 0];
     const left = total(
       history.map((counts, age) => (between((newest ?? 0) - age, first, last) ? counts : undefined)),
       history.length,
     );
-    return { ...hold('missing_counts'), sent: Number(left[0]), bounced: Number(left[1]) };
+    const isGutted = Number(left[0]) * 4 <= situation.lost.sent;
+    const burning = newest === null ? [] : since(history, newest, situation.emergencyEvidence);
+    const lost = { sent: situation.lost.sent, days: last - first + 1 };
+    if (!isBurning || (isGutted && !isEmergencyBeside(burning, policy, lost)))
+      return { ...hold('missing_counts'), sent: Number(left[0]), bounced: Number(left[1]) };
   }
   const isBlank = history.every(
     (counts) => counts === undefined || (counts !== 'illegible' && counts[0] + counts[1] === 0n),
