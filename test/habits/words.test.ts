@@ -69,6 +69,20 @@ test('a DNS word in two lists is a mistake of the configuration', () => {
   expect(JSON.stringify(loaded)).toContain('\\"pass\\" is in both passing and failing');
 });
 
+test('a status word that nobody knows is named where it stops the guard, with the key that lists it', async () => {
+  const { api, box } = await apiWith({});
+  await using _ = api;
+  await using duty = await goOnDuty({ other: api });
+  await duty.until(() => duty.reason(box.email) === 'ok', 5 * minuteMs);
+  box.status = 'snoozed';
+  await duty.run(2 * hourMs);
+  const advice = 'The status is "snoozed". Say in api.status_words';
+  expect(duty.alert('guard_blind')?.facts.sentences.join(' ')).toContain(advice);
+  box.days = week(40, 20);
+  await duty.run(hourMs);
+  expect(duty.alert('bounce_over_limit')?.facts.sentences.join(' ')).toContain(advice);
+});
+
 test('a mode is read in any case, and acted on', async () => {
   const { api, box } = await apiWith({ mode: 'Balanced' });
   await using _ = api;

@@ -61,7 +61,8 @@ parameters:
   account: {type: string, description: Only this account., optional: true}     # the SELECT sees NULL
 select: |                        # one SELECT of SQLite over the views below; :now is the moment of the run
   SELECT account, mailbox_id, email, sent FROM mailboxes
-  WHERE provider = 'google' AND sent < :emails AND (:account IS NULL OR account = :account)
+  WHERE provider = 'google' AND mode = 'balanced' AND state = 'ok' AND sent < :emails
+    AND (:account IS NULL OR account = :account)
 do:                              # optional: what to do with the mailbox of each row
   operation: mode                # pause, resume, mode, refresh, silence
   mode: slow                     # for mode; silence has \`for: 4h\`

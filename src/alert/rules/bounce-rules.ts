@@ -108,12 +108,14 @@ function blindSentences(verdict: Verdict, { warmup }: MailboxState): readonly st
   return [
     explainVerdict(verdict),
     'Until its bounces can be judged, the mailbox is not guarded: Warmwarden does not act on them.',
-    blindAdvice(verdict),
+    blindAdvice(verdict, warmup?.answer.status ?? null),
   ];
 }
 
-function blindAdvice({ reason }: Verdict): string {
+function blindAdvice({ reason }: Verdict, word: string | null): string {
   switch (reason) {
+    case 'unknown_status':
+      return unknownWordAdvice(word);
     case 'unknown_mode':
       return 'Set one of the modes slow, balanced, aggressive or recovery in the mailbox app.';
     case 'no_evidence':
@@ -130,7 +132,7 @@ function blindAdvice({ reason }: Verdict): string {
  */
 export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
-  const hindrance = verdict ? hindranceOf(verdict, context) : null;
+  const hindrance = verdict ? hindranceOf(verdict, mailbox, context) : null;
   const waits = verdict !== undefined && (elsewhere.includes(verdict.reason) || isUnjudged(verdict));
   return wordedLater(
     {
@@ -209,12 +211,22 @@ interface NotActed {
 
 const notActed = 'bounces over the limit, NO ACTION TAKEN';
 
+/** What a person does about a status word that nobody listed. */
+function unknownWordAdvice(word: string | null): string {
+  return word === null
+    ? 'The API shows no status. Check the warm-up in the mailbox app, and pause it there if the bounces are real.'
+    : `The status is "${word}". Say in api.status_words whether that word means running or paused, or pause the warm-up in the mailbox app.`;
+}
+
 /** Why a wanted action is not taken; null when it is taken, waits (see waitingOf), or none is wanted. */
-function hindranceOf(verdict: Verdict, context: MailboxContext): NotActed | null {
+function hindranceOf(verdict: Verdict, { warmup }: MailboxState, context: MailboxContext): NotActed | null {
   // What the breaker holds and what is contested have rules of their own.
   if (!wantsAction(verdict) || elsewhere.includes(verdict.reason)) return null;
   const why = hindranceText(verdict, context);
-  return why === null ? null : { title: notActed, why, todo: adviceText(verdict) };
+  if (why === null) return null;
+  const isUnknown = verdict.reason === 'unknown_status';
+  const todo = isUnknown ? unknownWordAdvice(warmup?.answer.status ?? null) : adviceText(verdict);
+  return { title: notActed, why, todo };
 }
 
 function hindranceText(verdict: Verdict, context: MailboxContext): string | null {
