@@ -81,8 +81,19 @@ it('is its name in a test', () => {
   expect(nameOf(join(root, 'node_modules/vitest/vitest.mjs'))).toBe('warmwarden');
 });
 
-/** Texts that become documents, where the command has its plain name. runbooks.ts puts in the other one itself. */
-const documents = ['config/schema.ts', 'serve/openapi/document.ts', 'wording/runbooks.ts'];
+/**
+ * Texts that become documents, where the command has its plain name, and what somebody outside reads, who is to learn no path. runbooks.ts
+ * puts in the other one itself.
+ */
+const documents = [
+  'config/schema.ts',
+  'page/sign-in-page.ts',
+  'recipes/runner.ts',
+  'recipes/sandbox.ts',
+  'serve/openapi/document.ts',
+  'serve/recipes/recipe-routes.ts',
+  'wording/runbooks.ts',
+];
 
 it('stands in every message: none has the name by heart', () => {
   const source = join(root, 'src');

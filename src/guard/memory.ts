@@ -163,8 +163,8 @@ function stands(claim: Claim | null, mode: string | null, run: RunState): boolea
 
 /**
  * A change that others made. A resume of what we paused forgets what we acted on. Any other change forgets nothing that nobody
- * acted on: it moves the start of the evidence once within the window's days, and not while what counts has no bounce or is a
- * breach, unless the change is the switch to recovery, which is what a breach leads to. What an emergency counts is never moved.
+ * acted on: it moves the start of the evidence once within the window's days, and not while what counts is a breach, unless
+ * the change is the switch to recovery, which is what a breach leads to. In a recovery of ours, clean days are kept. What an emergency counts is never moved.
  */
 function restartByOthers(
   policy: Policy,
@@ -180,9 +180,9 @@ function restartByOthers(
     evidence?.byOthers && next.from >= evidence.from && next.from <= addDays(evidence.from, policy.windowDays);
   const limitPpm = isWarmupMode(memory.mode) ? policy.limitsPpm[memory.mode] : null;
   const counted = evidenceWindow(daysIn(sight), policy, limitPpm, evidence);
-  // Without a bounce there is nothing to forget: the clean days of a recovery count on.
-  if (isMovedLately) return memory;
-  if (counted && counted.sent > 0 && counted.bounced === 0) return { ...memory, foundBreachAt: null };
+  // The clean days of a recovery of ours count on: they end it.
+  const isClean = claim?.kind === 'recovery' && mode === 'recovery' && counted?.bounced === 0;
+  if (isMovedLately || isClean) return memory;
   const actsOnIt = mode === 'recovery' && memory.mode !== 'recovery';
   const isOver = counted && limitPpm !== null && isBreach(counted, limitPpm, policy.minBounces);
   if (isOver && !actsOnIt) return memory;

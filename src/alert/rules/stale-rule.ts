@@ -96,13 +96,18 @@ function freshSentences(readAt: number | null, zone: string): readonly string[] 
 /** Whether the counts of a mailbox stand still. A date: they do, and it is the last day with an email. */
 type StandStill = IsoDate | 'moves' | 'unknown';
 
+/** A status that changed twice within this time toggles: at night, or at weekends. */
+const habitMs = 8 * dayMs;
+
 /**
  * Whether the counts stand still. Time is no sign that they move again: only an email is, or a warm-up that does not run. After a resume
- * nothing is known before two whole sending days are over. A mailbox whose counts have no email at all is left to the verdict.
+ * nothing is known before two whole sending days are over. A status that toggles, as at night, is no sign of either. A mailbox whose counts
+ * have no email at all is left to the verdict.
  */
-function standStillOf({ verdict, stats, warmup, memory }: MailboxState, now: EpochMs): StandStill {
+function standStillOf({ verdict, stats, warmup, memory, changes }: MailboxState, now: EpochMs): StandStill {
   const { run, action } = verdict?.answer ?? {};
-  if (run === 'paused' || run === 'not_running') return 'moves';
+  const toggles = changes.filter(({ what, at }) => what === 'warm-up' && now - at < habitMs).length > 1;
+  if (run === 'paused' || run === 'not_running') return toggles ? 'unknown' : 'moves';
   const rows = stats?.answer.rows;
   if (run !== 'running' || !rows) return 'unknown';
   let last: IsoDate | null = null;
@@ -123,6 +128,6 @@ function standStillOf({ verdict, stats, warmup, memory }: MailboxState, now: Epo
   };
   if (quietDays(addDays(last, 1)) < frozenSendingDays) return 'moves';
   const evidence = memory?.evidence;
-  const resumedOn = evidence?.before === null && evidence.from > last ? evidence.from : null;
+  const resumedOn = !toggles && evidence?.before === null && evidence.from > last ? evidence.from : null;
   return resumedOn !== null && quietDays(resumedOn) < frozenSendingDays ? 'unknown' : last;
 }
