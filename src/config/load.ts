@@ -104,7 +104,7 @@ function unusableProxies(written: string | undefined, environment: Environment):
   return proxiesIn(environment).unusable.map((name) => ({
     path: ['proxy'],
     at: 'value',
-    message: `the environment variable ${name} is not used, because it is not the address of an HTTP proxy: write proxy, or proxy: none`,
+    message: `the environment variable ${name} is not used, because it is not the address of an HTTP proxy (a % in its password is written as %25): write proxy, or proxy: none`,
   }));
 }
 

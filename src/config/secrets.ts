@@ -1,7 +1,7 @@
 // Values that are secrets, and addresses: checked without ever being quoted.
 import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
-import { isProxyUrl } from '../model/egress.ts';
+import { isEscaped, isProxyUrl } from '../model/egress.ts';
 import { isLoopback } from '../model/loopback.ts';
 import { refuse } from './scalars.ts';
 import { optional } from './section.ts';
@@ -98,14 +98,6 @@ function endsWithHost({ pathname, search, hash }: URL): boolean {
   return (pathname === '' || pathname === '/') && search === '' && hash === '';
 }
 
-function isEscaped(text: string): boolean {
-  try {
-    return decodeURIComponent(text) !== null;
-  } catch {
-    return false;
-  }
-}
-
 /** The integration key of PagerDuty's Events API v2. */
 export function routingKey() {
   return z
@@ -139,7 +131,10 @@ function isReadable(ca: string): boolean {
 export function proxy() {
   return z.string().superRefine((value, context) => {
     if (value !== 'none' && !isProxyUrl(value))
-      refuse(context, 'must be none, or the address of an HTTP proxy, such as http://proxy.example.com:3128');
+      refuse(
+        context,
+        'must be none, or the address of an HTTP proxy, such as http://proxy.example.com:3128; a % in its user name or password is written as %25',
+      );
   });
 }
 

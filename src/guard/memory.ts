@@ -34,7 +34,7 @@ function daysIn({ rows, now, apiAheadMs = 0 }: Sight): Days {
 }
 
 const today = ({ rows, now, apiAheadMs = 0 }: Pick<Sight, 'rows' | 'now' | 'apiAheadMs'>) =>
-  newestToday(rows, now + apiAheadMs);
+  newestToday(rows, now, apiAheadMs);
 
 /** Evidence that begins at this moment: on its first day only what comes on top of the counts of now. */
 function fromNow(sight: Sight): EvidenceStart {

@@ -50,9 +50,12 @@ export function latestDay(now: EpochMs): IsoDate {
   return addDays(utcDate(now), 1);
 }
 
-/** The newest day that the API or UTC calls today: a date is an opaque label, and one day ahead is normal. */
-export function newestToday(rows: readonly StatsRow[] | null, now: EpochMs): IsoDate {
-  const { anchor } = readDays(rows ?? [], now);
+/**
+ * The newest day that the API's rows or UTC call today: a date is an opaque label, and one day ahead is normal. A clock of the API's that is
+ * ahead lets its rows count, and is believed no further.
+ */
+export function newestToday(rows: readonly StatsRow[] | null, now: EpochMs, apiAheadMs = 0): IsoDate {
+  const { anchor } = readDays(rows ?? [], now + apiAheadMs);
   const utc = utcDate(now);
   return anchor !== null && anchor > utc ? anchor : utc;
 }

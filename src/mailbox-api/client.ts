@@ -164,7 +164,7 @@ export class MailboxApi {
   /** `days`: what the window needs; fewer where the API refuses so many. */
   stats(id: string, believed: Observed<StatsAnswer> | null = null, days = usualDays): Answered<StatsAnswer> {
     const request = (asked: number) => this.#ask('stats', id, { more: `&days=${asked}`, days: asked, believed });
-    return this.#statsDays.ask(days, request, () => this.#slot('stats'));
+    return this.#statsDays.ask(id, days, request, () => this.#slot('stats'));
   }
 
   /** Days that the API leaves out of the statistics; null if none were seen to be. */

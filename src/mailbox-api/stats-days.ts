@@ -25,8 +25,8 @@ export function cutText({ asked, given, said }: StatsCut): string {
 export class StatsDays {
   readonly #clock: Clock;
   readonly #say: (cut: StatsCut) => void;
-  /** Until when no more days than these are asked for, milliseconds of the monotonic clock. */
-  #fewer: { readonly days: number; readonly until: number } | null = null;
+  /** By mailbox: until when no more days than these are asked for, milliseconds of the monotonic clock. */
+  readonly #fewer = new Map<string, { readonly days: number; readonly until: number }>();
   #cut: StatsCut | null = null;
 
   /** `say`: called when another number of days is left out than before. */
@@ -41,29 +41,37 @@ export class StatsDays {
   }
 
   /**
-   * Asks for `days`. A 400 that goes away with fewer is about them, whatever it says (docs/faults.md T8): what was given then is asked for
-   * until the next day. `slot` comes before each further request.
+   * Asks for `days` of a mailbox. A 400 that goes away with fewer is about them, whatever it says (docs/faults.md T8): what was given then is
+   * asked for until the next day, also of the other mailboxes once two were refused more. `slot` comes before each further request.
    */
   async ask<Answer>(
+    mailboxId: string,
     days: number,
     request: (days: number) => Promise<Result<Answer>>,
     slot: () => Promise<void>,
   ): Promise<Result<Answer>> {
-    if (this.#fewer && this.#fewer.until <= this.#clock.monotonic()) this.#fewer = null;
-    const first = Math.min(days, this.#fewer?.days ?? days);
+    const first = this.#given(mailboxId, days);
     const answer = await request(first);
     if (answer.ok || answer.failure.status !== 400) return answer;
     for (const fewer of fewerDays.filter((one) => one < first)) {
       await slot();
       const again = await request(fewer);
       if (again.ok) {
-        this.#fewer = { days: fewer, until: this.#clock.monotonic() + fewerForMs };
+        this.#fewer.set(mailboxId, { days: fewer, until: this.#clock.monotonic() + fewerForMs });
         this.#note({ asked: days, given: fewer, said: answer.failure.detail });
         return again;
       }
       if (again.failure.status !== 400) return again;
     }
     return answer;
+  }
+
+  #given(mailboxId: string, days: number): number {
+    const now = this.#clock.monotonic();
+    for (const [id, { until }] of this.#fewer) if (until <= now) this.#fewer.delete(id);
+    const own = this.#fewer.get(mailboxId)?.days ?? days;
+    if (this.#fewer.size < 2) return Math.min(days, own);
+    return Math.min(days, own, Math.max(...[...this.#fewer.values()].map((one) => one.days)));
   }
 
   /** An answer says how many days it holds. */

@@ -39,9 +39,18 @@ export function proxiesIn(environment: ProxyEnvironment): {
   return { proxies, unusable };
 }
 
-/** Whether it is the address of a proxy that speaks http, over TLS or not. */
+/** Whether it is the address of a proxy that speaks http, over TLS or not, with a user and a password that can be read. */
 export function isProxyUrl(url: string): boolean {
   if (!/^https?:\/\/[^\s]+$/i.test(url) || !URL.canParse(url)) return false;
-  const { pathname, search, hash } = new URL(url);
-  return pathname === '/' && search === '' && hash === '';
+  const { pathname, search, hash, username, password } = new URL(url);
+  return pathname === '/' && search === '' && hash === '' && isEscaped(username) && isEscaped(password);
+}
+
+/** Whether each % of a text begins an escape. */
+export function isEscaped(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== null;
+  } catch {
+    return false;
+  }
 }

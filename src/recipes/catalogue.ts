@@ -1,7 +1,7 @@
 // The recipe catalogue: the definitions shipped with Warmwarden and those in the user's folder, read again when a file changes.
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { failureOf, readSmallFile } from '../config/small-file.ts';
 import { ownTurn } from '../event-loop.ts';
@@ -54,7 +54,8 @@ export class RecipeCatalogue {
       }
       const { id } = read.definition.recipe;
       const other = byId.get(id);
-      if (other !== undefined) broken.push({ file: path, problems: [`${path}: the id ${id} is taken by ${other}`] });
+      if (other !== undefined)
+        broken.push({ file: path, problems: [`${path}: the id ${id} is taken by ${basename(other)}`] });
       else definitions.set(id, read.definition);
       byId.set(id, other ?? path);
     }

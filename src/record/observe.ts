@@ -88,7 +88,7 @@ export function judgeMailbox(
   const { mode, status: word, config, warmupDay } = warmup.answer;
   const sight = {
     mode,
-    run: runStateOf(word, words, rows, now + apiAheadMs, mailbox.memory),
+    run: runStateOf(word, words, rows, now, mailbox.memory),
     word,
     rows,
     now,

@@ -168,7 +168,7 @@ export function confirm(
   const { policy, words, now, apiAheadMs = 0 } = context;
   const { status, mode } = warmup.answer;
   const rows = before.stats?.answer.rows ?? null;
-  const sight = { mode, run: runStateOf(status, words, rows, now + apiAheadMs), rows, now, apiAheadMs };
+  const sight = { mode, run: runStateOf(status, words, rows, now), rows, now, apiAheadMs };
   const { kind, by } = before.action;
   const detail = `read back: ${readBackText(before.action, warmup.answer)}`;
   const { displaced: _, ...sent } = before.action;

@@ -242,12 +242,15 @@ describe('the way out', () => {
     expect(shown(`${account}proxy: none\n`)).toBe('none');
   });
 
-  test('a proxy of the environment that speaks no HTTP is a warning', () => {
-    const loaded = load(account + reachable + slack, { HTTPS_PROXY: 'socks5://user:secret-word@p.example' });
-    expect(loaded.ok && loaded.warnings.map(({ message }) => message)).toEqual([
-      'the environment variable HTTPS_PROXY is not used, because it is not the address of an HTTP proxy: write proxy, or proxy: none',
-    ]);
-  });
+  test.each(['socks5://user:secret-word@p.example', 'http://user:50%off@p.example:3128'])(
+    'a proxy of the environment that cannot be used is a warning: %s',
+    (url) => {
+      const loaded = load(account + reachable + slack, { HTTPS_PROXY: url });
+      expect(loaded.ok && loaded.warnings.map(({ message }) => message)).toEqual([
+        'the environment variable HTTPS_PROXY is not used, because it is not the address of an HTTP proxy (a % in its password is written as %25): write proxy, or proxy: none',
+      ]);
+    },
+  );
 });
 
 describe('plain http', () => {

@@ -40,6 +40,29 @@ test.each([
   expect(account(duty)?.unjudged ?? null).toBeNull();
 });
 
+test('one mailbox that is refused 30 days shortens the window of no other; a second one does', async () => {
+  await using api = await apiWith(['a@a.example', 'b@b.example', 'c@c.example'], 90);
+  const [a, b, c] = [...api.mailboxes.values()];
+  const refused = new Set([a?.id]);
+  api.fault = (asked) =>
+    isStats(asked) && refused.has(asked.mailboxId ?? '') && Number(asked.query.get('days')) > 14
+      ? refusal(plan(14))
+      : undefined;
+  await using duty = await goOnDuty({ other: api });
+  const lastOf = (box: { readonly id: string } | undefined) =>
+    Number(
+      api.log
+        .filter((asked) => isStats(asked) && asked.mailboxId === box?.id)
+        .at(-1)
+        ?.query.get('days'),
+    );
+  await duty.run(2 * hourMs);
+  expect([a, b, c].map(lastOf)).toEqual([14, 30, 30]);
+  refused.add(b?.id);
+  await duty.run(2 * hourMs);
+  expect([a, b, c].map(lastOf)).toEqual([14, 14, 14]);
+});
+
 test('what is asked for is what the window needs, and 30 days while a switch of ours may be taken back', async () => {
   await using api = await apiWith(['a@a.example'], 90);
   await using duty = await goOnDuty({ other: api, poll: rarePoll, policy: { windowMaxDays: 14 } });

@@ -12,6 +12,8 @@ it('answers to those outside name neither the program’s path nor the configura
   using workplace = new Workplace();
   mkdirSync(workplace.path('recipes'));
   writeFileSync(workplace.path('recipes/broken.yaml'), 'id: [');
+  const recipe = 'id: same\ntitle: Same\ndescription: Same.\nselect: SELECT account FROM mailboxes\n';
+  for (const name of ['one', 'two']) writeFileSync(workplace.path(`recipes/${name}.yaml`), recipe);
   const config = workplace.configure({
     accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:19', api_key: 'sk_live_any' }],
     store: { url: 'sqlite:./data/warmwarden.db' },
@@ -35,6 +37,7 @@ it('answers to those outside name neither the program’s path nor the configura
   expect(answers.map(({ status }) => status)).toEqual([404, 200, 401, 401, 200, 401]);
   const said = await Promise.all(answers.map((answer) => answer.text()));
   expect(said[0]).toContain('Some files are not valid recipes: see `warmwarden recipes list`.');
+  expect(said[1]).toContain('is taken by one.yaml');
   for (const text of said)
     for (const path of [workplace.folder, root, process.execPath]) expect(text).not.toContain(path);
 });

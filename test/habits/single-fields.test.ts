@@ -73,6 +73,21 @@ test('what a clock that was weeks ahead left behind hides nothing', async () => 
   expect(at.api.posts()).not.toEqual([]);
 });
 
+test('a clock of the API that is days ahead of its own rows hides nothing', async () => {
+  await using at = await watching(['m1'], { poll });
+  const [box] = at.boxes;
+  at.api.fault = ({ path }) =>
+    path === '/v1/health'
+      ? json({ status: 'ok', timestamp: new Date(at.api.now() + 10 * dayMs).toISOString() })
+      : undefined;
+  at.tell(box, (age) => (age === 0 ? { sent: 40, bounced: 0 } : usual));
+  await at.duty.run(dayMs);
+  box.mode = 'slow';
+  at.tell(box, (_, date) => (date > utcDate(at.api.now() - 3 * dayMs) ? { sent: 40, bounced: 3 } : usual));
+  await at.duty.run(4 * dayMs);
+  expect(at.api.posts()).not.toEqual([]);
+});
+
 test('a row of zeros for tomorrow moves no emergency', async () => {
   await using at = await watching(['m1'], { poll });
   const [box] = at.boxes;
