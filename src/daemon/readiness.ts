@@ -7,6 +7,7 @@ import type { Readiness } from '../serve/route-parts.ts';
 import { sentence } from '../wording/explain.ts';
 import { momentText } from '../wording/phrases.ts';
 import { noneJudged } from '../wording/states.ts';
+import { withoutFolders } from '../wording/without-folders.ts';
 import type { Opened } from './open.ts';
 import type { Startup } from './startup.ts';
 
@@ -21,7 +22,9 @@ export const causes = {
   store: ({ fleet: { storeFailure, storeFailingSince }, zone }) => {
     if (!storeFailure) return [];
     const since = storeFailingSince === null ? '' : ` (since ${momentText(storeFailingSince, zone)})`;
-    return [`${titleOf(storeFailure)}${since}: ${sentence(storeFailure.said)} ${storeFailure.remedy}`];
+    // Anybody may read it. The log and the alert have the whole paths.
+    const about = withoutFolders(`${sentence(storeFailure.said)} ${storeFailure.remedy}`);
+    return [`${titleOf(storeFailure)}${since}: ${about}`];
   },
   account: ({ fleet, zone }) =>
     fleet.guarding().flatMap(({ account, unguarded }) => {

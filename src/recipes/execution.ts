@@ -168,7 +168,8 @@ async function performSteps(
 ): Promise<void> {
   const commandAccess = parts.commandAccess();
   if (!commandAccess) throw new Error('a run with do: was started where nothing can be done');
-  const context = { apply: run.apply, by: run.by, recipe: run.recipe, approved };
+  const { command } = parts.world;
+  const context = { apply: run.apply, by: run.by, recipe: run.recipe, approved, command };
   const rowsAStep = run.apply ? 1 : 100;
   for (let firstRow = 0; firstRow < rows.length; firstRow += rowsAStep) {
     const done: Cell[][] = [];

@@ -48,10 +48,10 @@ export function checkSelect(select: string, parameters: readonly string[], does:
   return problems;
 }
 
-/** SQLite's words without the names that openSandbox makes up. */
+/** SQLite's words without the names that openSandbox makes up, and without where the store is. */
 export function sayable(error: unknown): string {
   const said = errorText(error);
-  return said.replaceAll(/store_[0-9a-f]{32}[._]?/g, '');
+  return said.replaceAll(/store_[0-9a-f]{32}[._]?|: file:\S*\?mode=ro/g, '');
 }
 
 function parameterProblems(bare: string, parameters: readonly string[]): string[] {

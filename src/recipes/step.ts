@@ -4,6 +4,7 @@ import { errorText } from '../model/error-text.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import { type CommandOutcome, type OperatorCommands, succeeded } from '../model/operator-command.ts';
 import type { Row } from '../model/recipe.ts';
+import { withoutFolders } from '../wording/without-folders.ts';
 import { subjectOf } from './approval.ts';
 import type { Step } from './definition.ts';
 
@@ -27,9 +28,14 @@ export interface StepContext {
   readonly recipe: string;
   /** The mailboxes that may be changed; null: any. */
   readonly approved: ReadonlySet<string> | null;
+  /** The words that start this program. */
+  readonly command: string;
 }
 
-/** Does, or plans, what `do:` says with the mailbox of a row. Never rejects: an operation that throws has failed. */
+/**
+ * Does, or plans, what `do:` says with the mailbox of a row. Never rejects: an operation that throws has failed.
+ * The holder of a recipe key reads the message: it has no paths of this machine.
+ */
 export async function performStep(
   step: Step,
   row: Row,
@@ -53,9 +59,13 @@ export async function performStep(
   try {
     const outcome = await perform(step, found, commands, context);
     const good = succeeded(outcome) ? (context.apply ? 'done' : 'planned') : 'failed';
-    return { operation, outcome: good, message: outcome.messages.join(' ') };
+    return {
+      operation,
+      outcome: good,
+      message: outcome.messages.join(' ').replaceAll(`\`${context.command} `, '`warmwarden '),
+    };
   } catch (error) {
-    return { operation, outcome: 'failed', message: errorText(error) };
+    return { operation, outcome: 'failed', message: withoutFolders(errorText(error)) };
   }
 }
 

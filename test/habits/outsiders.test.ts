@@ -2,9 +2,27 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { readinessOf } from '../../src/daemon/readiness.ts';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { Loops } from '../../src/loop.ts';
 import { openSandbox } from '../../src/recipes/sandbox.ts';
+import { performStep } from '../../src/recipes/step.ts';
+import { movedError } from '../../src/store/failure.ts';
+import { stillWorld } from '../serve/running-server.ts';
+import { arrivedMailbox, now } from '../store/records.ts';
 import { root, runDaemon, Workplace } from '../support/process.ts';
+import { recipeRunner } from '../support/recipe-runner.ts';
 import { until } from '../support/until.ts';
+
+/** A run of a built-in recipe over the store at `place`: what it failed with. */
+async function failureOver(place: string): Promise<string | null> {
+  const runner = recipeRunner(stillWorld(), { place });
+  const run = await runner.start({ recipe: 'at-risk', parameters: {}, apply: false, by: 'crm', role: 'viewer' });
+  if ('refused' in run) throw new Error(run.said.join(' '));
+  const ended = await runner.ended(run.id, 30_000);
+  await runner.close();
+  return 'refused' in ended ? null : ended.error;
+}
 
 const sha256 = (key: string) => createHash('sha256').update(key).digest('hex');
 
@@ -40,6 +58,34 @@ it('answers to those outside name neither the program’s path nor the configura
   expect(said[1]).toContain('is taken by one.yaml');
   for (const text of said)
     for (const path of [workplace.folder, root, process.execPath]) expect(text).not.toContain(path);
+});
+
+it('readiness names the files of a store that fails without their folders', () => {
+  const fleet = new Fleet();
+  const failure = { ...movedError('/srv/ww/store.db'), said: movedError('/srv/ww/store.db').message, lasting: true };
+  fleet.putStoreFailure(failure, now);
+  const [, store = ''] = readinessOf({ fleet, loops: new Loops(stillWorld()) }, { commands: null }, 'UTC').reasons;
+  expect(store).toMatch(/: store\.db was deleted or replaced .* Move the original store\.db back with `mv`/);
+  expect(store).not.toContain('/srv');
+});
+
+it('a run whose SELECT finds no store says so without its path', async () => {
+  expect(await failureOver('/srv/ww/store.db')).toBe('SQLite says: unable to open database');
+});
+
+it('what a run did or would do names no path', async () => {
+  const step = { operation: 'limit', reason: 'r', mode: null, limit: 20, forMs: null } as const;
+  const mailbox = () => arrivedMailbox('m1', { account: 'acme' });
+  const context = { apply: true, by: 'crm', recipe: 'own', approved: null, command: 'node /opt/ww/src/bin.js' };
+  const messageOf = async (limit: () => Promise<unknown>) =>
+    (await performStep(step, { account: 'acme', mailbox_id: 'm1' }, { commands: { limit } as never, mailbox }, context))
+      .message;
+  const undo = { result: 'done', messages: ['Done.', 'To undo this: `node /opt/ww/src/bin.js limit m1 40`.'] };
+  expect(await messageOf(async () => undo)).toBe('Done. To undo this: `warmwarden limit m1 40`.');
+  const failing = async () => {
+    throw new Error('/srv/ww/store.db was deleted. Make /srv/ww/store.db and its folder /srv/ww writable.');
+  };
+  expect(await messageOf(failing)).toBe('store.db was deleted. Make store.db and its folder ww writable.');
 });
 
 it.each([

@@ -32,7 +32,7 @@ test('what a dry run would change is agreed to, across its chunks; what it would
   };
   const mailbox = (_account: string, id: string): MailboxState => arrivedMailbox(id, { account: 'acme' });
   const step = { operation: 'pause', reason: 'r', mode: null, limit: null, forMs: null } as const;
-  const context = { apply: true, by: 'ann', recipe: 'pause-domain', approved };
+  const context = { apply: true, by: 'ann', recipe: 'pause-domain', approved, command: 'warmwarden' };
   const outcomes = [];
   for (const id of ['m1', 'm2', 'm3', 'm4']) {
     const { outcome } = await performStep(step, row(id), { commands: { pause } as never, mailbox }, context);
