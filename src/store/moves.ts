@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import { actionUnder } from '../model/action.ts';
 import { moveEntries } from '../model/breaker.ts';
-import { scopeKey } from '../model/write-scope.ts';
+import { scopeKey, type WritesOff } from '../model/write-scope.ts';
 import { accountScope } from '../replicas/membership.ts';
 import { loadBreakers, writeBreaker } from './breakers.ts';
 import type { Gate } from './gate.ts';
@@ -63,6 +63,7 @@ export async function moveMailboxes(db: Db, move: AccountMove): Promise<void> {
     const actions = db.selectFrom('actions').select(['id', 'action']).where('account', '=', from);
     for (const row of await actions.where('mailbox_id', 'in', some).execute())
       await writeAction(db, actionUnder(storedAction(row), to));
+    await dropDoubles(db, move, some);
     for (const table of history) await moveRows(db, table, move, some);
   });
   await moveStops(db, move);
@@ -78,25 +79,63 @@ async function moveRows(
   await theirs.set({ account: to }).execute();
 }
 
+/** A command may name a mailbox under both accounts: it keeps the one that is there. */
+async function dropDoubles(db: Db, { from, to }: AccountMove, ids: readonly string[]): Promise<void> {
+  const there = db.selectFrom('command_mailboxes').select('command_id').where('account', '=', to);
+  for (const id of ids) {
+    await db
+      .deleteFrom('command_mailboxes')
+      .where('account', '=', from)
+      .where('mailbox_id', '=', id)
+      .where('command_id', 'in', there.where('mailbox_id', '=', id))
+      .execute();
+  }
+}
+
 async function idsOf(db: Db, account: string): Promise<readonly string[]> {
   const rows = await db.selectFrom('mailboxes').select('mailbox_id').where('account', '=', account).execute();
   return rows.map(({ mailbox_id }) => mailbox_id);
 }
 
-/** An emergency stop stays in force. */
+/** An emergency stop stays in force. That of an account goes along with each of its mailboxes that another one guards from now on. */
 async function moveStops(db: Db, { from, to, ids }: AccountMove): Promise<void> {
-  for (const off of await loadWritesOff(db)) {
+  const stops = await loadWritesOff(db);
+  // Of two stops of one mailbox the one that lasts longer stays.
+  const lasts = ({ until }: WritesOff) => until ?? Number.POSITIVE_INFINITY;
+  const isKept = (off: WritesOff) =>
+    stops.some((one) => scopeKey(one.scope) === scopeKey(off.scope) && lasts(one) >= lasts(off));
+  for (const off of stops) {
     const { scope } = off;
     if (scope.kind === 'everything' || scope.account !== from) continue;
-    if (ids !== null && !(scope.kind === 'mailbox' && ids.includes(scope.mailboxId))) continue;
-    const moved = { ...scope, account: to };
-    const row = { scope: scopeKey(moved), off: JSON.stringify({ ...off, scope: moved }) };
-    await db
-      .deleteFrom('writes_off')
-      .where('scope', 'in', [scopeKey(scope), row.scope])
-      .execute();
-    await db.insertInto('writes_off').values(row).execute();
+    if (ids === null || (scope.kind === 'mailbox' && ids.includes(scope.mailboxId))) {
+      await writeStop(db, { ...off, scope: { ...scope, account: to } });
+      await db.deleteFrom('writes_off').where('scope', '=', scopeKey(scope)).execute();
+    } else if (scope.kind === 'account') {
+      for (const mailbox of await emailsOf(db, to, ids)) {
+        const own: WritesOff = { ...off, scope: { kind: 'mailbox', account: to, ...mailbox } };
+        if (!isKept(own)) await writeStop(db, own);
+      }
+    }
   }
+}
+
+async function writeStop(db: Db, off: WritesOff): Promise<void> {
+  const row = { scope: scopeKey(off.scope), off: JSON.stringify(off) };
+  await db
+    .insertInto('writes_off')
+    .values(row)
+    .onConflict((conflict) => conflict.column('scope').doUpdateSet({ off: row.off }))
+    .execute();
+}
+
+async function emailsOf(db: Db, account: string, ids: readonly string[]) {
+  const rows = await db
+    .selectFrom('mailboxes')
+    .select(['mailbox_id', 'email'])
+    .where('account', '=', account)
+    .where('mailbox_id', 'in', ids)
+    .execute();
+  return rows.map(({ mailbox_id: mailboxId, email }) => ({ mailboxId, email }));
 }
 
 async function moveHeld(db: Db, moves: readonly AccountMove[]): Promise<void> {

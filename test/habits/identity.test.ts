@@ -143,6 +143,34 @@ describe('one workspace behind two keys', () => {
 });
 
 describe('a mailbox that moves between accounts of one API', () => {
+  it.each(['its key no longer sees it', 'the account is removed'])(
+    'keeps the emergency stop of the account: %s',
+    async (how) => {
+      await using it = await twoKeys({ expectErrors: ['the API'] });
+      const { stage, burning } = it;
+      await stage.run(20 * minuteMs);
+      await stage.command('writes', {
+        off: true,
+        account: 'first',
+        mailbox: null,
+        for_seconds: null,
+        dry_run: false,
+        plan: null,
+      });
+      if (how === 'the account is removed')
+        await stage.reload((config) => void config.accounts.shift(), { force: true });
+      else it.hide('first', burning);
+      it.bounce(burning);
+      await stage.run(3 * hourMs);
+      expect([it.guardedBy(burning), it.modes()]).toEqual([['second'], []]);
+      const scopes = stage
+        .fleet()
+        .writesOff(stage.clock.now())
+        .map(({ scope }) => scope);
+      expect(scopes).toContainEqual({ kind: 'mailbox', account: 'second', mailboxId: 'm1', email: burning.email });
+    },
+  );
+
   it('keeps history, claim and alerts, there and back', async () => {
     await using it = await twoKeys();
     const { stage, burning } = it;

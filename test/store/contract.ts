@@ -422,8 +422,20 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       // What a configured account has not lost is its own.
       expect([await found(['acme', 'beta']), await found(['beta'])]).toEqual([[], ['acme/m1', 'acme/m2']]);
       const present = [arrivedMailbox('m1', { account: 'beta', memory })];
+      const off = { since: now, until: null, by: 'a person', reason: 'a look first' };
+      const stop = { ...off, scope: { kind: 'account', account: 'acme' } as const };
+      await store.recordWrites({ off: [stop], on: [], alerts: noAlerts });
+      // A command about the mailbox under both accounts.
+      const names = ['acme', 'beta'].map((account) => ({ account, id: 'm1', email: 'm1@one.example' }));
+      const command = { name: 'breaker-release', command: 'breaker release', account: null } as const;
+      await store.audit.beginCommand({ ...command, at: now, by: 'ann', reason: 'a look', mailboxes: names });
       await store.recordList({ ...list, account: 'beta', moves: [{ from: 'acme', to: 'beta', ids: ['m1'] }], present });
-      const { mailboxes } = await (await opened.reopen()).loadPicture();
+      const { mailboxes, writesOff } = await (await opened.reopen()).loadPicture();
+      const email = mailboxes.find(({ id }) => id === 'm1')?.email;
+      expect(writesOff.map(({ scope }) => scope)).toEqual([
+        { kind: 'account', account: 'acme' },
+        { kind: 'mailbox', account: 'beta', mailboxId: 'm1', email },
+      ]);
       expect(mailboxes.map(({ account, id }) => `${account}/${id}`)).toEqual(['acme/m2', 'beta/m1', 'elsewhere/m3']);
     });
 
