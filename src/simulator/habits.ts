@@ -36,7 +36,7 @@ export function habitTexts({ pausedAtNight, shared }: Habits): readonly string[]
     'two keys see the same mailboxes',
     '/v1/dns says X-RateLimit-Limit: 3 and X-RateLimit-Remaining: 0',
     `days above ${mostDays} are refused with 400`,
-    'days without mail are left out of the statistics',
+    'days without mail are left out of the statistics, and weekdays_only is not said',
   ];
 }
 
@@ -50,7 +50,14 @@ export function withHabits(
   const isPaused = (id: unknown) => isNight(clock.now()) && matchesAddress(habits.pausedAtNight, emailOf(id));
   const changed: Readonly<Record<string, (methods: Methods) => Methods>> = {
     '/v1/warmup': ({ GET, POST }) => ({
-      ...(GET && { GET: after(GET, (body) => (isPaused(body['mailbox_id']) ? { ...body, status: 'paused' } : body)) }),
+      ...(GET && {
+        GET: after(GET, (body) => ({
+          ...body,
+          ...(isPaused(body['mailbox_id']) && { status: 'paused' }),
+          // The rows alone show that a weekend has no emails.
+          config: { ...(body['config'] as object), weekdays_only: undefined },
+        })),
+      }),
       ...(POST && {
         POST: (question) => {
           if (emailOf(question.body['mailbox_id']) !== habits.shared) return POST(question);

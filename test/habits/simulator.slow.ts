@@ -13,7 +13,7 @@ const scenario: Scenario = {
   summary: 'Three mailboxes bounce for days: one is paused at night, one is not, and one belongs to another workspace.',
   fleet,
   incidents: [atNight, byDay, shared].map((mailbox) => ({
-    ...({ kind: 'bounce', mailbox, rate: 0.06 } as const),
+    ...({ kind: 'bounce', mailbox, rate: 0.03 } as const),
     ...{ from: hourMs, until: 10 * dayMs },
   })),
 };

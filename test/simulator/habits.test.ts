@@ -45,6 +45,7 @@ test('days above 14 are refused, and days without mail are left out', async () =
   const dates = body.stats.map(({ date }: { date: string }) => new Date(date).getUTCDay());
   expect(dates.length).toBeGreaterThan(7);
   expect(dates.filter((day: number) => day === 0 || day === 6)).toEqual([]);
+  expect((await stage.warmup(ann.email)).config).not.toHaveProperty('weekdays_only');
 });
 
 test('one route has odd limits, the others have the limits of the key', async () => {
