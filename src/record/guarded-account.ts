@@ -73,8 +73,8 @@ export interface RecorderOptions extends GuardedAccount {
   readonly ended: () => boolean;
   /** Whether the key may write, as far as its writes show; null before the first. */
   readonly keyWrites: () => boolean | null;
-  /** Statistics from before this moment are stale; -Infinity while that can't be said. */
-  readonly staleBefore: () => EpochMs;
+  /** Statistics, or warm-ups, from before this moment are stale; -Infinity while that can't be said. */
+  readonly staleBefore: (route?: 'stats' | 'warmup') => EpochMs;
   /** When a measurement is stale. */
   readonly staleMeasurement: (route: MeasuredRoute) => StaleMeasurement;
   /** A first sweep goes on, and the answer (null: the outcome of an action) belongs to its first look at the mailbox. */

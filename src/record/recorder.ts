@@ -345,13 +345,16 @@ export class Recorder {
     mailboxId: string,
     { policy, now, answered }: { policy: Policy; now: EpochMs; answered: Observation['route'] | null },
   ): TickContext {
-    const { account, words, api, rules } = this.#options;
+    const { account, words, api, rules, staleBefore } = this.#options;
+    // Statistics beside a warm-up that is no longer given are not judged: its mode and its word may be others by now.
+    const isGiven = (route: 'stats' | 'warmup') =>
+      route !== 'warmup' || (this.#rooms.fleet.mailbox(account, mailboxId)?.warmup?.at ?? now) >= staleBefore('warmup');
     return {
       policy,
       enforce: this.#enforces(mailboxId, policy, now),
       words,
       now,
-      hasRead: (route) => route === answered || this.hasRead(mailboxId, route),
+      hasRead: (route) => route === answered || (this.hasRead(mailboxId, route) && isGiven(route)),
       breaker: this.#rooms.fleet.breaker(api),
       running: () => runningIn(this.#options.accountsOfApi(), this.#rooms.fleet),
       newId: () => actionId(now, this.#rooms.world.random()),

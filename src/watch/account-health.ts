@@ -254,14 +254,20 @@ export class AccountHealth {
     for (const [route, failure] of this.#unread) if (failure.mailbox === mailbox) this.#unread.delete(route);
   }
 
+  /** No mailbox of the account is left that has a warm-up, although some were judged: it is the API that gives none. */
+  withoutWarmups(): void {
+    const { since = this.#parts.world.clock.now() } = this.#unread.get('warmup') ?? {};
+    const detail = 'the API answers 404 for the warm-up and the statistics of every mailbox';
+    this.#unread.set('warmup', { since, detail, mailbox: null, isRefusal: true, times: 2 });
+  }
+
   /** The failure because of which no mailbox can be judged; null if there is none. A refusal of a route that never answered counts at once, any other failure after half an hour. */
   #unjudged(): ReadFailure | null {
     const now = this.#parts.world.clock.now();
     for (const [route, failure] of this.#unread) {
       const lasts = failure.times > 1 && elapsedMs(failure.since, now) >= blindAfterMs;
       if (!this.#read.has(route) && (failure.isRefusal || lasts)) return failure;
-      // Statistics are judged with the warm-up that was read before.
-      if (route === 'stats' && lasts) return failure;
+      if (lasts) return failure;
     }
     return null;
   }

@@ -121,7 +121,7 @@ export class AccountWatch {
       ended: () => this.#stop.signal.aborted || !options.lease.holds(),
       keyWrites: () => this.#health.keyWrites,
       isFirstLook: (mailboxId, route) => this.#firstSweep.isFirstLook(mailboxId, route),
-      staleBefore: () => staleness.before(),
+      staleBefore: (route = 'stats') => staleness.before(route),
       staleMeasurement: (route) => staleness.measurement(route),
       seenAgain: () => staleness.seenAgain(),
       onLost: (mailboxId, route, error) => this.#poller.unrecorded({ route, mailboxId }, error),

@@ -6,7 +6,7 @@ import type { Schedule } from '../schedule.ts';
 import { type Clock, nextTurn } from '../world.ts';
 
 /** What is read again and again, and gets stale when it is not: after so many polls of it that were due in vain. */
-export const staleRuns = { stats: 3, dns: 4, blacklist: 4 } as const;
+export const staleRuns = { stats: 3, warmup: 3, dns: 4, blacklist: 4 } as const;
 type Staling = keyof typeof staleRuns;
 const stalingRoutes = Object.keys(staleRuns) as readonly Staling[];
 
@@ -14,7 +14,7 @@ export class Cadence {
   readonly #schedules: Readonly<Record<Route, Schedule>>;
   readonly #clock: Clock;
   /** When polls were due since the start, the last few, oldest first. */
-  readonly #runs: Record<Staling, readonly EpochMs[]> = { stats: [], dns: [], blacklist: [] };
+  readonly #runs: Record<Staling, readonly EpochMs[]> = { stats: [], warmup: [], dns: [], blacklist: [] };
   /** The time as it was when it was asked for last. */
   #seenAt: EpochMs = Number.NEGATIVE_INFINITY;
 

@@ -146,7 +146,8 @@ export class Poller {
       const mailbox = this.#rooms.fleet.mailbox(account, mailboxId);
       const [warmup, stats] = [routes.get('warmup'), routes.get('stats')];
       if (!mailbox || mailbox.missingLists > 0 || !warmup || !stats) continue;
-      health.withoutWarmup(mailbox.email);
+      if (this.#lacksAllWarmups()) health.withoutWarmups();
+      else health.withoutWarmup(mailbox.email);
       await recorder.observed(
         mailboxId,
         { route: 'warmup', observed: { at: warmup.at, answer: absentWarmup } },
@@ -156,6 +157,16 @@ export class Poller {
       const taken = await recorder.observed(mailboxId, { route: 'stats', observed }, stats.askedAt);
       if (taken !== null && typeof taken === 'object') agenda.answered(taken, 'stats');
     }
+  }
+
+  /** Whether none of the account's mailboxes has a warm-up, although some were judged. */
+  #lacksAllWarmups(): boolean {
+    let wasJudged = false;
+    for (const { id, warmup, memory } of this.#rooms.fleet.mailboxesOf(this.#parts.account)) {
+      if (!this.#absences.hasBoth(id) && !warmup?.answer.isAbsent) return false;
+      wasJudged ||= (memory?.answersJudged ?? 0) > 0;
+    }
+    return wasJudged;
   }
 
   #answerTo(poll: Poll, route: MailboxRoute, id: string) {

@@ -29,10 +29,10 @@ export class Staleness {
     this.#startedAt = parts.clock.monotonic();
   }
 
-  /** Statistics from before this are stale: three due polls brought nothing, and the budget had time for three rounds. */
-  before(): EpochMs {
+  /** What was read of a route before this is stale: three due polls brought nothing, and the budget had time for three rounds. */
+  before(route: 'stats' | 'warmup'): EpochMs {
     const { cadence, clock } = this.#parts;
-    return Math.min(cadence.staleFrom('stats'), clock.now() - staleRuns.stats * this.#roundMs(judgedRoutes.length));
+    return Math.min(cadence.staleFrom(route), clock.now() - staleRuns[route] * this.#roundMs(judgedRoutes.length));
   }
 
   /** When DNS and blacklists count as measured too long ago, and since when no poll brought an answer. */

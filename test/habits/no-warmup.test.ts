@@ -86,3 +86,50 @@ test('a 404 on one of the two is no such mailbox', async () => {
   await duty.run(3 * hourMs);
   expect([stateOf(duty, bare.email), duty.alert('stale_data')?.status]).toEqual(['not_judged', 'firing']);
 });
+
+test.each([
+  ['warm-up and statistics', 404, judging],
+  ['the warm-up alone', 404, ['/v1/warmup']],
+  ['the warm-up alone', 403, ['/v1/warmup']],
+  ['the warm-up alone', 500, ['/v1/warmup']],
+])(
+  'an account that was judged, and of which %s are answered with %i for every mailbox, is red within two hours',
+  async (_, status, paths) => {
+    const { api, warm } = await apiWith();
+    await using _api = api;
+    let isOver = false;
+    api.fault = ({ method, path }) =>
+      isOver && method === 'GET' && paths.includes(path)
+        ? { kind: 'answer', status, body: '{"error":"gone"}' }
+        : undefined;
+    await using daemon = await startMovedDaemon({ other: api, poll: calmPoll, expectErrors: ['the API'] });
+    await daemon.run(3 * hourMs);
+    isOver = true;
+    // The limit of this mode is lower than that which was read last.
+    warm.mode = 'slow';
+    await daemon.run(2 * hourMs);
+    expect((await commandLine(['status', '--config', daemon.file])).code).toBe(1);
+    expect((await fetch(`${daemon.url()}/readyz`)).status).toBe(503);
+    expect(daemon.receiver.alerts().map(({ title }) => title)).toContain(
+      'agency: NOT GUARDED, no mailbox can be judged',
+    );
+    isOver = false;
+    await daemon.run(2 * hourMs);
+    expect((await fetch(`${daemon.url()}/readyz`)).status).toBe(200);
+  },
+);
+
+test('a mailbox whose warm-up alone is no longer given is not judged by what it said', async () => {
+  const { api, bare } = await apiWith(['/v1/warmup']);
+  await using _ = api;
+  api.fault = ({ method, path, mailboxId }) =>
+    isOver && method === 'GET' && mailboxId === bare.id && path === '/v1/warmup'
+      ? { ...missing, status: 500 }
+      : undefined;
+  let isOver = false;
+  await using duty = await goOnDuty({ other: api });
+  await duty.run(hourMs);
+  isOver = true;
+  await duty.run(3 * hourMs);
+  expect([stateOf(duty, bare.email), duty.alert('stale_data')?.status]).toEqual(['not_judged', 'firing']);
+});
