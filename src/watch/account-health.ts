@@ -21,6 +21,7 @@ const outageMs = 3 * minuteMs;
 
 /** What mailboxes are judged by was answered for none for so long, although it was before, or may be later. */
 const blindAfterMs = 30 * minuteMs;
+const noWarmups = 'the API answers 404 for the warm-up and the statistics of every mailbox';
 
 /** The alerts that say that no request of an account succeeds. */
 const outageRules: readonly AlertRule[] = ['api_down', 'key_rejected'];
@@ -249,16 +250,12 @@ export class AccountHealth {
     this.#unread.set(route, { since, detail, mailbox, isRefusal: kind !== 'unavailable', times: times + 1 });
   }
 
-  /** The mailbox turned out to have no warm-up: that it was not answered says nothing of the others. */
-  withoutWarmup(mailbox: string): void {
-    for (const [route, failure] of this.#unread) if (failure.mailbox === mailbox) this.#unread.delete(route);
-  }
-
-  /** No mailbox of the account is left that has a warm-up, although some were judged: it is the API that gives none. */
-  withoutWarmups(): void {
-    const { since = this.#parts.world.clock.now() } = this.#unread.get('warmup') ?? {};
-    const detail = 'the API answers 404 for the warm-up and the statistics of every mailbox';
-    this.#unread.set('warmup', { since, detail, mailbox: null, isRefusal: true, times: 2 });
+  /** The mailbox has no warm-up: that says nothing of the others. null: none of the account has one, although some were judged. */
+  withoutWarmup(mailbox: string | null): void {
+    if (mailbox === null) {
+      const { since = this.#parts.world.clock.now() } = this.#unread.get('warmup') ?? {};
+      this.#unread.set('warmup', { since, detail: noWarmups, mailbox, isRefusal: true, times: 2 });
+    } else for (const [route, failure] of this.#unread) if (failure.mailbox === mailbox) this.#unread.delete(route);
   }
 
   /** The failure because of which no mailbox can be judged; null if there is none. A refusal of a route that never answered counts at once, any other failure after half an hour. */

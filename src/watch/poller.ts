@@ -146,8 +146,7 @@ export class Poller {
       const mailbox = this.#rooms.fleet.mailbox(account, mailboxId);
       const [warmup, stats] = [routes.get('warmup'), routes.get('stats')];
       if (!mailbox || mailbox.missingLists > 0 || !warmup || !stats) continue;
-      if (this.#lacksAllWarmups()) health.withoutWarmups();
-      else health.withoutWarmup(mailbox.email);
+      health.withoutWarmup(this.#lacksAllWarmups() ? null : mailbox.email);
       await recorder.observed(
         mailboxId,
         { route: 'warmup', observed: { at: warmup.at, answer: absentWarmup } },
