@@ -49,9 +49,14 @@ export class Post {
    * The API said no, but a no may be said of a change that was made (docs/faults.md O4): one look that is answered decides.
    * After a 429 it waits until the API may be asked again; the intent stays open until then.
    */
-  async #afterNo(open: OpenAction, { kind, status, detail }: Failure, signal: AbortSignal): Promise<Settlement | null> {
+  async #afterNo(
+    open: OpenAction,
+    { kind, status, detail, retryAfterMs }: Failure,
+    signal: AbortSignal,
+  ): Promise<Settlement | null> {
     const forbidden = status === 403 && { forbidden: true };
-    const no: Unsuccessful = { kind: kind === 'throttled' ? 'throttled' : 'refused', detail, ...forbidden };
+    const wait = retryAfterMs !== null && { waitMs: retryAfterMs };
+    const no: Unsuccessful = { kind: kind === 'throttled' ? 'throttled' : 'refused', detail, ...forbidden, ...wait };
     const settlement = await this.readBack(open, detail, signal, no);
     if (settlement === no && no.forbidden) this.#written(open, false);
     if (settlement?.kind === 'confirmed') this.#written(open, true);

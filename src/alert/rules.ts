@@ -106,7 +106,8 @@ const overdueAfterMs = 5 * minuteMs;
 export function isOverdue(action: Action, now: EpochMs): boolean {
   if (action.by || action.kind === 'restore') return false;
   const { state, nextTryAt, plannedAt } = action;
-  const dueAt = state === 'planned' ? (nextTryAt ?? plannedAt) : state === 'unconfirmed' ? nextTryAt : null;
+  // A 429 moves the next try; since when the action is due stays.
+  const dueAt = state === 'planned' ? plannedAt : state === 'unconfirmed' ? nextTryAt : null;
   return dueAt !== null && now - dueAt > overdueAfterMs;
 }
 

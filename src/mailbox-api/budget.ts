@@ -13,6 +13,8 @@ const windowMs = 60_000;
 /** A stop that another process wrote down is not longer than those of its own (http/exchange.ts). */
 const longestStopMs = 15 * windowMs;
 const withoutRetryAfterMs = windowMs;
+/** What is read is answered: a GET was within this time. */
+const readLatelyMs = windowMs;
 /** Spread of a wait that the server did not name, so that many keys do not come back at once. */
 const jitterMs = 5_000;
 /** A start that was late by up to this share of the gap does not delay the next: lateness would add up to unused requests. */
@@ -60,6 +62,10 @@ export class Budget {
   /** When the last start was due: it was a little later than that, for a timer is never early. */
   #pacedAt = Number.NEGATIVE_INFINITY;
   #stoppedUntil = 0;
+  /** When a GET with the key was last answered as wished. */
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** By kind: until when a 503 that said how long is obeyed. */
+  readonly #askedUntil = new Map<RequestKind, number>();
   /** Until when a 429 is obeyed. */
   #throttledUntil = Number.NEGATIVE_INFINITY;
   readonly #restraint = new Restraint();
@@ -204,8 +210,12 @@ export class Budget {
     this.#sharing.ended(now);
   }
 
-  /** The API said 429: nothing starts until Retry-After, or until the window has passed when it did not say. */
+  /**
+   * The API said 429: nothing starts until Retry-After, or until the window has passed when it did not say. To a change while what is read
+   * is answered it is about that mailbox or about changes: whose action it was waits, and nothing else.
+   */
   throttled(kind: RequestKind, retryAfterMs: number | null, now: number, random: () => number): void {
+    if (kind === 'warmup_write' && now - this.#readAt <= readLatelyMs && now >= this.#throttledUntil) return;
     const wait = retryAfterMs ?? withoutRetryAfterMs + random() * jitterMs;
     const own = this.#said.own(kind);
     if (own || kind === 'health') {
@@ -242,9 +252,19 @@ export class Budget {
   }
 
   /** No answer came, or a 5xx: after several in a row the whole account pauses for a moment (docs/faults.md H13). */
-  failed(now: number, random: () => number, askedMs?: number): void {
-    const pauseMs = this.#restraint.failed(random, askedMs);
-    if (pauseMs > 0) this.#stoppedUntil = Math.max(this.#stoppedUntil, now + pauseMs);
+  failed(now: number, random: () => number, asked?: { readonly kind: RequestKind; readonly ms: number }): void {
+    const pauseMs = this.#restraint.failed(random, asked?.ms);
+    if (pauseMs === 0) return;
+    if (!asked) this.#stoppedUntil = Math.max(this.#stoppedUntil, now + pauseMs);
+    else this.#leaveAlone(asked.kind, now + pauseMs, now);
+  }
+
+  /** A kind of request is left alone; all are, once the API has asked that of two kinds. */
+  #leaveAlone(kind: RequestKind, until: number, now: number): void {
+    this.#askedUntil.set(kind, until);
+    const others = [...this.#askedUntil].filter(([one, end]) => one !== kind && end > now);
+    if (others.length > 0) this.#stopUntil(until, now);
+    else if (kind !== 'warmup_write') this.#kindStoppedUntil.set(kind, until);
   }
 
   /**
@@ -252,6 +272,7 @@ export class Budget {
    * stops nothing: the answer that says so was a success, or else a 429.
    */
   noteLimits({ kind, remaining, startedAt, succeeded, ...headers }: LimitHeaders, now: number): void {
+    if (succeeded && kind !== 'health' && kind !== 'warmup_write') this.#readAt = now;
     const limit = headers.limit !== null && headers.limit >= 1 ? headers.limit : null;
     if (limit !== null || succeeded) this.#said.note(kind, limit, now);
     if (limit === null || remaining === null || kind === 'health' || this.#said.own(kind)) return;

@@ -368,7 +368,8 @@ export class MailboxApi {
       this.budget.throttled(kind, result.failure.retryAfterMs, now, random);
       this.onThrottled();
     } else if (!this.#stopping.signal.aborted) {
-      this.budget.failed(now, random, result.failure.retryAfterMs ?? undefined);
+      const { retryAfterMs: ms } = result.failure;
+      this.budget.failed(now, random, ms === null ? undefined : { kind, ms });
     }
   }
 

@@ -14,6 +14,8 @@ import { type EpochMs, hourMs, minuteMs } from './time.ts';
 const retryAfterMs: readonly number[] = [1, 5, 15, 60].map((minutes) => minutes * minuteMs);
 /** A refusal (a key without write permission, say) is tried again hourly while the breach stands. */
 const retryRefusedAfterMs = hourMs;
+/** After a 429 without a Retry-After. */
+const throttledWaitMs = minuteMs;
 const longestRetryMs = Math.max(retryRefusedAfterMs, ...retryAfterMs);
 
 /** A try that did not show the change, with what came back in a sentence. */
@@ -26,6 +28,8 @@ export interface Unsuccessful {
    */
   readonly kind: 'refused' | 'unconfirmed' | 'unseen' | 'throttled' | 'not_sent';
   readonly detail: string;
+  /** throttled: how long the API wants to be left alone, milliseconds; absent if it did not say. */
+  readonly waitMs?: number;
   /** refused: with 403. */
   readonly forbidden?: boolean;
   /** unseen: another process was to send it, which may only be frozen, and send it still. */
@@ -92,20 +96,24 @@ function confirmed<Sent extends Action & { readonly openedAt: EpochMs }>(
 
 function unsuccessful(
   open: OpenAction,
-  { kind, detail, forbidden, at }: Event<Unsuccessful>,
+  { kind, detail, forbidden, waitMs = throttledWaitMs, at }: Event<Unsuccessful>,
 ): PlannedAction | FailedAction {
-  if (kind === 'throttled' || kind === 'not_sent') return withoutTheTry(open, detail, at);
+  if (kind === 'throttled') return withoutTheTry(open, { detail, at, nextTryAt: at + waitMs });
+  if (kind === 'not_sent') return withoutTheTry(open, { detail, at, nextTryAt: at });
   const state = kind === 'refused' ? 'refused' : 'unconfirmed';
   // The person knows what came of it; nothing is sent again behind their back.
   const nextTryAt = open.by ? null : nextTryAfter(kind, open.attempts, at);
   return { ...open, state, settledAt: at, nextTryAt, detail, ...(forbidden && { forbidden }) };
 }
 
-/** Nothing came of the try: it is due again at once, and does not count. */
-function withoutTheTry(open: OpenAction, detail: string, at: EpochMs): PlannedAction | FailedAction {
+/** Nothing came of the try: it is due again then, and does not count. */
+function withoutTheTry(
+  open: OpenAction,
+  { detail, at, nextTryAt }: { readonly detail: string; readonly at: EpochMs; readonly nextTryAt: EpochMs },
+): PlannedAction | FailedAction {
   const attempts = open.attempts - 1;
-  if (attempts === 0) return { ...open, state: 'planned', attempts, settledAt: null, nextTryAt: at, detail };
-  return { ...open, state: 'unconfirmed', attempts, settledAt: open.settledAt ?? at, nextTryAt: at, detail };
+  if (attempts === 0) return { ...open, state: 'planned', attempts, settledAt: null, nextTryAt, detail };
+  return { ...open, state: 'unconfirmed', attempts, settledAt: open.settledAt ?? at, nextTryAt, detail };
 }
 
 function nextTryAfter(kind: 'refused' | 'unconfirmed' | 'unseen', attempts: number, now: EpochMs): EpochMs | null {

@@ -107,12 +107,15 @@ describe('the fields that go with the state', () => {
     expect(outcome(events[kind], { state: 'open', by })).toMatchObject({ settledAt: at, nextTryAt: null });
   });
 
-  test.each(['throttled', 'not_sent'] as const)('%s: the try does not count, and is due again at once', (kind) => {
+  test.each([
+    ['throttled', at + minuteMs],
+    ['not_sent', at],
+  ] as const)('%s: the try does not count, and is due again after a minute, or at once', (kind, nextTryAt) => {
     for (const who of [null, by]) {
-      const first = { state: 'planned', attempts: 0, openedAt: start, settledAt: null, nextTryAt: at, detail: 'why' };
+      const first = { state: 'planned', attempts: 0, openedAt: start, settledAt: null, nextTryAt, detail: 'why' };
       expect(outcome(events[kind], { state: 'open', by: who })).toMatchObject(first);
     }
-    const later = { state: 'unconfirmed', attempts: 2, settledAt: start + 1, nextTryAt: at, detail: 'why' };
+    const later = { state: 'unconfirmed', attempts: 2, settledAt: start + 1, nextTryAt, detail: 'why' };
     expect(outcome(events[kind], failedBefore)).toMatchObject(later);
   });
 });

@@ -1,0 +1,73 @@
+// 429 and 503 about one mailbox or one route: what is about the whole account stops it, and nothing else does.
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { type Fault, OtherApi, week } from '../support/other-api.ts';
+import { calmPoll, goOnDuty } from '../watch/duty.ts';
+
+const says = (status: number, seconds: number | null): Fault => ({
+  ...{ kind: 'answer', status, body: JSON.stringify({ error: 'slow down' }) },
+  ...(seconds !== null && { headers: { 'retry-after': String(seconds) } }),
+});
+
+test.each([60, 900, null])(
+  'a 429 to the changes of one mailbox (Retry-After %s) holds that mailbox alone: it is NOT ACTED ON, the others are',
+  async (seconds) => {
+    await using api = await OtherApi.start();
+    const [held, burning, asked] = ['held', 'burning', 'asked'].map((name) => api.add(`${name}@${name}.example`));
+    if (!held || !burning || !asked) throw new Error('no mailboxes');
+    await using daemon = await startMovedDaemon({ other: api, poll: calmPoll, account: { plan: 'pro' } });
+    await daemon.run(hourMs);
+    api.fault = ({ method, mailboxId }) =>
+      method === 'POST' && mailboxId === held.id ? says(429, seconds) : undefined;
+    held.days = week(40, 6);
+    await daemon.run(30 * minuteMs);
+    burning.days = week(40, 0).map((day) => (day.daysAgo === 0 ? { ...day, bounced: 12 } : day));
+    const from = api.log.length;
+    await daemon.run(hourMs);
+    expect(burning.status).toBe('paused');
+    const failed = [...daemon.fleet().alerts()].filter(
+      ({ rule, status }) => rule === 'guard_action_failed' && status === 'firing',
+    );
+    expect(failed.map(({ mailboxId }) => mailboxId)).toEqual([held.id]);
+    // The wait that was asked for, else a minute; and reading goes on.
+    const since = api.log.slice(from);
+    expect(
+      since.filter(({ method, mailboxId }) => method === 'POST' && mailboxId === held.id).length,
+    ).toBeLessThanOrEqual(seconds === 900 ? 5 : 61);
+    expect(since.filter(({ path, status }) => path === '/v1/stats' && status === 200).length).toBeGreaterThan(8);
+    expect([...daemon.fleet().alerts()].map(({ rule }) => rule)).not.toContain('key_shared');
+    const paused = await daemon.command('pause', { mailbox: asked.email, dry_run: false, plan: null });
+    expect([paused?.result, asked.status]).toEqual(['done', 'paused']);
+    api.fault = () => undefined;
+    await daemon.run(2 * hourMs);
+    expect(held.mode).toBe('recovery');
+  },
+);
+
+test('a 429 to everything stops everything, also when it first comes to a change', async () => {
+  await using api = await OtherApi.start();
+  const box = api.add('a@a.example');
+  await using duty = await goOnDuty({ other: api });
+  await duty.run(hourMs);
+  api.fault = () => says(429, 600);
+  box.days = week(40, 6);
+  const from = api.log.length;
+  await duty.run(10 * minuteMs);
+  expect(api.log.length - from).toBeLessThanOrEqual(4);
+});
+
+test('503 with Retry-After on one route stops that route, and an emergency is acted on in time', async () => {
+  await using api = await OtherApi.start();
+  const boxes = Array.from({ length: 20 }, (_, index) => api.add(`m${index}@m${index}.example`));
+  api.fault = ({ path }) => (path === '/v1/dns' ? says(503, 900) : undefined);
+  await using duty = await goOnDuty({ other: api });
+  await duty.run(hourMs);
+  const [burning] = boxes;
+  if (!burning) throw new Error('no mailbox');
+  burning.days = week(40, 0).map((day) => (day.daysAgo === 0 ? { ...day, bounced: 12 } : day));
+  await duty.until(() => burning.status === 'paused', hourMs);
+  const times = api.log.map(({ at }) => at);
+  const gaps = times.slice(1).map((at, index) => at - (times[index] ?? at));
+  expect(Math.max(...gaps)).toBeLessThan(5 * minuteMs);
+});
