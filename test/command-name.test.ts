@@ -90,6 +90,7 @@ const documents = [
   'page/sign-in-page.ts',
   'recipes/runner.ts',
   'recipes/sandbox.ts',
+  'recipes/step.ts',
   'serve/openapi/document.ts',
   'serve/recipes/recipe-routes.ts',
   'wording/runbooks.ts',

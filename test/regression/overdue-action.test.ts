@@ -29,6 +29,8 @@ test('an action that cannot be sent fires an alert after five minutes, which end
   await duty.until(() => duty.action()?.state === 'confirmed');
   expect(duty.posts()).toHaveLength(1);
   expect(await duty.notified()).toEqual([
+    // No warm-up was given for half an hour.
+    'firing guard_blind',
     'firing guard_action_failed',
     'event guard_acted confirmed',
     'resolved guard_action_failed',
