@@ -18,6 +18,8 @@ export const goneAgainMs = hourMs;
 /** Age alone ends nothing: after two days without power a message deserves its attempts. */
 const minAttempts = 5;
 
+type FailedOutcome = Extract<SendOutcome, { readonly kind: 'failed' | 'refused' | 'gone' }>;
+
 export interface Attempt {
   readonly delivery: Delivery;
   readonly outcome: SendOutcome;
@@ -42,10 +44,15 @@ export function settlementOf(attempt: Attempt): AttemptSettlement {
   // A receiver that wants nothing is asked too seldom for five attempts each.
   const isOld = now - delivery.createdAt >= giveUpAfterMs && (attempts >= minAttempts || outcome.kind === 'gone');
   if (isOld || isFinal(outcome, refusals)) return { kind: 'undelivered', detail, at: now };
-  const least = outcome.kind === 'refused' ? (refusedWaitsMs[refusals - 1] ?? longestRetryMs) : 0;
-  const asked = outcome.kind === 'gone' ? goneAgainMs : outcome.retryAfterMs;
-  const wait = Math.max(least, asked ?? 0, backOffMs(attempts, random));
+  const wait = Math.max(leastWaitMs(outcome, refusals), backOffMs(attempts, random));
   return { kind: 'failed', nextAttemptAt: now + wait, detail, at: now };
+}
+
+/** The least wait after an attempt: what the receiver asked for, or what its refusal calls for. */
+export function leastWaitMs(outcome: FailedOutcome, refusals: number): number {
+  if (outcome.kind === 'gone') return goneAgainMs;
+  const least = outcome.kind === 'refused' ? (refusedWaitsMs[refusals - 1] ?? longestRetryMs) : 0;
+  return Math.max(least, outcome.retryAfterMs ?? 0);
 }
 
 function isFinal(outcome: SendOutcome, refusals: number): boolean {

@@ -17,6 +17,7 @@ import type { Loss, StoreFailure } from '../model/store-failure.ts';
 import { minuteMs } from '../model/time.ts';
 import { endsWithin, systemClock } from '../world.ts';
 import type { RecordingParts } from './parts.ts';
+import { leastWaitMs } from './retry-policy.ts';
 import type { StoreHealth } from './store-health.ts';
 
 export interface StoreWatchParts extends RecordingParts {
@@ -45,10 +46,6 @@ const justAwakeMs = 15_000;
 const newCauseAfterMs = 30_000;
 /** A look waits no longer for a receiver, real time: its attempt goes on beside the looks. */
 const lookWaitsMs = 10_000;
-/** A receiver that blames the message so often will not take it. */
-const maxRefusals = 5;
-
-const takenKinds: readonly SendResult['kind'][] = ['sent', 'accepted', 'unanswered'];
 
 export class StoreWatch {
   readonly #parts: StoreWatchParts;
@@ -79,7 +76,10 @@ export class StoreWatch {
   readonly #notified = new Set<string>();
   /** Names of channels that do not want it, or must not be asked twice. */
   readonly #settled = new Set<string>();
+  /** Refusals in a row of each channel. */
   readonly #refusals = new Map<string, number>();
+  /** On the monotonic scale: until then a channel that did not take it is not asked again. */
+  readonly #restsUntil = new Map<string, number>();
   /** Names of channels with an attempt that goes on. */
   readonly #underWay = new Set<string>();
   readonly #ending = new AbortController();
@@ -214,6 +214,7 @@ export class StoreWatch {
     this.#notified.clear();
     this.#settled.clear();
     this.#refusals.clear();
+    this.#restsUntil.clear();
     this.#tellAt = Number.NEGATIVE_INFINITY;
   }
 
@@ -251,7 +252,9 @@ export class StoreWatch {
     const wanted = channelsFor(transition.alert, settings().routes, all);
     const open = all.filter(
       ({ name }) =>
-        wanted.includes(name) && ![this.#notified, this.#settled, this.#underWay].some((of) => of.has(name)),
+        wanted.includes(name) &&
+        now >= (this.#restsUntil.get(name) ?? now) &&
+        ![this.#notified, this.#settled, this.#underWay].some((of) => of.has(name)),
     );
     const attempts = open.map(async (channel) => {
       this.#underWay.add(channel.name);
@@ -268,13 +271,17 @@ export class StoreWatch {
     const result = await this.#send(channel, unrecorded(name, rendered, transition));
     // It may have ended, or have another cause, meanwhile.
     if (transition !== this.#telling) return;
-    if (takenKinds.includes(result.kind)) return void this.#notified.add(name);
-    const { log } = this.#parts.world;
+    const { kind } = result;
+    if (kind === 'sent' || kind === 'accepted' || kind === 'unanswered') return void this.#notified.add(name);
+    const { log, clock } = this.#parts.world;
     log.error(
       { channel: name, detail: result.detail },
       'The channel did not accept the alert that the store is failing.',
     );
-    if (channel.once || this.#isFinal(name, result)) this.#settled.add(name);
+    if (channel.once || (kind === 'failed' && result.final)) return void this.#settled.add(name);
+    const refusals = kind === 'refused' ? (this.#refusals.get(name) ?? 0) + 1 : 0;
+    this.#refusals.set(name, refusals);
+    this.#restsUntil.set(name, clock.monotonic() + leastWaitMs(result, refusals));
   }
 
   async #send(channel: Channel, delivery: Delivery): Promise<SendResult> {
@@ -288,13 +295,6 @@ export class StoreWatch {
       const detail = `sending failed because of an error in Warmwarden (${error instanceof Error ? error.name : typeof error})`;
       return { kind: 'refused', detail, retryAfterMs: null };
     }
-  }
-
-  #isFinal(channel: string, result: SendResult): boolean {
-    if (result.kind === 'failed') return result.final;
-    const refusals = (this.#refusals.get(channel) ?? 0) + 1;
-    this.#refusals.set(channel, refusals);
-    return result.kind === 'gone' || refusals >= maxRefusals;
   }
 }
 

@@ -91,3 +91,28 @@ test('a person who has messages sent again need not wait for the hour', async ()
   await at.rig.clock.advance(minuteMs);
   expect(at.states()).toEqual(['sent']);
 });
+
+test('a receiver that answered 410 once gets within the hour that the store fails', async () => {
+  await using at = await stage();
+  at.rig.store.broken = new Error('disk full');
+  await at.rig.clock.advance(57 * minuteMs);
+  expect(at.receiver.received).toHaveLength(1);
+  at.receiver.answer = status(200);
+  await at.rig.clock.advance(5 * minuteMs);
+  const rules = () => at.receiver.received.map(({ body }) => JSON.parse(body).data.rule);
+  expect(rules()).toEqual(['store_failing', 'store_failing']);
+  await at.rig.clock.advance(2 * hourMs);
+  expect(rules()).toHaveLength(2);
+});
+
+test('a receiver that refuses for an hour that the store fails is asked seldom, and gets it a quarter of an hour later', async () => {
+  await using at = await stage();
+  at.receiver.answer = status(400);
+  at.rig.store.broken = new Error('disk full');
+  await at.rig.clock.advance(hourMs);
+  const refused = at.receiver.received.length;
+  expect(refused).toBeLessThan(9);
+  at.receiver.answer = status(200);
+  await at.rig.clock.advance(16 * minuteMs);
+  expect(at.receiver.received).toHaveLength(refused + 1);
+});
