@@ -31,14 +31,14 @@ function isAfter({ date, sent }: StatsRow, to: IsoDate): boolean {
   return date !== null && date > to && sent !== null && sent > 0;
 }
 
-/** Half of the emails, or more, on the days that had some. What cannot be read is not lost. */
+/** Half of the emails, or more, on the days that had some and can be read in both. */
 function lossBetween(before: readonly StatsRow[], rows: readonly StatsRow[], now: EpochMs): LostCounts | undefined {
   const today = utcDate(now);
   const from = addDays(today, 1 - daysCompared);
   let [to, was, is] = [today, 0, 0];
   for (let date = from; date <= addDays(today, 1); date = addDays(date, 1)) {
     const [earlier, later] = [sentOn(before, date), sentOn(rows, date)];
-    if (earlier === null || later === null) return undefined;
+    if (earlier === null || later === null) continue;
     if (earlier === 0) continue;
     if (date > to) to = date;
     was += earlier;

@@ -127,6 +127,17 @@ describe('counts that vanish', () => {
     expect([at.state(box), at.firing('guard_blind', box)]).toEqual(['ok', undefined]);
   });
 
+  test('after an answer in which today cannot be read are told all the same', async () => {
+    await using at = await watching(['m1', 'm2', 'm3']);
+    const [box] = at.boxes;
+    await readAgain(at, box, 2);
+    at.tell(box, (age) => (age === 0 ? ({ sent: null, bounced: 0 } as never) : usual));
+    await readAgain(at, box, 1);
+    at.tell(box, (age) => (age === 6 ? { sent: 1, bounced: 0 } : empty));
+    await readAgain(at, box, 3);
+    expect([at.reason(box), at.firing('guard_blind', box) !== undefined]).toEqual(['missing_counts', true]);
+  });
+
   test('statistics that become empty: not judged, told at the second answer; they come back and it ends', async () => {
     await using at = await watching(['m1', 'm2', 'm3']);
     const [box] = at.boxes;
