@@ -28,7 +28,7 @@ export interface Notice {
  * failed: to be tried again, unless `final`. With `setup`, the receiver refuses the channel as it is configured (a password,
  * a key, an address), whatever the message: people are notified at once. refused: the receiver blames the request (4xx); a few in a row end it.
  * gone: the receiver wants nothing any more, of this message and of all others. `retryAfterMs` is what it asked for.
- * unanswered: it left whole, no answer came in time, and the receiver could not tell a repeat: it counts as sent.
+ * unanswered: it left whole, the receiver gave no answer, and could not tell a repeat: it counts as sent.
  */
 export type SendOutcome =
   | { readonly kind: 'sent'; readonly detail?: string }

@@ -19,19 +19,24 @@ export interface SmtpError {
 
 interface Attempt {
   readonly password: string;
-  /** When the server ceased to answer; null: it did not. */
-  readonly silence: 'before the message' | 'after the message' | null;
+  /** The server did not answer in time. */
+  readonly isLate: boolean;
+  /** The message was sent whole, so it may have arrived. */
+  readonly isWhole: boolean;
 }
 
 const maxQuoted = 200;
 /** "Authentication required", "... too weak", "... credentials invalid", "encryption required". RFC 4954 section 6. */
 const authenticationCodes = [530, 534, 535, 538];
 
-export function failureMeaning(error: SmtpError, { password, silence }: Attempt): SendResult {
+export function failureMeaning(error: SmtpError, { password, isLate, isWhole }: Attempt): SendResult {
   const noAnswer = 'the mail server did not answer in time';
-  if (silence !== null) return silence === 'after the message' ? unanswered(noAnswer) : later(noAnswer);
+  if (isLate) return isWhole ? unanswered(noAnswer) : later(noAnswer);
   const blamed = blamedFor(error);
   const { responseCode: status } = blamed;
+  if (status === undefined && isWhole) {
+    return unanswered(`the connection was lost before the mail server answered (${codeOf(error)})`);
+  }
   const said = saidBy(blamed, password);
   const outcome = outcomeOf(error, status, said);
   return status === undefined ? outcome : { ...outcome, answer: { protocol: 'SMTP', status, text: said } };
@@ -44,7 +49,7 @@ function blamedFor(error: SmtpError): SmtpError {
 }
 
 function outcomeOf(error: SmtpError, status: number | undefined, said: string): SendOutcome {
-  const { code, originalCode = code, message = '' } = error;
+  const { code, message = '' } = error;
   if (code === 'EAUTH' && (status === undefined || status >= 500)) {
     return setupRefused(
       `the mail server refuses the user name or the password in url (${said || 'no way to sign in'})`,
@@ -63,7 +68,7 @@ function outcomeOf(error: SmtpError, status: number | undefined, said: string): 
     const remedy = 'use a server with STARTTLS, write smtps, or add allow_plain: true';
     return setupRefused(`the connection to the mail server can't be encrypted: ${remedy}`);
   }
-  if (status === undefined) return later(`the mail server could not be reached (${codeIn(originalCode)})`);
+  if (status === undefined) return later(`the mail server could not be reached (${codeOf(error)})`);
   const detail = `the mail server answered ${said}`;
   return status >= 500 ? { kind: 'refused', detail, retryAfterMs: null } : later(detail);
 }
@@ -72,8 +77,8 @@ function later(detail: string): SendOutcome {
   return { kind: 'failed', detail, retryAfterMs: null, final: false };
 }
 
-function codeIn(code: string | undefined): string {
-  return code !== undefined && /^\w+$/.test(code) ? code : 'unknown error';
+function codeOf({ code, originalCode = code }: SmtpError): string {
+  return originalCode !== undefined && /^\w+$/.test(originalCode) ? originalCode : 'unknown error';
 }
 
 /** The server's own words on one line, without the password; empty when it said nothing. */

@@ -67,8 +67,8 @@ export function emailChannel(settings: EmailSettings, patience = rfc5321): Chann
         const { response, rejected } = await transport.sendMail({ ...mail, signal: ends });
         return takenBy(response, to, rejected);
       } catch (error) {
-        const silence = !ends.aborted ? null : steps.isWhole ? 'after the message' : 'before the message';
-        const failure = failureMeaning(error as SmtpError, { password: passwordOf(settings), silence });
+        const attempt = { password: passwordOf(settings), isLate: ends.aborted, isWhole: steps.isWhole };
+        const failure = failureMeaning(error as SmtpError, attempt);
         // The others have it: for whom it is refused for good, nothing is sent again.
         return delivery.receipt !== null && failure.kind === 'refused'
           ? { kind: 'failed', detail: failure.detail, retryAfterMs: null, final: true }

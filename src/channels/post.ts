@@ -43,10 +43,10 @@ export interface Ask {
   readonly now: EpochMs;
 }
 
-/** The answer, or why there is none: `detail` is a sentence. `isLate`: the request left whole, and no answer to it came in time. */
+/** The answer, or why there is none: `detail` is a sentence. `mayHaveArrived`: the request left whole. */
 export type Answer =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
-  | { readonly kind: 'failed'; readonly detail: string; readonly isLate: boolean };
+  | { readonly kind: 'failed'; readonly detail: string; readonly mayHaveArrived: boolean };
 
 /** Sends JSON and waits for the answer. */
 export function postJson({ headers, ...post }: Omit<Ask, 'method'>): Promise<Answer> {
@@ -94,7 +94,12 @@ export async function ask(asked: Ask): Promise<Answer> {
         (statusCode >= 400 ? retryAfterInBody(text, maxRetryAfterMs) : null),
     };
   } catch (error) {
-    return { kind: 'failed', detail: failureText(error, asked.signal, proxy), isLate: asked.signal.aborted && isSent };
+    const mayHaveArrived = isSent && !(error instanceof ProxyError);
+    return {
+      kind: 'failed',
+      detail: failureText(error, { signal: asked.signal, proxy, mayHaveArrived }),
+      mayHaveArrived,
+    };
   }
 }
 
@@ -117,12 +122,19 @@ async function textOf(body: Body): Promise<string> {
   return Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8');
 }
 
+interface Failed {
+  readonly signal: AbortSignal;
+  readonly proxy: string | null;
+  readonly mayHaveArrived: boolean;
+}
+
 /** Only the error's code: messages of the network carry addresses. The address of a proxy is no secret. */
-function failureText(error: unknown, signal: AbortSignal, proxy: string | null): string {
+function failureText(error: unknown, { signal, proxy, mayHaveArrived }: Failed): string {
   if (signal.aborted) return 'the receiver did not answer in time';
   const code = codeOf(error) ?? codeOf((error as { cause?: unknown } | null)?.cause);
   const through = proxy === null ? '' : ` through the proxy ${proxy}`;
   const why = error instanceof ProxyError ? error.message : (code ?? 'unknown error');
+  if (mayHaveArrived) return `the connection${through} was lost before the receiver answered (${why})`;
   return `the receiver could not be reached${through} (${why})`;
 }
 
@@ -168,6 +180,9 @@ export function setupRefused(detail: string): SendOutcome {
 /** Statuses by which a webhook says that its address is wrong, or its key. */
 const setupStatuses = [401, 403, 404];
 
+/** Statuses by which a gateway says that it got no proper answer from the receiver to the request. */
+const gatewayStatuses = [502, 504];
+
 /** `said`: what it names as the reason. `remedy`: what to do about its address, also where `blamesSetup`. */
 interface HookWords {
   readonly who: string;
@@ -179,14 +194,15 @@ interface HookWords {
 /** The meaning of an answer of a chat's webhook. A chat shows a message that comes again as another one. */
 export function hookResultOf(answer: Answer, { who, said, remedy, blamesSetup = false }: HookWords): SendResult {
   const result = resultOf(answer, who);
-  if (answer.kind === 'failed') return answer.isLate ? unanswered(answer.detail) : result;
+  if (answer.kind === 'failed') return answer.mayHaveArrived ? unanswered(answer.detail) : result;
   if (result.kind === 'sent' || result.kind === 'gone') return result;
   const detail = `${who} answered ${answer.status}${said}`;
   if (blamesSetup || setupStatuses.includes(answer.status)) return { ...setupRefused(`${detail}: ${remedy}`), answer };
+  if (gatewayStatuses.includes(answer.status)) return { ...unanswered(detail), answer };
   return { ...failureOf(answer, detail), answer };
 }
 
-/** Outcome of a message that was sent whole and got no answer: it may have arrived. */
+/** Outcome of a message that was sent whole and got no answer, or only that of a gateway: it may have arrived. */
 export function unanswered(detail: string): SendOutcome {
   return { kind: 'unanswered', detail: `${detail}: the message may have arrived, so it counts as sent` };
 }

@@ -1,8 +1,10 @@
 // Receivers that are slow, or that acknowledge in words of their own: each message once, and none lost without a mark.
+import type { ServerResponse } from 'node:http';
 import { expect, test, vi } from 'vitest';
 import type { Channel } from '../../src/channels/channel.ts';
 import { discordChannel } from '../../src/channels/discord.ts';
 import { emailChannel } from '../../src/channels/email.ts';
+import { pagerdutyChannel } from '../../src/channels/pagerduty.ts';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { rfc5321 } from '../../src/channels/smtp-steps.ts';
 import { teamsChannel } from '../../src/channels/teams.ts';
@@ -49,6 +51,57 @@ test.each(chats)('%s that answers too late gets a message once, and it is marked
   rig.commit(firing(sampleAlert(3, { account: 'third' })));
   await rig.clock.advance(2 * minuteMs);
   expect([[...rig.fleet.alerts()], receiver.received.length]).toEqual([[], 3]);
+});
+
+const lost = (response: ServerResponse) => void response.destroy();
+const ends = [
+  ['closes the connection', lost, /^the connection was lost before the receiver answered \(\w+\): .* counts as sent/],
+  ['is behind a gateway that answers 502', status(502), / answered 502: .* counts as sent/],
+  ['is behind a gateway that answers 504', status(504), / answered 504: .* counts as sent/],
+] as const;
+const unclear = chats.flatMap(([kind, make]) =>
+  ends.map(([what, answer, detail]) => ({ kind, make, what, answer, detail })),
+);
+
+test.each(unclear)('$kind that got the whole message and $what gets it once', async ({ make, answer, detail }) => {
+  await using receiver = await startReceiver(() => start);
+  receiver.answer = answer;
+  await using rig = rigWith((clock) => [make(receiver.url, clock)]);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(2 * hourMs);
+  expect(receiver.received).toHaveLength(1);
+  expect(rig.store.deliveries()).toMatchObject([{ state: 'sent', attempts: 1, detail: expect.stringMatching(detail) }]);
+});
+
+test.each(chats)('%s that could not be reached, or says that it is busy, is tried again', async (_kind, make) => {
+  const receiver = await startReceiver(() => start);
+  await receiver[Symbol.asyncDispose]();
+  await using busy = await startReceiver(() => start);
+  busy.answer = status(503);
+  await using rig = rigWith((clock) => [make(receiver.url, clock), { ...make(busy.url, clock), name: 'busy' }]);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(10 * minuteMs);
+  const tried = rig.store.deliveries().map(({ state, attempts }) => [state, attempts > 3]);
+  expect(tried).toEqual([
+    ['pending', true],
+    ['pending', true],
+  ]);
+});
+
+test.each([
+  ['webhook', hookChannel],
+  [
+    'pagerduty',
+    (url: string, clock: MovedClock) => pagerdutyChannel({ name: 'pager', url, routingKey: 'R0123', ...people }, clock),
+  ],
+] as const)('%s, whose receiver can tell, is tried again whatever happened', async (_kind, make) => {
+  await using receiver = await startReceiver(() => start);
+  const answers = [lost, status(502), status(504), status(202)];
+  receiver.answer = (response) => answers[receiver.received.length - 1]?.(response);
+  await using rig = rigWith((clock) => [make(receiver.url, clock)]);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(10 * minuteMs);
+  expect(rig.store.deliveries()).toMatchObject([{ state: 'sent', attempts: 4 }]);
 });
 
 test('a chat that answers too late gets once, too, that the store fails', async () => {
@@ -159,6 +212,22 @@ test('an email whose end is not acknowledged in time is sent once', async () => 
     { state: 'sent', detail: expect.stringMatching(/^the mail server did not answer in time: .* counts as sent/) },
   ]);
 });
+
+test.each([
+  ['end', 1, 'sent', /^the connection was lost before the mail server answered \(\w+\): .* counts as sent/],
+  ['DATA', 0, 'pending', /^the mail server could not be reached \(\w+\)$/],
+] as const)(
+  'a mail server that closes the connection at %s got %i email, which is %s',
+  async (step, count, state, detail) => {
+    await using server = await startSlowSmtp(step, 'closes');
+    await using rig = rigWith(() => [mail(server.url)]);
+    rig.commit(firing(sampleAlert(1)));
+    await rig.clock.advance(hourMs);
+    expect(server.messages).toHaveLength(count);
+    expect(rig.store.deliveries()).toMatchObject([{ state, detail: expect.stringMatching(detail) }]);
+    expect(server.connections > 1).toBe(state === 'pending');
+  },
+);
 
 test('a mail server that is slow, and not silent, gets its email', async () => {
   await using server = await startSlowSmtp(null);

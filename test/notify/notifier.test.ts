@@ -251,7 +251,7 @@ test('a redirect, a closed connection and silence are failures, and nothing is s
   expect(rig.store.deliveries()[0]?.detail).toContain('307');
   receiver.answer = (response) => void response.destroy();
   await rig.clock.advance(minuteMs);
-  expect(rig.store.deliveries()[0]?.detail).toMatch(/could not be reached \(\w+\)$/);
+  expect(rig.store.deliveries()[0]?.detail).toMatch(/^the connection was lost before the receiver answered \(\w+\)$/);
   expect(elsewhere.received).toHaveLength(0);
 });
 

@@ -11,13 +11,16 @@ export interface SlowSmtp extends AsyncDisposable {
   connections: number;
 }
 
-/** `silentAt`: the step that it does not answer any more; null: it answers all of them. */
-export async function startSlowSmtp(silentAt: SmtpStep | null): Promise<SlowSmtp> {
+/** `silentAt`: the step that it does not answer any more; null: it answers all of them. `how`: what it does then. */
+export async function startSlowSmtp(silentAt: SmtpStep | null, how: 'waits' | 'closes' = 'waits'): Promise<SlowSmtp> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     smtp.connections += 1;
-    const say = (step: SmtpStep, line: string) => void (step === silentAt || socket.write(`${line}\r\n`));
+    const say = (step: SmtpStep, line: string) => {
+      if (step !== silentAt) socket.write(`${line}\r\n`);
+      else if (how === 'closes') socket.end();
+    };
     let text = '';
     let inData = false;
     socket.on('error', () => {});
