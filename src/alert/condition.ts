@@ -99,6 +99,8 @@ export interface MailboxContext {
   readonly writesOff: WritesOff | null;
   /** Statistics read before this moment are stale: several polls that were due since brought none. -Infinity: none is yet. */
   readonly staleBefore: EpochMs;
+  /** The same of the warm-up. */
+  readonly warmupStaleBefore: EpochMs;
   /** When a measurement counts as too old, and since when polls brought no answer at all. */
   readonly staleMeasurement: (route: MeasuredRoute) => StaleMeasurement;
   /** The mailbox as it was before the answer; null where none was taken in. */

@@ -16,7 +16,7 @@ import { changedByOthersEvent, manyStoppedEvent } from '../alert/rules/changed-r
 import { domainObject, ipObject } from '../alert/rules/finding-rules.ts';
 import { configMatchesNothing, idleSubject } from '../alert/rules/idle-rule.ts';
 import { lateRequestEvent } from '../alert/rules/late-rule.ts';
-import { knownSince } from '../alert/rules/stale-rule.ts';
+import { isWarmupStale, knownSince } from '../alert/rules/stale-rule.ts';
 import { type ActionContext, actedEvent, actionFailedCondition, conditionsAfter, isOverdue } from '../alert/rules.ts';
 import { tune } from '../alert/tuning.ts';
 import type { MovingCommit } from '../commit/moving-commit.ts';
@@ -284,6 +284,7 @@ export class AccountAlerts {
     const conditions: Condition[] = state
       ? [...accountConditions(state, now, timeZone, this.#fleet.sweep(account))]
       : [];
+    const warmupStaleBefore = staleBefore('warmup');
     const staleFrom = { stats: staleBefore(), dns: unreadSince('dns'), blacklist: unreadSince('blacklist') };
     const isOld = (mailbox: MailboxState, route: keyof typeof staleFrom) =>
       (route === 'stats' ? knownSince(mailbox) : (mailbox[route]?.at ?? mailbox.firstSeenAt)) < staleFrom[route];
@@ -292,7 +293,8 @@ export class AccountAlerts {
       if (action && isOverdue(action, now))
         conditions.push(this.#failed(action, mailbox, this.#context(mailbox, policyFor(mailbox), now)));
       // Most are neither stale nor firing: nothing is to be computed for them.
-      if (!isOld(mailbox, 'stats') && !isOld(mailbox, 'dns') && !isOld(mailbox, 'blacklist')) continue;
+      const isUnjudged = isOld(mailbox, 'stats') || isWarmupStale(mailbox, warmupStaleBefore);
+      if (!isUnjudged && !isOld(mailbox, 'dns') && !isOld(mailbox, 'blacklist')) continue;
       conditions.push(...conditionsAfter('time', mailbox, this.#context(mailbox, policyFor(mailbox), now)));
     }
     if (this.#alert(fingerprintOf(missingCountsSubject(account))))
@@ -342,6 +344,7 @@ export class AccountAlerts {
       mayWrite,
       writesOff,
       staleBefore: staleBefore(),
+      warmupStaleBefore: staleBefore('warmup'),
       staleMeasurement,
       before,
       usualWords: this.#usualWords,

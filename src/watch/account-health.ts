@@ -7,21 +7,17 @@ import type { HealthAnswer, Observed, Route } from '../model/answers.ts';
 import type { Forecast } from '../model/forecast.ts';
 import type { AccountState, ApiHealth, GuardedElsewhere, ReadFailure } from '../model/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
-import { judgedRoutes } from '../poll/sweep.ts';
 import { Repeats } from '../repeats.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import type { World } from '../world.ts';
 import { KeyWrites, type WriteOutcome } from './key-writes.ts';
+import { UnreadRoutes } from './unread-routes.ts';
 
 /** While requests succeeded within this time, one mailbox that is not answered is no outage. */
 const silenceMs = minuteMs;
 
 /** While no request succeeds for so long, api_down reports it. */
 const outageMs = 3 * minuteMs;
-
-/** What mailboxes are judged by was answered for none for so long, although it was before, or may be later. */
-const blindAfterMs = 30 * minuteMs;
-const noWarmups = 'the API answers 404 for the warm-up and the statistics of every mailbox';
 
 /** The alerts that say that no request of an account succeeds. */
 const outageRules: readonly AlertRule[] = ['api_down', 'key_rejected'];
@@ -34,9 +30,6 @@ export interface RequestAbout {
   readonly route: Route;
   readonly mailbox: string | null;
 }
-
-/** Whether a mailbox is judged by the answers of a route. */
-const isJudgedBy = (route: Route) => (judgedRoutes as readonly Route[]).includes(route);
 
 const isList = ({ route, mailbox }: RequestAbout) => route === 'mailboxes' && mailbox === null;
 
@@ -79,19 +72,14 @@ export class AccountHealth {
   readonly #refused = new Set<string>();
   /** Those of them after which the list was accepted: this is about them, and not about the key. */
   readonly #refusedAlone = new Set<string>();
-  /** Routes that mailboxes are judged by, and that were answered for none since. */
-  readonly #unread = new Map<
-    Route,
-    ReadFailure & { readonly mailbox: string | null; readonly isRefusal: boolean; readonly times: number }
-  >();
-  /** Routes that were ever answered. */
-  readonly #read = new Set<Route>();
+  readonly #unread: UnreadRoutes;
   /** What GET /v1/health answered last. */
   #saidHealth: HealthAnswer | null = null;
   readonly #writes: KeyWrites;
 
   constructor(parts: AccountHealthParts) {
     this.#parts = parts;
+    this.#unread = new UnreadRoutes({ account: parts.account, fleet: parts.fleet, clock: parts.world.clock });
     this.#repeats = new Repeats(() => parts.world.clock.monotonic());
     this.#writes = new KeyWrites(earlierWrites(parts));
     this.#state = {
@@ -191,8 +179,7 @@ export class AccountHealth {
     const accepted = { keyRejected: false, rejections: 0, listFailing: this.#listFailingAfter(was, about) };
     this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null, ...accepted };
     this.#saidOfAccount = null;
-    this.#read.add(about.route);
-    const isJudged = this.#unread.delete(about.route) && was.unjudged;
+    const isJudged = this.#unread.answered(about.route) && was.unjudged;
     if (this.#refused.size + this.#refusedAlone.size > 0) this.#accepted(about);
     if (this.#saidOf.size > 0 && this.#saidOf.delete(keyOf(about)))
       this.#sayOfOne('answered', about, (fields) => log.info(fields, 'answered again'));
@@ -221,7 +208,7 @@ export class AccountHealth {
   /** A request failed. What the API answers about one mailbox counts for that mailbox; the rest counts for the account. */
   failed(failure: Failure, about: RequestAbout): void {
     if (!this.#speaksForAccount(failure, about)) {
-      this.#noteUnread(failure, about);
+      this.#unread.failed(failure, about.route, about.mailbox);
       this.#sayOnce(failure, about);
       return;
     }
@@ -244,29 +231,9 @@ export class AccountHealth {
     this.publish();
   }
 
-  #noteUnread({ kind, detail }: Failure, { route, mailbox }: RequestAbout): void {
-    if (!isJudgedBy(route)) return;
-    const { since = this.#parts.world.clock.now(), times = 0 } = this.#unread.get(route) ?? {};
-    this.#unread.set(route, { since, detail, mailbox, isRefusal: kind !== 'unavailable', times: times + 1 });
-  }
-
-  /** The mailbox has no warm-up: that says nothing of the others. null: none of the account has one, although some were judged. */
+  /** See UnreadRoutes. */
   withoutWarmup(mailbox: string | null): void {
-    if (mailbox === null) {
-      const { since = this.#parts.world.clock.now() } = this.#unread.get('warmup') ?? {};
-      this.#unread.set('warmup', { since, detail: noWarmups, mailbox, isRefusal: true, times: 2 });
-    } else for (const [route, failure] of this.#unread) if (failure.mailbox === mailbox) this.#unread.delete(route);
-  }
-
-  /** The failure because of which no mailbox can be judged; null if there is none. A refusal of a route that never answered counts at once, any other failure after half an hour. */
-  #unjudged(): ReadFailure | null {
-    const now = this.#parts.world.clock.now();
-    for (const [route, failure] of this.#unread) {
-      const lasts = failure.times > 1 && elapsedMs(failure.since, now) >= blindAfterMs;
-      if (!this.#read.has(route) && (failure.isRefusal || lasts)) return failure;
-      if (lasts) return failure;
-    }
-    return null;
+    this.#unread.withoutWarmup(mailbox);
   }
 
   /** Now; or when the outage began that was known before the start, and that no request has ended since. */
@@ -335,7 +302,7 @@ export class AccountHealth {
     if (this.#state.listed) this.#foresee();
     this.#state = {
       ...this.#state,
-      unjudged: this.#unjudged(),
+      unjudged: this.#unread.failure(),
       ...{ requestsPerMinute: expected, limitPerMinute: limit, configuredPerMinute: configured, isSlow },
       throttledLastHour: budget.throttledLastHour(now),
       queueLength: length,

@@ -91,6 +91,7 @@ export function sampleContext(change: Partial<MailboxContext> = {}): MailboxCont
     mayWrite: true,
     writesOff: null,
     staleBefore: Number.NEGATIVE_INFINITY,
+    warmupStaleBefore: Number.NEGATIVE_INFINITY,
     staleMeasurement: () => ({ olderThanMs: 24 * hourMs, unreadSince: Number.NEGATIVE_INFINITY }),
     before: null,
     usualWords: ['active', 'running', 'paused'],

@@ -16,7 +16,12 @@ export function knownSince({ verdict, stats, firstSeenAt }: MailboxState): Epoch
   return verdict === null ? firstSeenAt : Math.min(verdict.at, stats?.at ?? firstSeenAt);
 }
 
-/** Its statistics were read, and could not be judged: its warm-up was not read. */
+/** The warm-up that it was judged by may be another by now. */
+export function isWarmupStale({ warmup }: MailboxState, warmupStaleBefore: EpochMs): boolean {
+  return warmup !== null && warmup.at < warmupStaleBefore;
+}
+
+/** Its statistics were read, and cannot be judged: its warm-up was not read. */
 function lacksWarmup(mailbox: MailboxState): boolean {
   return mailbox.verdict === null ? mailbox.stats !== null : awaitsJudgement(mailbox);
 }
@@ -28,7 +33,9 @@ function lacksWarmup(mailbox: MailboxState): boolean {
 export function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
   const readAt = mailbox.stats?.at ?? null;
   const age = Math.max(0, context.now - (readAt ?? mailbox.firstSeenAt));
-  const tooOld = knownSince(mailbox) < context.staleBefore;
+  const isStale = isWarmupStale(mailbox, context.warmupStaleBefore);
+  const tooOld = isStale || knownSince(mailbox) < context.staleBefore;
+  const lacks = lacksWarmup(mailbox) || (isStale && knownSince(mailbox) >= context.staleBefore);
   const verdict = mailbox.verdict?.answer;
   const found = standStillOf(mailbox, context.now);
   const still = found === 'moves' || found === 'unknown' ? null : found;
@@ -44,8 +51,9 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
       ...atOnce,
     },
     () => ({
-      title: `${mailbox.email}: ${active === true ? staleTitle(mailbox) : 'statistics are fresh again'}`,
-      sentences: active === true ? staleSentences(mailbox, { tooOld, still, zone }) : freshSentences(readAt, zone),
+      title: `${mailbox.email}: ${active === true ? staleTitle(lacks) : 'statistics are fresh again'}`,
+      sentences:
+        active === true ? staleSentences(mailbox, { lacks, tooOld, still, zone }) : freshSentences(readAt, zone),
       numbers: {
         read_at: readAt === null ? null : new Date(readAt).toISOString(),
         newest_day: verdict?.windowTo ?? null,
@@ -56,21 +64,26 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
   );
 }
 
-function staleTitle(mailbox: MailboxState): string {
-  return lacksWarmup(mailbox) ? 'not judged, because the warm-up cannot be read' : 'stale statistics';
+function staleTitle(lacks: boolean): string {
+  return lacks ? 'not judged, because the warm-up cannot be read' : 'stale statistics';
 }
 
 /** Moments instead of ages: a text that changes every minute would be written every minute. */
 function staleSentences(
   mailbox: MailboxState,
-  { tooOld, still, zone }: { readonly tooOld: boolean; readonly still: IsoDate | null; readonly zone: string },
+  {
+    lacks,
+    tooOld,
+    still,
+    zone,
+  }: { readonly lacks: boolean; readonly tooOld: boolean; readonly still: IsoDate | null; readonly zone: string },
 ): readonly string[] {
   const verdict = mailbox.verdict?.answer;
-  if (lacksWarmup(mailbox))
+  if (lacks)
     return [
       mailbox.verdict === null
         ? `Warmwarden has not read the warm-up since it first saw the mailbox on ${momentText(mailbox.firstSeenAt, zone)}.`
-        : `Warmwarden last judged the mailbox on ${momentText(mailbox.verdict.at, zone)}. It has read newer statistics since then, but not the warm-up.`,
+        : `Warmwarden last judged the mailbox on ${momentText(mailbox.verdict.at, zone)}. It has not read the warm-up since ${momentText(mailbox.warmup?.at ?? mailbox.firstSeenAt, zone)}.`,
       'Warmwarden needs the mode from the warm-up to know the bounce limit. Until it has read the warm-up, the mailbox is not guarded.',
       'Check whether the mailbox API answers requests for the warm-up of this mailbox. The log has the last failure.',
     ];
