@@ -1,10 +1,9 @@
 // One ping of a dead man's switch.
 import type { Egress } from '../model/egress.ts';
 import type { Clock } from '../world.ts';
+import { attempt, type Patience } from './attempt.ts';
 import type { SendResult } from './channel.ts';
 import { ask, resultOf } from './post.ts';
-
-const deadlineMs = 10_000;
 
 /** Where pings go. */
 export interface PingTarget {
@@ -14,7 +13,12 @@ export interface PingTarget {
   readonly egress?: Egress;
 }
 
-export async function pingOf({ url, egress }: PingTarget, clock: Clock): Promise<SendResult> {
-  const signal = AbortSignal.timeout(deadlineMs);
-  return resultOf(await ask({ method: 'GET', url, egress, headers: {}, signal, now: clock.now() }));
+/** Absent `patience`: it has as long as a message. */
+export async function pingOf(
+  { url, egress }: PingTarget,
+  clock: Clock,
+  patience: Patience = { mayGoOn: () => true },
+): Promise<SendResult> {
+  const ping = (signal: AbortSignal) => ask({ method: 'GET', url, egress, headers: {}, signal, now: clock.now() });
+  return resultOf(await attempt({}, ping, patience));
 }

@@ -21,6 +21,8 @@ const notPinged: PingState = { lastSuccessAt: null, failingSince: null, lastFail
 export interface HeartbeatParts extends NotifyParts {
   readonly settings: () => HeartbeatSettings | null;
   readonly loops: Pick<Loops, 'failing'>;
+  /** See Patience. */
+  readonly alwaysMs?: number;
 }
 
 /** A message that waits longer is stuck, unless its channel took another one meanwhile. */
@@ -35,9 +37,16 @@ export class Heartbeat {
   /** A daemon that has just begun has not polled anybody yet. */
   #begun = false;
   #pings = notPinged;
+  /** The process ends. */
+  #isEnding = false;
 
   constructor(parts: HeartbeatParts) {
     this.#parts = parts;
+  }
+
+  /** Pings are short from now on, the one under way included. */
+  end(): void {
+    this.#isEnding = true;
   }
 
   /** null: none is configured. */
@@ -87,8 +96,10 @@ export class Heartbeat {
 
   /** null: it was taken. Otherwise why not, without the address. */
   async #ping(to: PingTarget): Promise<string | null> {
-    const { clock } = this.#parts.world;
-    const { kind, detail = '' } = await clock.busy(() => pingOf(to, clock));
+    const { world, alwaysMs } = this.#parts;
+    const { clock } = world;
+    const patience = { mayGoOn: () => !this.#isEnding, alwaysMs };
+    const { kind, detail = '' } = await clock.busy(() => pingOf(to, clock, patience));
     const now = clock.now();
     if (kind === 'sent') {
       this.#pings = { ...notPinged, lastSuccessAt: now };

@@ -136,6 +136,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
     },
     stop: async () => {
       storeWatch.end();
+      heartbeat.end();
       await Promise.all([...all.map((loop) => loop.stop()), end(sendings)]);
     },
     wake,

@@ -1,5 +1,5 @@
 // A dead man's switch that does not take the ping protects nobody: people hear of it, and doctor and a test show it.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { shapes } from '../../src/commands/shapes/shapes.ts';
 import { minuteMs } from '../../src/model/time.ts';
 import { start } from '../alert/samples.ts';
@@ -8,6 +8,7 @@ import { startReceiver, status } from '../notify/receiver.ts';
 import { hookTo, rigWith } from '../notify/rig.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Workplace } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 test.each([
   ['404 is told within two minutes', 404, 2, true],
@@ -35,6 +36,28 @@ test.each([
     await rig.clock.advance(minuteMs);
   }
   expect(alerts().map((one) => one['status'])).toEqual(['firing', 'resolved']);
+});
+
+test('a heartbeat has a minute for its answer, as a message has', async () => {
+  const deadlines = vi.spyOn(AbortSignal, 'timeout');
+  await using switchOf = await startReceiver(() => start);
+  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs / 2 } });
+  polled(rig);
+  await rig.clock.advance(minuteMs);
+  expect(switchOf.received.length).toBeGreaterThan(0);
+  expect(deadlines.mock.calls.flat()).toContain(minuteMs);
+  deadlines.mockRestore();
+});
+
+test('a heartbeat that never answers does not delay the end of Warmwarden', async () => {
+  await using switchOf = await startReceiver(() => start);
+  switchOf.answer = () => {};
+  const rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs / 2 } }, { alwaysMs: 150 });
+  polled(rig);
+  const goesOn = rig.clock.advance(minuteMs);
+  await until('it is pinged', () => switchOf.received.length === 1);
+  await rig[Symbol.asyncDispose]();
+  await goesOn;
 });
 
 test('a heartbeat that is taken out of the configuration is no alert any more', async () => {
