@@ -65,12 +65,15 @@ export function sendingDaysAfter({ days }: Days, date: IsoDate): readonly IsoDat
   return days.filter((day) => day.date > date && isCounted(day) && day.sent > 0).map((day) => day.date);
 }
 
-/** Of two rows of one date: more sent, then more bounced. An unreadable one makes the day unreadable. */
+/** Of two rows of one date: more sent, then more bounced, then fewer delivered, then the higher rate. An unreadable one makes the day unreadable. */
 function settleDouble(a: Day, b: Day): Day {
   if (!isCounted(a)) return a;
   if (!isCounted(b)) return b;
   if (a.sent !== b.sent) return a.sent > b.sent ? a : b;
-  return a.bounced >= b.bounced ? a : b;
+  if (a.bounced !== b.bounced) return a.bounced > b.bounced ? a : b;
+  const [delivered, deliveredToo] = [a, b].map((day) => day.delivered ?? Number.POSITIVE_INFINITY) as [number, number];
+  if (delivered !== deliveredToo) return delivered < deliveredToo ? a : b;
+  return (a.bounceRatePercent ?? -1) >= (b.bounceRatePercent ?? -1) ? a : b;
 }
 
 function rateWarning(row: StatsRow): string | null {

@@ -95,7 +95,12 @@ function rowsByAge(rows: readonly StatsRow[], newest: number): ReadonlyMap<numbe
     else
       byAge.set(
         age,
-        [...doubles].sort((a, b) => weight(b) - weight(a)),
+        [...doubles].sort(
+          (a, b) =>
+            weight(b) - weight(a) ||
+            Number((a.delivered ?? 1e9) > (b.delivered ?? 1e9)) - Number((a.delivered ?? 1e9) < (b.delivered ?? 1e9)) ||
+            (b.bounceRatePercent ?? -1) - (a.bounceRatePercent ?? -1),
+        ),
       );
   }
   return byAge;

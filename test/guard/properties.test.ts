@@ -66,6 +66,15 @@ test('the order of rows never matters', () => {
   );
 });
 
+test('of two rows with the same counts the one that says more counts, in either order', () => {
+  const [said, unsaid] = [{ ...row(today, 10, 0), delivered: 4 }, row(today, 10, 0)];
+  for (const rows of [
+    [said, unsaid],
+    [unsaid, said],
+  ])
+    expect(readDays(rows, now).days).toMatchObject([{ delivered: 4 }]);
+});
+
 test('the order of rows changes no warning', () => {
   const [a, b, c] = [row(today, 10, 0), row(today, 10, 0), row(today, 20, 0)];
   const warnings = (...rows: StatsRow[]) => [...readDays(rows, now).warnings].sort();
