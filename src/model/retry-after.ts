@@ -12,7 +12,9 @@ const shortestMs = secondMs;
  * the answer's own Date, so that a wrong clock on either side does no harm.
  */
 export function readRetryAfter(headers: AnswerHeaders, now: EpochMs, longestMs: number): number | null {
-  const waits = listOf(headers['retry-after']).map((text) => waitMs(text.trim(), headers, now));
+  const waits = listOf(headers['retry-after'])
+    .flatMap(piecesOf)
+    .map((text) => waitMs(text.trim(), headers, now));
   const readable = waits.filter((wait) => wait !== null);
   if (readable.length === 0) return null;
   return Math.min(longestMs, Math.max(shortestMs, ...readable));
@@ -51,6 +53,12 @@ function objectsOf(text: string): readonly Readonly<Record<string, unknown>>[] {
 }
 
 const plainNumber = /^[+-]?\d+(\.\d+)?$/;
+
+/** Several headers that a gateway joined. A date has a comma of its own. */
+function piecesOf(text: string): readonly string[] {
+  const pieces = text.split(',');
+  return pieces.every((piece) => plainNumber.test(piece.trim())) ? pieces : [text];
+}
 
 function waitMs(text: string, headers: AnswerHeaders, now: EpochMs): number | null {
   if (plainNumber.test(text)) return Math.ceil(Number(text) * secondMs);

@@ -17,6 +17,13 @@ test('Retry-After in all its forms, clamped to 1 s and 1 h', () => {
   expect([read('99999999999999999999'), read('Fri, 20 Mar 2099 10:00:00 GMT')]).toEqual([hourMs, hourMs]);
   expect(read('Fri, 20 Mar 2026 10:05:00 GMT')).toBe(5 * minuteMs);
   expect(read(['5', '30', 'soon'])).toBe(30_000);
+  // A gateway joins two headers with a comma. A date has one of its own.
+  expect([read('120, 120'), read('5,30'), read(['5, 40', '7']), read('5, soon')]).toEqual([
+    120_000,
+    30_000,
+    40_000,
+    null,
+  ]);
   expect([read(''), read('soon'), read('NaN'), read('1e3'), readRetryAfter({}, now, hourMs)]).toEqual([
     null,
     null,
