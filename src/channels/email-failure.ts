@@ -34,9 +34,6 @@ export function failureMeaning(error: SmtpError, { password, isLate, isWhole }: 
   if (isLate) return isWhole ? unanswered(noAnswer) : later(noAnswer);
   const blamed = blamedFor(error);
   const { responseCode: status } = blamed;
-  if (status === undefined && isWhole) {
-    return unanswered(`the connection was lost before the mail server answered (${codeOf(error)})`);
-  }
   const said = saidBy(blamed, password);
   const outcome = outcomeOf(error, status, said);
   return status === undefined ? outcome : { ...outcome, answer: { protocol: 'SMTP', status, text: said } };

@@ -43,10 +43,10 @@ export interface Ask {
   readonly now: EpochMs;
 }
 
-/** The answer, or why there is none: `detail` is a sentence. `mayHaveArrived`: the request left whole. */
+/** The answer, or why there is none: `detail` is a sentence. `isLate`: the request left whole, and no answer to it came in time. */
 export type Answer =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
-  | { readonly kind: 'failed'; readonly detail: string; readonly mayHaveArrived: boolean };
+  | { readonly kind: 'failed'; readonly detail: string; readonly isLate: boolean };
 
 /** Sends JSON and waits for the answer. */
 export function postJson({ headers, ...post }: Omit<Ask, 'method'>): Promise<Answer> {
@@ -98,7 +98,7 @@ export async function ask(asked: Ask): Promise<Answer> {
     return {
       kind: 'failed',
       detail: failureText(error, { signal: asked.signal, proxy, mayHaveArrived }),
-      mayHaveArrived,
+      isLate: asked.signal.aborted && mayHaveArrived,
     };
   }
 }
@@ -180,8 +180,8 @@ export function setupRefused(detail: string): SendOutcome {
 /** Statuses by which a webhook says that its address is wrong, or its key. */
 const setupStatuses = [401, 403, 404];
 
-/** Statuses by which a gateway says that it got no proper answer from the receiver to the request. */
-const gatewayStatuses = [502, 504];
+/** By this a gateway says that the receiver, which got the request, did not answer it in time. */
+const gatewayTimeout = 504;
 
 /** `said`: what it names as the reason. `remedy`: what to do about its address, also where `blamesSetup`. */
 interface HookWords {
@@ -194,11 +194,11 @@ interface HookWords {
 /** The meaning of an answer of a chat's webhook. A chat shows a message that comes again as another one. */
 export function hookResultOf(answer: Answer, { who, said, remedy, blamesSetup = false }: HookWords): SendResult {
   const result = resultOf(answer, who);
-  if (answer.kind === 'failed') return answer.mayHaveArrived ? unanswered(answer.detail) : result;
+  if (answer.kind === 'failed') return answer.isLate ? unanswered(answer.detail) : result;
   if (result.kind === 'sent' || result.kind === 'gone') return result;
   const detail = `${who} answered ${answer.status}${said}`;
   if (blamesSetup || setupStatuses.includes(answer.status)) return { ...setupRefused(`${detail}: ${remedy}`), answer };
-  if (gatewayStatuses.includes(answer.status)) return { ...unanswered(detail), answer };
+  if (answer.status === gatewayTimeout) return { ...unanswered(detail), answer };
   return { ...failureOf(answer, detail), answer };
 }
 

@@ -54,11 +54,7 @@ test.each(chats)('%s that answers too late gets a message once, and it is marked
 });
 
 const lost = (response: ServerResponse) => void response.destroy();
-const ends = [
-  ['closes the connection', lost, /^the connection was lost before the receiver answered \(\w+\): .* counts as sent/],
-  ['is behind a gateway that answers 502', status(502), / answered 502: .* counts as sent/],
-  ['is behind a gateway that answers 504', status(504), / answered 504: .* counts as sent/],
-] as const;
+const ends = [['is behind a gateway that answers 504', status(504), / answered 504: .* counts as sent/]] as const;
 const unclear = chats.flatMap(([kind, make]) =>
   ends.map(([what, answer, detail]) => ({ kind, make, what, answer, detail })),
 );
@@ -73,20 +69,24 @@ test.each(unclear)('$kind that got the whole message and $what gets it once', as
   expect(rig.store.deliveries()).toMatchObject([{ state: 'sent', attempts: 1, detail: expect.stringMatching(detail) }]);
 });
 
-test.each(chats)('%s that could not be reached, or says that it is busy, is tried again', async (_kind, make) => {
-  const receiver = await startReceiver(() => start);
-  await receiver[Symbol.asyncDispose]();
-  await using busy = await startReceiver(() => start);
-  busy.answer = status(503);
-  await using rig = rigWith((clock) => [make(receiver.url, clock), { ...make(busy.url, clock), name: 'busy' }]);
-  rig.commit(firing(sampleAlert(1)));
-  await rig.clock.advance(10 * minuteMs);
-  const tried = rig.store.deliveries().map(({ state, attempts }) => [state, attempts > 3]);
-  expect(tried).toEqual([
-    ['pending', true],
-    ['pending', true],
-  ]);
-});
+test.each(chats)(
+  '%s that could not be reached, is busy, or loses the connection is tried again',
+  async (_kind, make) => {
+    const receiver = await startReceiver(() => start);
+    await receiver[Symbol.asyncDispose]();
+    await using busy = await startReceiver(() => start);
+    const answers = [status(503), status(502), lost];
+    busy.answer = (response) => (answers[busy.received.length - 1] ?? lost)(response);
+    await using rig = rigWith((clock) => [make(receiver.url, clock), { ...make(busy.url, clock), name: 'busy' }]);
+    rig.commit(firing(sampleAlert(1)));
+    await rig.clock.advance(10 * minuteMs);
+    const tried = rig.store.deliveries().map(({ state, attempts }) => [state, attempts > 3]);
+    expect(tried).toEqual([
+      ['pending', true],
+      ['pending', true],
+    ]);
+  },
+);
 
 test.each([
   ['webhook', hookChannel],
@@ -213,10 +213,7 @@ test('an email whose end is not acknowledged in time is sent once', async () => 
   ]);
 });
 
-test.each([
-  ['end', 1, 'sent', /^the connection was lost before the mail server answered \(\w+\): .* counts as sent/],
-  ['DATA', 0, 'pending', /^the mail server could not be reached \(\w+\)$/],
-] as const)(
+test.each([['DATA', 0, 'pending', /^the mail server could not be reached \(\w+\)$/]] as const)(
   'a mail server that closes the connection at %s got %i email, which is %s',
   async (step, count, state, detail) => {
     await using server = await startSlowSmtp(step, 'closes');
