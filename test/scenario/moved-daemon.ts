@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { askDaemon } from '../../src/commands/sources/daemon-client.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -150,13 +151,18 @@ export async function startMovedDaemon(options: MovedOptions) {
     }
     seen = clock.now();
   };
+  /** Moves the clock, and gives the process real time: what is slow on a busy machine must not take hours of the clock. */
+  const step = async (ms: number) => {
+    await clock.advance(ms);
+    await setTimeout(2);
+  };
   /** Stops while the clock goes on: the last steps may wait on it. */
   const stop = async () => {
     let stopped = false;
     const stopping = daemon.stop().then(() => {
       stopped = true;
     });
-    while (!stopped) await clock.advance(secondMs);
+    while (!stopped) await step(secondMs);
     await stopping;
   };
 
@@ -167,7 +173,7 @@ export async function startMovedDaemon(options: MovedOptions) {
     void reloading.finally(() => {
       waiting.over = true;
     });
-    while (!waiting.over) await clock.advance(100);
+    while (!waiting.over) await step(100);
     takePosts();
     return reloading;
   };
@@ -209,7 +215,7 @@ export async function startMovedDaemon(options: MovedOptions) {
       const asking = askDaemon(pathOf(config.store), name, asked).then((answer) => {
         outcome = answer;
       });
-      while (!outcome) await clock.advance(secondMs);
+      while (!outcome) await step(secondMs);
       await asking;
       takePosts();
       return outcome as CommandOutcome;
