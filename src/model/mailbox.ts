@@ -33,6 +33,11 @@ export function idOfKey(key: MailboxKey): string {
   return key.slice(key.indexOf('/') + 1);
 }
 
+/** Case does not matter in an address. */
+export function isSameAddress(one: Pick<MailboxState, 'email'>, other: Pick<MailboxState, 'email'>): boolean {
+  return one.email.toLowerCase() === other.email.toLowerCase();
+}
+
 /** The part of an address behind its last @, in lower case. */
 export function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1).toLowerCase();

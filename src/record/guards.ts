@@ -1,13 +1,17 @@
-// Several accounts may see the same mailbox under one API. It is guarded once: by the first account in the file whose list has it.
+// Several accounts may see the same mailbox under one API: the same id, and the same address. It is guarded once: by the first account
+// in the file whose list has it.
 import { leave, moveTo } from '../alert/engine.ts';
 import { domainObject, ipObject } from '../alert/rules/finding-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { type AlertChanges, bothChanges } from '../model/alert.ts';
-import type { MailboxState } from '../model/mailbox.ts';
+import { isSameAddress, type MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
 
 /** An account that has not read its list for so long guards nothing that another one can read. */
 const unreadableForMs = 10 * minuteMs;
+
+/** A mailbox as a list names it. */
+type Like = Pick<MailboxState, 'id' | 'email'>;
 
 interface Rivals {
   readonly fleet: Fleet;
@@ -25,17 +29,30 @@ export interface Rival {
 }
 
 /** null: no other account has it. */
-export function rivalOf(id: string, { fleet, account, accounts, now }: Rivals): Rival | null {
+export function rivalOf(entry: Like, { fleet, account, accounts, now }: Rivals): Rival | null {
+  const { id } = entry;
   const own = accounts.indexOf(account);
+  const shared = fleet.account(account)?.guardedElsewhere ?? [];
   for (const [place, other] of accounts.entries()) {
     const mailbox = other === account ? undefined : fleet.mailbox(other, id);
     if (!mailbox) continue;
+    // The address of a mailbox that both had may change, and one list shows it before the other does.
+    const wasShared = () => shared.some((one) => one.id === id && one.account === other);
+    if (!isSameAddress(entry, mailbox) && !wasShared()) continue;
     const isFirst = place < own && mailbox.missingLists === 0 && !isUnreadable(fleet, other, now);
     // What was sent is read back where it was sent, and another replica's account is that replica's.
     const stays = isFirst || mailbox.action?.state === 'open' || fleet.isElsewhere(other);
     return { mailbox, stays };
   }
   return null;
+}
+
+/** Accounts that have the id with another address: behind a gateway, two services may give the same ids. */
+export function namesakesOf(entry: Like, { fleet, account, accounts }: Omit<Rivals, 'now'>): readonly string[] {
+  return accounts.filter((other) => {
+    const mailbox = other === account ? undefined : fleet.mailbox(other, entry.id);
+    return mailbox !== undefined && !isSameAddress(entry, mailbox);
+  });
 }
 
 function isUnreadable(fleet: Fleet, account: string, now: EpochMs): boolean {

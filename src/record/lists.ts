@@ -12,10 +12,13 @@ import { inTurns, nextTurn, turnAfter } from '../world.ts';
 import type { AccountAlerts, ListFindings } from './account-alerts.ts';
 import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
-import { alertsMoved, type Rival, rivalOf } from './guards.ts';
+import { alertsMoved, namesakesOf, type Rival, rivalOf } from './guards.ts';
 import { isActive } from './plan.ts';
 import { withHistory } from './returning.ts';
 import { type RosterChanges, Rosters } from './roster.ts';
+
+/** So many addresses stand in a line of the log. */
+const namesLogged = 20;
 
 export interface ListsParts {
   readonly account: RecorderOptions;
@@ -44,6 +47,8 @@ export class Lists {
   readonly #rosters = new Rosters();
   /** Patterns that match no mailbox, as the log named them last. */
   #saidIdle = '';
+  /** Mailboxes that have the id of another account's, as the log named them last. */
+  #saidNamesakes = '';
 
   constructor(rooms: RecorderRooms, parts: ListsParts) {
     this.#rooms = rooms;
@@ -82,13 +87,36 @@ export class Lists {
   #rivalsIn({ at: now, answer }: Observed<MailboxList>): ReadonlyMap<string, Rival> {
     const { account, accountsOfApi } = this.#parts.account;
     const accounts = accountsOfApi();
+    const { fleet } = this.#rooms;
     const rivals = new Map<string, Rival>();
+    const namesakes: [account: string, email: string][] = [];
     if (accounts.length < 2) return rivals;
-    for (const { id } of answer.mailboxes) {
-      const rival = rivalOf(id, { fleet: this.#rooms.fleet, account, accounts, now });
-      if (rival) rivals.set(id, rival);
+    for (const entry of answer.mailboxes) {
+      const rival = rivalOf(entry, { fleet, account, accounts, now });
+      if (rival) rivals.set(entry.id, rival);
+      else for (const other of namesakesOf(entry, { fleet, account, accounts })) namesakes.push([other, entry.email]);
     }
+    this.#sayNamesakes(namesakes);
     return rivals;
+  }
+
+  /** Logged when they are others. */
+  #sayNamesakes(namesakes: readonly (readonly [account: string, email: string])[]): void {
+    const said = namesakes.join();
+    if (said === this.#saidNamesakes) return;
+    this.#saidNamesakes = said;
+    if (namesakes.length === 0) return;
+    const accounts = [...new Set(namesakes.map(([other]) => other))];
+    const mailboxes = [...new Set(namesakes.map(([, email]) => email))];
+    this.#rooms.world.log.warn(
+      {
+        account: this.#parts.account.account,
+        accounts,
+        count: mailboxes.length,
+        mailboxes: mailboxes.slice(0, namesLogged),
+      },
+      'accounts of the same API have other addresses under the same ids: each is guarded as a mailbox of its own',
+    );
   }
 
   async #record(changes: RosterChanges, { alerts, breaker, idle, moves, at }: Following): Promise<void> {

@@ -61,8 +61,8 @@ export interface SameApi {
 }
 
 /**
- * Those that have left the account and have the id or the address of one of these, as they were then; and those with the id that
- * another account of the API left behind: they have left it, or it is configured no more. Case does not matter in ASCII.
+ * Those that have left the account and have the id or the address of one of these, as they were then; and those with the id and
+ * the address that another account of the API left behind: they have left it, or it is configured no more. Case does not matter in ASCII.
  */
 export async function loadDeparted(
   db: Db,
@@ -81,7 +81,9 @@ export async function loadDeparted(
     const byAddress = await departed.where(addressColumn, 'in', addresses).execute();
     const elsewhere =
       others.length === 0 ? [] : await all.where('account', 'in', others).where('mailbox_id', 'in', ids).execute();
-    const left = elsewhere.filter((row) => row.left_at !== null || !among?.guarded.includes(row.account));
+    const addressOf = new Map(some.map(({ id, email }) => [id, asIndexed(email)]));
+    const isLeft = (row: Row) => row.left_at !== null || !among?.guarded.includes(row.account);
+    const left = elsewhere.filter((row) => isLeft(row) && asIndexed(row.email) === addressOf.get(row.mailbox_id));
     for (const row of [...byId, ...left].sort(leftEarlier)) found.set(row.mailbox_id, row);
     for (const row of byAddress) if (!found.has(row.mailbox_id)) found.set(row.mailbox_id, row);
   });

@@ -1,5 +1,7 @@
 // One workspace behind two keys: each mailbox is guarded once, under the first account that lists it, and its history goes with it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -224,6 +226,89 @@ describe('a mailbox that moves between accounts of one API', () => {
     await stage.run(hourMs);
     expect([it.guardedBy(burning), it.modes()]).toEqual([['second'], [recovery('m1', 'two')]]);
     expect(stage.notified('guard_acted')).toEqual(['event']);
+  });
+});
+
+/** One address before several APIs: a request goes to the one that knows its key. */
+async function startGateway(apis: readonly OtherApi[]) {
+  const server = createServer(async (request, response) => {
+    const key = (request.headers.authorization ?? '').replace('Bearer ', '');
+    const api = apis.find(({ keys }) => keys.has(key)) ?? apis[0];
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const answer = await fetch(`${api?.url}${request.url}`, {
+      method: request.method ?? 'GET',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(request.method === 'POST' && { body: Buffer.concat(chunks).toString() }),
+    });
+    response.writeHead(answer.status, { 'content-type': 'application/json' });
+    response.end(await answer.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose](): Promise<void> {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe('one id, and two addresses', () => {
+  it('are two mailboxes behind a gateway: both are guarded, and neither goes on with what the other was', async () => {
+    await using one = await OtherApi.start();
+    await using two = await OtherApi.start();
+    await using gateway = await startGateway([one, two]);
+    let now = () => scenarioStart;
+    one.now = two.now = () => now();
+    const anna = one.add('anna@acme.example', { id: '1' });
+    const bob = two.add('bob@beta.example', { id: '1' });
+    const other = one.add('other@acme.example', { id: '2' });
+    const accountOf = (name: string, api: OtherApi) => ({
+      ...{ name, base_url: gateway.url, api_key: api.addKey() },
+      ...ample,
+    });
+    const accounts = [accountOf('first', one), accountOf('second', two)];
+    await using stage = await startMovedDaemon({ scenario, poll, file: { accounts } });
+    now = () => stage.clock.now();
+    await stage.run(20 * minuteMs);
+    const guarded = () => [...stage.fleet().mailboxes()].map(({ account, email }) => `${account}/${email}`).sort();
+    expect(guarded()).toEqual(['first/anna@acme.example', 'first/other@acme.example', 'second/bob@beta.example']);
+    anna.days = other.days = week(40, 6);
+    await stage.run(hourMs);
+    expect([anna.mode, bob.mode, claimOf(stage, anna.email)]).toEqual(['recovery', 'balanced', 'recovery']);
+    const warned = stage.warned('other addresses under the same ids');
+    // Once for each account.
+    expect(warned).toHaveLength(2);
+    expect(warned.join()).toContain('bob@beta.example');
+    await stage.reload((config) => void config.accounts.shift(), { force: true });
+    await stage.run(20 * minuteMs);
+    expect([guarded(), claimOf(stage, bob.email)]).toEqual([['second/bob@beta.example'], null]);
+    // Nor does one that arrives later, with the id of a mailbox of the account that is gone.
+    const carol = two.add('carol@beta.example', { id: '2' });
+    await stage.run(20 * minuteMs);
+    expect([other.mode, claimOf(stage, carol.email)]).toEqual(['recovery', null]);
+    bob.days = week(40, 6);
+    await stage.run(hourMs);
+    expect(bob.mode).toBe('recovery');
+  });
+
+  it('stay one mailbox whose address changes while two keys see it', async () => {
+    await using it = await twoKeys();
+    const { stage, burning } = it;
+    await stage.run(20 * minuteMs);
+    // The second list shows the change before the first one does.
+    const stale = JSON.stringify({ mailboxes: [{ id: 'm1', email: burning.email, status: 'active' }] });
+    it.api.fault = ({ path, key }) =>
+      path === '/v1/mailboxes' && key === it.keyOne ? { kind: 'answer', status: 200, body: stale } : undefined;
+    await stage.run(2 * minuteMs);
+    Object.assign(burning, { email: 'renamed@acme.example' });
+    await stage.run(5 * minuteMs);
+    expect([it.guardedBy(burning), it.asked(it.keyTwo, burning)]).toEqual([['first'], 0]);
+    it.api.fault = () => undefined;
+    await stage.run(5 * minuteMs);
+    expect([it.guardedBy(burning), it.asked(it.keyTwo, burning)]).toEqual([['first'], 0]);
+    expect(stage.mailbox('renamed@acme.example').account).toBe('first');
   });
 });
 

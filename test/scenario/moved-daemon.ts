@@ -233,6 +233,7 @@ export async function startMovedDaemon(options: MovedOptions) {
     /** Expects errors in the log from now on, by parts of a message. */
     expectErrors: errors.expect,
     errorsSaying: errors.saying,
+    warned: errors.warned,
     /** Reloads the file as it is. */
     ask,
     /** What was told of a rule, in order: firing, resolved or event. */

@@ -416,11 +416,14 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         account: 'elsewhere',
         present: [arrivedMailbox('m3', { account: 'elsewhere' })],
       });
-      const asked = ['m1', 'm2', 'm3'].map((id) => ({ id, email: '' }));
+      const asked = ['m1', 'm2', 'm3'].map((id) => ({ id, email: `${id}@one.example` }));
       const found = async (guarded: readonly string[]) =>
         (await store.departed('beta', asked, { api, guarded })).map(({ account, id }) => `${account}/${id}`).sort();
       // What a configured account has not lost is its own.
       expect([await found(['acme', 'beta']), await found(['beta'])]).toEqual([[], ['acme/m1', 'acme/m2']]);
+      // The same id with another address is another mailbox, behind the same address of the API.
+      const others = asked.map(({ id }) => ({ id, email: 'other@two.example' }));
+      expect(await store.departed('beta', others, { api, guarded: ['beta'] })).toEqual([]);
       const present = [arrivedMailbox('m1', { account: 'beta', memory })];
       const off = { since: now, until: null, by: 'a person', reason: 'a look first' };
       const stop = { ...off, scope: { kind: 'account', account: 'acme' } as const };

@@ -74,7 +74,7 @@ export async function askOnline(
   const asked = await Promise.all(config.accounts.map((account) => askAccount(account, asking)));
   const guards = new Map<string, string>();
   return asked.map((account, index) => {
-    const keyOf = ({ id }: MailboxName) => `${config.accounts[index]?.baseUrl} ${id}`;
+    const keyOf = ({ id, email }: MailboxName) => `${config.accounts[index]?.baseUrl} ${id} ${email.toLowerCase()}`;
     const elsewhere = (account.guarded ?? []).flatMap((mailbox) => {
       const guard = guards.get(keyOf(mailbox));
       return guard === undefined ? [] : [{ id: mailbox.id, email: mailbox.email, account: guard }];
