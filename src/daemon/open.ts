@@ -15,9 +15,11 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { RecipeService } from '../model/recipe.ts';
 import { type OpenRecipes, openRecipes } from '../recipes/open.ts';
+import { alertsOfTaken } from '../record/guards.ts';
 import { endForgotten } from '../reload/duties.ts';
 import { knownAccount, renamesOf } from '../reload/moves.ts';
 import { fleetOf } from '../reload/shown.ts';
+import { takenNames } from '../store/known-accounts.ts';
 import type { Store } from '../store/store.ts';
 import type { Teardowns } from '../teardowns.ts';
 import { version } from '../version.ts';
@@ -105,7 +107,8 @@ async function loadFleet(store: Store, { accounts }: Config, { clock, log }: Wor
   let left = await store.loadPicture();
   if (moves.length > 0 || !configured.every((one) => known.some((was) => isDeepStrictEqual(was, one)))) {
     const now = clock.now();
-    const alerts = moves
+    const taken = takenNames(moves, known);
+    const ofMoved = moves
       .map(({ from, to }) =>
         moveTo(
           to,
@@ -114,6 +117,11 @@ async function loadFleet(store: Store, { accounts }: Config, { clock, log }: Wor
         ),
       )
       .reduce(bothChanges, { changed: [], dropped: [], transitions: [] });
+    const alerts = alertsOfTaken(
+      left.alerts.filter(({ account }) => taken.includes(account)),
+      ofMoved,
+      now,
+    );
     await store.accounts.record({ accounts: configured, moves, alerts });
     if (moves.length > 0) left = await store.loadPicture();
     for (const { from, to } of moves) log.warn({ account: to, before: from }, 'the account had another name before');

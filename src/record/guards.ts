@@ -3,7 +3,7 @@
 import { leave, moveTo } from '../alert/engine.ts';
 import { domainObject, ipObject } from '../alert/rules/finding-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import { type AlertChanges, bothChanges } from '../model/alert.ts';
+import { type Alert, type AlertChanges, bothChanges } from '../model/alert.ts';
 import { isSameAddress, type MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
 
@@ -67,6 +67,16 @@ export function mustWait({ fleet, account, accounts }: Omit<Rivals, 'now'>): boo
     const state = fleet.account(name);
     return state !== undefined && !fleet.isElsewhere(name) && !state.listed && state.failingSince === null;
   });
+}
+
+const nameTaken = 'The name of the account is that of another account now, of another API.';
+
+/** The alerts of accounts end whose names others have from now on; `moved`: what comes in their place. */
+export function alertsOfTaken(alerts: Iterable<Alert>, moved: AlertChanges, now: EpochMs): AlertChanges {
+  const coming = new Set(moved.changed.map(({ fingerprint }) => fingerprint));
+  const ended = leave(alerts, now, nameTaken);
+  const dropped = ended.dropped.filter((fingerprint) => !coming.has(fingerprint));
+  return bothChanges({ ...ended, dropped }, moved);
 }
 
 const listedElsewhere = 'The mailbox is guarded under another account of the same API.';

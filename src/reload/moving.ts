@@ -5,8 +5,9 @@ import { bothChanges } from '../model/alert.ts';
 import { type MailboxState, mailboxUnder } from '../model/mailbox.ts';
 import { scopeKey } from '../model/write-scope.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
-import { alertsMoved } from '../record/guards.ts';
+import { alertsMoved, alertsOfTaken } from '../record/guards.ts';
 import { accountScope } from '../replicas/membership.ts';
+import { takenNames } from '../store/known-accounts.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { AccountMove } from '../store/records.ts';
 import type { Duties } from './duties.ts';
@@ -24,12 +25,19 @@ export async function moveMailboxes(
     // What another replica guards goes on there; lists find the rest by the ids.
     const ours = moves.filter(({ from }) => membership.self === null || membership.holds(accountScope(from)));
     const now = world.clock.now();
-    const alerts = ours
+    const taken = takenNames(ours, await store.accounts.known());
+    const ofMoved = ours
       .map((move) => alertsMoved(fleet, { ...move, ids: move.ids && new Set(move.ids) }, now))
       .reduce(bothChanges, { changed: [], dropped: [], transitions: [] });
+    const alerts = alertsOfTaken(
+      taken.flatMap((name) => [...fleet.alertsOf(name)]),
+      ofMoved,
+      now,
+    );
     await store.accounts.record({ accounts: accounts.map(knownAccount), moves: ours, alerts });
     if (ours.length === 0) return;
     const moved = ours.map((move) => ({ ...move, mailboxes: movedMailboxes(fleet, move) }));
+    for (const name of taken) fleet.clearAccount(name);
     for (const { from, mailboxes } of moved) for (const { id } of mailboxes) fleet.removeMailbox(from, id);
     for (const { to, mailboxes } of moved) {
       for (const mailbox of mailboxes) fleet.putMailbox(mailbox);

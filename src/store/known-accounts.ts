@@ -1,7 +1,7 @@
 // The accounts that were ever configured on the store, with their APIs: mailboxes of removed accounts are found by them.
 import type { Kysely } from 'kysely';
 import { inPieces } from './pieces.ts';
-import type { KnownAccount } from './records.ts';
+import type { AccountMove, KnownAccount } from './records.ts';
 import { parsed } from './schema/parsed.ts';
 import type { Tables } from './schema/tables.ts';
 
@@ -16,6 +16,18 @@ export async function loadKnownAccounts(db: Db): Promise<readonly KnownAccount[]
     ...parsed<Omit<KnownAccount, 'name'>>(value, 'meta', { key }),
     name: key.slice(prefix.length),
   }));
+}
+
+/** Names that an account of another API had before, and that go on as those of a moved account: its mailboxes are not theirs. */
+export function takenNames(moves: readonly AccountMove[], known: readonly KnownAccount[]): readonly string[] {
+  const apis = new Map(known.map(({ name, api }) => [name, api]));
+  const isTaken = ({ from, to, ids }: AccountMove) => {
+    const [was, is] = [apis.get(to), apis.get(from)];
+    return ids === null && was !== undefined && is !== undefined && was !== is;
+  };
+  // One that goes on under a third name takes its mailboxes with it.
+  const leaves = new Set(moves.filter(({ ids }) => ids === null).map(({ from }) => from));
+  return moves.filter((move) => isTaken(move) && !leaves.has(move.to)).map(({ to }) => to);
 }
 
 /** Within the caller's transaction. `gone`: names that stand for nothing any more. */

@@ -6,7 +6,7 @@ import { scopeKey, type WritesOff } from '../model/write-scope.ts';
 import { accountScope } from '../replicas/membership.ts';
 import { loadBreakers, writeBreaker } from './breakers.ts';
 import type { Gate } from './gate.ts';
-import { loadKnownAccounts, writeKnownAccounts } from './known-accounts.ts';
+import { loadKnownAccounts, takenNames, writeKnownAccounts } from './known-accounts.ts';
 import { inPieces } from './pieces.ts';
 import type { AccountMove, AccountsRecord, KnownAccount } from './records.ts';
 import { storedAction } from './schema/stored.ts';
@@ -42,13 +42,31 @@ export class StoredAccounts {
 async function writeAccounts(db: Db, { accounts, moves, alerts }: AccountsRecord): Promise<void> {
   const kept = new Set(accounts.map(({ name }) => name));
   const gone = moves.filter(({ from, ids }) => ids === null && !kept.has(from)).map(({ from }) => from);
+  const taken = takenNames(moves, moves.length > 0 ? await loadKnownAccounts(db) : []);
   await writeKnownAccounts(db, accounts, gone);
+  for (const name of taken) await forgetMailboxes(db, name);
   // By way of names that no account has, so that two may swap theirs.
   const between = (index: number) => `/${index}`;
   for (const [index, move] of moves.entries()) await moveMailboxes(db, { ...move, to: between(index) });
   for (const [index, move] of moves.entries()) await moveMailboxes(db, { ...move, from: between(index) });
   if (moves.length > 0) await moveHeld(db, moves);
   await writeAlerts(db, alerts);
+}
+
+/** Forgets the mailboxes of an account, whose ids stand for others from now on. A stop of the account itself stays. */
+async function forgetMailboxes(db: Db, account: string): Promise<void> {
+  for (const table of [...newest, ...history]) await db.deleteFrom(table).where('account', '=', account).execute();
+  const stops = (await loadWritesOff(db)).filter(({ scope }) => scope.kind === 'mailbox' && scope.account === account);
+  await inPieces(stops, (some) =>
+    db
+      .deleteFrom('writes_off')
+      .where(
+        'scope',
+        'in',
+        some.map(({ scope }) => scopeKey(scope)),
+      )
+      .execute(),
+  );
 }
 
 /** Moves mailboxes to another account. Older rows of the same mailboxes under that account give way. */
