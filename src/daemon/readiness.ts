@@ -50,6 +50,14 @@ export const causes = {
           ]
         : [],
     ),
+  lists: ({ fleet, zone }) =>
+    [...fleet.accounts()].flatMap(({ name, listUnrecorded: failure }) =>
+      failure
+        ? [
+            `account ${name} has not been fully guarded since ${momentText(failure.since, zone)}: its mailbox list can't be recorded (${withoutFolders(failure.detail)}). The log has the error.`,
+          ]
+        : [],
+    ),
   task: ({ loops, zone }) =>
     loops
       .failing()

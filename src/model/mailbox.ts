@@ -199,6 +199,8 @@ export interface AccountState {
   readonly listed: boolean;
   /** null, or absent, when the newest list was read. */
   readonly listFailing?: ReadFailure | null;
+  /** Every list that came lately could not be recorded; null, or absent, while they are, and in the first minutes. */
+  readonly listUnrecorded?: ReadFailure | null;
   /** Why no mailbox can be judged although the API answers: the statistics, or the warm-up, of none can be read. Absent or null: they can. */
   readonly unjudged?: ReadFailure | null;
   /** The mailboxes that the configuration names one by one and that the newest list does not have. */

@@ -4,6 +4,7 @@ import type { Failure } from '../http/failure.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
 import type { AlertRule } from '../model/alert.ts';
 import type { HealthAnswer, Observed, Route } from '../model/answers.ts';
+import { errorText } from '../model/error-text.ts';
 import type { Forecast } from '../model/forecast.ts';
 import type { AccountState, ApiHealth, GuardedElsewhere, ReadFailure } from '../model/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
@@ -18,6 +19,9 @@ const silenceMs = minuteMs;
 
 /** While no request succeeds for so long, api_down reports it. */
 const outageMs = 3 * minuteMs;
+
+/** While no list can be recorded for so long, the account does not know its mailboxes. */
+const unrecordedMs = 10 * minuteMs;
 
 /** The alerts that say that no request of an account succeeds. */
 const outageRules: readonly AlertRule[] = ['api_down', 'key_rejected'];
@@ -73,6 +77,8 @@ export class AccountHealth {
   /** Those of them after which the list was accepted: this is about them, and not about the key. */
   readonly #refusedAlone = new Set<string>();
   readonly #unread: UnreadRoutes;
+  /** Since when no list could be recorded, and the newest error. */
+  #unrecorded: ReadFailure | null = null;
   /** What GET /v1/health answered last. */
   #saidHealth: HealthAnswer | null = null;
   readonly #writes: KeyWrites;
@@ -179,6 +185,7 @@ export class AccountHealth {
     const accepted = { keyRejected: false, rejections: 0, listFailing: this.#listFailingAfter(was, about) };
     this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null, ...accepted };
     this.#saidOfAccount = null;
+    if (isList(about)) this.#unrecorded = null;
     const isJudged = this.#unread.answered(about.route) && was.unjudged;
     if (this.#refused.size + this.#refusedAlone.size > 0) this.#accepted(about);
     if (this.#saidOf.size > 0 && this.#saidOf.delete(keyOf(about)))
@@ -229,6 +236,12 @@ export class AccountHealth {
     this.#saidOfAccount = what;
     log.error({ account: was.name, failure: failure.kind, status: failure.status }, said);
     this.publish();
+  }
+
+  /** A list came, and the store did not take it. */
+  listNotRecorded(error: unknown): void {
+    const since = this.#unrecorded?.since ?? this.#parts.world.clock.now();
+    this.#unrecorded = { since, detail: errorText(error) };
   }
 
   /** See UnreadRoutes. */
@@ -303,12 +316,18 @@ export class AccountHealth {
     this.#state = {
       ...this.#state,
       unjudged: this.#unread.failure(),
+      listUnrecorded: this.#lastingUnrecorded(),
       ...{ requestsPerMinute: expected, limitPerMinute: limit, configuredPerMinute: configured, isSlow },
       throttledLastHour: budget.throttledLastHour(now),
       queueLength: length,
       oldestDueAt: oldestDueAt === null ? null : world.clock.now() - (now - oldestDueAt),
     };
     fleet.putAccount(this.#state);
+  }
+
+  #lastingUnrecorded(): ReadFailure | null {
+    const failure = this.#unrecorded;
+    return failure && elapsedMs(failure.since, this.#parts.world.clock.now()) >= unrecordedMs ? failure : null;
   }
 
   /** Says how old the data will get, at the start and when that changes. */

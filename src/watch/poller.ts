@@ -79,8 +79,9 @@ export class Poller {
 
   /** What a poll was answered could not be recorded, or is lost: it is made again. */
   unrecorded(poll: Poll, error: unknown): void {
-    const { account, retries, lane } = this.#parts;
+    const { account, health, retries, lane } = this.#parts;
     this.#rooms.world.log.error({ account, route: poll.route, err: error }, 'an answer could not be recorded');
+    if (poll.route === 'mailboxes') health.listNotRecorded(error);
     retries.unrecorded(poll);
     lane.wake();
   }
