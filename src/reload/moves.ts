@@ -4,6 +4,7 @@ import type { AccountConfig, Config } from '../config/config.ts';
 import { selects } from '../config/mailbox-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { AccountMove, KnownAccount } from '../store/records.ts';
 import { counted, firstText } from '../wording/phrases.ts';
 
@@ -81,12 +82,15 @@ export function isMoved(moves: readonly AccountMove[], { account, id }: Pick<Mai
 
 const keep = 'history, claims and alerts';
 
-export function movesText(moves: readonly AccountMove[], fleet: Fleet): readonly string[] {
-  return moves.map(({ from, to, ids }) => {
+export function movesText(moves: readonly AccountMove[], fleet: Fleet, now: EpochMs): readonly string[] {
+  return moves.flatMap(({ from, to, ids }) => {
     const count = counted(ids?.length ?? fleet.mailboxCount(from), 'mailbox', 'mailboxes');
-    return ids === null
-      ? `account ${from} is now called ${to}: its ${count} keep their ${keep}`
-      : `account ${to} now guards ${count} of account ${from}, with their ${keep}`;
+    if (ids === null) return [`account ${from} is now called ${to}: its ${count} keep their ${keep}`];
+    const off = fleet.writesOff(now).find(({ scope }) => scope.kind === 'account' && scope.account === from);
+    return [
+      `account ${to} now guards ${count} of account ${from}, with their ${keep}`,
+      ...(off ? [`writes stay off for them, because they are off for account ${from} (${off.by}: ${off.reason})`] : []),
+    ];
   });
 }
 

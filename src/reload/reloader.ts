@@ -185,12 +185,13 @@ export class Reloader {
     { impact, moves }: Consequences,
     waiting: readonly SettingChange[],
   ): readonly string[] {
+    const { fleet, world } = this.#parts.rooms;
     const changes = changesBetween(this.#inForce.settings, loaded.settings);
     const late = new Set(waiting.map(({ name }) => name));
     return [
       ...changes.filter(({ name }) => !late.has(name)).map(changeText),
       ...waiting.map((change) => `${changeText(change)} (needs a restart)`),
-      ...movesText(moves, this.#parts.rooms.fleet),
+      ...movesText(moves, fleet, world.clock.now()),
       ...accountText('is now guarded', notRenamed(impact.added, moves)),
       ...accountText('is no longer guarded', notRenamed(impact.removed, moves)),
       ...accountText('restarts its polling', impact.restarted),

@@ -159,9 +159,12 @@ describe('a mailbox that moves between accounts of one API', () => {
         dry_run: false,
         plan: null,
       });
-      if (how === 'the account is removed')
-        await stage.reload((config) => void config.accounts.shift(), { force: true });
-      else it.hide('first', burning);
+      if (how === 'the account is removed') {
+        const said = await stage.reload((config) => void config.accounts.shift(), { force: true });
+        expect(said.messages.join('\n')).toMatch(
+          /account second now guards 2 mailboxes of account first, .*\nwrites stay off for them, because they are off for account first \(/,
+        );
+      } else it.hide('first', burning);
       it.bounce(burning);
       await stage.run(3 * hourMs);
       expect([it.guardedBy(burning), it.modes()]).toEqual([['second'], []]);
