@@ -2,7 +2,7 @@
 import { situationOf } from '../guard/judgement.ts';
 import { isMostLost, lostAfter } from '../guard/lost-counts.ts';
 import { afterJudgement, afterSight, firstSight } from '../guard/memory.ts';
-import { runStateOf, type StatusWords } from '../guard/run-state.ts';
+import { runStateOf, type StatusWords, wordState } from '../guard/run-state.ts';
 import { judge, verdictWithoutCounts } from '../guard/verdict.ts';
 import type {
   BlacklistAnswer,
@@ -81,8 +81,7 @@ export function judgeMailbox(
   // The memory stays: it counts again when the mailbox has a warm-up.
   if (warmup.answer.isAbsent) {
     const dataAgeMs = Math.max(0, now - stats.at);
-    const verdict = verdictWithoutCounts({ reason: 'no_warmup', mode: null, run: 'not_running', dataAgeMs });
-    return { verdict, memory: mailbox.memory };
+    return { verdict: verdictOnAbsence(mailbox, words, dataAgeMs), memory: mailbox.memory };
   }
   const { rows } = stats.answer;
   const { mode, status: word, config, warmupDay } = warmup.answer;
@@ -107,6 +106,17 @@ export function judgeMailbox(
     verdict,
     memory: withLimits(afterJudgement(memory, verdict, { fresh, rows, now, apiAheadMs }), mailbox, now),
   };
+}
+
+/** Of a mailbox that was judged, and that the list does not show as stopped, the API has stopped to tell: its counts are missing. */
+function verdictOnAbsence({ memory, entry }: MailboxState, words: StatusWords, dataAgeMs: number): Verdict {
+  const listed = wordState(entry.answer.status, words);
+  const wasJudged = memory !== null && memory.answersJudged > 0;
+  if (!wasJudged || listed === 'paused' || listed === 'not_running')
+    return verdictWithoutCounts({ reason: 'no_warmup', mode: null, run: 'not_running', dataAgeMs });
+  const warnings = ['the API answers 404 for the warm-up and the statistics, and the mailbox list has the mailbox'];
+  const missing = verdictWithoutCounts({ reason: 'missing_counts', mode: memory.mode, run: 'running', dataAgeMs });
+  return { ...missing, action: 'hold', wanted: 'hold', warnings };
 }
 
 function withLost(memory: GuardMemory, lost: LostCounts | undefined): GuardMemory {

@@ -245,7 +245,7 @@ export class AccountHealth {
   }
 
   /** See UnreadRoutes. */
-  withoutWarmup(mailbox: string | null): void {
+  withoutWarmup(mailbox: string): void {
     this.#unread.withoutWarmup(mailbox);
   }
 

@@ -137,7 +137,13 @@ export class Poller {
 
   /** Whether a failure only says again that the mailbox has no warm-up. */
   #lacksWarmup({ mailboxId }: Poll, { kind }: Failure): boolean {
-    return kind === 'missing' && mailboxId !== null && this.#absences.hasBoth(mailboxId);
+    return kind === 'missing' && mailboxId !== null && this.#absences.hasBoth(mailboxId) && this.#isBare(mailboxId);
+  }
+
+  /** Whether the mailbox was found to have no warm-up. */
+  #isBare(mailboxId: string): boolean {
+    const mailbox = this.#rooms.group.mailbox(this.#parts.account, mailboxId);
+    return mailbox?.verdict?.answer.reason === 'no_warmup';
   }
 
   /** Mailboxes that the list still has, and of which neither a warm-up nor statistics are there. */
@@ -147,7 +153,6 @@ export class Poller {
       const mailbox = this.#rooms.fleet.mailbox(account, mailboxId);
       const [warmup, stats] = [routes.get('warmup'), routes.get('stats')];
       if (!mailbox || mailbox.missingLists > 0 || !warmup || !stats) continue;
-      health.withoutWarmup(this.#lacksAllWarmups() ? null : mailbox.email);
       await recorder.observed(
         mailboxId,
         { route: 'warmup', observed: { at: warmup.at, answer: absentWarmup } },
@@ -156,17 +161,8 @@ export class Poller {
       const observed = { at: stats.at, answer: noStatistics };
       const taken = await recorder.observed(mailboxId, { route: 'stats', observed }, stats.askedAt);
       if (taken !== null && typeof taken === 'object') agenda.answered(taken, 'stats');
+      if (this.#isBare(mailboxId)) health.withoutWarmup(mailbox.email);
     }
-  }
-
-  /** Whether none of the account's mailboxes has a warm-up, although some were judged. */
-  #lacksAllWarmups(): boolean {
-    let wasJudged = false;
-    for (const { id, warmup, memory } of this.#rooms.fleet.mailboxesOf(this.#parts.account)) {
-      if (!this.#absences.hasBoth(id) && !warmup?.answer.isAbsent) return false;
-      wasJudged ||= (memory?.answersJudged ?? 0) > 0;
-    }
-    return wasJudged;
   }
 
   #answerTo(poll: Poll, route: MailboxRoute, id: string) {

@@ -9,7 +9,6 @@ import type { Clock } from '../world.ts';
 
 /** What mailboxes are judged by was answered for none for so long, although it was before, or may be later. */
 const blindAfterMs = 30 * minuteMs;
-const noWarmups = 'the API answers 404 for the warm-up and the statistics of every mailbox';
 
 export interface UnreadRoutesParts {
   readonly account: string;
@@ -48,13 +47,8 @@ export class UnreadRoutes {
     this.#of.set(route, { since, detail, mailboxes, isRefusal: kind !== 'unavailable', times: times + 1 });
   }
 
-  /** The mailbox has no warm-up: that says nothing of the others. null: none of the account has one, although some were judged. */
-  withoutWarmup(mailbox: string | null): void {
-    if (mailbox === null) {
-      const { since = this.#parts.clock.now() } = this.#of.get('warmup') ?? {};
-      this.#of.set('warmup', { since, detail: noWarmups, mailboxes: new Set(), isRefusal: true, times: 2 });
-      return;
-    }
+  /** The mailbox has no warm-up: that says nothing of the others. */
+  withoutWarmup(mailbox: string): void {
     for (const [route, { mailboxes }] of this.#of)
       if (mailboxes.delete(mailbox) && mailboxes.size === 0) this.#of.delete(route);
   }

@@ -1,11 +1,14 @@
 // Answers that the guard judges by, and that an API gives no longer: for one mailbox, for some, or to one of two keys. The API is not the simulator.
 import { expect, test } from 'vitest';
+import { guardStateOf } from '../../src/guard/state.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
 import { hourMs } from '../../src/model/time.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { commandLine } from '../support/command-line.ts';
-import { type Asked, OtherApi } from '../support/other-api.ts';
-import { calmPoll } from '../watch/duty.ts';
+import { type Asked, OtherApi, type OtherMailbox } from '../support/other-api.ts';
+import { calmPoll, type Duty, goOnDuty } from '../watch/duty.ts';
 
+const judging = ['/v1/warmup', '/v1/stats'];
 const answer = (status: number) => ({ kind: 'answer', status, body: '{"error":"gone"}' }) as const;
 
 test.each([
@@ -37,3 +40,68 @@ test.each([
     expect([table.code, table.stdout]).toEqual([0, expect.stringMatching(new RegExp(`Not judged +${broken?.email}`))]);
   },
 );
+
+/** `names` mailboxes on duty, judged for an hour; `gone.of`: of which of them the warm-up and the statistics are answered with 404. */
+async function judged(names: readonly string[]) {
+  const api = await OtherApi.start();
+  const boxes = names.map((name) => api.add(`${name}@${name}.example`));
+  const gone = { of: [] as readonly OtherMailbox[] };
+  api.fault = ({ method, path, mailboxId }) =>
+    method === 'GET' && judging.includes(path) && gone.of.some(({ id }) => id === mailboxId) ? answer(404) : undefined;
+  const duty = await goOnDuty({ other: api });
+  await duty.run(hourMs);
+  const states = () =>
+    boxes.map(({ email }) => {
+      const mailbox = duty.mailbox(email);
+      return mailbox && guardStateOf(mailbox, defaultPolicy.nearLimitPpm);
+    });
+  const end = async () => {
+    await duty[Symbol.asyncDispose]();
+    await api[Symbol.asyncDispose]();
+  };
+  return { api, boxes, gone, duty, states, [Symbol.asyncDispose]: end };
+}
+
+const firing = (duty: Duty) =>
+  [...duty.fleet().alerts()].flatMap(({ rule, email, status }) => (status === 'firing' ? [`${rule} ${email}`] : []));
+
+test('a judged mailbox whose warm-up and statistics become 404 is not judged, until the list shows that it does not run', async () => {
+  await using stage = await judged(['a', 'b', 'c']);
+  const { boxes, duty, gone, states } = stage;
+  const [lost] = boxes;
+  gone.of = boxes.slice(0, 1);
+  await duty.run(2 * hourMs);
+  expect([states(), firing(duty)]).toEqual([['not_judged', 'ok', 'ok'], [`guard_blind ${lost?.email}`]]);
+  expect(duty.alert('guard_blind')?.facts.sentences[0]).toContain('404');
+  await duty.restart();
+  await duty.run(6 * hourMs);
+  expect([states(), firing(duty)]).toEqual([['not_judged', 'ok', 'ok'], [`guard_blind ${lost?.email}`]]);
+  expect([...duty.fleet().accounts()][0]?.unjudged ?? null).toBe(null);
+  if (lost) lost.status = 'finished';
+  await duty.run(hourMs);
+  expect([states(), firing(duty)]).toEqual([['no_warmup', 'ok', 'ok'], []]);
+  if (lost) lost.status = 'active';
+  gone.of = [];
+  await duty.run(2 * hourMs);
+  expect([states(), firing(duty)]).toEqual([['ok', 'ok', 'ok'], []]);
+});
+
+test('judged mailboxes of which half become 404 are one message of the account', async () => {
+  await using api = await OtherApi.start();
+  const boxes = ['a', 'b', 'c', 'd'].map((name) => api.add(`${name}@${name}.example`));
+  const gone = boxes.slice(0, 2).map(({ id }) => id);
+  let isOver = false;
+  api.fault = ({ method, path, mailboxId }) =>
+    isOver && method === 'GET' && judging.includes(path) && gone.includes(mailboxId ?? '') ? answer(404) : undefined;
+  await using daemon = await startMovedDaemon({ other: api, poll: calmPoll });
+  await daemon.run(hourMs);
+  isOver = true;
+  await daemon.run(4 * hourMs);
+  expect((await fetch(`${daemon.url()}/readyz`)).status).toBe(200);
+  isOver = false;
+  await daemon.run(2 * hourMs);
+  expect(daemon.receiver.alerts().map(({ title }) => title)).toEqual([
+    'agency: the counts of 2 of 4 running mailboxes cannot be judged',
+    'agency: bounces can be judged again',
+  ]);
+});
