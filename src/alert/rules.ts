@@ -1,5 +1,6 @@
 // Which conditions an answer speaks about, and the rules of an action.
 import type { Action } from '../model/action.ts';
+import { nextTryAfterUnconfirmed } from '../model/action-transition.ts';
 import type { AlertFacts, AlertRule, Subject, Transition } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
@@ -105,9 +106,10 @@ const overdueAfterMs = 5 * minuteMs;
 /** Whether an action that protects the mailbox was due some time ago, and could not be sent. */
 export function isOverdue(action: Action, now: EpochMs): boolean {
   if (action.by || action.kind === 'restore') return false;
-  const { state, nextTryAt, plannedAt } = action;
+  const { state, nextTryAt, plannedAt, settledAt, attempts } = action;
   // A 429 moves the next try; since when the action is due stays.
-  const dueAt = state === 'planned' ? plannedAt : state === 'unconfirmed' ? nextTryAt : null;
+  const again = () => (nextTryAt === null ? null : nextTryAfterUnconfirmed(attempts, settledAt ?? plannedAt));
+  const dueAt = state === 'planned' ? plannedAt : state === 'unconfirmed' ? again() : null;
   return dueAt !== null && now - dueAt > overdueAfterMs;
 }
 

@@ -15,6 +15,8 @@ const longestStopMs = 15 * windowMs;
 const withoutRetryAfterMs = windowMs;
 /** What is read is answered: a GET was within this time. */
 const readLatelyMs = windowMs;
+/** Kinds for which a server asks other servers, and is likely to have a limit of its own. */
+const isSlowKind = (kind: RequestKind) => kind === 'dns' || kind === 'blacklist';
 /** Spread of a wait that the server did not name, so that many keys do not come back at once. */
 const jitterMs = 5_000;
 /** A start that was late by up to this share of the gap does not delay the next: lateness would add up to unused requests. */
@@ -66,8 +68,11 @@ export class Budget {
   #readAt = Number.NEGATIVE_INFINITY;
   /** By kind: until when a 503 that said how long is obeyed. */
   readonly #askedUntil = new Map<RequestKind, number>();
-  /** Until when a 429 is obeyed. */
+  /** Until when nothing starts because of a 429. */
   #throttledUntil = Number.NEGATIVE_INFINITY;
+  #refusesAll = false;
+  /** The newest 429 of each kind that was not answered as wished since, and how many it got in a row that were about it alone. */
+  readonly #limited = new Map<RequestKind, { readonly at: number; readonly times: number }>();
   readonly #restraint = new Restraint();
   readonly #sharing = new Sharing();
   /** Those that the API asked for. */
@@ -211,24 +216,43 @@ export class Budget {
   }
 
   /**
-   * The API said 429: nothing starts until Retry-After, or until the window has passed when it did not say. To a change while what is read
-   * is answered it is about that mailbox or about changes: whose action it was waits, and nothing else.
+   * The API said 429. To a change while reads are answered, it is about that mailbox or about changes: the action waits, and nothing else.
+   * The first one of another kind of request stops everything for a minute. The next one of the same kind is about that kind alone, which
+   * waits. When two kinds get one, and nothing was read between, it is about the key: nothing starts for as long as Retry-After says.
    */
   throttled(kind: RequestKind, retryAfterMs: number | null, now: number, random: () => number): void {
     if (kind === 'warmup_write' && now - this.#readAt <= readLatelyMs && now >= this.#throttledUntil) return;
-    const wait = retryAfterMs ?? withoutRetryAfterMs + random() * jitterMs;
     const own = this.#said.own(kind);
-    if (own || kind === 'health') {
-      for (const one of own?.kinds ?? [kind]) this.#kindStoppedUntil.set(one, now + wait);
-      return;
-    }
+    const before = this.#limited.get(kind);
+    const isKey = this.#isOfKey(kind);
+    const isAlone = own !== undefined || kind === 'health' || (before !== undefined && !isKey);
+    const times = isAlone && before ? before.times + 1 : 1;
+    const unsaidMs = Math.min(longestStopMs, withoutRetryAfterMs * 2 ** (times - 1)) + random() * jitterMs;
+    const wait = retryAfterMs ?? unsaidMs;
+    for (const one of own?.kinds ?? [kind]) this.#kindStoppedUntil.set(one, now + wait);
     // What was under way when the first 429 came says nothing new.
+    if (before && (this.#startedAt.get(kind) ?? now) <= before.at) return;
+    this.#limited.set(kind, { at: now, times });
+    if (isAlone) return;
     if (now >= this.#throttledUntil) {
       this.#restraint.throttled(now);
       this.#sharing.throttled(now);
     }
-    this.#throttledUntil = Math.max(this.#throttledUntil, now + wait);
+    this.#refusesAll ||= isKey;
+    this.#throttledUntil = Math.max(this.#throttledUntil, now + (isKey ? wait : Math.min(wait, windowMs + jitterMs)));
     this.#stopUntil(this.#throttledUntil, now);
+  }
+
+  /** Whether a 429 to that kind is about the key: another kind got one since something was read. DNS and blacklist may share a limit. */
+  #isOfKey(kind: RequestKind): boolean {
+    for (const [other, { at }] of this.#limited)
+      if (other !== kind && at > this.#readAt && !(isSlowKind(other) && isSlowKind(kind))) return true;
+    return false;
+  }
+
+  /** Whether the API answered 429 to two kinds of requests since it answered a read. */
+  get refusesAll(): boolean {
+    return this.#refusesAll;
   }
 
   /** When the API last said 429 in spite of the ledger; -Infinity: not within the last hour. */
@@ -272,7 +296,11 @@ export class Budget {
    * stops nothing: the answer that says so was a success, or else a 429.
    */
   noteLimits({ kind, remaining, startedAt, succeeded, ...headers }: LimitHeaders, now: number): void {
-    if (succeeded && kind !== 'health' && kind !== 'warmup_write') this.#readAt = now;
+    if (succeeded) this.#limited.delete(kind);
+    if (succeeded && kind !== 'health' && kind !== 'warmup_write') {
+      this.#readAt = now;
+      this.#refusesAll = false;
+    }
     const limit = headers.limit !== null && headers.limit >= 1 ? headers.limit : null;
     if (limit !== null || succeeded) this.#said.note(kind, limit, now);
     if (limit === null || remaining === null || kind === 'health' || this.#said.own(kind)) return;

@@ -262,12 +262,11 @@ export class AccountHealth {
   #speaksForAccount(failure: Failure, about: RequestAbout): boolean {
     const { mailbox } = about;
     if (failure.kind === 'unauthorized') return this.#rejectsKeyToo(about);
-    if (mailbox === null) return true;
-    if (failure.kind === 'throttled') return this.#parts.budget.ownLimit(about.route) === undefined;
     const { lastSuccessAt } = this.#state;
     const silentForMs =
       lastSuccessAt === null ? Number.POSITIVE_INFINITY : elapsedMs(lastSuccessAt, this.#parts.world.clock.now());
-    return failure.kind === 'unavailable' && silentForMs > silenceMs;
+    if (failure.kind === 'throttled') return this.#parts.budget.refusesAll;
+    return mailbox === null || (failure.kind === 'unavailable' && silentForMs > silenceMs);
   }
 
   /** A 401 is about the key, until the list was accepted after one: from then on the list says whether it is. */

@@ -20,6 +20,8 @@ interface Unread extends ReadFailure {
   /** The addresses of those that were asked for in vain. */
   readonly mailboxes: Set<string>;
   readonly isRefusal: boolean;
+  /** The newest answer was a 429: the route is asked rarely then, and the answer is about no mailbox. */
+  readonly isThrottled: boolean;
   readonly times: number;
 }
 
@@ -44,7 +46,9 @@ export class UnreadRoutes {
     const before = this.#of.get(route);
     const { since = this.#parts.clock.now(), times = 0, mailboxes = new Set<string>() } = before ?? {};
     if (mailbox !== null) mailboxes.add(mailbox);
-    this.#of.set(route, { since, detail, mailboxes, isRefusal: kind !== 'unavailable', times: times + 1 });
+    const isThrottled = kind === 'throttled';
+    const isRefusal = kind !== 'unavailable' && !isThrottled;
+    this.#of.set(route, { since, detail, mailboxes, isRefusal, isThrottled, times: times + 1 });
   }
 
   /** The mailbox has no warm-up: that says nothing of the others. */
@@ -55,14 +59,14 @@ export class UnreadRoutes {
 
   /**
    * The failure because of which no mailbox can be judged; null if there is none. A refusal of a route that never answered counts at once,
-   * any other failure after half an hour; of a route that answered before, once every mailbox was asked for in vain.
+   * any other failure after half an hour; of a route that answered before, once every mailbox was asked for in vain, or with a 429.
    */
   failure(): ReadFailure | null {
     const now = this.#parts.clock.now();
     for (const [route, failure] of this.#of) {
       const lasts = failure.times > 1 && elapsedMs(failure.since, now) >= blindAfterMs;
       if (!this.#read.has(route) && (failure.isRefusal || lasts)) return failure;
-      if (lasts && this.#isForAll(failure)) return failure;
+      if (lasts && (failure.isThrottled || this.#isForAll(failure))) return failure;
     }
     return null;
   }

@@ -71,3 +71,73 @@ test('503 with Retry-After on one route stops that route, and an emergency is ac
   const gaps = times.slice(1).map((at, index) => at - (times[index] ?? at));
   expect(Math.max(...gaps)).toBeLessThan(5 * minuteMs);
 });
+
+/** The longest time between two requests, milliseconds. */
+const longestGapMs = (times: readonly number[]) =>
+  Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
+
+test.each([900, 20, null])(
+  'a 429 (Retry-After %s) to one route without limit headers stops the others for a minute, once',
+  async (seconds) => {
+    await using api = await OtherApi.start();
+    const boxes = Array.from({ length: 8 }, (_, index) => api.add(`m${index}@m${index}.example`));
+    const poll = { ...calmPoll, dns: '17 * * * *', blacklist: '23 * * * *' };
+    await using daemon = await startMovedDaemon({ other: api, poll });
+    await daemon.run(hourMs);
+    const isSlow = (path: string | undefined) => path === '/v1/dns' || path === '/v1/blacklist';
+    api.fault = ({ path }) => (isSlow(path) ? says(429, seconds) : undefined);
+    const from = api.log.length;
+    await daemon.run(5 * hourMs);
+    const since = api.log.slice(from);
+    const answered = since.filter(({ path }) => !isSlow(path)).map(({ at }) => at);
+    expect(longestGapMs(answered)).toBeLessThan(seconds === 900 ? 16 * minuteMs : 11 * minuteMs);
+    expect(longestGapMs(answered.slice(answered.findIndex((at) => at > (answered[0] ?? 0) + hourMs)))).toBeLessThan(
+      11 * minuteMs,
+    );
+    expect(since.length - answered.length).toBeLessThan(seconds === 20 ? 2000 : 50);
+    const [burning] = boxes;
+    if (!burning) throw new Error('no mailbox');
+    burning.days = week(40, 0).map((day) => (day.daysAgo === 0 ? { ...day, bounced: 12 } : day));
+    await daemon.until('the pause', () => burning.status === 'paused', 20 * minuteMs);
+    expect(
+      daemon.receiver
+        .alerts()
+        .map(({ title }) => title)
+        .join(),
+    ).not.toMatch(/does not answer|too many|shared/);
+  },
+);
+
+test.each(['/v1/stats', '/v1/warmup'])('a 429 to each %s is red within an hour', async (judging) => {
+  await using api = await OtherApi.start();
+  for (let index = 0; index < 8; index += 1) api.add(`m${index}@m${index}.example`);
+  await using duty = await goOnDuty({ other: api });
+  await duty.run(hourMs);
+  api.fault = ({ path, method }) => (path === judging && method === 'GET' ? says(429, 900) : undefined);
+  await duty.run(hourMs);
+  const firing = () => [...duty.fleet().alerts()].filter(({ status }) => status === 'firing').map(({ rule }) => rule);
+  expect(firing()).toContain('guard_blind');
+  await duty.run(6 * hourMs);
+  expect(firing()).toContain('guard_blind');
+});
+
+test('an action that could not be confirmed and then meets only 429 is NOT ACTED', async () => {
+  await using api = await OtherApi.start();
+  const box = api.add('a@a.example');
+  api.add('b@b.example');
+  await using duty = await goOnDuty({ other: api });
+  await duty.run(hourMs);
+  let posts = 0;
+  api.fault = ({ method }) => {
+    if (method !== 'POST') return;
+    posts += 1;
+    return posts === 1 ? { kind: 'answer', status: 200, body: '{}' } : says(429, 120);
+  };
+  box.days = week(40, 6);
+  await duty.until(() => posts > 1, 2 * hourMs);
+  await duty.run(15 * minuteMs);
+  for (let minute = 0; minute < 30; minute += 1) {
+    expect(duty.alert('guard_action_failed')?.status).toBe('firing');
+    await duty.run(minuteMs);
+  }
+});

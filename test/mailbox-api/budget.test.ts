@@ -78,6 +78,35 @@ test('a 429 without a Retry-After waits until the window has passed, and a littl
   expect(waits).toEqual([60_000, 64_995]);
 });
 
+test('a first 429 stops everything for a minute, one to a second kind for as long as it says, one of the same kind that kind alone', () => {
+  const budget = budgetOf(100, 0);
+  const stoppedFor = (kind: RequestKind, at: number) => {
+    budget.started(at - 100, kind);
+    budget.throttled(kind, 15 * minuteMs, at, half);
+    return [budget.nextStartAt(at) - at, budget.opensAt(kind) - at].map((ms) => Math.max(0, Math.round(ms / minuteMs)));
+  };
+  expect(stoppedFor('dns', 1_000)).toEqual([1, 15]);
+  const later = 20 * minuteMs;
+  expect([stoppedFor('dns', later), budget.refusesAll]).toEqual([[0, 15], false]);
+  expect([stoppedFor('stats', later + 1_000), budget.refusesAll]).toEqual([[15, 15], true]);
+  say(budget, 'warmup', null, { at: 40 * minuteMs });
+  expect(budget.refusesAll).toBe(false);
+  expect(stoppedFor('stats', 41 * minuteMs)).toEqual([0, 15]);
+  say(budget, 'stats', null, { at: 60 * minuteMs });
+  expect(stoppedFor('stats', 61 * minuteMs)).toEqual([1, 15]);
+});
+
+test('the waits of a kind that is limited alone and is not told how long get longer: 1, 2, 4, 8, 15 minutes', () => {
+  const budget = budgetOf(100, 0);
+  const waits: number[] = [];
+  for (let now = 0; waits.length < 8; now = budget.opensAt('dns')) {
+    budget.started(now, 'dns');
+    budget.throttled('dns', null, now + 100, () => 0);
+    waits.push((budget.opensAt('dns') - now - 100) / minuteMs);
+  }
+  expect(waits).toEqual([1, 2, 4, 8, 15, 15, 15, 15]);
+});
+
 /** An answer to a request with the key, or to health. */
 function say(
   budget: Budget,
@@ -157,8 +186,10 @@ test('an API that answers each request with a long 429 leaves less and less to c
   const budget = budgetOf(500, 30_000);
   const told = new Set<boolean>();
   for (let now = 0; now < 20 * minuteMs; now = Math.max(now + 100, budget.nextStartAt(now))) {
-    budget.started(now, 'stats');
-    budget.throttled('stats', minuteMs, now + 100, half);
+    for (const kind of ['stats', 'warmup'] as const) {
+      budget.started(now, kind);
+      budget.throttled(kind, minuteMs, now + 100, half);
+    }
     told.add(budget.belief(now + 100).isSlow);
   }
   expect([...told]).toEqual([false, true]);

@@ -33,7 +33,7 @@ test('429s that were under way when the first one came count as one', () => {
   const budget = new Budget({ requestsPerMinute: 100, headroomPpm: 0 });
   for (const at of [0, 20, 40]) budget.throttled('stats', 5_000, at, half);
   expect(budget.throttledLastHour(40)).toBe(1);
-  budget.throttled('stats', 5_000, 10_000, half);
+  budget.throttled('warmup', 5_000, 10_000, half);
   expect(budget.throttledLastHour(10_000)).toBe(2);
 });
 
