@@ -33,6 +33,6 @@ export async function loadDecisions(
 /** Throws DamagedRowError. */
 export function readDecision({ id, since, until, judged, ...row }: Row): RecordedDecision {
   const [verdict, days] = [storedVerdict(row.verdict, { id }), storedDays(row.days, { id })];
-  const firstDays = row.first_days === null ? days : storedDays(row.first_days, { id });
-  return { since, until, count: judged, firstSent: row.first_sent ?? verdict.sent, firstDays, verdict, days };
+  const firstDays = storedDays(row.first_days, { id });
+  return { since, until, count: judged, firstSent: row.first_sent, firstDays, verdict, days };
 }

@@ -4,7 +4,7 @@ import { ownTurn } from '../event-loop.ts';
 import type { HeldSpan } from '../model/decision.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
-import { isHeld } from './schema/held-decisions.ts';
+import { isHeld } from './schema/tables.ts';
 
 /** How many actions of the guard were confirmed, by the UTC day on which they were planned (days since 1970). */
 export interface ActedDay {

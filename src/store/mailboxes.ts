@@ -10,12 +10,12 @@ import type { Verdict } from '../model/verdict.ts';
 import type { MailboxKeys } from './database.ts';
 import { loadKnownAccounts } from './known-accounts.ts';
 import { inPieces } from './pieces.ts';
-import { addressColumn } from './schema/departed-by-address.ts';
 import { parsed } from './schema/parsed.ts';
 import { SharedAnswers } from './schema/shared-answers.ts';
 import { storedAction, storedMemory, storedVerdict } from './schema/stored.ts';
 import { readStats } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
+import { addressColumn } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
 type Row = Selectable<Tables['mailboxes']>;

@@ -1,8 +1,7 @@
 // How replicas notice what another changed: each topic has a number that grows with each change of it.
 import type { Kysely } from 'kysely';
 import type { Gate } from './gate.ts';
-import type { Topic } from './schema/shared-state.ts';
-import type { Tables } from './schema/tables.ts';
+import type { Tables, Topic } from './schema/tables.ts';
 
 export type Revisions = Readonly<Record<string, number>>;
 

@@ -1,7 +1,6 @@
 // `warmwarden doctor`: what it finds where something is wrong, its exit codes, and no secret; every-command.test.ts has it beside a daemon.
-import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { examineAccounts } from '../../src/commands/doctor/accounts.ts';
@@ -236,16 +235,18 @@ test('files that every user can read or change', async () => {
 test('the store of an earlier version, of a newer one, and one that is damaged', async () => {
   using workplace = place();
   const path = workplace.path('data/warmwarden.db');
-  copyFileSync(join(import.meta.dirname, '../store/stores/ecf77d0.db'), path);
-  chmodSync(path, 0o600);
+  await (await Store.open(path, world.clock.now())).close();
+  const schemaIs = (version: number) => {
+    using database = new DatabaseSync(path);
+    database.exec(`UPDATE meta SET value = '${version}' WHERE key = 'schema_version'`);
+  };
+  schemaIs(0);
   const earlier = await examined(workplace);
   expect([earlier.code, earlier.of('store')]).toEqual([
     0,
     [expect.stringContaining('An earlier version of Warmwarden wrote the store')],
   ]);
-  const database = new DatabaseSync(path);
-  database.exec("UPDATE meta SET value = '9999' WHERE key = 'schema_version'");
-  database.close();
+  schemaIs(9_999);
   const newer = await examined(workplace);
   expect([newer.code, newer.of('store')]).toEqual([3, [expect.stringContaining('schema version 9999')]]);
   writeFileSync(path, 'no database');

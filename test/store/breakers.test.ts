@@ -1,5 +1,5 @@
-// The rows of a circuit breaker in a file: what one more judgement writes, and what the rows of earlier versions become.
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+// The rows of a circuit breaker in a file: what one more judgement writes, and what damage says.
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -34,23 +34,6 @@ test('what one more judgement writes does not grow with how many are held', asyn
   const few = await written(['m5']);
   await written(ids.slice(10));
   expect(await written(['m500'])).toBeLessThan(few + 100);
-});
-
-test('the entries of the breaker that ecf77d0 wrote are there, in their order', async () => {
-  const path = newPlace();
-  copyFileSync(join(import.meta.dirname, 'stores', 'ecf77d0-held.db'), path);
-  using earlier = new DatabaseSync(path, { readOnly: true });
-  const rows = earlier.prepare('SELECT api, state FROM breakers').all();
-  const written = rows.map(({ api, state }) => ({ api, state: JSON.parse(String(state)) }));
-  expect(written.map(({ state }) => state.entries.length)).toEqual([12]);
-  earlier.close();
-  const store = await Store.open(path, now);
-  onTestFinished(() => store.close());
-  expect(await store.shared.breakers()).toEqual(written);
-  const [held] = await store.shared.breakers();
-  const { record, after, again } = moveOf(held?.state ?? closedBreaker, (state) => afterJudging(state, 'm1'));
-  await store.recordRelease({ ...record, breaker: { ...record.breaker, api: held?.api ?? '' } });
-  expect([again, await store.shared.breakers()]).toEqual([[], [{ api: held?.api, state: after }]]);
 });
 
 test('a damaged row is named, with what deletes it', async () => {

@@ -1,5 +1,5 @@
 // `store copy` from a SQLite file into a real PostgreSQL: everything arrives, and nothing else is done.
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -93,15 +93,4 @@ test('everything arrives, new rows continue after it, and a second copy is refus
   await using again = copy(place);
   expect((await again.ended).code).toBe(1);
   expect(again.stdout).toContain('already holds data: copy into an empty database');
-});
-
-test('the store of an earlier version is upgraded as a daemon would', async () => {
-  const old = join(folder, 'old.db');
-  cpSync(join(import.meta.dirname, 'stores', 'c1f150d.db'), old);
-  const place = await postgres.database();
-  await using copying = copy(place, old);
-  expect([(await copying.ended).code, copying.stderr]).toEqual([0, '']);
-  const store = await Store.open(place, now);
-  expect((await store.loadPicture()).mailboxes.length).toBeGreaterThan(0);
-  await store.close();
 });

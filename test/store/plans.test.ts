@@ -7,14 +7,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/model/time.ts';
-import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
+import { scenarios } from '../../src/simulator/scenarios.ts';
 import { Store } from '../../src/store/store.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { operations, undocumented } from '../support/api-document.ts';
+import { until } from '../support/until.ts';
 import { amelia, jonas, oliver } from '../watch/duty.ts';
-
-/** Of a recipe, in that store, with rows. */
-const run = '0mmkg89f30001iiiiiiiiiiii';
 
 /** Their rows become more with time; the others have one an account, a rule, a channel, a silence. */
 const growing = [
@@ -36,7 +34,7 @@ function scansOf(database: DatabaseSync, query: string): readonly string[] {
 }
 
 /** Every address that the daemon answers a GET at and ends, with the parameters that it needs. */
-function addresses(mailbox: { readonly account: string; readonly id: string; readonly email: string }) {
+function addresses(mailbox: { readonly account: string; readonly id: string; readonly email: string }, run: string) {
   const known: Readonly<Record<string, string>> = { account: mailbox.account, mailbox: mailbox.email };
   const idAt = (path: string) =>
     path.includes('mailboxes') ? mailbox.id : path.includes('runs/{id}') ? run : 'at-risk';
@@ -62,20 +60,20 @@ test('no query of start-up, of a page or of hours on duty scans a table that gro
     poll,
     file: { recipes: { api_keys: [{ name: 'boss', sha256, plan: 'agency', role: 'operator' }] } },
     openStore,
-    // With everything in it that a store has.
-    store: join(import.meta.dirname, 'stores', 'ecf77d0.db'),
-    before: async (_simulator, clock, path) => {
-      await clock.advance(Date.UTC(2026, 2, 10, 12, 41) - scenarioStart);
-      // Migrations read tables as they were, once.
-      await (await Store.open(path, clock.now())).close();
-    },
   });
   await stage.run(3 * hourMs);
   await stage.command('pause', { mailbox: oliver, dry_run: false, plan: null });
   await stage.awayUntil(stage.clock.now() + 2 * dayMs);
   await stage.run(hourMs);
-  for (const path of addresses(stage.mailbox(amelia))) {
-    const answer = await fetch(`${stage.url()}${path}`, { headers: { authorization: 'Bearer ww_operator' } });
+  const authorization = 'Bearer ww_operator';
+  const started = await fetch(`${stage.url()}/v1/recipes/at-risk/runs`, { method: 'POST', headers: { authorization } });
+  const { id: run } = (await started.json()) as { id: string };
+  await until('the run ends', async () => {
+    const answer = await fetch(`${stage.url()}/v1/runs/${run}`, { headers: { authorization } });
+    return (await answer.text()).includes('"succeeded"');
+  });
+  for (const path of addresses(stage.mailbox(amelia), run)) {
+    const answer = await fetch(`${stage.url()}${path}`, { headers: { authorization } });
     const { status, headers } = answer;
     const problems = undocumented({ method: 'GET', path, status, headers, body: await answer.text() });
     expect([path, status < 500, problems]).toEqual([path, true, []]);

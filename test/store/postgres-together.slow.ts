@@ -2,13 +2,10 @@
 // upgrades it leaves nothing behind.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { closedBreaker } from '../../src/model/breaker.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { schemaVersion } from '../../src/store/schema/migrations.ts';
-import { Store } from '../../src/store/store.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { afterJudging, moveOf } from './breaker-contract.ts';
 
 let postgres: TestPostgres;
 beforeAll(async () => {
@@ -47,7 +44,7 @@ test('one that waited alters nothing: it needs no lock on the tables that the ot
   };
   const version = (value: number) => `UPDATE meta SET value = '${value}' WHERE key = 'schema_version'`;
   const [first, user] = [await clientOf(), await clientOf()];
-  await first.query(version(20));
+  await first.query(version(0));
   await first.query('BEGIN; SELECT pg_advisory_xact_lock(927336, 2)');
   const second = openPostgres(place, Date.now());
   await until('the second to wait for the first', async () => {
@@ -62,25 +59,4 @@ test('one that waited alters nothing: it needs no lock on the tables that the ot
   await user.query('COMMIT');
   await opened.close();
   await Promise.all([first.end(), user.end()]);
-});
-
-test('what an earlier version wrote of a breaker as one text becomes rows, and that version can write no such text any more', async () => {
-  const place = await postgres.database();
-  const first = await Store.open(place, Date.now());
-  const judged = ['m3', 'm1', 'm2'].reduce((state, id) => afterJudging(state, id), closedBreaker);
-  const { record, after } = moveOf(closedBreaker, () => judged);
-  await first.recordRelease(record);
-  await first.close();
-  const sql = (text: string) => postgres.query(`SET search_path = warmwarden; ${text}`, place.database);
-  const write = `UPDATE breakers SET state = '${JSON.stringify(after)}'`;
-  await sql(`DROP TABLE breaker_entries; ALTER TABLE breakers DROP digest, DROP places; ALTER TABLE breakers RENAME head TO state;
-    UPDATE meta SET value = '23' WHERE key = 'schema_version'; UPDATE meta SET value = '20' WHERE key = 'oldest_compatible'; ${write}`);
-  const upgraded = await Store.open(place, Date.now());
-  const [stored] = await upgraded.shared.breakers();
-  expect(stored?.state).toEqual(after);
-  const next = moveOf(stored?.state ?? closedBreaker, (state) => afterJudging(state, 'm1'));
-  await upgraded.recordRelease(next.record);
-  expect([next.again, (await upgraded.shared.breakers())[0]?.state]).toEqual([[], next.after]);
-  await expect(sql(write)).rejects.toThrow('column "state"');
-  await upgraded.close();
 });

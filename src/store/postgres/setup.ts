@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
 import { minuteMs } from '../../model/time.ts';
 import { StoreError } from '../failure.ts';
-import { metaOf, migrate, schemaOf, schemaVersion, setMeta } from '../schema/migrations.ts';
+import { metaOf, migrate, oldestCompatible, schemaOf, schemaVersion, setMeta } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { schema } from './connecting.ts';
 import { addReplicas, hasReplicas } from './fence.ts';
@@ -14,8 +14,6 @@ type Db = Kysely<Tables>;
 
 /** Of the advisory lock that migrations hold. */
 const migrationLock = sql`SELECT pg_advisory_xact_lock(927336, 2)`;
-/** The oldest schema whose program can still use a store of this one: steps since then only added something. */
-const oldestCompatible = 24;
 const oldestKey = 'oldest_compatible';
 
 /** How long one step of a migration may take, and the wait for another process that is at it. */

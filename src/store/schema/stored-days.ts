@@ -12,19 +12,13 @@ export function daysText(days: readonly DecisionDay[]): string {
   return JSON.stringify([first, ...flat]);
 }
 
-/** Also as earlier versions wrote them: `[["2026-03-04",12,0], ...]`. `key`: that of the decision's row. */
+/** Days as `daysText` wrote them. `key`: that of the decision's row. Throws DamagedRowError. */
 export function storedDays(text: string, key: RowKey): readonly DecisionDay[] {
-  const stored = parsed<readonly DecisionDay[] | readonly [IsoDate, ...(number | null)[]]>(text, 'decisions', key);
-  if (!isFlat(stored)) return stored;
-  const [first, ...flat] = stored;
+  const [first, ...flat] = parsed<readonly [IsoDate, ...(number | null)[]]>(text, 'decisions', key);
   return Array.from({ length: Math.floor(flat.length / 3) }, (_, index) => {
     const [after, sent, bounced] = flat.slice(index * 3);
     return [addDays(first, after ?? 0), sent ?? null, bounced ?? null];
   });
 }
-
-type Flat = readonly [IsoDate, ...(number | null)[]];
-
-const isFlat = (stored: readonly DecisionDay[] | Flat): stored is Flat => typeof stored[0] === 'string';
 
 const daysBetween = (from: IsoDate, to: IsoDate) => Math.round((Date.parse(to) - Date.parse(from)) / dayMs);

@@ -1,58 +1,24 @@
-// What earlier versions stored, as this one reads it: fields that they did not know are filled in where it is loaded.
+// The JSON columns as model types, and verdicts as short texts.
 import type { Action } from '../../model/action.ts';
 import type { GuardMemory } from '../../model/guard-memory.ts';
-import { none, orNone } from '../../model/none.ts';
-import type { Claim, Verdict } from '../../model/verdict.ts';
-import { everything, type WriteScope, type WritesOff } from '../../model/write-scope.ts';
+import { orNone } from '../../model/none.ts';
+import type { Verdict } from '../../model/verdict.ts';
+import type { WritesOff } from '../../model/write-scope.ts';
 import type { RowKey } from '../failure.ts';
 import { parsed } from './parsed.ts';
 
-type StoredAction<One = Action> = One extends Action
-  ? Partial<Pick<One, 'by' | 'causes'>> & Omit<One, 'by' | 'causes'>
-  : never;
-
-/** Before persons could ask for a change, every action was the guard's, and nothing was said of causes. */
 export function storedAction({ id, action }: { readonly id: string; readonly action: string }): Action {
-  const stored = parsed<StoredAction>(action, 'actions', { id });
-  return { ...stored, by: stored.by ?? null, causes: stored.causes ?? [] };
+  return parsed<Action>(action, 'actions', { id });
 }
-
-/** As it was before a pause kept the recovery under it, and with the word that proved it inside the claim. */
-type StoredClaim = Omit<Claim, 'under'> & { readonly under?: Claim | null; readonly word?: string | null };
-
-type StoredMemory = Omit<GuardMemory, 'claim' | 'pauseWord'> & {
-  readonly claim: StoredClaim | null;
-  readonly pauseWord?: string | null;
-};
 
 /** `key`: that of the mailbox's row. */
 export function storedMemory(json: string, key: RowKey): GuardMemory {
-  const stored = parsed<StoredMemory>(json, 'mailboxes', key);
-  const { claim } = stored;
-  const proven = claim?.kind === 'pause' ? (claim.word ?? null) : null;
-  const [interventions, reversals] = [orNone(stored.interventions ?? none), orNone(stored.reversals ?? none)];
-  const pauseWord = stored.pauseWord ?? proven;
-  return { ...stored, interventions, claim: claim && storedClaim(claim), pauseWord, reversals };
+  const stored = parsed<GuardMemory>(json, 'mailboxes', key);
+  return { ...stored, interventions: orNone(stored.interventions), reversals: orNone(stored.reversals) };
 }
 
-function storedClaim({ kind, actionId, since, previousMode, under }: StoredClaim): Claim {
-  return { kind, actionId, since, previousMode, under: under ?? null };
-}
-
-/** As it was when the scope was one text: everything, ACCOUNT, or ACCOUNT/ID; no account's name has a slash. */
-export function storedWritesOff({ scope: key, off }: { readonly scope: string; readonly off: string }): WritesOff {
-  type Stored = Omit<WritesOff, 'scope'> & { readonly scope: WriteScope | string };
-  const stored = parsed<Stored>(off, 'writes_off', { scope: key });
-  return { ...stored, scope: typeof stored.scope === 'string' ? scopeOfText(stored.scope) : stored.scope };
-}
-
-function scopeOfText(text: string): WriteScope {
-  // An account of that name could not be distinguished from it. What is stopped too widely, a person sees and mends.
-  if (text === 'everything') return everything;
-  const slash = text.indexOf('/');
-  if (slash < 0) return { kind: 'account', account: text };
-  const mailboxId = text.slice(slash + 1);
-  return { kind: 'mailbox', account: text.slice(0, slash), mailboxId, email: mailboxId };
+export function storedWritesOff({ scope, off }: { readonly scope: string; readonly off: string }): WritesOff {
+  return parsed<WritesOff>(off, 'writes_off', { scope });
 }
 
 /** What most verdicts lack is left out: a fleet has such a row a day and mailbox. */

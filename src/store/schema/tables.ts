@@ -1,5 +1,5 @@
 // The tables, as Kysely sees them. Times are epoch milliseconds; JSON columns hold model types as text.
-import type { Generated } from 'kysely';
+import { type Generated, sql } from 'kysely';
 
 export interface Tables {
   meta: { key: string; value: string };
@@ -31,9 +31,9 @@ export interface Tables {
     verdict: string;
     /** The days that the newest rests on (stored-days.ts). */
     days: string;
-    /** Emails in the window at `since`; null in a row of an earlier version, which started over with each email. */
-    first_sent: number | null;
-    first_days: string | null;
+    /** Emails in the window at `since`. */
+    first_sent: number;
+    first_days: string;
   };
   actions: {
     id: string;
@@ -136,3 +136,15 @@ export interface Tables {
   /** Rows of a run: `count` of them from `first_row` on, as a JSON array. */
   run_rows: { run_id: string; first_row: number; count: number; rows: string };
 }
+
+/** What people change on any replica, and all replicas keep in memory. */
+export const topics = ['writes', 'silences', 'breakers', 'alerts'] as const;
+export type Topic = (typeof topics)[number];
+
+/** An address as its index has it: the database makes only the letters of ASCII small. */
+export const address = 'lower("email")';
+export const addressColumn = sql<string>`${sql.raw(address)}`;
+
+/** The decisions of mailboxes that are called held. Written out: only then a query may use the index. */
+export const heldReason = "reason IN ('first_sight', 'circuit_breaker')";
+export const isHeld = sql<boolean>`${sql.raw(heldReason)}`;

@@ -4,7 +4,6 @@ import type { EpochMs } from '../../model/time.ts';
 import type { Gate } from '../gate.ts';
 import { oldActions, oldCommands } from './audit.ts';
 import { oldDeparted, oldObservations } from './departed.ts';
-import { foldSome } from './fold.ts';
 import {
   expiredSilences,
   oldChanges,
@@ -56,11 +55,7 @@ export class StoredUpkeep {
       oldCommands(auditBefore),
       oldIncidents(auditBefore),
     ];
-    return [
-      { what: 'decisions of an earlier version', step: () => this.#gate.write(foldSome) },
-      ...walks.map((walk) => this.#walking(walk)),
-      { what: 'free space', step: () => this.#gate.freeSpace() },
-    ];
+    return [...walks.map((walk) => this.#walking(walk)), { what: 'free space', step: () => this.#gate.freeSpace() }];
   }
 
   #walking({ what, first, step }: Walk): UpkeepDuty {
