@@ -1,8 +1,7 @@
 // Loops on a moved clock: a failure ends none, and one that goes on failing, or hangs, is named.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Loops, startLoops } from '../src/loop.ts';
+import { Loops, startLoops, Teardowns } from '../src/loop.ts';
 import { hourMs, minuteMs, secondMs } from '../src/model/time.ts';
-import { Teardowns } from '../src/teardowns.ts';
 import { logTo, type MovedClock, movedClock, type World } from '../src/world.ts';
 import { expectNoSleepers } from './support/sleepers.ts';
 

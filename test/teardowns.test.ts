@@ -1,6 +1,6 @@
 // What was started ends in reverse order, scope by scope; a start that fails leaves nothing of itself behind.
 import { expect, test } from 'vitest';
-import { Teardowns } from '../src/teardowns.ts';
+import { Teardowns } from '../src/loop.ts';
 import { createLog, systemClock } from '../src/world.ts';
 
 const log = createLog({ level: 'silent', format: 'json' }, systemClock());

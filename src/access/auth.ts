@@ -1,7 +1,7 @@
 // Who may ask: tokens with roles, compared in constant time, and the Host names that are believed without tokens.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
-import { fitsGlob } from '../model/glob.ts';
+import { fitsGlob } from '../model/mailbox-pattern.ts';
 
 export type Role = 'viewer' | 'operator' | 'scraper';
 

@@ -1,6 +1,6 @@
 // Where a request comes from: its own connection, or what a reverse proxy says that the configuration trusts.
 import { BlockList, isIP } from 'node:net';
-import type { Network } from '../model/network.ts';
+import type { Network } from '../model/egress.ts';
 
 export interface Client {
   /** The address of the person or program that asks; undefined when the connection is gone. */

@@ -1,5 +1,4 @@
 // What the rules take and what they give: the context, and a condition as one answer shows it.
-
 import {
   type Alert,
   type AlertFacts,
@@ -9,11 +8,11 @@ import {
   type Subject,
   type Transition,
 } from '../model/alert.ts';
+import type { MeasuredRoute, RecentBounce, StaleMeasurement } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import type { MeasuredRoute, StaleMeasurement } from '../model/measurement.ts';
 import { mailboxPath } from '../model/page-links.ts';
 import type { Policy } from '../model/policy.ts';
-import type { RuleSettings } from '../model/rule-settings.ts';
+import { defaultRuleSettings, type RuleSettings } from '../model/rule-settings.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { WritesOff } from '../model/write-scope.ts';
 import type { Others } from '../wording/causes.ts';
@@ -148,4 +147,50 @@ export function eventOf(
   const times = { since, firingAt: now, resolvedAt: null, firesAt: null, seen: 0 };
   const fingerprint = fingerprintOf(subject);
   return { kind: 'event', at: now, alert: { ...subject, fingerprint, severity, status: 'firing', ...times, facts } };
+}
+
+// How the kinds of recent bounces grade a message: what bounced for good is graver than a full mailbox. No decision rests on it.
+
+/** The API documents no words for the kinds of bounces: these are the usual ones for an address or a sender that is refused for good. */
+const forGood = /(^|[^a-z])(hard|block|blocked|permanent)([^a-z]|$)/;
+
+/** Why a message is graver than usual. */
+export const graverText = 'All recent bounces were hard or blocks, so this alert is critical.';
+
+/** A warning about bounces that are all hard, or blocked, is critical; too few to act on stay what they are. */
+export function gradedBy(mailbox: MailboxState, { minBounces }: Policy, severity: Severity): Severity {
+  const bounces = mailbox.warmup?.answer.recentBounces ?? [];
+  const grave = bounces.length >= Math.max(2, minBounces) && bounces.every(isForGood);
+  return grave && severity === 'warning' ? 'critical' : severity;
+}
+
+function isForGood({ type, category }: RecentBounce): boolean {
+  return forGood.test((type ?? category ?? '').toLowerCase());
+}
+
+// What the operator set over the rules: severity, `for`, and whether a rule is announced at all. Pure.
+
+/** The conditions as the settings want them. A rule that is off holds nowhere: what fires of it ends. */
+export function tune(conditions: readonly Condition[], settings: RuleSettings): readonly Condition[] {
+  return conditions.map((condition) => {
+    const { rule } = condition.subject;
+    const { enabled, severity, forMs } = settings.of[rule];
+    if (!enabled) return switchedOff(condition);
+    // A condition that is severer than its rule (a major blacklist) stays so.
+    const usual = condition.severity === defaultRuleSettings.of[rule].severity;
+    // A condition that waits less than its rule keeps its shorter wait (guard_blind after a second observation).
+    const byDefault = defaultRuleSettings.of[rule].forMs;
+    const waits = forMs === byDefault ? Math.min(condition.forMs, forMs) : forMs;
+    const tuned = { severity: usual ? severity : condition.severity, forMs: waits };
+    // As it is, nothing puts it in words before somebody reads them.
+    if (tuned.severity === condition.severity && waits === condition.forMs) return condition;
+    return { ...condition, ...tuned, facts: condition.facts };
+  });
+}
+
+function switchedOff(condition: Condition): Condition {
+  const { rule } = condition.subject;
+  const { title, numbers } = condition.facts;
+  const sentences = [`The rule ${rule} is off in the configuration (alerts.rules).`];
+  return { ...condition, active: false, clearObservations: 1, facts: { title, sentences, numbers } };
 }

@@ -1,7 +1,7 @@
 // What several alerts of one rule are called together.
 import type { Alert, AlertRule, Transition } from '../model/alert.ts';
 import type { Reason } from '../model/verdict.ts';
-import { ruleNames } from '../wording/rule-names.ts';
+import { ruleNames } from '../wording/states.ts';
 import { isTooFew } from './quiet-ends.ts';
 
 /** Why Warmwarden acts: an alert that ends so is no all-clear. */

@@ -50,7 +50,7 @@ export interface GroupTiming {
 }
 
 /** What incidents mean for the transitions that belong to one. */
-export interface IncidentTiming {
+interface IncidentTiming {
   /** The id of the incident that a transition belongs to; null for none. */
   readonly of: (transition: Transition) => string | null;
   /** Whether its next message is due. What belongs to it waits until then. */
@@ -265,7 +265,7 @@ function rankOf({ kind, alert: { severity, rule } }: Transition): number {
   return rank * alertRules.length + (rankOfRule.get(rule) ?? -1);
 }
 
-export interface RuleCount {
+interface RuleCount {
   readonly rule: AlertRule;
   /** All of the rule that a message is about, those that ended included. */
   readonly count: number;
@@ -283,4 +283,25 @@ export function countsByRule(transitions: readonly Transition[]): readonly RuleC
     counts.set(alert.rule, known);
   }
   return [...counts.values()];
+}
+
+// Which groups that are announced at the same time are one message, because they have one cause. Pure.
+
+interface Announced {
+  readonly group: string;
+  readonly transitions: readonly Transition[];
+}
+
+/** The refused change that shows that a key may not write is announced with the key. */
+export function joinedGroups(groups: readonly Announced[]): readonly Announced[] {
+  const all = new Set(groups.map(({ group }) => group));
+  const joined = new Map<string, readonly Transition[]>();
+  for (const { group, transitions } of groups) {
+    const [first] = transitions;
+    const cause =
+      first?.alert.rule === 'guard_action_failed' ? groupOf({ ...first.alert, rule: 'key_read_only' }) : group;
+    const of = all.has(cause) ? cause : group;
+    joined.set(of, [...(joined.get(of) ?? []), ...transitions]);
+  }
+  return [...joined].map(([group, transitions]) => ({ group, transitions }));
 }

@@ -1,6 +1,5 @@
 // What people read of an incident: its cause and its count first, what Warmwarden did, what waits, what to do. Pure.
-import type { Alert, AlertRule } from '../model/alert.ts';
-import { alertRules } from '../model/alert.ts';
+import { type Alert, type AlertRule, alertRules } from '../model/alert.ts';
 import type {
   Incident,
   IncidentCause,
@@ -22,7 +21,7 @@ import {
   worstFirst,
 } from '../wording/incidents.ts';
 import { counted, listText, momentText, spanText } from '../wording/phrases.ts';
-import { ruleNames } from '../wording/rule-names.ts';
+import { ruleNames } from '../wording/states.ts';
 import { symptoms, worstOf } from './grouping.ts';
 import { callsForNothing } from './quiet-ends.ts';
 

@@ -2,9 +2,8 @@
 import type { Action } from '../model/action.ts';
 import { nextTryAfterUnconfirmed } from '../model/action-transition.ts';
 import type { AlertFacts, AlertRule, Subject, Transition } from '../model/alert.ts';
-import type { Route } from '../model/answers.ts';
+import { measuredRoutes, type Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import { measuredRoutes } from '../model/measurement.ts';
 import { isWarmupMode, type Policy } from '../model/policy.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -21,8 +20,7 @@ import {
   verdictNumbers,
 } from '../wording/explain.ts';
 import { counted, momentText } from '../wording/phrases.ts';
-import { gradedBy, graverText } from './bounce-grade.ts';
-import { atOnce, type Condition, eventOf, type MailboxContext, pageLink } from './condition.ts';
+import { atOnce, type Condition, eventOf, gradedBy, graverText, type MailboxContext, pageLink } from './condition.ts';
 import { bounceBurst, bounceNearLimit, bounceOverLimit, guardBlind } from './rules/bounce-rules.ts';
 import { claimConditions } from './rules/claim-rules.ts';
 import { blacklisted, dnsFailing, mailboxDisconnected } from './rules/finding-rules.ts';

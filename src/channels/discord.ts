@@ -4,10 +4,11 @@
 import type { Egress } from '../model/egress.ts';
 import type { Clock } from '../world.ts';
 import type { Channel, Rendered, SendResult } from './channel.ts';
-import { fittedSentences, fittedText } from './fitted-text.ts';
 import type { MessageLink } from './links.ts';
 import {
   type ForPeople,
+  fittedSentences,
+  fittedText,
   fitting,
   type MessageItem,
   type MessageText,

@@ -1,6 +1,5 @@
 // The body of an email: a message as plain text, and the same as simple HTML, which every mail program shows.
-import { fittedSentences, fittedText } from './fitted-text.ts';
-import { fitting, type MessageItem, type MessageText, moreText } from './message-text.ts';
+import { fittedSentences, fittedText, fitting, type MessageItem, type MessageText, moreText } from './message-text.ts';
 
 /** Characters: nobody reads more of an email. */
 const maxBody = 50_000;

@@ -1,16 +1,169 @@
 // The email channel: SMTP with encryption, plain text and simple HTML. The messages about one incident, or one alert, are a thread.
 // Sources: RFC 5321 (4yz: later, 5yz: no), RFC 5322 3.6.4 (Message-ID, References), RFC 2919 (List-Id), RFC 3834 (Auto-Submitted).
+
 import { createHash } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
 import type { GroupMessage } from '../alert/grouping.ts';
 import type { Delivery } from '../model/delivery.ts';
-import { isLoopback } from '../model/loopback.ts';
+import { isLoopback } from '../model/egress.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
-import type { Channel, SendResult } from './channel.ts';
+import { visibleText } from '../wording/phrases.ts';
+import type { Channel, SendOutcome, SendResult } from './channel.ts';
 import { htmlBody, textBody } from './email-body.ts';
-import { failureMeaning, type SmtpError } from './email-failure.ts';
 import { cutText, type ForPeople, type MessageText, messageText, noticeText } from './message-text.ts';
-import { rfc5321, SmtpSteps } from './smtp-steps.ts';
+import { setupRefused, unanswered } from './post.ts';
+
+// What an error of an SMTP conversation means for a message, in a sentence without the password.
+
+/** An error as nodemailer throws it. */
+interface SmtpError {
+  readonly code?: string;
+  /** That of the network, or of TLS, behind it. */
+  readonly originalCode?: string;
+  readonly message?: string;
+  /** The three digits of the server's answer, and the whole of it. */
+  readonly responseCode?: number;
+  readonly response?: string;
+  readonly command?: string;
+  readonly rejectedErrors?: readonly SmtpError[];
+}
+
+interface Attempt {
+  readonly password: string;
+  /** The server did not answer in time. */
+  readonly isLate: boolean;
+  /** The message was sent whole, so it may have arrived. */
+  readonly isWhole: boolean;
+}
+
+const maxQuoted = 200;
+/** "Authentication required", "... too weak", "... credentials invalid", "encryption required". RFC 4954 section 6. */
+const authenticationCodes = [530, 534, 535, 538];
+
+function failureMeaning(error: SmtpError, { password, isLate, isWhole }: Attempt): SendResult {
+  const noAnswer = 'the mail server did not answer in time';
+  if (isLate) return isWhole ? unanswered(noAnswer) : later(noAnswer);
+  const blamed = blamedFor(error);
+  const { responseCode: status } = blamed;
+  const said = saidBy(blamed, password);
+  const outcome = outcomeOf(error, status, said);
+  return status === undefined ? outcome : { ...outcome, answer: { protocol: 'SMTP', status, text: said } };
+}
+
+/** Where no recipient was taken, the one that may be taken later counts. */
+function blamedFor(error: SmtpError): SmtpError {
+  const { rejectedErrors = [] } = error;
+  return rejectedErrors.find(({ responseCode = 500 }) => responseCode < 500) ?? rejectedErrors[0] ?? error;
+}
+
+function outcomeOf(error: SmtpError, status: number | undefined, said: string): SendOutcome {
+  const { code, message = '' } = error;
+  if (code === 'EAUTH' && (status === undefined || status >= 500)) {
+    return setupRefused(
+      `the mail server refuses the user name or the password in url (${said || 'no way to sign in'})`,
+    );
+  }
+  if (status !== undefined && authenticationCodes.includes(status)) {
+    return setupRefused(`the mail server requires a user name and a password in url, or encryption (${said})`);
+  }
+  if (/certificate|altname/i.test(message)) {
+    const remedy = 'set ca_file to the certificate of its authority, or use the host name of the certificate in url';
+    return setupRefused(
+      `the certificate of the mail server is not trusted (${message.slice(0, maxQuoted)}): ${remedy}`,
+    );
+  }
+  if (code === 'ETLS') {
+    const remedy = 'use a server with STARTTLS, write smtps, or add allow_plain: true';
+    return setupRefused(`the connection to the mail server can't be encrypted: ${remedy}`);
+  }
+  if (status === undefined) return later(`the mail server could not be reached (${codeOf(error)})`);
+  const detail = `the mail server answered ${said}`;
+  return status >= 500 ? { kind: 'refused', detail, retryAfterMs: null } : later(detail);
+}
+
+function later(detail: string): SendOutcome {
+  return { kind: 'failed', detail, retryAfterMs: null, final: false };
+}
+
+function codeOf({ code, originalCode = code }: SmtpError): string {
+  return originalCode !== undefined && /^\w+$/.test(originalCode) ? originalCode : 'unknown error';
+}
+
+/** The server's own words on one line, without the password; empty when it said nothing. */
+function saidBy({ response = '' }: SmtpError, password: string): string {
+  const line = response.replace(/\s+/g, ' ').trim();
+  return cutText(visibleText(password === '' ? line : line.replaceAll(password, '[hidden]')), maxQuoted);
+}
+
+// The steps of an SMTP conversation, each with its deadline, read from the log that nodemailer keeps of it.
+
+/** How long the server may take for each, milliseconds. */
+interface SmtpPatience {
+  /** From the first packet to the greeting. */
+  readonly greetingMs: number;
+  /** EHLO, signing in, MAIL, RCPT. */
+  readonly commandMs: number;
+  readonly dataMs: number;
+  /** To take the text. */
+  readonly blockMs: number;
+  /** To say what becomes of it, after the dot at its end. */
+  readonly endMs: number;
+}
+
+/** Section 4.5.3.2. */
+export const rfc5321: SmtpPatience = {
+  greetingMs: 5 * minuteMs,
+  commandMs: 5 * minuteMs,
+  dataMs: 2 * minuteMs,
+  blockMs: 3 * minuteMs,
+  endMs: 10 * minuteMs,
+};
+
+/** The part of an entry of nodemailer's log that matters here: `client` and `server` are lines, `message` the end of the text. */
+interface Logged {
+  readonly tnx?: string;
+}
+
+class SmtpSteps {
+  readonly #patience: SmtpPatience;
+  readonly #late = new AbortController();
+  #step = 0;
+  /** Whether the whole text was sent, with the dot at its end. */
+  isWhole = false;
+
+  constructor(patience: SmtpPatience) {
+    this.#patience = patience;
+    this.#begin(patience.greetingMs);
+  }
+
+  /** Aborts when a step takes too long. */
+  get signal(): AbortSignal {
+    return this.#late.signal;
+  }
+
+  /** Options for the creation of a nodemailer transport. */
+  get log() {
+    const entry = ({ tnx }: Logged = {}, line = '') => this.#heard(tnx, line);
+    return { transactionLog: true, logger: { debug: entry, info: entry } };
+  }
+
+  #heard(tnx: string | undefined, line: string): void {
+    const { commandMs, dataMs, blockMs, endMs } = this.#patience;
+    if (tnx === 'client') this.#begin(line === 'DATA' ? dataMs : commandMs);
+    if (tnx === 'server' && line.startsWith('354')) this.#begin(blockMs);
+    if (tnx !== 'message') return;
+    this.isWhole = true;
+    this.#begin(endMs);
+  }
+
+  #begin(ms: number): void {
+    this.#step += 1;
+    const step = this.#step;
+    AbortSignal.timeout(ms).addEventListener('abort', () => {
+      if (step === this.#step) this.#late.abort();
+    });
+  }
+}
 
 export interface EmailSettings extends ForPeople {
   readonly name: string;

@@ -4,12 +4,12 @@
 // (summary 1,024 characters, dedup_key 255).
 import { createHash } from 'node:crypto';
 import type { GroupMessage } from '../alert/grouping.ts';
-import { isPause, pauseFingerprint } from '../alert/pauses.ts';
+import { isPause, pauseFingerprint } from '../alert/routing.ts';
 import { noAccount, type Severity, type Transition } from '../model/alert.ts';
 import type { Egress } from '../model/egress.ts';
 import type { MessageIncident } from '../model/incident.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
-import { visibleText } from '../wording/visible-text.ts';
+import { visibleText } from '../wording/phrases.ts';
 import type { Clock } from '../world.ts';
 import type { Channel, SendOutcome, SendResult } from './channel.ts';
 import { linksOf, type PageAddresses } from './links.ts';

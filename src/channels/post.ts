@@ -1,13 +1,14 @@
 // One request to a receiver, returned as a value: what it answered, or why it did not. No redirects, no address in any text.
+
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
-import { ProxyError } from '../http/causes.ts';
 import { maxHeaderBytes } from '../http/exchange.ts';
+import { ProxyError } from '../http/failure.ts';
 import { type WayOut, wayOutTo } from '../http/way-out.ts';
 import { directly, type Egress } from '../model/egress.ts';
-import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
-import { type EpochMs, minuteMs } from '../model/time.ts';
-import { maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
+import { type EpochMs, minuteMs, readRetryAfter, retryAfterInBody } from '../model/time.ts';
+import { type Clock, systemClock } from '../world.ts';
+import { type Channel, maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
 
 /** An answer that is read no further than this, bytes: acknowledgements are short. */
 const maxAnswerBytes = 4_096;
@@ -31,7 +32,7 @@ function senderTo(url: string, egress: Egress): Sender {
   return made;
 }
 
-export interface Ask {
+interface Ask {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly body?: string;
@@ -54,7 +55,7 @@ export function postJson({ headers, ...post }: Omit<Ask, 'method'>): Promise<Ans
 }
 
 /** Sends a request and waits for the answer, or for its beginning when it is long or never ends. */
-export async function ask(asked: Ask): Promise<Answer> {
+async function ask(asked: Ask): Promise<Answer> {
   const bytes = Buffer.from(asked.body ?? '');
   let isSent = false;
   const sending = async function* () {
@@ -215,4 +216,69 @@ export function fieldsIn(text: string): Readonly<Record<string, unknown>> {
   } catch {
     return {};
   }
+}
+
+// How long one attempt to send may take. Sockets know real time only: also under a moved clock none must hang for ever.
+
+/** Deadline of a receiver over HTTP. */
+const sendDeadlineMs = minuteMs;
+/** Time that every attempt may take, also while the process ends. */
+const alwaysMs = 10_000;
+/** How often it is looked whether a long attempt is to end. */
+const lookMs = 500;
+
+const realTime = systemClock();
+
+/** The longest that an attempt may take, milliseconds. */
+export function longestOf({ longestMs = sendDeadlineMs }: Pick<Channel, 'longestMs'>): number {
+  return longestMs;
+}
+
+/** When an attempt that takes long is to end before its deadline. */
+interface Patience {
+  readonly mayGoOn: () => boolean;
+  /** For tests; absent: ten seconds. */
+  readonly alwaysMs?: number | undefined;
+}
+
+/** One attempt through a channel. Rejects as `send` does. */
+export async function attempt<Outcome>(
+  channel: Pick<Channel, 'longestMs'>,
+  send: (signal: AbortSignal) => Promise<Outcome>,
+  patience: Patience,
+): Promise<Outcome> {
+  const over = new AbortController();
+  const cut = new AbortController();
+  void cutShort(cut, over.signal, patience);
+  try {
+    return await send(AbortSignal.any([AbortSignal.timeout(longestOf(channel)), cut.signal]));
+  } finally {
+    over.abort('over');
+  }
+}
+
+async function cutShort(cut: AbortController, over: AbortSignal, patience: Patience): Promise<void> {
+  await realTime.sleep(patience.alwaysMs ?? alwaysMs, over);
+  while (!over.aborted && patience.mayGoOn()) await realTime.sleep(lookMs, over);
+  cut.abort();
+}
+
+// One ping of a dead man's switch.
+
+/** Where pings go. */
+export interface PingTarget {
+  /** A secret. */
+  readonly url: string;
+  /** The way to `url`. Default: directly. */
+  readonly egress?: Egress;
+}
+
+/** Absent `patience`: it has as long as a message. */
+export async function pingOf(
+  { url, egress }: PingTarget,
+  clock: Clock,
+  patience: Patience = { mayGoOn: () => true },
+): Promise<SendResult> {
+  const ping = (signal: AbortSignal) => ask({ method: 'GET', url, egress, headers: {}, signal, now: clock.now() });
+  return resultOf(await attempt({}, ping, patience));
 }

@@ -1,6 +1,7 @@
 // The Slack channel: an incoming webhook with Block Kit, within Slack's limits: a header, and a coloured attachment below it.
 // Source: docs.slack.dev, "Reference: blocks" (header 150 characters, section text 3,000, 50 blocks, 10 context elements)
 // and "Button element" (text 75 characters, url 3,000).
+
 import type {
   ActionsBlock,
   Button,
@@ -17,11 +18,45 @@ import type { MessageIncident } from '../model/incident.ts';
 import { momentText } from '../wording/phrases.ts';
 import type { Clock } from '../world.ts';
 import type { Channel, Notice, Rendered, SendResult } from './channel.ts';
-import { linksOf, linkToPage, type MessageLink, placeOf } from './links.ts';
-import { type ForPeople, leadOf, timesText } from './message-text.ts';
+import { isPlainLink, linksOf, linkToPage, type MessageLink, placeOf } from './links.ts';
+import { type ForPeople, fittedSentences, fittedText, leadOf, timesText } from './message-text.ts';
 import { countsText, messageTitle } from './message-title.ts';
 import { type Answer, fieldsIn, hookResultOf, postJson } from './post.ts';
-import { slackLink, slackSentences, slackText } from './slack-text.ts';
+
+// Text for Slack: escaped, without mentions and control characters, cut to Slack's limits without breaking an entity.
+// Source: docs.slack.dev, "Formatting message text".
+
+/** C0 and C1 controls but the line feed, and the marks that turn the direction of writing. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the point.
+const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/** Words that Slack may turn into a mention of everyone. Inside an address they stand behind a character. */
+const everyone = /(?<![\w.+-])@(?=(channel|here|everyone|group)\b)/gi;
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '`': "'" };
+
+/** At most `max` characters as Slack counts them (escaped, UTF-16). A command is there as a whole, or not at all. */
+export function slackText(text: string, max: number): string {
+  return fittedText(harmless(text), max, escaped);
+}
+
+/** Sentences in one text of at most `max` characters; those with a command stay whole. */
+export function slackSentences(sentences: readonly string[], separator: string, max: number): string {
+  return fittedSentences(sentences.map(harmless), { separator, max, write: escaped });
+}
+
+function harmless(text: string): string {
+  return text.replace(unseen, ' ').replace(everyone, '@\u200b');
+}
+
+/** Slack would take what stands between backticks for code, and show the escapes in it. */
+function escaped(text: string): string {
+  return text.replace(/[&<>`]/g, (character) => entities[character] ?? character);
+}
+
+/** `<address|label>`, or nothing when the address is not plainly http. */
+function slackLink(address: string, label: string): string {
+  if (!isPlainLink(address)) return '';
+  return `<${address.replaceAll('&', '&amp;')}|${slackText(label, 100)}>`;
+}
 
 export interface SlackSettings extends ForPeople {
   readonly name: string;

@@ -7,10 +7,10 @@ import type { Egress } from '../model/egress.ts';
 import type { MessageIncident } from '../model/incident.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type Clock, systemClock } from '../world.ts';
+import { alertmanagerBody, alertmanagerNotice } from './alertmanager.ts';
 import type { Channel, Notice } from './channel.ts';
 import { messageTitle } from './message-title.ts';
 import { postJson, resultOf } from './post.ts';
-import { alertmanagerBody, alertmanagerNotice } from './webhook-alertmanager.ts';
 
 export interface WebhookSettings {
   readonly name: string;

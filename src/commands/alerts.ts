@@ -1,18 +1,78 @@
 // `warmwarden alerts list`: what fires, the gravest first; of the running daemon, or as its store knew it last.
+
 import { Command, Option } from 'commander';
-import { severities } from '../model/alert.ts';
-import type { AlertsAnswer } from '../serve/json/alerts-answer.ts';
-import { exitFailed } from '../terminal/exit-codes.ts';
-import { momentIn } from '../terminal/moment.ts';
-import { screenColumns } from '../terminal/screen.ts';
-import { silencedText } from '../terminal/silenced-text.ts';
+import { type Alert, type Silence, severities } from '../model/alert.ts';
+import type { Incident } from '../model/incident.ts';
+import { type AlertsAnswer, alertsAnswer, maxAlerts } from '../serve/json/alerts-answer.ts';
+import { exitFailed } from '../terminal/command-error.ts';
+import { screenColumns } from '../terminal/outputs.ts';
 import { tableText } from '../terminal/table.ts';
-import { wrapped } from '../terminal/wrapped.ts';
-import { visibleText } from '../wording/visible-text.ts';
-import { everyAlertOf, everyKnownAlert } from './alerts/every-alert.ts';
+import { momentIn, silencedText, wrapped } from '../terminal/wrapped.ts';
+import { visibleText } from '../wording/phrases.ts';
+import { systemClock } from '../world.ts';
 import { printJson } from './options.ts';
+import {
+  addressOf,
+  askFor,
+  type DaemonAddress,
+  type DaemonOptions,
+  withDaemonOptions,
+  zoneOf,
+} from './sources/daemon-client.ts';
 import { ledgerBeside, unanswered } from './sources/ledger-beside.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions, zoneOf } from './sources/send-command.ts';
+import { NoDaemonError } from './sources/sign-of-life.ts';
+
+// Every alert that fits, however many there are: page by page of the running daemon, or of its store.
+
+type Query = Readonly<Record<string, string>>;
+
+/** null: no daemon answers. */
+async function everyAlertOf(address: DaemonAddress, query: Query): Promise<AlertsAnswer | null> {
+  const page = async (asked: Query) => (await askFor(address, 'alerts', asked)) as AlertsAnswer | null;
+  const first = await page(pageOf(query, null));
+  return first && joined(first, async (cursor) => page(pageOf(query, cursor)));
+}
+
+interface Known {
+  readonly alerts: Iterable<Alert>;
+  readonly incidents: readonly Incident[];
+  readonly silences: readonly Silence[];
+}
+
+/** As a store knew them last. `zone`: of the times, an IANA name. */
+async function everyKnownAlert(known: Known, zone: string, query: Query): Promise<AlertsAnswer> {
+  const all = {
+    alerts: [...known.alerts],
+    incidents: known.incidents,
+    silences: known.silences,
+    now: systemClock().now(),
+    zone,
+  };
+  const page = async (cursor: string | null) => {
+    const answer = await alertsAnswer(all, new URLSearchParams(pageOf(query, cursor)));
+    if (answer.status === 400) throw new Error(answer.body.message);
+    return answer.body;
+  };
+  return joined(await page(null), page);
+}
+
+function pageOf(query: Query, cursor: string | null): Query {
+  return { ...query, limit: `${maxAlerts}`, ...(cursor !== null && { cursor }) };
+}
+
+async function joined(
+  first: AlertsAnswer,
+  page: (cursor: string) => Promise<AlertsAnswer | null>,
+): Promise<AlertsAnswer> {
+  const alerts = [...first.alerts];
+  for (let cursor = first.next_cursor; cursor !== null; ) {
+    const next = await page(cursor);
+    if (!next) throw new NoDaemonError('The daemon ended before it had answered.');
+    alerts.push(...next.alerts);
+    cursor = next.next_cursor;
+  }
+  return { ...first, total: alerts.length, alerts, next_cursor: null };
+}
 
 interface ListOptions extends DaemonOptions {
   readonly all?: boolean;

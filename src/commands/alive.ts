@@ -1,7 +1,7 @@
 // `warmwarden __alive`: whether the daemon of a configuration answers; for health checks of containers. Asked over the socket
 // beside the store, so it holds whatever `server` says about addresses, TLS and tokens.
 import { Command } from 'commander';
-import { exitFailed } from '../terminal/exit-codes.ts';
+import { exitFailed } from '../terminal/command-error.ts';
 import { configOption } from './options.ts';
 import { askFor } from './sources/daemon-client.ts';
 import { findStore } from './sources/loading.ts';

@@ -1,14 +1,12 @@
 // `warmwarden channels test|resend`: tries a channel out, and sends once more what was given up.
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
-import { longestOf } from '../channels/attempt.ts';
 import type { Channel, Notice, SendResult } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';
-import { pingOf } from '../channels/ping.ts';
+import { longestOf, pingOf } from '../channels/post.ts';
 import { pendingDelivery } from '../model/delivery.ts';
 import { secondMs } from '../model/time.ts';
-import { CommandError } from '../terminal/command-error.ts';
-import { exitFailed } from '../terminal/exit-codes.ts';
+import { CommandError, exitFailed } from '../terminal/command-error.ts';
 import { sentence } from '../wording/explain.ts';
 import { spanText } from '../wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world.ts';

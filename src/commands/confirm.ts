@@ -4,10 +4,15 @@ import { type Command, Option } from 'commander';
 import type { CommandOutcome } from '../model/operator-command.ts';
 import { userName } from '../operator/user-name.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { onScreen } from '../terminal/screen.ts';
-import type { DaemonAddress } from './sources/daemon-client.ts';
+import { onScreen } from '../terminal/outputs.ts';
+import {
+  addressOf,
+  type DaemonAddress,
+  type DaemonOptions,
+  report,
+  withDaemonOptions,
+} from './sources/daemon-client.ts';
 import { findPlaces } from './sources/loading.ts';
-import { addressOf, type DaemonOptions, report, withDaemonOptions } from './sources/send-command.ts';
 import { NoDaemonError, NoSocketError } from './sources/sign-of-life.ts';
 
 /** How a change is confirmed. */

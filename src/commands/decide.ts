@@ -8,16 +8,15 @@ import { situationOf } from '../guard/judgement.ts';
 import { firstSight } from '../guard/memory.ts';
 import { judge } from '../guard/verdict.ts';
 import { readStats } from '../mailbox-api/answers.ts';
-import { errorText } from '../model/error-text.ts';
-import { warmupModes } from '../model/policy.ts';
-import { percent, ratePpm } from '../model/rate.ts';
+import { errorText } from '../model/nearest.ts';
+import { percent, ratePpm, warmupModes } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { systemClock } from '../world.ts';
 import { decideCases } from './decide/cases.ts';
 import { jsonOption, printJson } from './options.ts';
-import { guardOf } from './sources/guard-of.ts';
+import { guardOf } from './sources/sign-of-life.ts';
 
 interface DecideOptions {
   readonly mode?: string;

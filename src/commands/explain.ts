@@ -2,18 +2,23 @@
 import { Command } from 'commander';
 import { type ExplainAnswer, type Explanation, explainAnswer, maxEntriesShown } from '../serve/json/explain-answer.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { momentIn } from '../terminal/moment.ts';
-import { onScreen } from '../terminal/screen.ts';
-import { wholeNumber } from '../terminal/whole-number.ts';
-import { decisionWords } from '../wording/decision-words.ts';
+import { onScreen } from '../terminal/outputs.ts';
+import { momentIn, wholeNumber } from '../terminal/wrapped.ts';
 import { sentence } from '../wording/explain.ts';
-import { counted } from '../wording/phrases.ts';
-import { visibleText } from '../wording/visible-text.ts';
+import { counted, visibleText } from '../wording/phrases.ts';
+import { decisionWords } from '../wording/states.ts';
 import { systemClock } from '../world.ts';
 import { printJson } from './options.ts';
-import { askFor, isHttp, UnknownNameError } from './sources/daemon-client.ts';
+import {
+  addressOf,
+  askFor,
+  type DaemonOptions,
+  isHttp,
+  UnknownNameError,
+  withDaemonOptions,
+  zoneOf,
+} from './sources/daemon-client.ts';
 import { ledgerBeside } from './sources/ledger-beside.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions, zoneOf } from './sources/send-command.ts';
 
 interface ExplainOptions extends DaemonOptions {
   readonly limit?: number;

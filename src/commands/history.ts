@@ -2,17 +2,21 @@
 import { Command } from 'commander';
 import { secondMs } from '../model/time.ts';
 import { type HistoryAnswer, type HistoryEntry, historyAnswer } from '../serve/json/history-answer.ts';
-import { duration } from '../terminal/duration.ts';
-import { momentIn } from '../terminal/moment.ts';
-import { onScreen } from '../terminal/screen.ts';
-import { wholeNumber } from '../terminal/whole-number.ts';
-import { reasonWords } from '../wording/decision-words.ts';
-import { visibleText } from '../wording/visible-text.ts';
+import { onScreen } from '../terminal/outputs.ts';
+import { duration, momentIn, wholeNumber } from '../terminal/wrapped.ts';
+import { visibleText } from '../wording/phrases.ts';
+import { reasonWords } from '../wording/states.ts';
 import { systemClock } from '../world.ts';
 import { printJson } from './options.ts';
-import { askFor, UnknownNameError } from './sources/daemon-client.ts';
+import {
+  addressOf,
+  askFor,
+  type DaemonOptions,
+  UnknownNameError,
+  withDaemonOptions,
+  zoneOf,
+} from './sources/daemon-client.ts';
 import { ledgerBeside } from './sources/ledger-beside.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions, zoneOf } from './sources/send-command.ts';
 
 interface HistoryOptions extends DaemonOptions {
   readonly mailbox?: string;

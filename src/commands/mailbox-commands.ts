@@ -3,8 +3,7 @@
 import { Argument, Command } from 'commander';
 import { largestLimit, type WarmupMode, warmupModes } from '../model/policy.ts';
 import { secondMs } from '../model/time.ts';
-import { duration } from '../terminal/duration.ts';
-import { wholeNumber } from '../terminal/whole-number.ts';
+import { duration, wholeNumber } from '../terminal/wrapped.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
 import { askDaemon } from './sources/daemon-client.ts';
 

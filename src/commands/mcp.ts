@@ -2,14 +2,11 @@
 import { Command } from 'commander';
 import { isPlainHttpBeyondLoopback } from '../config/secrets.ts';
 import { readSmallFile } from '../config/small-file.ts';
-import { apiSource } from '../mcp/api-source.ts';
-import { nearestSource } from '../mcp/nearest-source.ts';
-import { serviceSource } from '../mcp/service-source.ts';
-import type { ToolSource } from '../mcp/source.ts';
+import { apiSource, nearestSource, serviceSource, type ToolSource } from '../mcp/source.ts';
 import { serveTools } from '../mcp/tool-server.ts';
 import { proxiesIn } from '../model/egress.ts';
-import { nameOf, pathOf } from '../model/store-place.ts';
-import { socketPathOf } from '../operator/socket-path.ts';
+import { nameOf, pathOf } from '../model/store-failure.ts';
+import { socketPathOf } from '../operator/socket.ts';
 import { userName } from '../operator/user-name.ts';
 import { RecipeApi } from '../recipe-api/client.ts';
 import { presenceOf } from '../store/file/place.ts';
@@ -17,7 +14,7 @@ import { CommandError } from '../terminal/command-error.ts';
 import { version } from '../version.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { configOption } from './options.ts';
-import { daemonListens } from './sources/daemon-socket.ts';
+import { daemonListens } from './sources/daemon-client.ts';
 import { findPlaces } from './sources/loading.ts';
 import { openOfflineRecipes } from './sources/offline-recipes.ts';
 

@@ -2,9 +2,8 @@
 import { Argument, Command } from 'commander';
 import type { FleetAnswer } from '../serve/json/fleet-answer.ts';
 import { configOption } from './options.ts';
-import { askFor, type DaemonAddress } from './sources/daemon-client.ts';
+import { addressOf, askFor, type DaemonAddress } from './sources/daemon-client.ts';
 import { ledgerBeside } from './sources/ledger-beside.ts';
-import { addressOf } from './sources/send-command.ts';
 
 /** More are no help. */
 const maxNames = 100;

@@ -3,16 +3,21 @@ import { Command, Option } from 'commander';
 import { matchText, type Severity, severities } from '../model/alert.ts';
 import { secondMs } from '../model/time.ts';
 import { silenceJson } from '../serve/json/json-answers.ts';
-import { duration } from '../terminal/duration.ts';
-import { momentIn } from '../terminal/moment.ts';
-import { screenColumns } from '../terminal/screen.ts';
+import { screenColumns } from '../terminal/outputs.ts';
 import { tableText } from '../terminal/table.ts';
+import { duration, momentIn } from '../terminal/wrapped.ts';
 import { systemClock } from '../world.ts';
 import { type ChangeOptions, change, withChangeOptions, withConfirmOptions } from './confirm.ts';
 import { printJson } from './options.ts';
-import { askDaemon, askFor } from './sources/daemon-client.ts';
+import {
+  addressOf,
+  askDaemon,
+  askFor,
+  type DaemonOptions,
+  withDaemonOptions,
+  zoneOf,
+} from './sources/daemon-client.ts';
 import { ledgerBeside } from './sources/ledger-beside.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions, zoneOf } from './sources/send-command.ts';
 
 /** A column on a screen that is too narrow keeps so many letters. */
 const leastLetters = 8;

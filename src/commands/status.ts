@@ -2,12 +2,11 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import type { FleetAnswer } from '../serve/json/fleet-answer.ts';
-import { exitDone, exitFailed } from '../terminal/exit-codes.ts';
-import { screenColumns, screenRows, showsColours } from '../terminal/screen.ts';
+import { exitDone, exitFailed } from '../terminal/command-error.ts';
+import { screenColumns, screenRows, showsColours } from '../terminal/outputs.ts';
 import { systemClock } from '../world.ts';
 import { printJson } from './options.ts';
-import { askFor } from './sources/daemon-client.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions } from './sources/send-command.ts';
+import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
 import { joined } from './status/pages.ts';
 import { type Screen, statusText } from './status/table.ts';
 

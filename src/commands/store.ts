@@ -1,19 +1,19 @@
 // `warmwarden store stats|check|backup|vacuum`: the store itself, also beside a running daemon; a file on its own machine.
 import { Command } from 'commander';
 import { commandName } from '../command-name.ts';
-import { nameOf, type StorePlace } from '../model/store-place.ts';
+import { nameOf, type StorePlace } from '../model/store-failure.ts';
 import { backUp, refuseHeld, vacuum } from '../store/file/copies.ts';
 import { Ledger } from '../store/ledger.ts';
-import { bytesText } from '../terminal/bytes-text.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { onScreen, screenColumns } from '../terminal/screen.ts';
+import { onScreen, screenColumns } from '../terminal/outputs.ts';
 import { tableText } from '../terminal/table.ts';
+import { bytesText } from '../terminal/wrapped.ts';
 import { counted, roughSpanText } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
 import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { report } from './sources/daemon-client.ts';
 import { findRetention, findStore } from './sources/loading.ts';
-import { report } from './sources/send-command.ts';
 import type { CopyOptions } from './store/copy.ts';
 
 interface StoreOptions extends JsonOptions {

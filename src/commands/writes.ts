@@ -1,11 +1,10 @@
 // `warmwarden writes off|on`: the emergency stop. Nothing is written to the API until it is on again.
 import { Argument, Command } from 'commander';
-import { pathOf } from '../model/store-place.ts';
+import { pathOf } from '../model/store-failure.ts';
 import { secondMs } from '../model/time.ts';
-import { duration } from '../terminal/duration.ts';
+import { duration } from '../terminal/wrapped.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
-import { askDaemon, isHttp } from './sources/daemon-client.ts';
-import { daemonListens } from './sources/daemon-socket.ts';
+import { askDaemon, daemonListens, isHttp } from './sources/daemon-client.ts';
 import { switchInStore } from './writes/in-store.ts';
 
 interface WritesOptions extends ChangeOptions {

@@ -1,13 +1,11 @@
 // The configuration as the program sees it: checked, resolved, with units in the names. load.ts makes it from a file.
 
 import type { Severity } from '../model/alert.ts';
-import type { DnsWords } from '../model/dns-words.ts';
-import type { Egress } from '../model/egress.ts';
-import type { Network } from '../model/network.ts';
+import type { DnsWords } from '../model/answers.ts';
+import type { Egress, Network } from '../model/egress.ts';
 import type { Policy, Ppm, WarmupMode } from '../model/policy.ts';
-import type { Retention } from '../model/retention.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
-import type { StorePlace } from '../model/store-place.ts';
+import type { Retention, StorePlace } from '../model/store-failure.ts';
 
 export interface Config {
   /** At least one; names are unique. */

@@ -1,8 +1,8 @@
 // Rules between keys. They read the unchecked tree, so that they are reported even when something else is wrong.
 import { createSecureContext } from 'node:tls';
 import { alertRules } from '../model/alert.ts';
-import { fitsGlob } from '../model/glob.ts';
-import { isLoopback } from '../model/loopback.ts';
+import { isLoopback } from '../model/egress.ts';
+import { fitsGlob } from '../model/mailbox-pattern.ts';
 import { didYouMean } from '../model/nearest.ts';
 import { defaultPolicy, literalProfile } from '../model/policy.ts';
 import { bothDaysDoubt } from '../schedule.ts';

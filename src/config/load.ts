@@ -6,13 +6,12 @@ import { buildConfig } from './build.ts';
 import type { Config } from './config.ts';
 import { doubts, inconsistencies } from './consistency.ts';
 import { readingDocument, type SourceDocument } from './document.ts';
-import { checkAgainst } from './findings.ts';
 import { hideSecrets, maybeSecretAt, secretsIn } from './hiding.ts';
-import { byPlace, type Finding, formatPath, type Path, type Problem } from './problem.ts';
+import { byPlace, checkAgainst, type Finding, formatPath, type Path, type Problem } from './problem.ts';
+import { atOnce, type Steps } from './scalars.ts';
 import { type CheckedFile, configSchema } from './schema.ts';
 import { type Origin, type Setting, settingsOf } from './settings.ts';
 import { readSmallFile } from './small-file.ts';
-import { atOnce, type Steps } from './steps.ts';
 import { type Environment, type Substitution, substitute } from './substitute.ts';
 import { unreachedAlerts } from './unreached.ts';
 

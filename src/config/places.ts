@@ -1,12 +1,10 @@
 // Where a configuration keeps its store and its recipes, for commands that run without the daemon's environment: no key is asked for.
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
-import type { Retention } from '../model/retention.ts';
-import { pathOf, type StorePlace } from '../model/store-place.ts';
+import { pathOf, type Retention, type StorePlace } from '../model/store-failure.ts';
 import { retentionOf } from './build.ts';
-import { checkAgainst } from './findings.ts';
 import { placeFindings, readSource } from './load.ts';
-import type { Problem } from './problem.ts';
+import { checkAgainst, type Problem } from './problem.ts';
 import { timeZone } from './scalars.ts';
 import { configSchema } from './schema.ts';
 import { placeOf, storeSchema } from './store-schema.ts';

@@ -1,7 +1,8 @@
 // Single values of the file -> numbers with one unit. A message never quotes a value that is a secret.
+
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import type { Network } from '../model/network.ts';
+import type { Network } from '../model/egress.ts';
 import type { Ppm } from '../model/policy.ts';
 import { cronSchedule } from '../schedule.ts';
 
@@ -240,4 +241,15 @@ function text(wanted: string, ofNumber: (value: number) => string) {
       },
     })
     .meta({ title: wanted.replace(/^an? /, '') });
+}
+
+// Work in steps: all at once, or with turns of the event loop between them, as its caller likes.
+
+export type Steps<Result> = Generator<undefined, Result, undefined>;
+
+/** Does all of it. */
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
 }

@@ -2,7 +2,7 @@
 // Rules between keys stand in consistency.ts; keys that are refused because no code serves them yet, in `later` lists.
 import { z } from 'zod';
 import { severities } from '../model/alert.ts';
-import { usualDnsWords } from '../model/dns-words.ts';
+import { usualDnsWords } from '../model/answers.ts';
 import { dayMs } from '../model/time.ts';
 import { channel } from './channel-schema.ts';
 import { guardSchema } from './guard-schema.ts';
@@ -23,10 +23,9 @@ import {
   timeZone,
   whole,
 } from './scalars.ts';
-import { apiKey, baseUrl, channelUrl, privateAuthority, proxy } from './secrets.ts';
+import { apiKey, baseUrl, channelUrl, privateAuthority, proxy, tokenDigest } from './secrets.ts';
 import { keyed, oneOf, optional, plainHttp, secretFile, section, wordOrWords } from './section.ts';
 import { storeSchema } from './store-schema.ts';
-import { tokenDigest } from './token-digest.ts';
 
 const tags = () => z.array(label()).max(20, 'has more than 20 tags');
 

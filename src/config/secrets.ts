@@ -1,10 +1,16 @@
 // Values that are secrets, and addresses: checked without ever being quoted.
+
+import { createHash } from 'node:crypto';
+import { type FSWatcher, watch } from 'node:fs';
+import { dirname } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
-import { isEscaped, isProxyUrl } from '../model/egress.ts';
-import { isLoopback } from '../model/loopback.ts';
+import { commandName } from '../command-name.ts';
+import { isEscaped, isLoopback, isProxyUrl } from '../model/egress.ts';
+import type { Config } from './config.ts';
 import { refuse } from './scalars.ts';
 import { optional } from './section.ts';
+import { readSmallFile } from './small-file.ts';
 
 export const keyPrefix = 'sk_live_';
 const smtpHint =
@@ -151,4 +157,100 @@ export function isPlainHttpBeyondLoopback(value: string): boolean {
   if (!URL.canParse(value)) return false;
   const { protocol, hostname } = new URL(value);
   return protocol === 'http:' && !isLoopback(hostname);
+}
+
+// The files that secrets are read from, while the daemon runs: rotation replaces them, often by a rename.
+
+/** What stands in the files now, by path; a file that can't be read is left out. */
+export function readFiles(files: readonly string[]): ReadonlyMap<string, string> {
+  const contents = new Map<string, string>();
+  for (const file of files) {
+    const read = readSmallFile(file);
+    // It may be replaced at this moment: the next look finds it.
+    if ('text' in read) contents.set(file, read.text);
+  }
+  return contents;
+}
+
+/**
+ * Watches the folders of these files, because a watch on a file goes blind after the first rename over it. `changed` is
+ * called for anything that happens there, so it may be called in vain. A folder that can't be watched is named to
+ * `blind`. Returns what ends the watch.
+ */
+export function watchFolders(
+  files: readonly string[],
+  changed: () => void,
+  blind: (folder: string) => void,
+): () => void {
+  const watchers: FSWatcher[] = [];
+  for (const folder of new Set(files.map((file) => dirname(file)))) {
+    try {
+      const watcher = watch(folder, { persistent: false }, changed);
+      watcher.on('error', () => blind(folder));
+      watchers.push(watcher);
+    } catch {
+      blind(folder);
+    }
+  }
+  return () => watchers.forEach((watcher) => void watcher.close());
+}
+
+// The digest of a token, which is all that the configuration holds of it: refused when others could guess the token.
+
+/** The options of `token new` that make it. */
+type Kind = '--role ROLE' | '--recipe-key';
+
+const emptyDigests = digestsOf(['']);
+/** What examples and manuals write where a token belongs. */
+const guessableDigests = digestsOf([
+  ...['test', 'testing', 'token', 'TOKEN', '$TOKEN', 'key', 'KEY', '$KEY', 'secret', 'SECRET', 'password', 'PASSWORD'],
+  ...['passw0rd', 'changeme', 'change-me', 'change_me', 'admin', 'root', 'operator', 'viewer', 'scraper', 'user', 'me'],
+  ...[
+    'example',
+    'demo',
+    'default',
+    'letmein',
+    'qwerty',
+    'hello',
+    'foo',
+    'bar',
+    'abc',
+    'abc123',
+    '123',
+    '1234',
+    '12345',
+  ],
+  ...['123456', '12345678', '123456789', '1234567890', 'warmwarden', 'Warmwarden', 'NAME', 'mytoken', 'my-token'],
+]);
+
+/** The SHA-256 of a token, as hex in any case. Output: lower case. */
+export function tokenDigest(kind: Kind) {
+  const remedy = `make one with \`${commandName} token new NAME ${kind}\`, which prints its digest too`;
+  return z
+    .string()
+    .regex(/^[0-9A-Fa-f]{64}$/, `must be the SHA-256 of a token, 64 hex digits: ${remedy}`)
+    .refine((digits) => !emptyDigests.has(digits.toLowerCase()), {
+      error: `is the digest of an empty text, which anybody can send: ${remedy}`,
+    })
+    .refine((digits) => !guessableDigests.has(digits.toLowerCase()), {
+      error: `is the digest of a text that anybody can guess: ${remedy}`,
+    })
+    .refine((digits) => !/^(.)\1{63}$/.test(digits), {
+      error: `is a placeholder and the digest of no token: ${remedy}`,
+    })
+    .transform((digits) => digits.toLowerCase());
+}
+
+/** Of each text, with and without the line break that `echo TEXT | sha256sum` adds. */
+function digestsOf(texts: readonly string[]): ReadonlySet<string> {
+  const written = texts.flatMap((text) => [text, `${text}\n`]);
+  return new Set(written.map((text) => createHash('sha256').update(text).digest('hex')));
+}
+
+// A short text that differs where two configurations guard or notify differently: what is about one process stays out.
+
+export function configDigest({ accounts, poll, alerts, api, metrics, recipes, retention }: Config): string {
+  const { directory: _place, ...keys } = recipes;
+  const shared = [accounts, poll, alerts, api, metrics, keys, retention];
+  return createHash('sha256').update(JSON.stringify(shared)).digest('base64url');
 }

@@ -1,9 +1,52 @@
 // Every setting that is in force, with its value as the file would write it and where that came from. Secrets are hidden.
+
 import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import { defaultPolicy, literalProfile } from '../model/policy.ts';
 import { hiddenMark, hideIn, isSecretAt } from './hiding.ts';
 import { formatPath, type Path } from './problem.ts';
-import { fileShape, type Shape, variantsOf } from './shape.ts';
+import { configSchema } from './schema.ts';
+
+// The schema as JSON Schema: what editors, the documentation and `check --show` read, from the one place of every key.
+
+/** As much of JSON Schema as the schema of the file uses. */
+export interface Shape {
+  readonly type?: string;
+  /** What people call the kind of value: duration, share, cron. */
+  readonly title?: string;
+  readonly description?: string;
+  /** As the file would write it. */
+  readonly default?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly required?: readonly string[];
+  readonly items?: Shape;
+  readonly anyOf?: readonly Shape[];
+  readonly oneOf?: readonly Shape[];
+}
+
+let made: Shape | null = null;
+
+/** The shape of the file: what a person writes, with the defaults. */
+export function fileShape(): Shape {
+  made ??= z.toJSONSchema(configSchema, {
+    io: 'input',
+    override: ({ zodSchema, jsonSchema }) => {
+      const written = z.globalRegistry.get(zodSchema)?.['default'];
+      if (written !== undefined) jsonSchema.default = written as never;
+    },
+  }) as Shape;
+  return made;
+}
+
+/** The alternatives of a union, or the shape itself. */
+export function variantsOf(shape: Shape): readonly Shape[] {
+  return shape.anyOf ?? shape.oneOf ?? [shape];
+}
 
 /** Where a value came from. `at` is a place in the configuration file. */
 export type Origin =
@@ -21,7 +64,7 @@ export interface Setting {
 }
 
 /** What settings are read from: the file after substitution, and how to place a path of it. */
-export interface SettingsSource {
+interface SettingsSource {
   readonly tree: unknown;
   readonly secrets: readonly string[];
   readonly originOf: (path: Path) => Origin;

@@ -1,9 +1,9 @@
 // The composition root: starts the parts of the daemon one on top of the other, and ends them in reverse order.
 import type { Fleet } from '../fleet/fleet.ts';
+import { Teardowns } from '../loop.ts';
 import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import type { ConfigSource } from '../reload/reloader.ts';
 import { Store } from '../store/store.ts';
-import { Teardowns } from '../teardowns.ts';
 import type { World } from '../world.ts';
 import { guard } from './guard.ts';
 import { open } from './open.ts';

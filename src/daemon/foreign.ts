@@ -5,7 +5,7 @@ import { minuteMs, secondMs } from '../model/time.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { showAnew, showWritten } from '../reload/shown.ts';
 import { accountScope } from '../replicas/membership.ts';
-import type { Seen } from '../store/elsewhere.ts';
+import type { Seen } from '../store/moves.ts';
 import type { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
 

@@ -1,38 +1,48 @@
 // Lets people operate the daemon: the operator commands, the socket that takes them, and reloads of the configuration.
-
-import { configDigest } from '../config/digest.ts';
-import { startLoops } from '../loop.ts';
-import { errorText } from '../model/error-text.ts';
+import { configDigest } from '../config/secrets.ts';
+import { startLoops, type Teardowns } from '../loop.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import { errorText } from '../model/nearest.ts';
 import type { DaemonCommands, ReloadRequest } from '../model/operator-command.ts';
-import { pathOf } from '../model/store-place.ts';
-import { secondMs } from '../model/time.ts';
+import { pathOf } from '../model/store-failure.ts';
+import { minuteMs, secondMs } from '../model/time.ts';
 import { Answering } from '../operator/answering.ts';
 import { Asking } from '../operator/asking.ts';
-import { auditing, endInterrupted } from '../operator/audit.ts';
-import { createOperatorCommands, judgingAgain, writesRooms } from '../operator/commands.ts';
+import { auditing, endInterrupted, News } from '../operator/audit.ts';
+import { createOperatorCommands, judgingAgain, resendCommand, writesRooms } from '../operator/commands.ts';
 import { commandsEverywhere } from '../operator/everywhere.ts';
-import { News } from '../operator/news.ts';
 import { reloadCommand } from '../operator/reload.ts';
-import { resendCommand } from '../operator/resend.ts';
 import { SharedState } from '../operator/shared-state.ts';
 import { type CommandSocket, startCommandSocket } from '../operator/socket.ts';
 import { userName } from '../operator/user-name.ts';
-import { watchWrites } from '../operator/writes-watch.ts';
+import { watchWrites } from '../operator/writes.ts';
 import { type ConfigSource, Reloader } from '../reload/reloader.ts';
 import { ReplicaWatch } from '../reload/replica-watch.ts';
 import { SecretRotation } from '../reload/secret-rotation.ts';
-import { accountScope } from '../replicas/membership.ts';
+import { accountScope, type Membership } from '../replicas/membership.ts';
 import { jsonAnswer } from '../serve/json/json-routes.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
-import type { Teardowns } from '../teardowns.ts';
+import type { LeftBy } from '../store/moves.ts';
 import { version } from '../version.ts';
+import type { Clock } from '../world.ts';
 import { scopesOf } from './following.ts';
 import type { Guarded } from './guard.ts';
-import { leftBehind } from './left-behind.ts';
 import type { Opened } from './open.ts';
 import type { Served } from './serve.ts';
 import type { Startup } from './startup.ts';
+
+// Whose work is to be ended because they died: their commands in the audit log, and their runs of recipes.
+
+/** Whoever joined so long ago is seen by all. */
+const knownAfterMs = minuteMs;
+
+/** What was left by all but the living; null: that is not this replica's to end. */
+function leftBehind(membership: Membership, clock: Clock): LeftBy | null {
+  const living = membership.replicas().map(({ id }) => id);
+  // Who does not see itself sees nobody yet.
+  if (!membership.holds('clock') || membership.self === null || !living.includes(membership.self)) return null;
+  return { living, before: clock.now() - knownAfterMs };
+}
 
 interface OperateParts {
   readonly opened: Opened;

@@ -5,9 +5,8 @@ import { noAccount } from '../model/alert.ts';
 import { titleOf } from '../model/store-failure.ts';
 import type { Readiness } from '../serve/route-parts.ts';
 import { sentence } from '../wording/explain.ts';
-import { momentText } from '../wording/phrases.ts';
+import { momentText, withoutFolders } from '../wording/phrases.ts';
 import { noneJudged } from '../wording/states.ts';
-import { withoutFolders } from '../wording/without-folders.ts';
 import type { Opened } from './open.ts';
 import type { Startup } from './startup.ts';
 

@@ -2,14 +2,14 @@
 import type { Config } from '../config/config.ts';
 import { formatPath } from '../config/problem.ts';
 import { originText, type Setting, valueText } from '../config/settings.ts';
+import type { Teardowns } from '../loop.ts';
 import { goingOn } from '../model/decision.ts';
 import type { ShownSetting } from '../page/configuration-page.ts';
-import { FleetTrend } from '../serve/fleet-trend.ts';
+import { FleetTrend } from '../serve/fleet-sums.ts';
 import type { AnswerParts } from '../serve/json/json-routes.ts';
 import { Ranking } from '../serve/ranking.ts';
 import { callersOf } from '../serve/recipes/callers.ts';
 import { type RunningServer, startServer } from '../serve/server.ts';
-import type { Teardowns } from '../teardowns.ts';
 import { version } from '../version.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import type { Opened } from './open.ts';

@@ -2,16 +2,13 @@
 import type { Action } from '../model/action.ts';
 import type { Alert, AlertChanges, Silence } from '../model/alert.ts';
 import { type BreakerState, closedBreaker } from '../model/breaker.ts';
-import type { Guarding } from '../model/guarding.ts';
 import type { Incident } from '../model/incident.ts';
-import type { AccountState, MailboxState } from '../model/mailbox.ts';
+import type { AccountState, MailboxState, SweepProgress } from '../model/mailbox.ts';
 import type { MissingReplica, ReplicaState } from '../model/replica.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
-import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
-import { isOff, scopeKey, scopesOver, type WritesOff } from '../model/write-scope.ts';
-import { EndedLately } from './ended-lately.ts';
-import { MailboxNames } from './mailbox-names.ts';
+import { type Guarding, isOff, scopeKey, scopesOver, type WritesOff } from '../model/write-scope.ts';
+import { EndedLately, MailboxNames } from './newest-value.ts';
 
 /** A delivery channel as its loop finds it. */
 export interface ChannelState {

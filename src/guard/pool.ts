@@ -1,7 +1,7 @@
 // The mailboxes of a domain, or all of an account: how many of them count, and their counts by day.
-import type { DaysSource } from './limited-days.ts';
-import type { MovedDays } from './moved-days.ts';
+
 import type { RecentCounts } from './recent-counts.ts';
+import type { DaysSource, MovedDays } from './window.ts';
 
 /** counted: its days are in the sums. unknown: nothing that is current is known of it. pending: not asked yet. A paused mailbox counts. */
 export type Standing = 'counted' | 'unknown' | 'pending';

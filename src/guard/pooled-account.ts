@@ -1,10 +1,9 @@
 // The mailboxes of one account, pooled by domain and as a whole. One mailbox's answer changes the sums by its difference.
 import type { EpochMs, IsoDate } from '../model/time.ts';
-import { type LimitedDays, limitedDays } from './limited-days.ts';
-import { type MovedDate, movedDays } from './moved-days.ts';
 import { DomainPool, type Move, type Part, Pool } from './pool.ts';
 import { PooledCounts } from './pooled-counts.ts';
 import { RecentCounts } from './recent-counts.ts';
+import { type LimitedDays, limitedDays, type MovedDate, movedDays } from './window.ts';
 
 export class PooledAccount<Of extends Part = Part> {
   readonly #parts = new Map<string, Of>();

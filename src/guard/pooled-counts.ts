@@ -1,8 +1,9 @@
 // The counts of an account's mailboxes, pooled by day: running sums, which an answer changes by the difference that it makes.
+
+import type { PooledSum } from '../model/breaker.ts';
 import { type Exact, sumOf } from '../model/exact.ts';
-import type { PooledSum } from '../model/pooled.ts';
 import { addDays, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
-import type { DayChange, MovedDays } from './moved-days.ts';
+import type { DayChange, MovedDays } from './window.ts';
 
 export const noCounts: PooledSum = { sent: 0, bounced: 0, allowed: 0 };
 

@@ -1,7 +1,8 @@
 // What pooled counts say beyond one mailbox: a domain over its limits, and an account whose bounce rate has shifted. In
 // integers. Alerts only: neither ever leads to an action. docs/guard.md, "Beyond one mailbox".
+
+import type { AccountShift, DomainExcess, DomainWeek, PooledSum, PooledWindow } from '../model/breaker.ts';
 import { productOf, sumOf } from '../model/exact.ts';
-import type { AccountShift, DomainExcess, DomainWeek, PooledSum, PooledWindow } from '../model/pooled.ts';
 import { addDays, type EpochMs, type IsoDate } from '../model/time.ts';
 import type { DomainPool } from './pool.ts';
 import type { PooledAccount } from './pooled-account.ts';

@@ -1,9 +1,10 @@
 // The counts of a domain's mailboxes on its newest days. A fleet has thousands of domains, so they take little room.
+
+import type { PooledSum } from '../model/breaker.ts';
 import { type Exact, sumOf } from '../model/exact.ts';
-import type { PooledSum } from '../model/pooled.ts';
 import { dateOf, dayOf, type EpochMs, type IsoDate } from '../model/time.ts';
-import type { MovedDate, MovedDays } from './moved-days.ts';
 import { lastDayOf } from './pooled-counts.ts';
+import type { MovedDate, MovedDays } from './window.ts';
 
 /** A domain is looked at over the last so many days, and each shorter stretch of them. */
 export const domainDays = 7;

@@ -16,9 +16,18 @@ import {
   type VerdictAction,
 } from '../model/verdict.ts';
 import { type Burst, burstIn } from './burst.ts';
-import { type CountsFinding, contradictionIn } from './contradictions.ts';
 import { isRestoreDue, restoreProgress } from './restore.ts';
-import { type Counts, type Days, isCounted, isInvalid, pool, readDays, sendingDaysAfter } from './rows.ts';
+import {
+  type Counts,
+  type CountsFinding,
+  contradictionIn,
+  type Days,
+  isCounted,
+  isInvalid,
+  pool,
+  readDays,
+  sendingDaysAfter,
+} from './rows.ts';
 import { leftLately } from './run-state.ts';
 import { daysInclusive, type EvidenceWindow, evidenceWindow, isBreach } from './window.ts';
 

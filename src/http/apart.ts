@@ -2,7 +2,7 @@
 // a turn of the event loop between two: to take a whole answer over would hold the loop as long as to read it.
 
 import { Worker } from 'node:worker_threads';
-import { errorText } from '../model/error-text.ts';
+import { errorText } from '../model/nearest.ts';
 
 /** What the thread sends: a piece, after which it waits to be asked for the next; or that there is none any more. */
 export type FromThread<Piece> = { readonly piece: Piece } | 'done';

@@ -1,14 +1,23 @@
 // One HTTP request under deadlines and caps, as a value: what was read from a success, or a failure of a closed kind.
+
 import { Agent } from 'undici';
 import { ownTurn, roomForSmallWork } from '../event-loop.ts';
 import type { Ending } from '../interrupt.ts';
 import type { Egress } from '../model/egress.ts';
-import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
-import { type EpochMs, minuteMs } from '../model/time.ts';
-import { causes, connectDeadlineMs, ProxyError } from './causes.ts';
-import { classify, errorWordOf, type Failure, failed, malformed, quote, type Result } from './failure.ts';
+import { type EpochMs, minuteMs, readRetryAfter, retryAfterInBody } from '../model/time.ts';
+import {
+  causes,
+  classify,
+  connectDeadlineMs,
+  errorWordOf,
+  type Failure,
+  failed,
+  malformed,
+  ProxyError,
+  quote,
+  type Result,
+} from './failure.ts';
 import { HeldAnswers } from './held.ts';
-
 import { type AnswerHeaders, type Caps, type Deadlines, HeldBack, joined, type Received, receive } from './receive.ts';
 import type { Redactor } from './redactor.ts';
 import { type WayOut, wayOutTo } from './way-out.ts';
@@ -121,7 +130,7 @@ export interface Success {
 }
 
 /** Reads a success. Its bytes count as held until this is done. */
-export type ReadSuccess<Value> = (success: Success) => Result<Value> | Promise<Result<Value>>;
+type ReadSuccess<Value> = (success: Success) => Result<Value> | Promise<Result<Value>>;
 
 export interface Exchange<Value> {
   /** null when no complete answer came. */
@@ -238,4 +247,62 @@ function unavailable(error: unknown, where: string, deadlines: Deadlines): Failu
   const known = lateness(error, deadlines) ?? causes[codeOf(error)];
   const said = known ?? (error instanceof Error ? quote(error.message) : 'the request failed');
   return { kind: 'unavailable', status: null, detail: `${where}: ${said}`, retryAfterMs: null };
+}
+
+// The body of a success as text and as JSON. Apart from the sockets, so that a thread may read without them.
+
+/** Made once: making one takes longer than decoding a small body. */
+const decoder = new TextDecoder();
+
+/** The text of a body, without a byte order mark. */
+export function textOf(body: Uint8Array): string {
+  return decoder.decode(body);
+}
+
+/** A success as text. */
+interface ReadText {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** The JSON of a success, whatever its shape (docs/faults.md H2, H5), without secrets. */
+export function jsonOf({ status, text }: ReadText, redactor: Redactor): Result<unknown> {
+  try {
+    return { ok: true, value: redactor.json(text) };
+  } catch {
+    const said = text.trim() === '' ? 'the body is empty' : `the body is not valid JSON: ${quote(redactor.text(text))}`;
+    return malformed(status, said);
+  }
+}
+
+/** What a large body may grow to when it is parsed. */
+const maxParsedBytes = 256 * 1024 * 1024;
+/** What values take at most beside their text: an empty object is two characters long and takes 64 bytes. */
+const holderBytes = 64;
+const itemBytes = 24;
+const textBytes = 32;
+
+const [quotationMark, comma, colon, bracket, brace] = [0x22, 0x2c, 0x3a, 0x5b, 0x7b];
+
+/** The JSON of a large body, as `jsonOf`. One of so many values that they would fill the memory is not parsed. */
+export function largeJsonOf(status: number, body: Uint8Array, redactor: Redactor): Result<unknown> {
+  if (parsedBytes(body) > maxParsedBytes) {
+    return malformed(status, `its values would take more than ${maxParsedBytes / 1024 / 1024} MiB`);
+  }
+  return jsonOf({ status, text: textOf(body) }, redactor);
+}
+
+/** At most so many bytes; what stands inside texts counts as if it were structure. */
+function parsedBytes(body: Uint8Array): number {
+  let [holders, items, quotationMarks, names] = [0, 0, 0, 0];
+  // By index: an iterator takes five times as long, and this is done for every large body.
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at];
+    if (byte === comma) items += 1;
+    else if (byte === quotationMark) quotationMarks += 1;
+    else if (byte === colon) names += 1;
+    else if (byte === brace || byte === bracket) holders += 1;
+  }
+  const texts = Math.max(0, quotationMarks / 2 - names);
+  return holderBytes * holders + itemBytes * items + textBytes * texts + 2 * body.length;
 }

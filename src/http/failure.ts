@@ -6,14 +6,7 @@ import type { Redactor } from './redactor.ts';
  * unauthorized: the key is missing or wrong. malformed: an answer that is not what the document describes.
  * missing: 404, absent or not ours. held_back: it was no longer to be sent when it could have been, and never left.
  */
-export type FailureKind =
-  | 'throttled'
-  | 'unavailable'
-  | 'refused'
-  | 'unauthorized'
-  | 'malformed'
-  | 'missing'
-  | 'held_back';
+type FailureKind = 'throttled' | 'unavailable' | 'refused' | 'unauthorized' | 'malformed' | 'missing' | 'held_back';
 
 export interface Failure {
   readonly kind: FailureKind;
@@ -39,7 +32,7 @@ export function malformed(status: number, detail: string): { readonly ok: false;
 }
 
 /** What the answer's head and text tell when it is no success. */
-export interface RawAnswer {
+interface RawAnswer {
   readonly status: number;
   readonly text: string;
   /** Where a redirect leads; null without one. */
@@ -119,4 +112,71 @@ function kindOf(status: number, json: boolean): FailureKind {
   if (status >= 400 && status < 500 && status !== 408) return 'refused';
   if (status >= 300 && status < 400) return 'refused';
   return 'unavailable';
+}
+
+// Causes of a failed connection or request in words: codes of Node.js and undici, and answers of a proxy.
+
+export const connectDeadlineMs = 5_000;
+
+/** Node's and undici's codes in words. Their messages can hold addresses but never headers. */
+export const causes: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  ENOTFOUND: 'the host name is unknown',
+  ENOENT: 'the socket does not exist',
+  EAI_AGAIN: 'the host name could not be looked up',
+  EMFILE: 'Warmwarden has as many open files as its limit allows; raise it (LimitNOFILE= in systemd, or ulimit -n)',
+  ENFILE: 'this machine has as many open files as it allows',
+  EADDRNOTAVAIL: 'this machine has no free port for the connection',
+  ENETUNREACH: 'this machine has no route to the address',
+  UND_ERR_CONNECT_TIMEOUT: `no connection within ${connectDeadlineMs / 1_000} s`,
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  SELF_SIGNED_CERT_IN_CHAIN: privateAuthority(),
+  DEPTH_ZERO_SELF_SIGNED_CERT: privateAuthority(),
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: privateAuthority(),
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: privateAuthority(),
+};
+
+function privateAuthority(): string {
+  return 'its certificate is signed by an authority that this machine does not know; name that authority in ca_file';
+}
+
+/** A proxy that did not pass a request on. */
+export class ProxyError extends Error {
+  constructor(status: number) {
+    const wants = status === 407 ? ': it wants a user name and a password, or others' : '';
+    super(`the proxy answered ${status}${wants}`);
+  }
+}
+
+// Whether a list in an answer says that it goes on elsewhere (docs/faults.md S8): nobody may be taken for gone then.
+
+const nextNames = ['next', 'next_page', 'next_page_url', 'next_cursor', 'cursor'];
+const totalNames = ['total', 'total_count', 'count'];
+const pageNames = ['page', 'current_page'];
+const pagesNames = ['pages', 'total_pages', 'last_page'];
+/** Where APIs put these signs, if not beside the list. */
+const holders = ['meta', 'pagination', 'paging', 'links'];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** `held`: the entries that have come, readable or not. */
+export function saysMore(body: Fields, held: number): boolean {
+  return [body, ...holders.map((name) => body[name])].some((one) => {
+    if (typeof one !== 'object' || one === null) return false;
+    const fields = one as Fields;
+    return (
+      nextNames.some((name) => Boolean(fields[name])) ||
+      fields['has_more'] === true ||
+      largest(fields, totalNames) > held ||
+      // The first page is 1, or 0.
+      largest(fields, pagesNames) > Math.max(1, largest(fields, pageNames))
+    );
+  });
+}
+
+/** The largest number, also as a text, under one of the names; without any, 0. */
+function largest(fields: Fields, names: readonly string[]): number {
+  const numbers = names.map((name) => fields[name]).filter((one) => ['number', 'string'].includes(typeof one));
+  return Math.max(0, ...numbers.map(Number).filter(Number.isFinite));
 }

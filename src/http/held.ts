@@ -1,5 +1,5 @@
 // How many bytes of answers are held at a time, in the whole process: beyond the cap the largest answer is ended.
-import { Bag } from '../bag.ts';
+import { Bag } from '../interrupt.ts';
 
 /** One answer; what it holds counts until it is released. */
 export class HeldAnswer {

@@ -1,5 +1,5 @@
 // Takes our own secrets out of what others send: a service that echoes a key must not bring it onto a page or into the store.
-import { withoutNul } from '../model/nul.ts';
+import { withoutNul } from '../model/nearest.ts';
 
 /** A shorter key of our own could be an ordinary word of an answer. */
 const minOwnLetters = 6;

@@ -1,12 +1,13 @@
 // Reads the API's answers: strict in dates and counts, tolerant elsewhere. Source: api/mailbox-api.md section 2; docs/faults.md T, S.
 // By hand: a fleet reads a thousand answers a second, and a schema costs up to ten times as much.
-import { jsonText, quote } from '../http/failure.ts';
-import { saysMore } from '../http/says-more.ts';
+import { jsonText, quote, saysMore } from '../http/failure.ts';
 import {
   type BlacklistAnswer,
   type DnsAnswer,
   type DnsRecord,
+  type DnsWords,
   dnsRecords,
+  dnsWordState,
   type HealthAnswer,
   type MailboxDetail,
   type MailboxEntry,
@@ -15,9 +16,9 @@ import {
   type RecentEmails,
   type StatsAnswer,
   type StatsRow,
+  usualDnsWords,
   type WarmupAnswer,
 } from '../model/answers.ts';
-import { type DnsWords, dnsWordState, usualDnsWords } from '../model/dns-words.ts';
 import { orNone } from '../model/none.ts';
 import { isWarmupMode } from '../model/policy.ts';
 import { isoDateOf } from '../model/time.ts';

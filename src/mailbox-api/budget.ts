@@ -3,11 +3,8 @@
 import type { BudgetLedger } from '../model/ledger.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { RequestKind } from './interpret.ts';
-import { RecentTimes } from './recent-times.ts';
-import { Restraint } from './restraint.ts';
+import { RecentTimes, Restraint, Sharing, Stops } from './restraint.ts';
 import { type OwnLimit, SaidLimits } from './said-limits.ts';
-import { Sharing } from './sharing.ts';
-import { Stops } from './stops.ts';
 
 const windowMs = 60_000;
 /** A stop that another process wrote down is not longer than those of its own (http/exchange.ts). */

@@ -15,6 +15,7 @@ import { Relay } from '../interrupt.ts';
 import type {
   BlacklistAnswer,
   DnsAnswer,
+  DnsWords,
   HealthAnswer,
   MailboxDetail,
   MailboxList,
@@ -23,7 +24,6 @@ import type {
   StatsAnswer,
   WarmupAnswer,
 } from '../model/answers.ts';
-import type { DnsWords } from '../model/dns-words.ts';
 import { directly, type Egress } from '../model/egress.ts';
 import type { Ppm, WarmupMode } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';

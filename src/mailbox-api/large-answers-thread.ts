@@ -1,6 +1,6 @@
 // The thread that reads large answers: parsed, freed of secrets and checked here, handed over a few hundred items at a time.
 import { serveOrders } from '../http/apart-thread.ts';
-import { largeJsonOf } from '../http/body.ts';
+import { largeJsonOf } from '../http/exchange.ts';
 import { Redactor } from '../http/redactor.ts';
 import { interpret } from './interpret.ts';
 import type { Order, Piece } from './large-answers.ts';

@@ -1,7 +1,6 @@
 // Answers of the mailbox API as they are read: small ones at once, large ones in a thread that hands them over in pieces.
 import { Apart, threadFile } from '../http/apart.ts';
-import { jsonOf, textOf } from '../http/body.ts';
-import { isLarge, type Success } from '../http/exchange.ts';
+import { isLarge, jsonOf, type Success, textOf } from '../http/exchange.ts';
 import { malformed, type Result } from '../http/failure.ts';
 import type { Redactor } from '../http/redactor.ts';
 import type { StatsAnswer } from '../model/answers.ts';

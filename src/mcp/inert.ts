@@ -1,5 +1,5 @@
 // Makes what strangers wrote inert: no control or direction characters, no endless text, no nesting without bound.
-import { visibleText } from '../wording/visible-text.ts';
+import { visibleText } from '../wording/phrases.ts';
 
 const maxTextCharacters = 4_000;
 const maxDepth = 6;

@@ -1,4 +1,5 @@
 // The MCP server: every recipe is a tool. Old and new protocol versions, over a pair of streams.
+
 import type { Readable, Writable } from 'node:stream';
 import {
   type CallToolResult,
@@ -11,13 +12,96 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { counted } from '../wording/phrases.ts';
 import type { World } from '../world.ts';
-import { BoundedLines, lineTooLong } from './bounded-lines.ts';
-import { refusedResult, runResult } from './results.ts';
-import type { ToolList, ToolRecipe, ToolRun, ToolSource } from './source.ts';
+import { BoundedLines, lineTooLong, Turnstile, type TurnstileLimits } from './bounded-lines.ts';
+import { inertRow, inertText } from './inert.ts';
+import type { ToolList, ToolRecipe, ToolRows, ToolRun, ToolSource } from './source.ts';
 import { cancelTool, dataNote, followTool, maxRows, recipeTool, rowsByDefault, runTools, toolName } from './tools.ts';
-import { Turnstile, type TurnstileLimits } from './turnstile.ts';
 
-export interface ToolServerOptions {
+// Runs and rows as tool results: one JSON object, as structured content and as text, inert and of bounded size.
+
+/** The rows of one answer, as JSON: an assistant has to read them. The first row is always shown. */
+const maxRowsCharacters = 200_000;
+const maxSaidCharacters = 1_000;
+
+/** Why a call did not work, for the assistant to mend it. */
+function refusedResult(said: readonly string[]): CallToolResult {
+  const text = said.map((sentence) => inertText(sentence, maxSaidCharacters)).join('\n');
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+/** What else to say of a run. */
+interface About {
+  /** Its recipe can act. */
+  readonly acts: boolean;
+  /** The call was to cancel it. */
+  readonly cancelling?: boolean;
+}
+
+/** A run with a page of its rows; of a run that goes on, or whose rows nobody asked for, `page` is null. */
+export function runResult(run: ToolRun, page: ToolRows | null, about: About): CallToolResult {
+  const rows = packed(page?.rows ?? []);
+  const cursor = page?.cursorAfter(rows.length) ?? null;
+  const structured = {
+    note: about.cancelling ? cancelNoteOf(run) : noteOf(run, page, about),
+    run_id: run.id,
+    ...(run.recipe === null ? {} : { recipe: inertText(run.recipe, maxSaidCharacters) }),
+    status: run.status,
+    ...(run.apply === null || !about.acts ? {} : { apply: run.apply }),
+    ...(run.error === null ? {} : { error: inertText(run.error, maxSaidCharacters) }),
+    rows,
+    ...(run.rowCount === null ? {} : { row_count: run.rowCount }),
+    ...(cursor === null ? {} : { next_cursor: cursor }),
+    truncated: run.truncated,
+  };
+  return {
+    content: [{ type: 'text', text: JSON.stringify(structured) }],
+    structuredContent: structured,
+    ...(run.status === 'failed' ? { isError: true } : {}),
+  };
+}
+
+/** As many of the first rows as fit. */
+function packed(rows: readonly unknown[]): readonly Readonly<Record<string, unknown>>[] {
+  const kept: Readonly<Record<string, unknown>>[] = [];
+  let characters = 0;
+  for (const raw of rows) {
+    const row = inertRow(raw);
+    characters += JSON.stringify(row).length;
+    if (kept.length > 0 && characters > maxRowsCharacters) break;
+    kept.push(row);
+  }
+  return kept;
+}
+
+const dryRunNote =
+  'Nothing was done: this was a dry run. To carry out the actions, ask the user first, then call the tool again with apply: true.';
+
+function noteOf(run: ToolRun, page: ToolRows | null, { acts }: About): string {
+  const goesOn = `The run has not ended. Call ${followTool} with run_id ${JSON.stringify(inertText(run.id, 200))} to continue.`;
+  switch (run.status) {
+    case 'queued':
+    case 'running':
+      return goesOn;
+    case 'unknown':
+      return `The service uses an unknown word for the state of the run, so the run may still be in progress. ${dataNote}`;
+    case 'failed':
+      return 'The run failed: see error.';
+    case 'cancelled':
+      return 'The run was cancelled.';
+    case 'succeeded':
+      if (page?.rows === null) return 'The run succeeded, but the service shows no rows of it.';
+      return acts && run.apply === false ? `${dryRunNote} ${dataNote}` : dataNote;
+  }
+}
+
+function cancelNoteOf({ status }: ToolRun): string {
+  if (status === 'cancelled') return 'The run was cancelled.';
+  const hasEnded = status === 'succeeded' || status === 'failed';
+  if (hasEnded) return 'The run had already ended, so nothing was cancelled.';
+  return `The run has not ended yet: ${followTool} shows when it has.`;
+}
+
+interface ToolServerOptions {
   readonly source: ToolSource;
   readonly version: string;
   /** How often recipes are looked at for changes while a client is there. */
@@ -26,7 +110,7 @@ export interface ToolServerOptions {
   readonly note: (text: string) => void;
 }
 
-export interface ToolServer {
+interface ToolServer {
   /** Resolves when the connection is over. */
   readonly closed: Promise<void>;
 }
@@ -46,7 +130,7 @@ const lastTurnMs = 50;
  */
 const requestLimits: TurnstileLimits = { atOnce: 32, waiting: 1_000 };
 
-export interface Wire {
+interface Wire {
   readonly input: Readable;
   /** Takes protocol messages and nothing else. */
   readonly output: Writable;

@@ -26,3 +26,7 @@ export function* familyLines(family: Family, format: Format): Generator<string, 
 function canonicalBound({ le }: Labels): Labels {
   return Number.isInteger(le) ? { le: `${le}.0` } : {};
 }
+
+// What every metric of ours begins with.
+
+export const prefix = 'warmwarden_';

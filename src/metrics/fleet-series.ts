@@ -7,8 +7,7 @@ import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Pacer } from '../world.ts';
 import type { Labels } from './exposition/text.ts';
-import type { Family, Sample } from './family.ts';
-import { prefix } from './prefix.ts';
+import { type Family, prefix, type Sample } from './family.ts';
 
 /** What the configuration says of the series. */
 export interface MetricsSettings {

@@ -1,7 +1,7 @@
 // The metric series of one mailbox, as a pure function of its state. Unknown values give no sample.
 
 import { dailyLimitOf, healthScoreOf, mailboxStatusOf, warmupDayOf } from '../fleet/newest-value.ts';
-import { dnsRecords } from '../model/answers.ts';
+import { dnsRecords, measuredAt } from '../model/answers.ts';
 import {
   type DailyRow,
   dailyRows,
@@ -12,15 +12,13 @@ import {
   sumOf,
 } from '../model/daily-counts.ts';
 import { domainOf, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
-import { measuredAt } from '../model/measurement.ts';
-import { isWarmupMode, type Ppm, warmupModes } from '../model/policy.ts';
-import { ratePpm } from '../model/rate.ts';
+import { isWarmupMode, type Ppm, ratePpm, warmupModes } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { visibleText } from '../wording/visible-text.ts';
+import { visibleText } from '../wording/phrases.ts';
 import type { Gauge, Part, Series, Values } from './exposition/block-cache.ts';
 import type { Labels } from './exposition/text.ts';
-import { prefix } from './prefix.ts';
+import { prefix } from './family.ts';
 
 const cached = 'A cached value: warmwarden_observation_timestamp_seconds says when it was read. Absent while unknown.';
 

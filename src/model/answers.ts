@@ -66,7 +66,7 @@ export interface MailboxDetail {
   readonly warmupStartedAt?: EpochMs;
 }
 
-export interface WarmupConfig {
+interface WarmupConfig {
   readonly targetDailyLimit: number | null;
   readonly replyRate: number | null;
   readonly threadRate: number | null;
@@ -179,4 +179,59 @@ export interface BlacklistAnswer {
   /** How many lists it is on; null when that could not be counted. */
   readonly found: number | null;
   readonly checked: number | null;
+}
+
+// Measurements of DNS and blacklists: when the API made one, and whether two answers show the same one. Pure.
+
+/** The routes whose answers come from measurements that the API makes in its own time, or when asked with refresh=true. */
+export const measuredRoutes = ['dns', 'blacklist'] as const;
+export type MeasuredRoute = (typeof measuredRoutes)[number];
+
+type Measured = DnsAnswer | BlacklistAnswer;
+
+/** When the API measured (checked_at); null when it does not say. */
+export function measuredAt(answer: Measured | undefined): EpochMs | null {
+  const at = Date.parse(answer?.checkedAt ?? '');
+  return Number.isNaN(at) ? null : at;
+}
+
+/**
+ * Whether two answers show one measurement, which the API gave out of its cache: made at the same moment, with the same
+ * result. Without a moment nothing says so, and each answer counts as a measurement.
+ */
+export function isSameMeasurement(one: Measured | undefined, other: Measured | undefined): boolean {
+  if (one?.checkedAt !== other?.checkedAt || measuredAt(one) === null) return false;
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** When a measurement counts as too old. */
+export interface StaleMeasurement {
+  /** A measurement that was older than this when it was read is stale, milliseconds. */
+  readonly olderThanMs: number;
+  /** An answer read before this moment is stale, too: polls that were due since brought none. -Infinity: none is yet. */
+  readonly unreadSince: EpochMs;
+}
+
+// Meanings of the API's words for a DNS record. Its document shows `pass` alone.
+
+/** The words of `api.dns_words`, in lower case. */
+export interface DnsWords {
+  readonly passing: readonly string[];
+  readonly failing: readonly string[];
+  /** Nothing is known yet, or the check itself failed: neither an alert nor its end. */
+  readonly unclear: readonly string[];
+}
+
+export const usualDnsWords: DnsWords = {
+  passing: ['pass', 'passed', 'passing', 'valid', 'ok'],
+  failing: ['fail', 'failed', 'failing', 'softfail', 'missing', 'none', 'invalid', 'not_found', 'permerror'],
+  unclear: ['temperror', 'unknown', 'pending', 'checking', 'not_checked', 'error', 'timeout', 'neutral'],
+};
+
+/** Meaning of a status word: whether the record passes, `unlisted` for a word in none of the lists, or null if it is unclear. */
+export function dnsWordState(status: string | null, words: DnsWords): boolean | 'unlisted' | null {
+  const word = status?.trim().toLowerCase() ?? '';
+  if (word === '' || words.unclear.includes(word)) return null;
+  if (words.passing.includes(word)) return true;
+  return words.failing.includes(word) ? false : 'unlisted';
 }

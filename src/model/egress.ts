@@ -54,3 +54,19 @@ export function isEscaped(text: string): boolean {
     return false;
   }
 }
+
+// Which hosts are this machine.
+
+/** By name or by number; an IPv6 address with or without its brackets. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
+}
+
+// An address or a network of the internet protocol.
+
+/** All addresses that begin with the first `bits` of this one. */
+export interface Network {
+  readonly address: string;
+  readonly bits: number;
+  readonly family: 'ipv4' | 'ipv6';
+}

@@ -1,6 +1,6 @@
 // What the guard remembers of a mailbox.
 import type { OpenAction } from './action.ts';
-import type { RecentLimits } from './day-limits.ts';
+import type { RecentLimits } from './policy.ts';
 import { dayMs, type EpochMs, type IsoDate } from './time.ts';
 import type { Claim, EarlierMode, EvidenceStart, RunState } from './verdict.ts';
 

@@ -11,11 +11,49 @@ import type {
   WarmupAnswer,
 } from './answers.ts';
 import type { Change } from './change.ts';
-import type { Forecast } from './forecast.ts';
 import type { GuardMemory } from './guard-memory.ts';
 import { suggestion } from './nearest.ts';
 import { type EpochMs, minuteMs } from './time.ts';
 import type { Verdict } from './verdict.ts';
+
+// How old each kind of data will get with a cadence and a budget, and what would mend it.
+
+/** Kinds of answers with a limit of their own that is below what the cadence needs. */
+export interface NarrowRoutes {
+  readonly routes: readonly Route[];
+  /** Requests a minute that the API allows for them. */
+  readonly perMinute: number;
+  readonly needsPerMinute: number;
+}
+
+export interface Forecast {
+  readonly mailboxes: number;
+  /** Requests a minute that may be made at present. */
+  readonly allowedPerMinute: number;
+  /** The API lets nothing start for most of the time, although more is allowed. */
+  readonly isHeldBack: boolean;
+  /** Requests a minute that the cadence asks for. */
+  readonly asksPerMinute: number;
+  /** Requests a minute that are made at most, with spare ones, in the long run. Absent in what an earlier version stored. */
+  readonly usedPerMinute?: number;
+  /** The kinds that the API allows too few requests for; null, or absent as above: none. */
+  readonly narrow?: NarrowRoutes | null;
+  readonly fits: boolean;
+  /** How old each kind of data gets, milliseconds. */
+  readonly oldestMs: Readonly<Record<Route, number>>;
+  /** How old the statistics of the calmest mailboxes get where the others' are read sooner, milliseconds; as a rule the same. */
+  readonly calmestMs: number;
+  /** How long a first sweep of all of them takes until each can be judged, milliseconds. */
+  readonly firstSweepMs: number;
+  /** What would hold the cadence; null when it fits. */
+  readonly mend: {
+    /** A limit of the key, requests a minute, headroom included. */
+    readonly requestsPerMinute: number;
+    /** A cadence that this budget holds, milliseconds. */
+    readonly statsMs: number;
+    readonly warmupMs: number;
+  } | null;
+}
 
 /** `ACCOUNT/ID`: unique in a daemon. */
 export type MailboxKey = string;
@@ -233,4 +271,27 @@ const judgedWithinMs = 5 * minuteMs;
 /** Newer statistics were read than it was judged by: without its warm-up they say nothing. */
 export function awaitsJudgement({ verdict, stats }: Pick<MailboxState, 'verdict' | 'stats'>): boolean {
   return verdict !== null && stats !== null && stats.at - verdict.at > judgedWithinMs;
+}
+
+// The first sweep of an account: how far it is and when it will be done.
+
+/**
+ * judging: warm-up and statistics are read, by which the guard judges. details: then connection, DNS and blacklists are,
+ * in turns with what the cadence has made due.
+ */
+export type SweepPart = 'judging' | 'details';
+
+/** While mailboxes that no process ever judged are read for the first time. */
+export interface SweepProgress {
+  readonly account: string;
+  readonly since: EpochMs;
+  /** How many the account has. */
+  readonly mailboxes: number;
+  readonly part: SweepPart;
+  /** How many of them have nothing of this part left to be read. */
+  readonly read: number;
+  /** When the part will be done; null while that can't be foreseen. */
+  readonly doneAt: EpochMs | null;
+  /** What is found after this moment is announced when the part is over. */
+  readonly keptFrom: EpochMs;
 }

@@ -62,3 +62,16 @@ function edits(a: string, b: string): number {
   }
   return last[b.length] ?? 0;
 }
+
+// What an error says: whatever was thrown, as text.
+
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+// The letter NUL, which no text of PostgreSQL holds.
+
+/** The text with the replacement character in the place of each NUL: the same on every store, and in memory. */
+export function withoutNul(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
+}

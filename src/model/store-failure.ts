@@ -1,5 +1,6 @@
 // Why the store did not do what it was asked to.
 import type { Alert } from './alert.ts';
+import { dayMs } from './time.ts';
 
 export interface StoreFailure {
   /** What fails and why, in a few words, where it is not the store itself: see `titleOf`. */
@@ -74,4 +75,60 @@ export interface NotifiedOutage {
   readonly notified: readonly string[];
   /** Absent: the store lacks nothing that is known of. */
   readonly loss?: Loss;
+}
+
+// Where a store is: a SQLite file, or a PostgreSQL database.
+
+export interface PostgresPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+  /** Never shown. null: none is sent. */
+  readonly password: string | null;
+  /** How the connection is encrypted; `ca`: the authorities that may vouch for the server, in PEM; null: those of Node.js. */
+  readonly tls: { readonly kind: 'off' } | { readonly kind: 'verify'; readonly ca: string | null };
+  /** A connection pooler answers there, and takes no settings of a connection. Absent: not that anybody knew. */
+  readonly isPooled?: boolean;
+  /** What stands beside a store in the file system (command socket, note of an outage) begins with this path. */
+  readonly path: string;
+}
+
+/** A string is the path of a SQLite file. */
+export type StorePlace = string | PostgresPlace;
+
+/** What the names of the files beside the store begin with. */
+export function pathOf(place: StorePlace): string {
+  return typeof place === 'string' ? place : place.path;
+}
+
+/** For people: the file, or the address without its password. */
+export function nameOf(place: StorePlace): string {
+  if (typeof place === 'string') return place;
+  const { user, host, port, database } = place;
+  return `postgres://${user}@${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
+}
+
+// How long history is kept. Milliseconds.
+
+export interface Retention {
+  /** Since a decision was last given. */
+  readonly decisionsMs: number;
+  /** Since a message was sent. */
+  readonly deliveriesMs: number;
+  /** Since what others changed was seen. */
+  readonly changesMs: number;
+  /** Answers about a mailbox that was removed, since its removal. */
+  readonly observationsMs: number;
+  /** Since a run of a recipe began. */
+  readonly runsMs: number;
+  /** That a mailbox was there, since its removal. */
+  readonly departedMs: number;
+}
+
+const leastOfAuditMs = 5 * 366 * dayMs;
+
+/** Actions and operator commands are kept longest: five years, or as long as anything else. */
+export function auditRetentionMs(retention: Retention): number {
+  return Math.max(leastOfAuditMs, ...Object.values(retention));
 }

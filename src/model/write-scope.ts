@@ -1,5 +1,5 @@
 // The emergency stop: what it is about, and how it is named wherever people read of it.
-import type { EpochMs } from './time.ts';
+import { type EpochMs, minuteMs, secondMs } from './time.ts';
 
 /** What nothing is written to. */
 export type WriteScope =
@@ -83,4 +83,30 @@ export function writesAreOff({ scope, by, reason }: WritesOff, command: string):
 /** As a shell takes it for one word: an address is what somebody else wrote. */
 function shellWord(text: string): string {
   return /^[\w.+@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+// When an account counts as guarded: the loops that poll it turn.
+
+/** A loop of an account that waits, for whatever reason, turns at least this often. */
+export const turnEveryMs = 15 * secondMs;
+/** An account whose loops have not all turned for so long is not guarded, and people are notified. One whose start failed is not guarded at once. */
+export const unguardedAfterMs = minuteMs;
+
+/** What is wrong with an account that is not guarded. */
+export interface Unguarded {
+  /** When its loops turned last; while it starts, since when they should. */
+  readonly since: EpochMs;
+  /** A part of a sentence: `its request loop is stuck`. */
+  readonly why: string;
+  /** It was never guarded since this process is to guard it, or began to look: so far that is normal. */
+  readonly isStarting: boolean;
+}
+
+/** A configured account. */
+export interface Guarding {
+  readonly account: string;
+  /** null while it is guarded. */
+  readonly unguarded: Unguarded | null;
+  /** The name of the other replica that guards it; null: this process is to, or none does. */
+  readonly elsewhere: string | null;
 }

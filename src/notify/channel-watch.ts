@@ -1,15 +1,16 @@
 // Watches the channels themselves: one that takes nothing for a while is an alert, sent through the others.
-
+import { tune } from '../alert/condition.ts';
 import { step } from '../alert/engine.ts';
 import { channelsFailing, heartbeatName } from '../alert/rules/channel-rule.ts';
-import { tune } from '../alert/tuning.ts';
+import { messagesSilenced } from '../alert/rules/disarmed-rule.ts';
+import { taskFailing } from '../alert/rules/task-rule.ts';
+import type { Loops } from '../loop.ts';
 import { noAccount } from '../model/alert.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { PingState } from './heartbeat.ts';
-import type { RecordingParts } from './parts.ts';
-import { recordAlerts } from './recorded-alerts.ts';
+import { type RecordingParts, recordAlerts } from './outbox-store.ts';
 
-export interface ChannelWatchParts extends RecordingParts {
+interface ChannelWatchParts extends RecordingParts {
   readonly settings: () => { readonly rules: RuleSettings };
 }
 
@@ -31,5 +32,34 @@ export async function watchChannels(parts: ChannelWatchParts, heartbeat: PingSta
   const conditions = tuned.map((one) => (refused.has(one.subject.object ?? '') ? { ...one, forMs: 0 } : one));
   const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   await recordAlerts(parts, changes);
+  return everyMs;
+}
+
+// Watches the silences: one that mutes everything is an alert that no silence mutes.
+
+/** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
+export async function watchSilences(parts: ChannelWatchParts): Promise<number> {
+  const { world, fleet, settings } = parts;
+  const { rules } = settings();
+  const now = world.clock.now();
+  const accounts = [...fleet.accounts()].map(({ name }) => name);
+  const words = { command: world.command, zone: rules.timeZone, accounts };
+  const conditions = tune(messagesSilenced(fleet.silences(now), fleet.alertsOf(noAccount), words), rules);
+  const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
+  await recordAlerts(parts, changes);
+  return everyMs;
+}
+
+// Watches the periodic tasks of this process and notifies people of one that keeps failing, unless composing or sending is what fails.
+
+/** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
+export async function watchTasks(parts: ChannelWatchParts, loops: Pick<Loops, 'failing'>): Promise<number> {
+  const { world, fleet, settings } = parts;
+  const { rules } = settings();
+  const conditions = tune([taskFailing(loops.failing(), fleet.storeFailure !== null, rules.timeZone)], rules);
+  await recordAlerts(
+    parts,
+    step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now()),
+  );
   return everyMs;
 }

@@ -1,20 +1,17 @@
 // Turns recorded transitions, and what goes on for long, into deliveries once their groups have waited long enough.
-import { type EarlyStep, earlySteps } from '../alert/early-steps.ts';
-import { groupOf, MessageParts } from '../alert/grouping.ts';
-import { hasCause, isExplained, isStoodFor } from '../alert/inhibition.ts';
-import { joinedGroups } from '../alert/joined-groups.ts';
-import { mutes } from '../alert/matching.ts';
+import { type EarlyStep, earlySteps } from '../alert/engine.ts';
+import { groupOf, joinedGroups, MessageParts } from '../alert/grouping.ts';
+import { hasCause, isExplained, isStoodFor } from '../alert/incidents.ts';
 import { type Notification, notificationsOf, type Routed, withRunbook } from '../alert/notifications.ts';
-import { pauseEnd } from '../alert/pauses.ts';
 import { eachInPieces, mapInPieces } from '../alert/pieces.ts';
-import { type AlertRoute, channelsFor, isForPeople, joinedChannels } from '../alert/routing.ts';
+import { type AlertRoute, channelsFor, isForPeople, joinedChannels, mutes, pauseEnd } from '../alert/routing.ts';
 import { isDisarming } from '../alert/rules/disarmed-rule.ts';
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
 import type { NewDelivery, StoredTransition } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { createPacer } from '../world.ts';
-import { deliveryOf } from './delivery-of.ts';
+import { deliveryOf, notificationLogAfter, type RoutedGroup } from './delivery-of.ts';
 import {
   type IncidentNews,
   type IncidentReaders,
@@ -22,8 +19,7 @@ import {
   lookAtIncidents,
   newsOfIncident,
 } from './incidents.ts';
-import { notificationLogAfter, type RoutedGroup } from './notification-log.ts';
-import type { RecordingParts } from './parts.ts';
+import type { RecordingParts } from './outbox-store.ts';
 import { Waiting } from './waiting.ts';
 
 /** How messages are grouped and where they go. */

@@ -1,18 +1,20 @@
 // The digest: what was done since the last one, what is at risk, what is unknown, and what did not reach anybody. Pure.
-
 import type { Notice } from '../channels/channel.ts';
 import type { Action } from '../model/action.ts';
 import { type Alert, type AlertRule, severities } from '../model/alert.ts';
-import type { Delivery } from '../model/delivery.ts';
+import type { Delivery, NewDelivery } from '../model/delivery.ts';
 import type { Incident } from '../model/incident.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { DigestFacts } from '../model/outbox.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type EpochMs, minuteMs } from '../model/time.ts';
+import { cronSchedule, type Schedule } from '../schedule.ts';
 import { actionText } from '../wording/explain.ts';
 import { doneTexts, incidentTitle } from '../wording/incidents.ts';
 import { counted, timeText } from '../wording/phrases.ts';
+import { deliveryId } from './delivery-of.ts';
+import type { RecordingParts } from './outbox-store.ts';
 
-export interface DigestPicture {
+interface DigestPicture {
   readonly since: EpochMs;
   readonly now: EpochMs;
   readonly timeZone: string;
@@ -39,7 +41,7 @@ const blindRules: readonly AlertRule[] = [
 ];
 
 /** The message, also when there is nothing to report: that it comes says that somebody watches. */
-export function digestOf({ actions, undelivered }: DigestFacts, picture: DigestPicture): Notice {
+function digestOf({ actions, undelivered }: DigestFacts, picture: DigestPicture): Notice {
   const { now } = picture;
   const firing = [...picture.alerts].filter(({ status }) => status === 'firing').sort(byWeight);
   const blind = firing.filter(({ rule }) => blindRules.includes(rule));
@@ -114,4 +116,84 @@ function shortened(lines: readonly string[], none: string): readonly string[] {
 
 function byWeight(one: Alert, other: Alert): number {
   return severities.indexOf(one.severity) - severities.indexOf(other.severity) || other.since - one.since;
+}
+
+// Sends the digest when its time comes, and once after a downtime that swallowed it.
+
+export interface DigestSettings {
+  /** Cron in the time zone. */
+  readonly at: string;
+  readonly timeZone: string;
+  /** Names of channels. */
+  readonly channels: readonly string[];
+}
+
+interface DigesterParts extends RecordingParts {
+  readonly settings: () => DigestSettings | null;
+}
+
+export class Digester {
+  readonly #parts: DigesterParts;
+  /** Until when the newest digest reached; null before the store was asked. */
+  #until: EpochMs | null = null;
+  /** Up to there no digest was due: what was asked once is not asked again. */
+  #askedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: DigesterParts) {
+    this.#parts = parts;
+  }
+
+  /** Records the digest that is due. Returns how long to wait for the next look, milliseconds. */
+  async step(): Promise<number> {
+    const settings = this.#parts.settings();
+    if (!settings) return minuteMs;
+    const now = this.#parts.world.clock.now();
+    const schedule = cronSchedule(settings.at, settings.timeZone);
+    this.#until ??= await this.#parts.store.outbox.digestedUntil();
+    // The first one reaches back to the moment when somebody began to want one.
+    if (this.#until === null) await this.#record([], now);
+    else if (this.#isDue(schedule, this.#until, now) && !sameMinute(this.#until, now, settings.timeZone)) {
+      await this.#record(await this.#deliveries(settings, this.#until, now), now);
+    }
+    this.#askedUntil = now;
+    return schedule.stepMs - (now % schedule.stepMs);
+  }
+
+  #isDue(schedule: Schedule, until: EpochMs, now: EpochMs): boolean {
+    // A clock that was set back has asked about the future.
+    const asked = this.#askedUntil > now ? Number.NEGATIVE_INFINITY : this.#askedUntil;
+    return schedule.dueBetween(Math.max(Math.min(until, now), asked), now);
+  }
+
+  async #deliveries(settings: DigestSettings, since: EpochMs, now: EpochMs): Promise<readonly NewDelivery[]> {
+    const { store, fleet, channels } = this.#parts;
+    const waiting = [...fleet.channels()].filter(({ pending }) => pending > 0);
+    const notice = digestOf(await store.outbox.digestFacts(since), {
+      since,
+      now,
+      timeZone: settings.timeZone,
+      mailboxes: [...fleet.mailboxes()],
+      alerts: fleet.alerts(),
+      incidents: fleet.incidents(),
+      waiting,
+    });
+    return channels().flatMap((channel) => {
+      const rendered = settings.channels.includes(channel.name) ? channel.renderNotice(notice) : null;
+      if (!rendered) return [];
+      const id = deliveryId([channel.name, 'digest', String(now)]);
+      return [{ id, channel: channel.name, group: 'digest', alerts: [], ...rendered }];
+    });
+  }
+
+  async #record(deliveries: readonly NewDelivery[], until: EpochMs): Promise<void> {
+    await this.#parts.store.outbox.recordDigest({ deliveries, until });
+    this.#until = until;
+    if (deliveries.length > 0) this.#parts.recorded();
+  }
+}
+
+/** When the clocks go back an hour comes twice; its digest need not. */
+function sameMinute(one: EpochMs, other: EpochMs, timeZone: string): boolean {
+  const format = new Intl.DateTimeFormat('en', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  return format.format(one) === format.format(other);
 }

@@ -1,13 +1,13 @@
 // The heartbeat: a GET to a dead man's switch while the guard works. Its silence is what alerts people.
 
 import { unheardSince } from '../alert/rules/channel-rule.ts';
-import { type PingTarget, pingOf } from '../channels/ping.ts';
+import { type PingTarget, pingOf } from '../channels/post.ts';
 import type { ChannelState } from '../fleet/fleet.ts';
 import type { Loops } from '../loop.ts';
 import { noAccount } from '../model/alert.ts';
 import { titleOf } from '../model/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../model/time.ts';
-import type { NotifyParts } from './parts.ts';
+import type { NotifyParts } from './outbox-store.ts';
 
 export interface HeartbeatSettings extends PingTarget {
   readonly intervalMs: number;

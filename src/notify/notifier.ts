@@ -2,25 +2,22 @@
 // the channels' own health.
 
 import { isForPeople } from '../alert/routing.ts';
-import { longestOf } from '../channels/attempt.ts';
 import type { Channel } from '../channels/channel.ts';
+import { longestOf } from '../channels/post.ts';
 import type { Loop, Loops } from '../loop.ts';
 import type { Alert } from '../model/alert.ts';
 import type { WhichUndelivered } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { Tally } from '../model/tally.ts';
-import { watchChannels } from './channel-watch.ts';
+import { watchChannels, watchSilences, watchTasks } from './channel-watch.ts';
 import { Collector, type NotifySettings } from './collector.ts';
-import { Digester, type DigestSettings } from './digester.ts';
+import { Digester, type DigestSettings } from './digest.ts';
 import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
-import type { Outbox } from './outbox-store.ts';
-import type { NotifyParts } from './parts.ts';
+import type { NotifyParts, Outbox } from './outbox-store.ts';
 import { Sender } from './sender.ts';
-import { watchSilences } from './silence-watch.ts';
 import { StoreHealth } from './store-health.ts';
 import { StoreWatch } from './store-watch.ts';
-import { watchTasks } from './task-watch.ts';
 
 export interface NotifierSettings extends NotifySettings {
   readonly rules: RuleSettings;

@@ -1,11 +1,19 @@
 // What the notifier needs of the store, which implements it. Each verb that writes is a transaction of its own.
+import type { Channel } from '../channels/channel.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import type { AlertChanges } from '../model/alert.ts';
-import type { Delivery, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
-import type { DeliverySettlement } from '../model/delivery-transition.ts';
+import type {
+  Delivery,
+  DeliverySettlement,
+  NewDelivery,
+  StoredTransition,
+  WhichUndelivered,
+} from '../model/delivery.ts';
 import type { DeliveryRecord, DigestFacts, NotificationLog, OutboxCount } from '../model/outbox.ts';
 import type { NotifiedOutage, StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { WritesOff } from '../model/write-scope.ts';
+import type { World } from '../world.ts';
 
 export interface OutboxStore {
   readonly outbox: Outbox;
@@ -57,4 +65,37 @@ export interface Outbox {
   recordDigest(record: { readonly deliveries: readonly NewDelivery[]; readonly until: EpochMs }): Promise<void>;
   /** One entry for every channel with something pending, or given up since `deadSince`, configured or not. */
   outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]>;
+}
+
+// What was found about alerts: committed, then shown, then passed on.
+
+interface AlertRooms {
+  readonly store: { recordAlerts(changes: AlertChanges): Promise<void> };
+  readonly fleet: Pick<Fleet, 'putAlerts'>;
+  /** Called after something was recorded that people may be notified of. */
+  readonly recorded: () => void;
+}
+
+/** Does nothing when nothing changed. Rejects when the store can't be written: then nothing is shown. */
+export async function recordAlerts({ store, fleet, recorded }: AlertRooms, changes: AlertChanges): Promise<void> {
+  if (changes.changed.length + changes.dropped.length + changes.transitions.length === 0) return;
+  await store.recordAlerts(changes);
+  fleet.putAlerts(changes);
+  if (changes.transitions.length > 0) recorded();
+}
+
+// What the parts of the notifier are given.
+
+export interface NotifyParts {
+  readonly world: World;
+  readonly store: OutboxStore;
+  readonly fleet: Fleet;
+}
+
+/** Of a part that records something for channels. */
+export interface RecordingParts extends NotifyParts {
+  /** Configured at that moment. */
+  readonly channels: () => readonly Channel[];
+  /** Called after something was recorded; `critical`: names of the channels that get a critical alert by it. */
+  readonly recorded: (critical?: ReadonlySet<string>) => void;
 }

@@ -1,19 +1,17 @@
 // Sends one channel's deliveries. A channel that fails waits, and so do all of its messages; nothing else does.
 
 import { storeFingerprint } from '../alert/rules/store-rule.ts';
-import { attempt } from '../channels/attempt.ts';
 import type { Channel, SendOutcome } from '../channels/channel.ts';
+import { attempt } from '../channels/post.ts';
 import type { ChannelState } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
 import { nextTurn } from '../world.ts';
-import { ChannelOutbox } from './channel-outbox.ts';
+import { backOffMs, ChannelOutbox, goneAgainMs, newestOf, nextDelivery, settlementOf } from './channel-outbox.ts';
 import { idleMs } from './collector.ts';
-import { newestOf, nextDelivery } from './next-delivery.ts';
-import type { NotifyParts } from './parts.ts';
-import { backOffMs, goneAgainMs, settlementOf } from './retry-policy.ts';
+import type { NotifyParts } from './outbox-store.ts';
 
 export interface SenderParts extends NotifyParts {
   readonly tally: Tally;

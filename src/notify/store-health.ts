@@ -3,7 +3,7 @@
 import { type StoreFailure, titleOf } from '../model/store-failure.ts';
 import { hourMs, minuteMs, secondMs } from '../model/time.ts';
 import { sentence } from '../wording/explain.ts';
-import type { NotifyParts } from './parts.ts';
+import type { NotifyParts } from './outbox-store.ts';
 
 /**
  * People are notified that it works again when nothing has failed for so long. Longer after each relapse, so that what fails now and

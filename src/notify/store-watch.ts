@@ -2,13 +2,13 @@
 // recorded, so this one alert goes out without: to each channel until it took it. Its end is announced as everything else is, by
 // the next process too: a note beside the store says that people were notified.
 import { createHash } from 'node:crypto';
+import { tune } from '../alert/condition.ts';
 import { step } from '../alert/engine.ts';
 import { messageOf } from '../alert/grouping.ts';
 import { type AlertRoute, channelsFor } from '../alert/routing.ts';
 import { storeFailing, storeFingerprint, withBeginning, worsened } from '../alert/rules/store-rule.ts';
-import { tune } from '../alert/tuning.ts';
-import { longestOf } from '../channels/attempt.ts';
 import type { Channel, Rendered, SendResult } from '../channels/channel.ts';
+import { longestOf } from '../channels/post.ts';
 import type { Loops } from '../loop.ts';
 import type { Alert, Transition } from '../model/alert.ts';
 import { type Delivery, pendingDelivery } from '../model/delivery.ts';
@@ -16,8 +16,8 @@ import type { RuleSettings } from '../model/rule-settings.ts';
 import type { Loss, StoreFailure } from '../model/store-failure.ts';
 import { minuteMs } from '../model/time.ts';
 import { endsWithin, systemClock } from '../world.ts';
-import type { RecordingParts } from './parts.ts';
-import { leastWaitMs } from './retry-policy.ts';
+import { leastWaitMs } from './channel-outbox.ts';
+import type { RecordingParts } from './outbox-store.ts';
 import type { StoreHealth } from './store-health.ts';
 
 export interface StoreWatchParts extends RecordingParts {

@@ -1,10 +1,9 @@
 // The audit log: every command that changes something is written down before it is done, then with its outcome; people
 // are notified of it.
-
 import { operatorActedEvent } from '../alert/rules/operator-rule.ts';
 import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../model/operator-command.ts';
 import { titleOf } from '../model/store-failure.ts';
-import type { LeftBy } from '../store/left-behind.ts';
+import type { LeftBy } from '../store/moves.ts';
 import { sentence } from '../wording/explain.ts';
 import type { CommandRooms } from './command-rooms.ts';
 
@@ -84,4 +83,22 @@ async function settle(rooms: CommandRooms, ended: Omit<CommandEntry, 'endedAt'>)
 function onlyAddress({ mailboxes }: CommandName): string | null {
   const [mailbox, ...others] = mailboxes;
   return mailbox && others.length === 0 ? mailbox.email : null;
+}
+
+// Ends the waits of all who wait for news. Who waits takes the signal before it looks, so that nothing is missed.
+
+export class News {
+  #next = new AbortController();
+
+  /** Aborted by the next news. */
+  get signal(): AbortSignal {
+    return this.#next.signal;
+  }
+
+  arrived(): void {
+    const arrived = this.#next;
+    this.#next = new AbortController();
+    // A reason of our own: without one, each abort would build an error with its stack.
+    arrived.abort('news');
+  }
 }

@@ -3,7 +3,7 @@ import type { CommandOutcome, DaemonCommands } from '../model/operator-command.t
 import type { Membership, Scope } from '../replicas/membership.ts';
 import type { StoredRequests } from '../store/requests.ts';
 import type { World } from '../world.ts';
-import type { News } from './news.ts';
+import type { News } from './audit.ts';
 import { invalid } from './plan.ts';
 
 export type CommandKey = keyof DaemonCommands;

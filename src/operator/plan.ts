@@ -1,7 +1,7 @@
 // What a command would do, before it does it. A dry run shows the plan; what was agreed to is done only while it is the plan.
 
 import { createHash } from 'node:crypto';
-import { errorText } from '../model/error-text.ts';
+import { errorText } from '../model/nearest.ts';
 import type { CommandOutcome, Confirmation } from '../model/operator-command.ts';
 
 export interface Plan {

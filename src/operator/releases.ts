@@ -5,7 +5,7 @@ import { heldEntries } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey, namedMailbox } from '../model/mailbox.ts';
 import type { CommandOutcome, MailboxName, OperatorCommands, OperatorRequest } from '../model/operator-command.ts';
 import { writesAreOff } from '../model/write-scope.ts';
-import { contestOver, releaseBreaker } from '../record/releases.ts';
+import { contestOver, releaseBreaker } from '../record/breakers.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
 import type { Audited } from './audit.ts';
 import type { CommandRooms } from './command-rooms.ts';

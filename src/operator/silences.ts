@@ -1,8 +1,8 @@
 // The commands that add a silence and expire one before its time. Stored first, then shown in the picture.
-import { mutes } from '../alert/matching.ts';
+import { mutes } from '../alert/routing.ts';
 import { isDisarming } from '../alert/rules/disarmed-rule.ts';
 import { type AlertMatch, alertRules, matchText, type Silence } from '../model/alert.ts';
-import { fitsGlob, namesMailbox } from '../model/glob.ts';
+import { fitsGlob, namesMailbox } from '../model/mailbox-pattern.ts';
 import { suggestion } from '../model/nearest.ts';
 import type { OperatorCommands } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';

@@ -1,11 +1,17 @@
 // Operator commands: HTTP with JSON over a unix socket beside the store, for the owner of the process only.
+
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type CommandOutcome, type DaemonCommands, succeeded } from '../model/operator-command.ts';
 import { answerOperation } from './command-requests.ts';
 import { failure } from './plan.ts';
-import { socketPathOf } from './socket-path.ts';
+
+// Where the daemon of a store listens for operator commands: without its server, for those who only ask.
+
+export function socketPathOf(storePath: string): string {
+  return `${storePath}.sock`;
+}
 
 /** A unix socket's path can't be longer on Linux (108 bytes with the closing zero; macOS takes 104). */
 const maxPathBytes = 103;
@@ -16,13 +22,13 @@ const maxSockets = 200;
 const limits = { headersTimeout: 10_000, requestTimeout: 30_000 };
 
 /** A body with its status. */
-export interface JsonAnswer {
+interface JsonAnswer {
   readonly status: number;
   readonly body: object;
 }
 
 /** What the socket answers besides operator commands. */
-export interface Questions {
+interface Questions {
   /** GET /fleet, /history, /silences: as below /api over HTTP; /version. null: there is no such answer. */
   readonly json: (name: string, query: URLSearchParams) => Promise<JsonAnswer | null>;
   /** Everything below /v1. */

@@ -1,6 +1,5 @@
 // `undo`: a person takes back what Warmwarden did by itself lately, where its claim still stands, and the limits that were
 // set through it. What others changed since is left as it is.
-
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
 import { type MailboxKey, type MailboxState, mailboxKey, typedName } from '../model/mailbox.ts';
@@ -15,7 +14,37 @@ import type { Audited } from './audit.ts';
 import type { ReplicaRooms } from './command-rooms.ts';
 import { type Change, carryingOut, effectOf, nothingDone, readOnlyKeys, type WatchOf } from './mailbox-commands.ts';
 import { failed, noChange, stopsAt } from './plan.ts';
-import { isInForce, type SetLimit, setLimitsIn } from './set-limits.ts';
+
+// Which target daily limits were set through Warmwarden, are still in force, and what was there before. Pure.
+
+/** A limit that people set, in emails a day, perhaps in several steps, and the one before the first of them. */
+interface SetLimit {
+  readonly set: number;
+  readonly earlier: number;
+  /** When the last step was read back. */
+  readonly at: EpochMs;
+}
+
+/** By mailbox. `confirmed`: actions that were read back, the oldest first. */
+export function setLimitsIn(confirmed: readonly Action[]): ReadonlyMap<MailboxKey, SetLimit> {
+  const limits = new Map<MailboxKey, SetLimit>();
+  for (const { account, mailboxId, targetLimit: set, undoesLimit, before, settledAt } of confirmed) {
+    if (set === undefined || settledAt === null) continue;
+    const key = mailboxKey(account, mailboxId);
+    const last = limits.get(key);
+    // Where others changed it between two steps, only the second can be taken back.
+    const earlier = last && last.set === before.targetLimit ? last.earlier : before.targetLimit;
+    if (undoesLimit !== undefined || typeof earlier !== 'number') limits.delete(key);
+    else limits.set(key, { set, earlier, at: settledAt });
+  }
+  return limits;
+}
+
+/** Whether the mailbox has it, and nobody changed it away and back in between. */
+export function isInForce({ set, earlier, at }: SetLimit, { warmup, changes }: MailboxState): boolean {
+  const changed = changes.some((change) => change.what === 'target_daily_limit' && change.at > at);
+  return !changed && set !== earlier && warmup?.answer.config.targetDailyLimit === set;
+}
 
 /** So many mailboxes of one account at a time: a change has a minute to be sent, and all of them share one budget. */
 const atATime = 3;

@@ -1,8 +1,7 @@
 // The emergency stop: writing to the API is switched off, or on again, for everything, an account or a mailbox.
-
+import { tune } from '../alert/condition.ts';
 import { step } from '../alert/engine.ts';
 import { type WritesEnd, writesOffCondition } from '../alert/rules/writes-rule.ts';
-import { tune } from '../alert/tuning.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { CommandName, CommandOutcome, OperatorCommands, WritesRequest } from '../model/operator-command.ts';
@@ -191,4 +190,17 @@ function stillOff(others: readonly WritesOff[], command: string): readonly strin
   if (others.length === 0) return [];
   const named = others.map(({ scope }) => `${scopeText(scope)} (\`${writesOnCommand(scope, command)}\`)`);
   return [`Still off: ${listText(named)}.`];
+}
+
+// Ends an emergency stop when its time is over, and keeps its alert in line with what is off: at each expiry and every 30 s.
+
+const lookEveryMs = 30_000;
+
+/** One look; `isMine`: of several replicas one notifies people. Returns how long to wait for the next one, milliseconds. */
+export async function watchWrites(rooms: WritesRooms, isMine: () => boolean): Promise<number> {
+  if (isMine()) await settleWrites(rooms);
+  const now = rooms.world.clock.now();
+  const ends = rooms.fleet.writesOff(now).flatMap(({ until }) => (until === null ? [] : [until - now]));
+  // Regularly, too: accounts and mailboxes come and go.
+  return Math.max(1, Math.min(lookEveryMs, ...ends));
 }

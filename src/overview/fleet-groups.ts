@@ -1,9 +1,9 @@
 // The fleet counted by account, domain, provider or tag: the groups that need a person first.
-import { silenceOf } from '../alert/matching.ts';
+import { silenceOf } from '../alert/routing.ts';
 import type { Alert, Silence } from '../model/alert.ts';
 import { type AccountState, domainOf, type GuardState } from '../model/mailbox.ts';
+import { WideAlerts } from './firing-alerts.ts';
 import { type RankedMailbox, type Tags, urgencyWith } from './fleet-view.ts';
-import { WideAlerts } from './wide-alerts.ts';
 
 export const groupings = ['account', 'domain', 'provider', 'tag'] as const;
 export type Grouping = (typeof groupings)[number];

@@ -1,17 +1,16 @@
 // What the page and /api/fleet show of the fleet: one row a mailbox, worst first, filtered and paged.
-import { silenceOf } from '../alert/matching.ts';
+import { silenceOf } from '../alert/routing.ts';
 import { concerns } from '../alert/rules/finding-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { healthScoreOf } from '../fleet/newest-value.ts';
-import { guardStateOf } from '../guard/state.ts';
+import { guardStateOf } from '../guard/run-state.ts';
 import { type Alert, type AlertRule, alertRules, type Severity, type Silence } from '../model/alert.ts';
 import { dnsRecords } from '../model/answers.ts';
 import { domainOf, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
-import type { Policy, Ppm } from '../model/policy.ts';
-import { ratePpm } from '../model/rate.ts';
+import { type Policy, type Ppm, ratePpm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { visibleText } from '../wording/visible-text.ts';
+import { visibleText } from '../wording/phrases.ts';
 import type { Order } from './first-of.ts';
 
 /** What of its policy a mailbox is ranked by. */

@@ -1,24 +1,19 @@
 // The one sentence at the top of the page: is anything wrong, and is there something to do.
 
 import type { Action } from '../model/action.ts';
-import type { Guarding } from '../model/guarding.ts';
 import type { Incident } from '../model/incident.ts';
-import { type AccountState, mailboxKey } from '../model/mailbox.ts';
+import { type AccountState, mailboxKey, type SweepProgress } from '../model/mailbox.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
-import type { SweepProgress } from '../model/sweep.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
-import { scopeText, type WritesOff, writesOnCommand } from '../model/write-scope.ts';
+import { type Guarding, scopeText, type WritesOff, writesOnCommand } from '../model/write-scope.ts';
 import { sentence as sentenceOf } from '../wording/explain.ts';
+import { sweepsText } from '../wording/forecast.ts';
 import { incidentTitle } from '../wording/incidents.ts';
-import { duration } from '../wording/one-line.ts';
-import { counted, firstText, momentText, numberText } from '../wording/phrases.ts';
+import { counted, duration, firstText, momentText, numberText } from '../wording/phrases.ts';
 import { noneJudged } from '../wording/states.ts';
-import { sweepsText } from '../wording/sweep.ts';
-import { namesIn, namesOf } from './account-names.ts';
-import type { FiringAlerts } from './firing-alerts.ts';
-import { heldAdvice } from './held-advice.ts';
+import { type FiringAlerts, namesIn, namesOf } from './firing-alerts.ts';
 import { emptyText, isEmpty, isLacking, unlistedSentence, unlistedText } from './selection.ts';
-import { type States, stateSentence } from './state-sentence.ts';
+import { heldAdvice, type States, stateSentence } from './state-sentence.ts';
 
 export interface HeadlineFacts extends States {
   readonly accounts: readonly AccountState[];

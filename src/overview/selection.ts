@@ -1,7 +1,7 @@
 // Accounts whose list does not have what the configuration selects: those mailboxes are not guarded. Pure.
 import type { AccountState } from '../model/mailbox.ts';
 import { counted } from '../wording/phrases.ts';
-import { namesIn, namesOf } from './account-names.ts';
+import { namesIn, namesOf } from './firing-alerts.ts';
 
 interface Facts {
   readonly accounts: readonly AccountState[];

@@ -5,8 +5,7 @@ import { type CommandEntry, itself } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Reason, Verdict } from '../model/verdict.ts';
 import { actionItem } from './parts/action-item.ts';
-import { ago, breakable, type Markup, prose, text } from './parts/elements.ts';
-import { Regions, type View } from './parts/regions.ts';
+import { ago, breakable, type Markup, prose, Regions, text, type View } from './parts/elements.ts';
 
 /** What is shown; the lists have nothing else. */
 export interface ActivitySelection {

@@ -1,18 +1,16 @@
 // The alerts: what fires, the gravest first, with what was sent where; and what began and ended lately.
+
 import { html } from 'hono/html';
-import { silenceOf } from '../alert/matching.ts';
-import { type Alert, type Severity, type Silence, severities } from '../model/alert.ts';
-import { isAboutAlert } from '../model/alert-marks.ts';
+import { silenceOf } from '../alert/routing.ts';
+import { type Alert, isAboutAlert, matchText, type Severity, type Silence, severities } from '../model/alert.ts';
 import type { ListedDelivery } from '../model/delivery.ts';
+import { silenceExpirePath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { AlertGroup, FiringAlerts } from '../overview/firing-alerts.ts';
-import { duration } from '../wording/one-line.ts';
-import { counted, numberText } from '../wording/phrases.ts';
-import { alertGroupItem, alertItem, alertTitle, runbookLink, sentList } from './parts/alert-item.ts';
-import { deliveryItem } from './parts/delivery-item.ts';
-import { ago, type Markup, severityBadge, text } from './parts/elements.ts';
-import { pageLinks } from './parts/neighbours.ts';
-import { Regions, type View } from './parts/regions.ts';
+import { counted, duration, numberText } from '../wording/phrases.ts';
+import { alertGroupItem, alertItem, alertTitle, deliveryItem, runbookLink, sentList } from './parts/action-item.ts';
+import { doLink } from './parts/command-links.ts';
+import { ago, type Markup, pageLinks, Regions, severityBadge, text, type View } from './parts/elements.ts';
 
 export interface AlertSelection {
   readonly severity: Severity | null;
@@ -47,7 +45,7 @@ export interface AlertsOnPage {
   readonly pages: number;
 }
 
-export interface AlertsPageParts extends AlertsOnPage {
+interface AlertsPageParts extends AlertsOnPage {
   /** The newest first; null when they could not be read. */
   readonly past: { readonly rows: readonly PastAlert[]; readonly next: number | null } | null;
   /** The newest first; null when they could not be read. */
@@ -182,4 +180,36 @@ function messagesPanel({ deliveries, now, command }: AlertsPageParts): Markup {
 ${deliveries === null ? html`<p class="bad">Warmwarden cannot read the list of messages at the moment. The log says why.</p>` : ''}
 ${dead ? html`<p class="muted">Send undelivered messages again: <code>${command} channels resend CHANNEL</code></p>` : ''}
 ${deliveries?.length === 0 ? html`<p class="muted">There are no messages yet.</p>` : html`<ul class="plain">${items}</ul>`}</section>`;
+}
+
+// The silences in force: what each mutes at present, who asked for it and why, and when it ends.
+
+interface SilencesPageParts {
+  /** By their end. */
+  readonly silences: readonly Silence[];
+  /** How many firing alerts each mutes. */
+  readonly muted: readonly number[];
+  readonly now: EpochMs;
+  readonly command: string;
+}
+
+export function silencesPage({ silences, muted: counts, now, command }: SilencesPageParts): View {
+  const regions = new Regions();
+  const items = silences.map((silence, index) => {
+    const { id, match, by, reason, from, until } = silence;
+    const muted = counts[index] ?? 0;
+    return html`<li id="silence-${id}">
+<p class="line"><strong>${text(matchText(match))}</strong> <span>${muted === 0 ? html`<span class="muted">mutes no alert now</span>` : `mutes ${counted(muted, 'firing alert')}`}</span></p>
+<p>${text(by)}: ${text(reason)}</p>
+<p class="muted">Began ${ago(from, now)}, ends ${ago(until, now)}. <code>${command} silence expire ${id}</code> ends it now. ${doLink(silenceExpirePath(id), 'Expire it')}</p></li>`;
+  });
+  const list: Markup =
+    items.length === 0
+      ? html`<p class="muted">No silence is in force. <code>${command} silence add</code> adds one.</p>`
+      : html`<ul class="plain">${items}</ul>`;
+  const body = html`<h1>Silences</h1>
+<section class="panel" aria-label="Silences">
+<p class="muted">Warmwarden sends no messages about what is silenced. It keeps guarding the mailboxes, and the page shows the alerts.</p>
+${regions.piece('silences', list)}</section>`;
+  return { title: 'Silences · Warmwarden', body, regions };
 }

@@ -1,16 +1,12 @@
 // The request budget: what each key may do, what the cadence asks for, and how old each kind of data is.
 import { html } from 'hono/html';
 import type { Fleet } from '../fleet/fleet.ts';
-import type { AccountState, MailboxState } from '../model/mailbox.ts';
-import type { SweepProgress } from '../model/sweep.ts';
+import type { AccountState, MailboxState, SweepProgress } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
-import { mendText, slowText, sumText } from '../wording/forecast.ts';
+import { mendText, slowText, sumText, sweepText } from '../wording/forecast.ts';
 import { counted, numberText, spanText } from '../wording/phrases.ts';
-import { sweepText } from '../wording/sweep.ts';
 import { oldestPoll } from './parts/account-panels.ts';
-import { age, ago, type Markup, text } from './parts/elements.ts';
-import { pageLinks } from './parts/neighbours.ts';
-import { Regions, type View } from './parts/regions.ts';
+import { age, ago, type Markup, pageLinks, Regions, text, type View } from './parts/elements.ts';
 
 /** What is read of a mailbox, as people name it, and the route that reads it. */
 export const dataKinds = [

@@ -3,8 +3,8 @@ import { html } from 'hono/html';
 import type { CommandOutcome, CommandResult } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted } from '../wording/phrases.ts';
+import { formTokenField } from './layout.ts';
 import { ago, type Markup, prose, text } from './parts/elements.ts';
-import { formTokenField } from './visitor.ts';
 
 export interface CommandText {
   readonly title: string;

@@ -1,8 +1,7 @@
 // The configuration in force: every setting, its value without secrets, and where it came from.
 import { html } from 'hono/html';
 import { counted } from '../wording/phrases.ts';
-import { text } from './parts/elements.ts';
-import { Regions, type View } from './parts/regions.ts';
+import { Regions, text, type View } from './parts/elements.ts';
 
 /** A setting as people read it. */
 export interface ShownSetting {

@@ -1,30 +1,27 @@
 // The status page: is anything wrong, what was done, why, what to do; then the whole fleet.
+
 import { html } from 'hono/html';
-import { silenceOf } from '../alert/matching.ts';
+import { silenceOf } from '../alert/routing.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { neededNoChange } from '../model/action.ts';
 import type { Silence } from '../model/alert.ts';
 import type { ListedDelivery } from '../model/delivery.ts';
-import type { AccountState } from '../model/mailbox.ts';
-import type { SweepProgress } from '../model/sweep.ts';
+import type { AccountState, SweepProgress } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { scopeText } from '../model/write-scope.ts';
 import type { FiringAlerts } from '../overview/firing-alerts.ts';
-import type { Facets, Page, Selection, StateCounts } from '../overview/fleet-view.ts';
+import { type Group, type Grouping, groupings } from '../overview/fleet-groups.ts';
+import { type Facets, type Page, type Selection, type StateCounts, stateOrder } from '../overview/fleet-view.ts';
 import type { Headline } from '../overview/headline.ts';
 import { isEmpty } from '../overview/selection.ts';
-import { counted, numberText } from '../wording/phrases.ts';
+import { counted, numberText, share } from '../wording/phrases.ts';
 import { alertsPath } from './alerts-page.ts';
-import { accountsPanel, channelsPanel } from './parts/account-panels.ts';
-import { actionItem } from './parts/action-item.ts';
-import { alertGroupItem, alertItem } from './parts/alert-item.ts';
+import { accountsPanel, channelsPanel, incidentsPanel, silencesPanel } from './parts/account-panels.ts';
+import { actionItem, alertGroupItem, alertItem } from './parts/action-item.ts';
 import { doLink, endStop, writesOnPath } from './parts/command-links.ts';
-import { ago, type Markup, prose, text } from './parts/elements.ts';
-import { fleetTable } from './parts/fleet-table.ts';
-import { incidentsPanel } from './parts/incidents-panel.ts';
-import { Regions, type View } from './parts/regions.ts';
-import { silencesPanel } from './parts/silences-panel.ts';
+import { ago, breakable, type Markup, prose, Regions, stateBadge, text, type View } from './parts/elements.ts';
+import { fleetTable, selectionPath } from './parts/fleet-table.ts';
 import { type TrendDay, trendPanel } from './parts/trend-panel.ts';
 
 /** How long the fleet is known, and how old what is known of it is. */
@@ -35,7 +32,7 @@ export interface KnownFleet {
   readonly unread: number;
 }
 
-export interface FleetPageParts {
+interface FleetPageParts {
   readonly fleet: Fleet;
   readonly known: KnownFleet;
   readonly counts: StateCounts;
@@ -147,4 +144,66 @@ function actionsPanel({ fleet, explain, now }: FleetPageParts): Markup {
   const items = actions.map((action) => actionItem({ action, explain, now, link: true }));
   return html`<section class="panel" aria-labelledby="actions"><h2 id="actions">What was done</h2>
 ${items.length === 0 ? html`<p class="muted">Warmwarden has not changed a mailbox yet.</p>` : folded(items, 'events')}</section>`;
+}
+
+// The fleet by account, domain, provider or tag: a line a group, the ones that need a person first.
+
+/** A domain a mailbox would be a page of megabytes. */
+const groupsShown = 200;
+
+const words: Readonly<Record<Grouping, readonly [string, string]>> = {
+  account: ['account', 'accounts'],
+  domain: ['domain', 'domains'],
+  provider: ['provider', 'providers'],
+  tag: ['tag', 'tags'],
+};
+
+export function groupsPage(by: Grouping, groups: readonly Group[]): View {
+  const regions = new Regions();
+  const shown = groups.slice(0, groupsShown);
+  const left = groups.length - shown.length;
+  const items = shown.map((group) => ({ id: idOf(by, group), markup: groupRow(by, group) }));
+  const links = groupings.map(
+    (one) =>
+      html`<li><a class="chip" href="/groups?by=${one}"${one === by ? html` aria-current="true"` : ''}>By ${one}</a></li>`,
+  );
+  const body = html`<h1>The fleet by ${by}</h1>
+<nav aria-label="Group by"><ul class="chips">${links}</ul></nav>
+<section class="panel fleet groups" aria-label="Groups">
+${regions.piece('total', html`<p class="muted">${counted(groups.length, ...words[by])}, the ones that need attention first.${by === 'tag' ? ' Tags are set in the configuration: accounts[].tags and overrides[].tags.' : ''}</p>`)}
+<table role="table"><caption class="unseen">Groups</caption>
+<thead role="rowgroup"><tr role="row">${['Group', 'Mailboxes', 'States', 'Alerts', 'Bounce rate'].map((heading) => html`<th role="columnheader" scope="col">${heading}</th>`)}</tr></thead>
+<tbody role="rowgroup" id="groups">${regions.list('groups', items)}</tbody></table>
+${regions.piece('more', left > 0 ? html`<p class="muted">${counted(left, 'more group is', 'more groups are')} not shown.</p>` : '')}
+</section>`;
+  return { title: `The fleet by ${by} · Warmwarden`, body, regions };
+}
+
+function idOf(by: Grouping, { name }: Group): string {
+  return `${by}-${encodeURIComponent(name ?? ' ')}`;
+}
+
+function groupRow(by: Grouping, group: Group): Markup {
+  const { name, mailboxes, states, alerts, sent, bounced } = group;
+  const cell = (heading: string, content: Markup | string, className = '') =>
+    html`<td role="cell" class="${className}" data-heading="${heading}">${content}</td>`;
+  const present = stateOrder.filter((state) => states.has(state));
+  const badges = present.map(
+    (state) => html`<span class="line">${stateBadge(state)} ${numberText(states.get(state) ?? 0)}</span> `,
+  );
+  const rate =
+    sent === 0
+      ? html`<span class="muted">–</span>`
+      : html`${numberText(bounced)} of ${numberText(sent)} = <b>${share((bounced * 1e6) / sent)}</b>`;
+  const title =
+    name === null
+      ? html`<span class="muted">no ${by}</span>`
+      : html`<a href="${selectionPath({ [by]: name })}">${breakable(name)}</a>`;
+  return html`<tr role="row" id="${idOf(by, group)}">
+<th role="rowheader" scope="row">${title}</th>
+${cell('Mailboxes', mailboxes === null ? 'unknown' : numberText(mailboxes), 'number')}
+${cell('States', mailboxes === null ? html`<span class="bad">no mailbox list read yet</span>` : html`<span class="line">${badges}</span>`, 'states')}
+${cell('Alerts', alerts === 0 ? 'none' : html`<strong class="bad">${numberText(alerts)}</strong>`, 'number')}
+${cell('Bounce rate', rate, 'number')}
+</tr>`;
 }

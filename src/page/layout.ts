@@ -1,11 +1,25 @@
 // The frame of every page: head, header, navigation. Its scripts keep it live; without them it can still be read.
+
 import { html } from 'hono/html';
 import type { EpochMs } from '../model/time.ts';
 import { commandBar, selectionBar } from './parts/command-links.ts';
 import type { Markup } from './parts/elements.ts';
-import { formTokenField, type Visitor } from './visitor.ts';
 
-export interface LiveFrame {
+// Who looks at a page, as far as the page shows it.
+
+/** The hidden field that proves which browser a form was made for. */
+export const formTokenField = 'form_token';
+
+export interface Visitor {
+  /** The name of the token; null where there are no tokens. */
+  readonly name: string | null;
+  /** Whether the page offers commands. */
+  readonly mayOperate: boolean;
+  /** Of a browser that signed in: what its forms carry. null: there is nothing to sign out of. */
+  readonly signOutToken: string | null;
+}
+
+interface LiveFrame {
   readonly now: EpochMs;
   /** Whether the reader asked the page to stay as it is. */
   readonly still: boolean;
@@ -15,7 +29,7 @@ export interface LiveFrame {
   readonly since: string;
 }
 
-export interface LayoutParts {
+interface LayoutParts {
   readonly title: string;
   readonly body: Markup | readonly Markup[];
   /** null: a page that does not change. */

@@ -1,6 +1,6 @@
 // A mailbox's page: the verdict in a sentence, what to do, the days in a chart, the checks, and every decision.
 import { html } from 'hono/html';
-import { silenceOf } from '../alert/matching.ts';
+import { silenceOf } from '../alert/routing.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../fleet/newest-value.ts';
 import { type Action, neededNoChange } from '../model/action.ts';
@@ -14,20 +14,27 @@ import { dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { writesAreOff } from '../model/write-scope.ts';
 import { isHeldEmergency, type MailboxRow } from '../overview/fleet-view.ts';
-import { actionWord } from '../wording/decision-words.ts';
 import { sentence } from '../wording/explain.ts';
-import { duration } from '../wording/one-line.ts';
 import { pausedText } from '../wording/paused.ts';
-import { counted, numberText } from '../wording/phrases.ts';
-import { recentEmailSentences } from '../wording/recent-emails.ts';
-import { actionItem } from './parts/action-item.ts';
-import { alertItem } from './parts/alert-item.ts';
+import { counted, duration, numberText, recentEmailSentences } from '../wording/phrases.ts';
+import { actionWord } from '../wording/states.ts';
+import { actionItem, alertItem } from './parts/action-item.ts';
 import { doLink } from './parts/command-links.ts';
 import { dayChart } from './parts/day-chart.ts';
-import { age, ago, breakable, lasting, type Markup, prose, stateBadge, text } from './parts/elements.ts';
+import {
+  age,
+  ago,
+  breakable,
+  lasting,
+  type Markup,
+  prose,
+  Regions,
+  stateBadge,
+  text,
+  type View,
+} from './parts/elements.ts';
 import { rateCell, selectionPath } from './parts/fleet-table.ts';
 import { mailboxAdvice, stateTone } from './parts/mailbox-advice.ts';
-import { Regions, type View } from './parts/regions.ts';
 
 /** What was decided and done about a mailbox, and what others changed; the newest first. */
 export interface MailboxEntries {

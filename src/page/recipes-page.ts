@@ -12,8 +12,7 @@ import {
 import type { EpochMs } from '../model/time.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { doLink } from './parts/command-links.ts';
-import { ago, type Markup, text } from './parts/elements.ts';
-import { Regions, type View } from './parts/regions.ts';
+import { ago, type Markup, Regions, text, type View } from './parts/elements.ts';
 
 const tones: Readonly<Record<RunStatus, string>> = {
   queued: 'waiting',

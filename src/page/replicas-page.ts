@@ -4,8 +4,7 @@ import type { MissingReplica, ReplicaState } from '../model/replica.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted } from '../wording/phrases.ts';
 import { replicaTroubles } from '../wording/replicas.ts';
-import { ago, type Markup, text } from './parts/elements.ts';
-import { Regions, type View } from './parts/regions.ts';
+import { ago, type Markup, Regions, text, type View } from './parts/elements.ts';
 
 export function replicasPage({
   replicas,

@@ -2,8 +2,7 @@
 import { html } from 'hono/html';
 import { alertRules } from '../model/alert.ts';
 import { runbookOf } from '../wording/runbooks.ts';
-import { prose } from './parts/elements.ts';
-import { Regions, type View } from './parts/regions.ts';
+import { prose, Regions, type View } from './parts/elements.ts';
 
 export function runbooksPage(command: string): View {
   const items = alertRules.map((rule) => {

@@ -1,11 +1,10 @@
 // The honest plan: what a cadence becomes on a budget. Pure; the same sums as the queue works by.
 import type { Budget } from '../mailbox-api/budget.ts';
 import { type Route, routes } from '../model/answers.ts';
-import type { Forecast, NarrowRoutes } from '../model/forecast.ts';
+import type { Forecast, NarrowRoutes } from '../model/mailbox.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
 import type { Schedule, ScheduleGaps } from '../schedule.ts';
-import { type Demand, demandOf, patienceFactor } from './demand.ts';
-import { judgedRoutes } from './sweep.ts';
+import { type Demand, demandOf, judgedRoutes, patienceFactor } from './sweep.ts';
 
 export type Gaps = Readonly<Record<Route, ScheduleGaps>>;
 
@@ -27,7 +26,7 @@ export interface ForecastInput {
 }
 
 /** Kinds of answers that share a limit of their own. */
-export interface OwnRoutes {
+interface OwnRoutes {
   readonly routes: readonly Route[];
   /** Requests a minute that may be made. */
   readonly perMinute: number;
@@ -144,4 +143,20 @@ function sweepsMs({ mailboxes, ownLimits = [] }: ForecastInput, { sweepPerMinute
 function evenly(ms: number): number {
   const minutes = evenMinutes.find((step) => step * minuteMs >= ms);
   return minutes === undefined ? Math.ceil(ms / hourMs) * hourMs : minutes * minuteMs;
+}
+
+// When the next poll may be made at an even pace. Pure; times are milliseconds of the monotonic clock.
+
+export class Pace {
+  #nextAt = 0;
+
+  get nextAt(): number {
+    return this.#nextAt;
+  }
+
+  /** Counts a poll that was made when it might be. A poll that came a little late does not delay the next. */
+  made(now: number, perMinute: number): void {
+    const gapMs = minuteMs / perMinute;
+    this.#nextAt = Math.max(this.#nextAt, now - gapMs) + gapMs;
+  }
 }

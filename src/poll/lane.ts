@@ -1,10 +1,10 @@
 // The one lane through which all requests of an account start: evenly spaced, actions before polls, several in flight.
-import { Bag } from '../bag.ts';
+
 import { roomForSmallWork } from '../event-loop.ts';
-import { Relay } from '../interrupt.ts';
+import { Bag, Relay } from '../interrupt.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
-import { turnEveryMs } from '../model/guarding.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
+import { turnEveryMs } from '../model/write-scope.ts';
 import { type Bell, type Clock, createBell } from '../world.ts';
 import type { Poll } from './poll.ts';
 import type { PollQueue } from './queue.ts';

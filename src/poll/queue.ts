@@ -1,16 +1,21 @@
 // Which poll of one account is made next, when the budget has a slot. docs/decisions/0006.
 import { type Route, routes } from '../model/answers.ts';
-import type { SweepPart } from '../model/sweep.ts';
-import { AccountPolls, type AccountRoute, accountRoutes, betweenAccountPolls } from './account-polls.ts';
-import { type Demand, rememberedDemand } from './demand.ts';
-import { EarlyLists } from './early-lists.ts';
-import { Later, type Urgency, type WaitingPoll } from './later.ts';
-import { Pace } from './pace.ts';
+import type { SweepPart } from '../model/mailbox.ts';
+import { Pace } from './forecast.ts';
+import {
+  AccountPolls,
+  type AccountRoute,
+  accountRoutes,
+  betweenAccountPolls,
+  EarlyLists,
+  Later,
+  type Urgency,
+  type WaitingPoll,
+} from './later.ts';
 import { type LastRead, type MailboxRoute, mailboxRoutes, type Poll, pollKey } from './poll.ts';
-import { mayCrossToday, type Risk, weightOf } from './risk.ts';
-import { RiskOrder } from './risk-order.ts';
+import { mayCrossToday, type Risk, RiskOrder, weightOf } from './risk.ts';
 import { SlotHeap } from './slot-heap.ts';
-import { judgedRoutes, partOf, Sweep, type SweepPoll } from './sweep.ts';
+import { type Demand, judgedRoutes, partOf, rememberedDemand, Sweep, type SweepPoll } from './sweep.ts';
 
 export interface QueueOptions {
   /** How far apart the runs of each kind are, milliseconds. */

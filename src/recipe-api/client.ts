@@ -1,11 +1,18 @@
 // The HTTP client of any service that speaks the recipe API: list, trigger, read a run. Failures are values.
 // Source: api/recipe-run-interface.md. What it calls "not shown" is open: everything is tolerated, nothing is assumed.
 import type { Agent } from 'undici';
-import { jsonOf, textOf } from '../http/body.ts';
-import { type AnswerHeaders, createAgent, type Exchange, exchange, isLarge, type Success } from '../http/exchange.ts';
-import { type Failure, failed, malformed, type Result } from '../http/failure.ts';
+import {
+  type AnswerHeaders,
+  createAgent,
+  type Exchange,
+  exchange,
+  isLarge,
+  jsonOf,
+  type Success,
+  textOf,
+} from '../http/exchange.ts';
+import { type Failure, failed, malformed, type Result, saysMore } from '../http/failure.ts';
 import { Redactor } from '../http/redactor.ts';
-import { saysMore } from '../http/says-more.ts';
 import { directly, type Egress } from '../model/egress.ts';
 import type { World } from '../world.ts';
 import {

@@ -1,6 +1,6 @@
 // The thread that reads large answers of a recipe service.
 import { serveOrders } from '../http/apart-thread.ts';
-import { largeJsonOf } from '../http/body.ts';
+import { largeJsonOf } from '../http/exchange.ts';
 import { Redactor } from '../http/redactor.ts';
 import { withoutRows } from './answers.ts';
 import type { Order, Piece } from './large-answers.ts';

@@ -1,19 +1,25 @@
 // The recipe catalogue: the definitions shipped with Warmwarden and those in the user's folder, read again when a file changes.
+
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { failureOf, readSmallFile } from '../config/small-file.ts';
 import { ownTurn } from '../event-loop.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { defaultPolicy, type Ppm } from '../model/policy.ts';
 import type { BrokenRecipe } from '../model/recipe.ts';
+import type { EpochMs } from '../model/time.ts';
 import { type Definition, readDefinition } from './definition.ts';
+import type { Facts } from './sandbox.ts';
 
 /** Stands in the sources also when the program runs from dist. */
 const builtInFolder = fileURLToPath(new URL('../../src/recipes/built-in/', import.meta.url));
 const maxFiles = 500;
 const maxFileBytes = 64 * 1024;
 
-export interface CatalogueContents {
+interface CatalogueContents {
   /** By id. */
   readonly definitions: ReadonlyMap<string, Definition>;
   readonly broken: readonly BrokenRecipe[];
@@ -119,4 +125,17 @@ async function yamlFiles(folder: string): Promise<readonly string[]> {
   } catch {
     return [];
   }
+}
+
+// What the views know of the running program: the accounts as they are, and the policies' near limits.
+
+/** The facts of a daemon at a moment. */
+export function factsOf(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, now: EpochMs): Facts {
+  const usual = defaultPolicy.nearLimitPpm;
+  const others: Record<string, Ppm> = {};
+  for (const mailbox of fleet.mailboxes()) {
+    const ppm = nearLimitPpmOf(mailbox);
+    if (ppm !== usual) others[mailboxKey(mailbox.account, mailbox.id)] = ppm;
+  }
+  return { now, accounts: [...fleet.accounts()], nearLimitPpm: { usual, others } };
 }

@@ -1,8 +1,7 @@
 // A recipe's YAML file -> what can be run, or every problem of it with line and column.
 import { z } from 'zod';
 import { readDocument } from '../config/document.ts';
-import { checkAgainst } from '../config/findings.ts';
-import { byPlace, type Finding, formatPath, formatProblem, type Problem } from '../config/problem.ts';
+import { byPlace, checkAgainst, type Finding, formatPath, formatProblem, type Problem } from '../config/problem.ts';
 import { cronComplaint, duration, truth, whole } from '../config/scalars.ts';
 import { oneOf, optional, section } from '../config/section.ts';
 import { largestLimit, warmupModes } from '../model/policy.ts';

@@ -1,6 +1,6 @@
 // One run from its start to its end: the SELECT's rows, and for a recipe with `do:` what was done, or would be, with each.
 import type { Cell, NamedThing, Run } from '../model/recipe.ts';
-import type { StorePlace } from '../model/store-place.ts';
+import type { StorePlace } from '../model/store-failure.ts';
 import type { RowChunk } from '../store/runs.ts';
 import type { World } from '../world.ts';
 import type { Definition, Step } from './definition.ts';

@@ -3,17 +3,108 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { Loops } from '../loop.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
-import type { StorePlace } from '../model/store-place.ts';
+import type { Recipe, RecipeSchedule } from '../model/recipe.ts';
+import type { StorePlace } from '../model/store-failure.ts';
+import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
+import { cronSchedule } from '../schedule.ts';
 import type { Store } from '../store/store.ts';
+import { momentText } from '../wording/phrases.ts';
 import type { World } from '../world.ts';
-import { RecipeCatalogue } from './catalogue.ts';
+import { factsOf, RecipeCatalogue } from './catalogue.ts';
 import { usualLimits } from './execution.ts';
-import { factsOf } from './facts.ts';
+import type { RunLedger } from './memory-runs.ts';
 import { RecipeRunner } from './runner.ts';
-import { startScheduler } from './scheduler.ts';
 import type { CommandAccess } from './step.ts';
 
-export interface RecipeParts {
+// Starts scheduled runs of recipes, and deletes old runs.
+
+interface SchedulerParts {
+  readonly world: World;
+  readonly loops: Loops;
+  readonly runner: RecipeRunner;
+  readonly catalogue: RecipeCatalogue;
+  readonly runs: RunLedger;
+  readonly retentionMs: () => number;
+}
+
+/** Who asks for a scheduled run. */
+const scheduleName = 'schedule';
+const pruneEveryMs = hourMs;
+/** A schedule with a seconds field may be this late. */
+const lookEveryMs = minuteMs;
+/** Between two deletions, so that a tick never waits for long. */
+const pruneStepMs = 20;
+
+/** Starts the loops; `stop` resolves when they have ended. */
+function startScheduler(parts: SchedulerParts): { stop(): Promise<void> } {
+  const running = [
+    parts.loops.create('starting scheduled recipes', scheduling(parts)),
+    parts.loops.create('deleting old runs of recipes', () => prune(parts)),
+  ];
+  for (const loop of running) loop.start();
+  return {
+    async stop() {
+      await Promise.all(running.map((loop) => loop.stop()));
+    },
+  };
+}
+
+/** A change that was missed by more than this is not made late: the fleet is no longer what it was meant for. */
+const lateChangeMs = hourMs;
+
+/** One look a minute, at its beginning. */
+function scheduling({ world, runner, catalogue, runs }: SchedulerParts): () => Promise<number> {
+  const { clock, log } = world;
+  let lookedAt = clock.now();
+  let isFirst = true;
+  /** By recipe: until when its schedule was looked at. */
+  const looked = new Map<string, EpochMs>();
+  const start = async ({ id, operation }: Recipe, { cron, timeZone, apply }: RecipeSchedule, since: EpochMs) => {
+    const now = clock.now();
+    const due = cronSchedule(cron, timeZone).newestRun(since, now);
+    if (due === null) return;
+    const request = { recipe: id, apply, by: scheduleName } as const;
+    if (apply && operation !== null && now - due > lateChangeMs) {
+      log.warn({ recipe: id, due: new Date(due).toISOString() }, 'a scheduled change was missed, and is not made late');
+      const missed = `It was due at ${momentText(due, timeZone)} and was not started then. A change is not made more than an hour late.`;
+      return runner.recordUnmade(request, `${missed} If you still want it, run the recipe yourself.`);
+    }
+    const run = await runner.start({ ...request, parameters: {}, scheduled: true, role: 'operator' });
+    if ('refused' in run) log.warn({ recipe: id, reason: run.said }, 'a scheduled run was not started');
+  };
+  const look = async () => {
+    const { definitions } = await catalogue.recipes();
+    const now = clock.now();
+    for (const { recipe } of definitions.values()) {
+      if (!recipe.schedule) continue;
+      // A run that fell into our absence is caught up once.
+      const since = looked.get(recipe.id) ?? (await lastScheduled(runs, recipe.id)) ?? lookedAt;
+      looked.set(recipe.id, now);
+      await start(recipe, recipe.schedule, since);
+    }
+    lookedAt = now;
+  };
+  return async () => {
+    if (!isFirst) await look();
+    isFirst = false;
+    return lookEveryMs - (clock.now() % lookEveryMs);
+  };
+}
+
+const runsLookedAt = 20;
+
+async function lastScheduled(runs: RunLedger, recipe: string): Promise<EpochMs | null> {
+  const newest = await runs.newest(recipe, runsLookedAt);
+  return newest.find(({ by }) => by === scheduleName)?.createdAt ?? null;
+}
+
+/** One step. Returns how long to wait for the next one, milliseconds. */
+async function prune({ world, runs, retentionMs }: SchedulerParts): Promise<number> {
+  const isMore = await runs.pruneOne(world.clock.now() - retentionMs());
+  return isMore ? pruneStepMs : pruneEveryMs;
+}
+
+interface RecipeParts {
   readonly world: World;
   readonly loops: Loops;
   readonly store: Pick<Store, 'runs' | 'membership'>;

@@ -1,5 +1,5 @@
 // The recipe runner over one store: queues the runs that are requested, executes a few at a time, keeps rows as they come.
-import { errorText } from '../model/error-text.ts';
+import { errorText } from '../model/nearest.ts';
 import type {
   Cell,
   ParameterValues,
@@ -14,7 +14,7 @@ import type {
 } from '../model/recipe.ts';
 import { hasEnded } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { LeftBy } from '../store/left-behind.ts';
+import type { LeftBy } from '../store/moves.ts';
 import { approvedBy, isPlanOf } from './approval.ts';
 import type { RecipeCatalogue } from './catalogue.ts';
 import type { Definition } from './definition.ts';

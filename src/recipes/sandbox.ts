@@ -1,7 +1,7 @@
 // A connection on which a recipe's SELECT can do nothing but read the views: their SQL, its functions, the authorizer.
 import { randomBytes } from 'node:crypto';
 import { constants, DatabaseSync } from 'node:sqlite';
-import { guardStateOf } from '../guard/state.ts';
+import { guardStateOf } from '../guard/run-state.ts';
 import type { Action } from '../model/action.ts';
 import type { MailboxDetail, MailboxEntry } from '../model/answers.ts';
 import type { Change } from '../model/change.ts';

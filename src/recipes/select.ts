@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Cell } from '../model/recipe.ts';
-import type { StorePlace } from '../model/store-place.ts';
+import type { StorePlace } from '../model/store-failure.ts';
 import type { RowChunk } from '../store/runs.ts';
 import { systemClock } from '../world.ts';
 import type { Facts } from './sandbox.ts';

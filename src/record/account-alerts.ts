@@ -1,7 +1,7 @@
 // The alerts of one account: what answers, lists, outcomes and the passing of time do to them. Reads the picture; the
 // recorder commits what comes out.
 
-import { type Condition, type MailboxContext, missingCountsSubject, subjectOf } from '../alert/condition.ts';
+import { type Condition, type MailboxContext, missingCountsSubject, subjectOf, tune } from '../alert/condition.ts';
 import { elapse, leave, step } from '../alert/engine.ts';
 import {
   accountConditions,
@@ -18,7 +18,6 @@ import { configMatchesNothing, idleSubject } from '../alert/rules/idle-rule.ts';
 import { lateRequestEvent } from '../alert/rules/late-rule.ts';
 import { isWarmupStale, knownSince } from '../alert/rules/stale-rule.ts';
 import { type ActionContext, actedEvent, actionFailedCondition, conditionsAfter, isOverdue } from '../alert/rules.ts';
-import { tune } from '../alert/tuning.ts';
 import type { MovingCommit } from '../commit/moving-commit.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
@@ -32,26 +31,23 @@ import {
   type Subject,
   type Transition,
 } from '../model/alert.ts';
-import type { Route } from '../model/answers.ts';
+import type { MeasuredRoute, Route } from '../model/answers.ts';
 import type { BreakerEntry, BreakerState } from '../model/breaker.ts';
 import type { Change } from '../model/change.ts';
 import { idOfKey, type MailboxState } from '../model/mailbox.ts';
 import { type IdlePattern, idlePatterns } from '../model/mailbox-pattern.ts';
-import type { MeasuredRoute } from '../model/measurement.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import { lacksCounts } from '../model/verdict.ts';
 import { inTurns } from '../world.ts';
-import { asFound } from './first-findings.ts';
-import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
+import { asFound, type RecorderOptions, type RecorderRooms } from './guarded-account.ts';
 import type { LatePost } from './late-posts.ts';
 import { missedMailboxes, noLongerMissed, notNamed } from './missed.ts';
 import { conditionNamed, transitionNamed } from './namesakes.ts';
-import { othersOf } from './others.ts';
 import { isNearOrOver, outsideChanges, stoppedTogether } from './outside-changes.ts';
 import { isActive } from './plan.ts';
 import { PooledAlerts } from './pooled-alerts.ts';
-import type { RosterChanges } from './roster.ts';
+import { othersOf, type RosterChanges } from './roster.ts';
 import { noLongerNamed, reportedMissing, unlistedNames } from './unlisted.ts';
 
 /** Whose alerts a list moves in one turn: while V8 marks, it takes several times as long for what that allocates. */

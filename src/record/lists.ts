@@ -14,8 +14,7 @@ import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { alertsMoved, namesakesOf, type Rival, rivalOf } from './guards.ts';
 import { isActive } from './plan.ts';
-import { withHistory } from './returning.ts';
-import { type RosterChanges, Rosters } from './roster.ts';
+import { type RosterChanges, Rosters, withHistory } from './roster.ts';
 
 /** So many addresses stand in a line of the log. */
 const namesLogged = 20;

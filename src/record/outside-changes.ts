@@ -1,7 +1,6 @@
 // Which of the changes that others made people are notified of: a pause, a raised mode, a raised limit, many that stop at once. Pure.
 import type { OutsideChange } from '../alert/rules/changed-rule.ts';
-import { type StatusWords, wordState } from '../guard/run-state.ts';
-import { stateByVerdict } from '../guard/state.ts';
+import { type StatusWords, stateByVerdict, wordState } from '../guard/run-state.ts';
 import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { isWarmupMode, type Policy } from '../model/policy.ts';

@@ -7,8 +7,8 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { WarmupMode } from '../model/policy.ts';
 import { type EpochMs, hourMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { reasonWords } from '../wording/decision-words.ts';
-import type { AskedAt } from './answer-order.ts';
+import { reasonWords } from '../wording/states.ts';
+import type { AskedAt } from './observe.ts';
 
 /** A change that shows up later than this after our POST is somebody else's. */
 const ownsLateChangeMs = hourMs;

@@ -1,12 +1,12 @@
 // The running counts of an account's mailboxes beyond one of them: what each answer changes in them, and what they say then.
 import type { DomainFinding, DomainShare, PoolKnowledge, ShiftFinding } from '../alert/rules/pooled-rules.ts';
-import { type DaysSource, limitedDays } from '../guard/limited-days.ts';
 import type { DomainPool, Part, Pool, Standing } from '../guard/pool.ts';
 import { PooledAccount } from '../guard/pooled-account.ts';
 import { accountShift, domainExcess, domainWeek } from '../guard/pooled-rules.ts';
+import { type DaysSource, limitedDays } from '../guard/window.ts';
+import type { PooledWindow } from '../model/breaker.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
 import { type Policy, warmupModes } from '../model/policy.ts';
-import type { PooledWindow } from '../model/pooled.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** Mailboxes that a message names. */

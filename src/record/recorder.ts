@@ -11,16 +11,14 @@ import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { BreakerMove, StoredBreaker, TickRecord } from '../store/records.ts';
 import { AccountAlerts } from './account-alerts.ts';
-import { AnswerOrder, type AskedAt } from './answer-order.ts';
 import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { Lists } from './lists.ts';
-import type { Observation } from './observe.ts';
-import { othersOf, runningIn } from './others.ts';
+import { AnswerOrder, type AskedAt, type Observation } from './observe.ts';
 import { withDisplaced } from './persons.ts';
 import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
 import { type Grounds, Repeats } from './repeats.ts';
-import type { RosterChanges } from './roster.ts';
+import { othersOf, type RosterChanges, runningIn } from './roster.ts';
 import { type Answer, Staging, type Taken } from './staging.ts';
 import { afterSettlement, type TickContext, tick } from './tick.ts';
 

@@ -1,11 +1,52 @@
 // Compares a mailbox list with the mailboxes that we know: who is new, changed, absent, gone. Pure. docs/faults.md H23, S8.
 import type { ListShortage } from '../alert/rules/account-rules.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { underNewId } from '../guard/memory.ts';
 import { isSameEntry, type MailboxEntry, type MailboxList, type Observed } from '../model/answers.ts';
-import type { GuardedElsewhere, MailboxState } from '../model/mailbox.ts';
-import { type EpochMs, hourMs } from '../model/time.ts';
+import { domainOf, type GuardedElsewhere, type MailboxState } from '../model/mailbox.ts';
+import { dayMs, type EpochMs, hourMs } from '../model/time.ts';
+import type { Others } from '../wording/causes.ts';
 import { newMailbox, withLimits } from './observe.ts';
-import { replacedOf } from './returning.ts';
 import { unlistedNames } from './unlisted.ts';
+
+// Mailboxes that are back: under their old id, or under a new id with their address's history (S9). Pure.
+
+/**
+ * The arrived ones with what is remembered of them; what was read before they left says nothing of now. `gone`: those that left
+ * before, and known ones that the list lacks. Where two of them have one address, it is unknown whose history it is, and none
+ * is taken over.
+ */
+export function withHistory(arrived: readonly MailboxState[], gone: readonly MailboxState[]): readonly MailboxState[] {
+  if (gone.length === 0) return arrived;
+  const byId = new Map(gone.map((mailbox) => [mailbox.id, mailbox]));
+  const byAddress = Map.groupBy(gone, ({ email }) => email.toLowerCase());
+  return arrived.map((mailbox) => {
+    const same = byId.get(mailbox.id);
+    if (same) return { ...mailbox, memory: same.memory, action: same.action, changes: same.changes };
+    const [before, ...others] = byAddress.get(mailbox.email.toLowerCase()) ?? [];
+    if (!before?.memory || others.length > 0) return mailbox;
+    return { ...mailbox, memory: underNewId(before.memory, before.id, mailbox.firstSeenAt) };
+  });
+}
+
+/**
+ * Which of the missing have come back under another id: somebody with their address was first seen when they were
+ * first missed, or later.
+ */
+function replacedOf(
+  missing: readonly MailboxState[],
+  listed: readonly MailboxState[],
+  absentSince: (mailbox: MailboxState) => number,
+): ReadonlySet<string> {
+  const newest = new Map<string, number>();
+  for (const { email, firstSeenAt } of listed) {
+    const address = email.toLowerCase();
+    newest.set(address, Math.max(firstSeenAt, newest.get(address) ?? firstSeenAt));
+  }
+  const isReplaced = (one: MailboxState) =>
+    (newest.get(one.email.toLowerCase()) ?? Number.NEGATIVE_INFINITY) >= absentSince(one);
+  return new Set(missing.filter(isReplaced).map(({ id }) => id));
+}
 
 /** A mailbox is gone when this many lists in a row were without it. */
 const listsUntilGone = 2;
@@ -211,4 +252,42 @@ class Unseen {
     this.#places = places;
     return places;
   }
+}
+
+// The mailboxes that share a domain or a provider with one: where they bounce too, the cause is likely shared. Pure.
+
+/** A change of ours no older than this still points to bounces. */
+const recentMs = 7 * dayMs;
+
+/** The others of its domain, and those at its provider, over all accounts. Walks the whole fleet: ask only for what people are notified of. */
+export function othersOf(mailbox: MailboxState, fleet: Iterable<MailboxState>, now: EpochMs): readonly Others[] {
+  const domain = domainOf(mailbox.email);
+  const { provider } = mailbox.entry.answer;
+  const ofDomain = { called: `other mailboxes of ${domain}`, running: 0, over: 0 };
+  const atProvider = { called: `mailboxes at ${provider} on other domains`, running: 0, over: 0 };
+  for (const other of fleet) {
+    if (other.account === mailbox.account && other.id === mailbox.id) continue;
+    if (other.verdict?.answer.run !== 'running') continue;
+    const own = domainOf(other.email) === domain;
+    if (!own && (provider === null || other.entry.answer.provider !== provider)) continue;
+    const counts = own ? ofDomain : atProvider;
+    counts.running += 1;
+    if (isOver(other, now)) counts.over += 1;
+  }
+  return [ofDomain, atProvider];
+}
+
+function isOver({ verdict, memory }: MailboxState, now: EpochMs): boolean {
+  const wanted = verdict?.answer.wanted;
+  if (wanted === 'recovery' || wanted === 'pause') return true;
+  const claim = memory?.claim;
+  return Boolean(claim && now - claim.since <= recentMs);
+}
+
+/** Running mailboxes of these accounts. */
+export function runningIn(accounts: readonly string[], fleet: Fleet): number {
+  let running = 0;
+  for (const account of accounts)
+    for (const { verdict } of fleet.mailboxesOf(account)) if (verdict?.answer.run === 'running') running += 1;
+  return running;
 }

@@ -4,9 +4,8 @@ import type { Unwritten } from '../commit/unwritten.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { TickRecord } from '../store/records.ts';
-import type { AnswerOrder, AskedAt } from './answer-order.ts';
 import type { RecorderOptions } from './guarded-account.ts';
-import type { Observation } from './observe.ts';
+import type { AnswerOrder, AskedAt, Observation } from './observe.ts';
 import { isActive } from './plan.ts';
 
 /** An answer that came. */

@@ -1,26 +1,164 @@
 // The tick of one mailbox: an answer is taken in, a POST of ours may be proven by it, and the verdict plans or drops
 // actions. Pure: the recorder commits what comes out.
-
+import { admit, heldByBreaker, withdraw } from '../guard/breaker.ts';
 import { afterConfirmed, afterOperatorChange, firstSight } from '../guard/memory.ts';
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
 import { type Action, isGuardActionKind, type OpenAction } from '../model/action.ts';
 import { actionAfter } from '../model/action-transition.ts';
-import type { Observed, WarmupAnswer } from '../model/answers.ts';
+import {
+  type BlacklistAnswer,
+  type DnsAnswer,
+  dnsRecords,
+  type MailboxDetail,
+  type Observed,
+  type WarmupAnswer,
+} from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
-import { type Change, changesShown } from '../model/change.ts';
+import { type Change, type ChangedThing, changesShown } from '../model/change.ts';
 import { daysOf, isSameSpan } from '../model/decision.ts';
-import type { MailboxState } from '../model/mailbox.ts';
-import type { Policy } from '../model/policy.ts';
-import type { EpochMs } from '../model/time.ts';
+import { domainOf, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { type Policy, ratePpm } from '../model/policy.ts';
+import { dayMs, type EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { DecisionRecord } from '../store/records.ts';
 import { causeSentences, type Others } from '../wording/causes.ts';
-import { askBreaker } from './admission.ts';
-import { changesIn } from './changes.ts';
+import { counted } from '../wording/phrases.ts';
 import { isEffectOf, isNew, type LatePost, latePostIn, memoryAfter, undoneSince, withoutLanded } from './late-posts.ts';
 import { judgeMailbox, type Observation, observe } from './observe.ts';
 import { isPausedByHabit } from './outside-changes.ts';
-import { isOurs, planAfter, type Settlement, showsChange } from './plan.ts';
+import { isActive, isOurs, planAfter, type Settlement, showsChange } from './plan.ts';
+
+// Asks the breaker before a verdict becomes an action. Pure. docs/guard.md, "When it does nothing, on purpose".
+
+/** A mailbox judged so few times is seen for the first time: a breaker that trips then opens by a release only. */
+const firstSightAnswers = 2;
+
+interface Admission {
+  readonly verdict: Verdict;
+  readonly breaker: BreakerState;
+}
+
+/** The verdict as the breaker lets it pass, and the breaker after it. A restore protects nobody, so the breaker is not asked. */
+export function askBreaker(
+  mailbox: MailboxState,
+  verdict: Verdict,
+  given: {
+    readonly breaker: BreakerState;
+    readonly policy: Policy;
+    readonly mayWrite: boolean;
+    readonly running: () => number;
+    readonly now: EpochMs;
+  },
+): Admission {
+  const { breaker, policy, mayWrite, running, now } = given;
+  const key = mailboxKey(mailbox.account, mailbox.id);
+  const protects = verdict.action === 'recovery' || verdict.action === 'pause';
+  // A hold says nothing about the bounces: what the breaker holds stays held.
+  if (verdict.action === 'hold') return { verdict, breaker };
+  if (!protects) return { verdict, breaker: withdraw(breaker, key) };
+  // Where nothing may be written, nothing waits for the breaker.
+  if (!mayWrite) return { verdict, breaker: withdraw(breaker, key) };
+  // An action of ours that is under way was admitted; a worse verdict only makes it another one.
+  if (isActive(mailbox.action) && mailbox.action.kind !== 'restore') return { verdict, breaker };
+  const { account, email } = mailbox;
+  const statsAt = now - verdict.dataAgeMs;
+  const firstSight = (mailbox.memory?.answersJudged ?? 0) <= firstSightAnswers;
+  const about = { key, account, email, domain: domainOf(email), weight: weightOf(verdict), firstSight, statsAt };
+  const candidate = verdict.reason === 'emergency' ? { ...about, emergency: true as const } : about;
+  const { state, admitted } = admit(breaker, candidate, { policy: policy.breaker, running, now });
+  if (admitted) return { verdict, breaker: state };
+  return { verdict: heldByBreaker(verdict), breaker: state };
+}
+
+/** The rate as a multiple of the limit; without a limit the rate itself, which is larger. */
+function weightOf(verdict: Verdict): number {
+  const rate = ratePpm(verdict.emergency ?? verdict) ?? 0;
+  return verdict.limitPpm ? rate / verdict.limitPpm : rate;
+}
+
+// What others changed between two looks at a mailbox, as far as the API shows it. Pure.
+
+/** A change of the limit this soon after a mode was set through Warmwarden is taken for its effect. */
+const effectWithinMs = dayMs;
+
+/** One value at two looks; what could not be read at one of them is no change. */
+interface Pair {
+  readonly what: ChangedThing;
+  readonly from: string | null;
+  readonly to: string | null;
+  /** null is a value (no record), not something unread. */
+  readonly nullable?: boolean;
+}
+
+/** What is different in an answer from the one before it on the same route; nothing without one before. */
+export function changesIn(before: MailboxState, { route, observed }: Observation): readonly Change[] {
+  switch (route) {
+    case 'warmup':
+      return between(before.warmup, observed, (was, is) => warmupPairs(was, is, before, observed.at));
+    case 'mailbox':
+      return between(before.detail, observed, connectionPairs);
+    case 'dns':
+      return between(before.dns, observed, dnsPairs);
+    case 'blacklist':
+      return between(before.blacklist, observed, listingPairs);
+    case 'stats':
+      return [];
+  }
+}
+
+function between<Answer>(
+  before: Observed<Answer> | null,
+  observed: Observed<Answer>,
+  pairs: (was: Answer, is: Answer) => readonly Pair[],
+): readonly Change[] {
+  if (!before) return [];
+  return pairs(before.answer, observed.answer)
+    .filter(({ from, to, nullable }) => from !== to && (nullable || (from !== null && to !== null)))
+    .map(({ what, from, to }) => ({ since: before.at, at: observed.at, what, from, to }));
+}
+
+function warmupPairs(was: WarmupAnswer, is: WarmupAnswer, before: MailboxState, at: EpochMs): readonly Pair[] {
+  const limit = (answer: WarmupAnswer) => answer.config.targetDailyLimit?.toString() ?? null;
+  const ownEffect = modesSetAt(before).some((setAt) => at - setAt <= effectWithinMs);
+  return [
+    { what: 'mode', from: was.mode, to: is.mode },
+    { what: 'warm-up', from: was.status, to: is.status },
+    ...(ownEffect ? [] : [{ what: 'target_daily_limit' as const, from: limit(was), to: limit(is) }]),
+  ];
+}
+
+/** When Warmwarden set a mode: its newest action did, or one before it that a claim still names. */
+function modesSetAt({ action, memory }: MailboxState): readonly EpochMs[] {
+  const acted = action?.state === 'confirmed' && action.targetMode !== null ? [action.settledAt] : [];
+  const claims = [memory?.claim, memory?.claim?.under].flatMap((claim) => (claim?.kind === 'recovery' ? [claim] : []));
+  return [...acted, ...claims.map(({ since }) => since)];
+}
+
+function connectionPairs(was: MailboxDetail, is: MailboxDetail): readonly Pair[] {
+  const word = ({ connection, connectionError }: MailboxDetail) =>
+    connection === 'unclear' ? null : (connectionError ?? connection);
+  return [{ what: 'connection', from: word(was), to: word(is) }];
+}
+
+function dnsPairs(was: DnsAnswer, is: DnsAnswer): readonly Pair[] {
+  return dnsRecords.flatMap((name) => {
+    const [before, now] = [was.records[name], is.records[name]];
+    // An inconclusive look says nothing about the record either.
+    if (before.pass === null || now.pass === null) return [];
+    const record = { what: `${name}_record` as const, from: before.record, to: now.record, nullable: true };
+    return [{ what: name, from: before.status, to: now.status }, record];
+  });
+}
+
+function listingPairs(was: BlacklistAnswer, is: BlacklistAnswer): readonly Pair[] {
+  const lists = ({ listed, lists: names, found }: BlacklistAnswer) =>
+    listed === null
+      ? null
+      : listed
+        ? [...names].sort().join(', ') || (found === null ? 'some lists' : counted(found, 'list'))
+        : 'none';
+  return [{ what: 'listing', from: lists(was), to: lists(is) }];
+}
 
 export interface TickContext {
   readonly policy: Policy;

@@ -1,6 +1,6 @@
 // What a configuration takes away: enforcement, accounts, and every channel except recipes. People are notified of it, and of its end.
 
-import { atOnce, type Condition } from '../alert/condition.ts';
+import { atOnce, type Condition, tune } from '../alert/condition.ts';
 import { step } from '../alert/engine.ts';
 import { isForPeople } from '../alert/routing.ts';
 import {
@@ -14,12 +14,11 @@ import {
   isEnforcementAlert,
   removalsOver,
 } from '../alert/rules/disarmed-rule.ts';
-import { tune } from '../alert/tuning.ts';
 import type { Config } from '../config/config.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
 import { fingerprintOf } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
-import { recordAlerts } from '../notify/recorded-alerts.ts';
+import { recordAlerts } from '../notify/outbox-store.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 
 /** What a reload did. At a start nothing was switched off by anybody: `before` is what is in force. */

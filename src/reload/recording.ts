@@ -1,5 +1,10 @@
 // Records what a reload did. A store that can't be written must not undo a reload, so what it can't take at once is recorded when it can.
+import { tune } from '../alert/condition.ts';
+import { step } from '../alert/engine.ts';
+import { configReloadFailed } from '../alert/rules/reload-rule.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
 import { secondMs } from '../model/time.ts';
+import { recordAlerts } from '../notify/outbox-store.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 
 const retryMs = 30 * secondMs;
@@ -53,5 +58,51 @@ export class Recording {
       world.log.error({ err: error }, 'the outcome of a reload could not be recorded');
       return false;
     }
+  }
+}
+
+// The alert config_reload_failed: fired by a refused reload, ended by one that succeeds and by a start.
+
+/** Fires it, or ends it when there are no problems. Rejects when the store can't be written. */
+export async function recordReloadAlert(
+  { fleet, store, world, onTransitions: recorded }: RecorderRooms,
+  problems: readonly string[],
+  rules: RuleSettings,
+): Promise<void> {
+  const conditions = tune([configReloadFailed(problems, world.command)], rules);
+  const alerts = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
+  await recordAlerts({ fleet, store, recorded }, alerts);
+}
+
+// Work that is done one after the other: a request that still waits stands for every equal one that comes meanwhile.
+
+export class OneWaiting<Request extends object, Outcome> {
+  readonly #work: (request: Request) => Promise<Outcome>;
+  /** By the request as JSON. */
+  readonly #waiting = new Map<string, Promise<Outcome>>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `work` never rejects. */
+  constructor(work: (request: Request) => Promise<Outcome>) {
+    this.#work = work;
+  }
+
+  /** Resolves when it was done, not before all that was asked for earlier. */
+  ask(request: Request): Promise<Outcome> {
+    const key = JSON.stringify(request);
+    const same = this.#waiting.get(key);
+    if (same) return same;
+    const outcome = this.#last.then(() => {
+      this.#waiting.delete(key);
+      return this.#work(request);
+    });
+    this.#waiting.set(key, outcome);
+    this.#last = outcome;
+    return outcome;
+  }
+
+  /** Resolves when all that was asked for is done. */
+  async idle(): Promise<void> {
+    await this.#last;
   }
 }

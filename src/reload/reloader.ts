@@ -5,7 +5,7 @@ import type { LiveConfig } from '../config/live.ts';
 import type { LoadedConfig, ValidConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { changesBetween, type SettingChange } from '../config/settings.ts';
-import { errorText } from '../model/error-text.ts';
+import { errorText } from '../model/nearest.ts';
 import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import { failed, invalid, noChange, stopsAt } from '../operator/plan.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
@@ -23,12 +23,9 @@ import {
   looksLikeAMistake,
   needingRestart,
 } from './impact.ts';
-import { isMoved, movesOf, movesText, swappedAccounts } from './moves.ts';
-import { moveMailboxes } from './moving.ts';
-import { OneWaiting } from './one-waiting.ts';
+import { isMoved, moveMailboxes, movesOf, movesText, swappedAccounts } from './moves.ts';
 import { previewOf } from './preview.ts';
-import { Recording } from './recording.ts';
-import { recordReloadAlert } from './reload-alert.ts';
+import { OneWaiting, Recording, recordReloadAlert } from './recording.ts';
 import { showAccounts } from './shown.ts';
 
 /** A reload looks at every mailbox; after so long the event loop gets a turn. */

@@ -1,12 +1,13 @@
 // Looks at the replicas of the store: shows them, and notifies people when their configurations differ or one was refused.
+
+import { tune } from '../alert/condition.ts';
 import { step } from '../alert/engine.ts';
 import { configReloadFailed } from '../alert/rules/reload-rule.ts';
 import { configDisagrees, replicaMissing } from '../alert/rules/replicas-rule.ts';
-import { tune } from '../alert/tuning.ts';
 import type { ReplicaState } from '../model/replica.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import { secondMs } from '../model/time.ts';
-import { recordAlerts } from '../notify/recorded-alerts.ts';
+import { recordAlerts } from '../notify/outbox-store.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { accountOf, type Membership, type Replica, type Scope } from '../replicas/membership.ts';
 

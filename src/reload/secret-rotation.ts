@@ -1,5 +1,5 @@
 // Reloads the configuration when a secret was replaced in its file, once the folder is quiet, and when the file stays away.
-import { readFiles, watchFolders } from '../config/secret-files.ts';
+import { readFiles, watchFolders } from '../config/secrets.ts';
 import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import { type Bell, createBell, type World } from '../world.ts';
 

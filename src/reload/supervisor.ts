@@ -1,17 +1,46 @@
 // Checks that every configured account is guarded: one that is not is shown, alerted on, and its loop is started again. docs/faults.md O3.
-import { step } from '../alert/engine.ts';
+import { tune } from '../alert/condition.ts';
+import { elapse, step } from '../alert/engine.ts';
+import { isEnforcementAlert, isOfChannels, isRemoval, removalsOver } from '../alert/rules/disarmed-rule.ts';
 import { accountsUnguarded, type SupervisedAccount } from '../alert/rules/unguarded-rule.ts';
-import { tune } from '../alert/tuning.ts';
 import type { LiveConfig } from '../config/live.ts';
-import { turnEveryMs, type Unguarded, unguardedAfterMs } from '../model/guarding.ts';
+import { type Alert, type AlertChanges, bothChanges, noAccount } from '../model/alert.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
-import { recordAlerts } from '../notify/recorded-alerts.ts';
+import { turnEveryMs, type Unguarded, unguardedAfterMs } from '../model/write-scope.ts';
+import { recordAlerts } from '../notify/outbox-store.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { accountScope, type Membership, type Scope } from '../replicas/membership.ts';
 import { type Bell, createBell } from '../world.ts';
 import type { Duties } from './duties.ts';
 import { ailmentOf, lookAt, type Turning, turns } from './turning.ts';
-import { settleReloadAlerts } from './waiting-alerts.ts';
+
+// What time does to alerts that only a reload speaks about: `for` passes, and reminders of an account that was removed end.
+
+/** In a turn, like the reloads. An account's own alerts are those of its recorder. Rejects when the store can't be written. */
+export async function settleReloadAlerts(rooms: RecorderRooms): Promise<void> {
+  const { fleet, store, turns, onTransitions } = rooms;
+  if (moved(rooms).changed.length === 0) return;
+  await turns.take(() => recordAlerts({ fleet, store, recorded: onTransitions }, moved(rooms)));
+}
+
+function moved({ fleet, world }: RecorderRooms): AlertChanges {
+  const now = world.clock.now();
+  const own = [...fleet.alertsOf(noAccount)].filter(isOfReload);
+  const over = removalsOver(own, [], now);
+  const isOver = new Set(over.map(({ subject }) => subject.object));
+  const ended = step(over, (fingerprint) => fleet.alert(fingerprint), now);
+  return bothChanges(
+    ended,
+    elapse(
+      own.filter(({ object }) => !isOver.has(object)),
+      now,
+    ),
+  );
+}
+
+function isOfReload(alert: Alert): boolean {
+  return alert.rule === 'config_reload_failed' || [isEnforcementAlert, isRemoval, isOfChannels].some((is) => is(alert));
+}
 
 /** As often as a loop turns at least. */
 const lookEveryMs = turnEveryMs;
@@ -25,7 +54,7 @@ const unreachableMs = minuteMs;
 /** So long after its last restart an account starts over with short pauses. */
 const steadyAfterMs = 10 * minuteMs;
 
-export interface SupervisorParts {
+interface SupervisorParts {
   readonly live: LiveConfig;
   readonly duties: Duties;
   readonly rooms: RecorderRooms;

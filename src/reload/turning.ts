@@ -1,5 +1,5 @@
 // Since when the loops of an account have not turned, as one look after the other shows it. Pure.
-import { unguardedAfterMs } from '../model/guarding.ts';
+import { unguardedAfterMs } from '../model/write-scope.ts';
 import { type LoopName, loopNames } from '../watch/pulse.ts';
 
 /** The pulse of an account's loops; null: none was begun. */

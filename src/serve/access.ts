@@ -6,9 +6,9 @@ import { browserKeyOf, type CookieKind, formTokenOf } from '../access/browser-ke
 import { type Client, TrustedProxies } from '../access/client.ts';
 import { type SessionSource, Sessions } from '../access/sessions.ts';
 import { tooManyWrong, type WrongTokens } from '../access/wrong-tokens.ts';
-import type { Network } from '../model/network.ts';
+import type { Network } from '../model/egress.ts';
+import type { Visitor } from '../page/layout.ts';
 import { signInPage } from '../page/sign-in-page.ts';
-import type { Visitor } from '../page/visitor.ts';
 import type { World } from '../world.ts';
 import { isForPeople, refuse } from './refusals.ts';
 import { pathBehind } from './rim.ts';

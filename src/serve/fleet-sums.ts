@@ -1,8 +1,14 @@
 // What all mailboxes add up to, place by place in the ranking: where one changed, nobody asks the others.
-import type { EpochMs } from '../model/time.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { dailyRows } from '../model/daily-counts.ts';
+import type { HeldSpan } from '../model/decision.ts';
+import { mailboxKey } from '../model/mailbox.ts';
+import { addDays, dayMs, type EpochMs, type IsoDate, minuteMs, utcDate } from '../model/time.ts';
 import { noCounts, type RankedMailbox } from '../overview/fleet-view.ts';
 import type { States } from '../overview/state-sentence.ts';
 import type { KnownFleet } from '../page/fleet-page.ts';
+import type { TrendDay } from '../page/parts/trend-panel.ts';
+import { createPacer, type World } from '../world.ts';
 
 export interface FleetTotals extends KnownFleet, States {
   readonly providers: ReadonlySet<string>;
@@ -88,4 +94,111 @@ function add(counts: Map<string, number>, name: string, more: 1 | -1): void {
 function least(moments: readonly EpochMs[]): EpochMs | null {
   const first = moments.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   return Number.isFinite(first) ? first : null;
+}
+
+// What the whole fleet sent and bounced a day, how often Warmwarden acted, and what it held: summed now and then, for all who look.
+
+const daysShown = 30;
+/** Days are not over in a minute: sums may be as old. */
+const freshMs = minuteMs;
+/** Ten thousand mailboxes are summed in slices of this. */
+const sliceMs = 4;
+
+interface FleetTrendParts {
+  readonly fleet: Fleet;
+  readonly world: World;
+  readonly days: DaySource;
+}
+
+/** What only the store knows. */
+interface DaySource {
+  /** Days since a moment on which Warmwarden acted; `day` counts from 1970. */
+  acted(since: EpochMs): Promise<readonly { readonly day: number; readonly count: number }[]>;
+  held(since: EpochMs): AsyncIterable<readonly HeldSpan[]>;
+}
+
+export class FleetTrend {
+  readonly #parts: FleetTrendParts;
+  #days: readonly TrendDay[] = [];
+  #summedAt: EpochMs | null = null;
+  #summing: Promise<void> | null = null;
+
+  constructor(parts: FleetTrendParts) {
+    this.#parts = parts;
+  }
+
+  /** The oldest day first; empty when nothing is known, or the store does not answer. */
+  async read(): Promise<readonly TrendDay[]> {
+    const now = this.#parts.world.clock.now();
+    const isFresh = this.#summedAt !== null && now - this.#summedAt < freshMs && now >= this.#summedAt;
+    if (isFresh) return this.#days;
+    this.#summing ??= this.#sum(now).finally(() => {
+      this.#summing = null;
+    });
+    await this.#summing;
+    return this.#days;
+  }
+
+  async #sum(now: EpochMs): Promise<void> {
+    const { fleet } = this.#parts;
+    const first = addDays(utcDate(now), 1 - daysShown);
+    const sums = new Map<IsoDate, { sent: number; bounced: number }>();
+    const pacer = createPacer(sliceMs, 'patient');
+    for (const { stats } of [...fleet.mailboxes()]) {
+      if (pacer.due()) await pacer.turn();
+      for (const { date, sent, bounced } of dailyRows(stats?.answer, now)) {
+        if (date < first) continue;
+        const sum = sums.get(date) ?? { sent: 0, bounced: 0 };
+        sum.sent += Math.max(0, sent ?? 0);
+        sum.bounced += Math.max(0, bounced ?? 0);
+        sums.set(date, sum);
+      }
+    }
+    const [acted, held] = [await this.#acted(first), await this.#held(first, now)];
+    const dates = Array.from({ length: daysShown }, (_, back) => addDays(first, back));
+    const none = { sent: 0, bounced: 0 };
+    this.#days =
+      sums.size === 0
+        ? []
+        : dates.map((date) => ({
+            ...{ date, ...(sums.get(date) ?? none) },
+            ...{ acted: acted.get(date) ?? 0, held: held.get(date)?.size ?? 0 },
+          }));
+    this.#summedAt = now;
+  }
+
+  async #acted(first: IsoDate): Promise<ReadonlyMap<IsoDate, number>> {
+    const acted = new Map<IsoDate, number>();
+    await this.#reading(async (days) => {
+      for (const { day, count } of await days.acted(Date.parse(first))) acted.set(utcDate(day * dayMs), count);
+    });
+    return acted;
+  }
+
+  /** The mailboxes that were held at any time of a day. */
+  async #held(first: IsoDate, now: EpochMs): Promise<ReadonlyMap<IsoDate, ReadonlySet<string>>> {
+    const held = new Map<IsoDate, Set<string>>();
+    const begin = Date.parse(first);
+    await this.#reading(async (days) => {
+      for await (const spans of days.held(begin)) {
+        for (const { account, id, since, until } of spans) {
+          const last = utcDate(Math.min(until, now));
+          for (let date = utcDate(Math.max(since, begin)); date <= last; date = addDays(date, 1)) {
+            const mailboxes = held.get(date) ?? new Set();
+            held.set(date, mailboxes.add(mailboxKey(account, id)));
+          }
+        }
+      }
+    });
+    return held;
+  }
+
+  /** What the store does not tell is left out: a page at 3 a.m. must stand although it does not answer. */
+  async #reading(read: (days: DaySource) => Promise<void>): Promise<void> {
+    try {
+      await read(this.#parts.days);
+    } catch (error) {
+      this.#parts.world.log.error({ err: error }, 'history could not be read for a page');
+    }
+  }
 }

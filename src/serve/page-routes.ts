@@ -11,7 +11,7 @@ import { nextTurn } from '../world.ts';
 import { visitorOf } from './access.ts';
 import type { LiveStream } from './live/live-stream.ts';
 import { oneOf, readQuery } from './query.ts';
-import { csvOf, jsonOf, rowsARead } from './recipes/run-rows.ts';
+import { csvOf, jsonOf, rowsARead } from './recipes/recipe-json.ts';
 import { noQuery, queryOf, refuse } from './refusals.ts';
 import { pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';

@@ -2,9 +2,8 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Silence } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import { FiringAlerts } from '../overview/firing-alerts.ts';
+import { FiringAlerts, WideAlerts } from '../overview/firing-alerts.ts';
 import { isFiring, type RankedMailbox, type RankingPolicy, rank } from '../overview/fleet-view.ts';
-import { WideAlerts } from '../overview/wide-alerts.ts';
 import { type Clock, createPacer, turnAfter } from '../world.ts';
 import { eachAlert } from './each-alert.ts';
 import { FleetSums, type FleetTotals } from './fleet-sums.ts';

@@ -7,13 +7,12 @@ import type { Verdict } from '../model/verdict.ts';
 import type { NearLimitPpmOf, Tags } from '../overview/fleet-view.ts';
 import type { ShownSetting } from '../page/configuration-page.ts';
 import type { AccessParts } from './access.ts';
-import type { FleetTrend } from './fleet-trend.ts';
+import type { FleetTrend } from './fleet-sums.ts';
 import type { ExplainSource } from './json/explain-answer.ts';
 import type { HistorySource } from './json/history-answer.ts';
-import type { OperationsRouteParts } from './operations-route.ts';
+import type { OperationsRouteParts, ReloadRouteParts } from './operations-route.ts';
 import type { Ranking } from './ranking.ts';
 import type { RecipeRouteParts } from './recipes/recipe-routes.ts';
-import type { ReloadRouteParts } from './reload-route.ts';
 
 /** Whether the daemon is on duty. */
 export interface Readiness {

@@ -6,9 +6,8 @@ import type { Sessions } from '../access/sessions.ts';
 import { tooManyWrong, type WrongTokens } from '../access/wrong-tokens.ts';
 import { signInPage } from '../page/sign-in-page.ts';
 import type { AccessParts } from './access.ts';
-import { formOf, ownFormOf } from './form.ts';
 import { readQuery, upTo } from './query.ts';
-import { noQuery, queryOf, refuse } from './refusals.ts';
+import { formOf, noQuery, ownFormOf, queryOf, refuse } from './refusals.ts';
 
 export interface SignInParts extends AccessParts {
   readonly signedIn: Sessions;

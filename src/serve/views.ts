@@ -1,24 +1,21 @@
 // The views of the page: which address shows what, and from which facts. What they show belongs to no one reader.
 
-import { mutes } from '../alert/matching.ts';
+import { mutes } from '../alert/routing.ts';
 import { namedMailbox } from '../model/mailbox.ts';
 import { dayMs, type EpochMs, isIsoDate } from '../model/time.ts';
 import { facetsOf, isFiring, rowOf } from '../overview/fleet-view.ts';
 import { activityPage } from '../page/activity-page.ts';
-import { alertsPage } from '../page/alerts-page.ts';
+import { alertsPage, silencesPage } from '../page/alerts-page.ts';
 import { budgetAccounts, budgetPage } from '../page/budget-page.ts';
 import { configurationPage } from '../page/configuration-page.ts';
-import { fleetPage } from '../page/fleet-page.ts';
-import { groupsPage } from '../page/groups-page.ts';
+import { fleetPage, groupsPage } from '../page/fleet-page.ts';
 import { mailboxPage } from '../page/mailbox-page.ts';
-import { bannerOf } from '../page/parts/banner.ts';
-import type { View } from '../page/parts/regions.ts';
+import { bannerOf } from '../page/parts/account-panels.ts';
+import type { View } from '../page/parts/elements.ts';
 import { recipePage, recipesPage, runPage } from '../page/recipes-page.ts';
 import { replicasPage } from '../page/replicas-page.ts';
 import { runbooksPage } from '../page/runbooks-page.ts';
-import { silencesPage } from '../page/silences-page.ts';
 import { nextTurn, turnAfter, type World } from '../world.ts';
-import { alertsOnPage } from './alerts-on-page.ts';
 import { eachAlert } from './each-alert.ts';
 import { agesOf } from './json/budget-answer.ts';
 import { settingParameters } from './json/configuration-answer.ts';
@@ -27,13 +24,12 @@ import { asksForActions, asksForCommands, historyFilters } from './json/history-
 import { alertFilters, readPast, selectionOf } from './json/past-alerts.ts';
 import { messagesIn, spansOf } from './messages-about.ts';
 import { namesIn } from './path-names.ts';
-import { pictureOf } from './picture.ts';
+import { alertsOnPage, pictureOf } from './picture.ts';
 import { type Parameter, readQuery, type Shape, upTo, whole } from './query.ts';
 import { recipeOf } from './recipes/run-forms.ts';
 import type { RefusalWord } from './refusals.ts';
 import { noSuchMailbox, type RouteParts } from './route-parts.ts';
-import { selectPage } from './select-page.ts';
-import { pageParameters, selectionFrom } from './selection.ts';
+import { pageParameters, selectionFrom, selectPage } from './selection.ts';
 
 export type ViewParts = Omit<RouteParts, 'metrics' | 'host'>;
 

@@ -6,7 +6,7 @@ import type { CommandEnd, CommandEntry, CommandName, MailboxName, Requester } fr
 import type { EpochMs } from '../model/time.ts';
 import type { Reason } from '../model/verdict.ts';
 import type { Gate } from './gate.ts';
-import { isNotOf, type LeftBy } from './left-behind.ts';
+import { isNotOf, type LeftBy } from './moves.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { writeAlerts } from './writes.ts';

@@ -5,7 +5,7 @@ import { type BreakerEntry, type BreakerState, closedBreaker } from '../model/br
 import { DamagedRowError } from './failure.ts';
 import { inPieces, lastOfEach } from './pieces.ts';
 import type { BreakerMove, BreakerRecord } from './records.ts';
-import { parsed } from './schema/parsed.ts';
+import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;

@@ -1,6 +1,6 @@
 // Moves a store from a SQLite file into a PostgreSQL database: every row of every table, in one transaction.
 import { type Kysely, sql } from 'kysely';
-import { nameOf, type PostgresPlace } from '../model/store-place.ts';
+import { nameOf, type PostgresPlace } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './failure.ts';

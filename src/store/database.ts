@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { Membership, Scope } from '../replicas/membership.ts';
 import type { ReplicaOptions } from '../replicas/shared.ts';
-import type { FailedStatements } from './failed-statements.ts';
+import type { FailedStatements } from './failure.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import type { Tables } from './schema/tables.ts';
 

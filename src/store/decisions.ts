@@ -1,8 +1,7 @@
 // Reads decisions back as the spans that people are shown.
 import type { Kysely, Selectable } from 'kysely';
 import type { RecordedDecision } from '../model/decision.ts';
-import { storedVerdict } from './schema/stored.ts';
-import { storedDays } from './schema/stored-days.ts';
+import { storedDays, storedVerdict } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
 /** The columns that `readDecision` needs. */

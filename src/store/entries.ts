@@ -6,8 +6,7 @@ import { goingOn, type RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { decisionColumns, readDecision } from './decisions.ts';
-import { parsed } from './schema/parsed.ts';
-import { storedAction } from './schema/stored.ts';
+import { parsed, storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;

@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { Incident } from '../model/incident.ts';
 import { inPieces } from './pieces.ts';
-import { parsed } from './schema/parsed.ts';
+import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;

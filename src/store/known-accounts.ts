@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import { inPieces } from './pieces.ts';
 import type { AccountMove, KnownAccount } from './records.ts';
-import { parsed } from './schema/parsed.ts';
+import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;

@@ -1,10 +1,12 @@
 // The store as a reader sees it beside a running daemon: nothing is locked, nothing can be written.
+
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { Silence } from '../model/alert.ts';
+import type { AccountLedger } from '../model/ledger.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { CommandEntry } from '../model/operator-command.ts';
-import { nameOf, type StorePlace } from '../model/store-place.ts';
+import { nameOf, type StorePlace } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type HistoryQuery, loadCommands, loadGuardActions } from './audit.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
@@ -17,6 +19,7 @@ import { sizesOf } from './file/sizes.ts';
 import { loadMailboxes } from './mailboxes.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
 import { refuseNewer, schemaOf, schemaVersion } from './schema/migrations.ts';
+import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { loadSilences } from './silences.ts';
 import type { SizesAsked, StoreSizes } from './sizes.ts';
@@ -166,3 +169,24 @@ export class Ledger {
 
 const earlier = (path: string) =>
   `The store ${path} was written by an earlier version of Warmwarden: start the daemon once to upgrade it.`;
+
+// The ledgers of accounts that move from one replica to another.
+
+type Db = Kysely<Tables>;
+
+export async function writeLedgers(trx: Db, ledgers: readonly AccountLedger[]): Promise<void> {
+  for (const ledger of ledgers) {
+    const row = { account: ledger.account, ledger: JSON.stringify(ledger) };
+    await trx
+      .insertInto('ledgers')
+      .values(row)
+      .onConflict((conflict) => conflict.column('account').doUpdateSet({ ledger: row.ledger }))
+      .execute();
+  }
+}
+
+/** Of all accounts that ever had one. */
+export async function loadLedgers(db: Db): Promise<readonly AccountLedger[]> {
+  const rows = await db.selectFrom('ledgers').selectAll().execute();
+  return rows.map(({ account, ledger }) => parsed<AccountLedger>(ledger, 'ledgers', { account }));
+}

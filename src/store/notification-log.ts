@@ -4,7 +4,7 @@ import type { Announcement } from '../model/alert.ts';
 import type { NotificationLog, NotificationLogChanges } from '../model/outbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { inPieces, lastOfEach } from './pieces.ts';
-import { parsed } from './schema/parsed.ts';
+import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;

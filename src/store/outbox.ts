@@ -4,7 +4,10 @@ import { ownTurn } from '../event-loop.ts';
 import type { Transition } from '../model/alert.ts';
 import {
   type Delivery,
+  type DeliveryEvent,
   type DeliveryPlace,
+  type DeliverySettlement,
+  deliveryAfter,
   type ListedDelivery,
   type NewDelivery,
   pendingDelivery,
@@ -13,7 +16,6 @@ import {
   untried,
   type WhichUndelivered,
 } from '../model/delivery.ts';
-import { type DeliveryEvent, type DeliverySettlement, deliveryAfter } from '../model/delivery-transition.ts';
 import type {
   DeliveryRecord,
   DigestFacts,
@@ -28,9 +30,7 @@ import { writeIncidents } from './incidents.ts';
 import { loadNotificationLog } from './notification-log.ts';
 import { inPieces, rowsAPiece } from './pieces.ts';
 import { setMeta } from './schema/migrations.ts';
-import { parsed } from './schema/parsed.ts';
-import { storedAction } from './schema/stored.ts';
-import { aboutText, storedAbout } from './schema/stored-about.ts';
+import { aboutText, parsed, storedAbout, storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { Settling } from './settling.ts';
 

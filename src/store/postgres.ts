@@ -1,15 +1,13 @@
 // The store in a PostgreSQL database, which replicas share.
 import { randomUUID } from 'node:crypto';
 import { Kysely, type PostgresPool, sql } from 'kysely';
-import type { StoreFailure } from '../model/store-failure.ts';
-import type { PostgresPlace } from '../model/store-place.ts';
+import type { PostgresPlace, StoreFailure } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { commitOutcome } from '../replicas/commit-outcome.ts';
 import type { Membership, Scope } from '../replicas/membership.ts';
 import { SharedMembership } from '../replicas/shared.ts';
 import type { Database, Others, Rim, Sleep, Write } from './database.ts';
-import { FailedStatements } from './failed-statements.ts';
-import { AtRiskError, NotOursError } from './failure.ts';
+import { AtRiskError, FailedStatements, NotOursError } from './failure.ts';
 import { BesideLock, inFolderOf } from './file/beside-lock.ts';
 import { nameOfHolder } from './file/lock.ts';
 import { OutageNote } from './file/outage-note.ts';

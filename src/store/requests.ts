@@ -1,7 +1,7 @@
 // What one replica asks of another, because the other guards the account: asked, taken once, and answered.
 import type { EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
-import { parsed } from './schema/parsed.ts';
+import { parsed } from './schema/stored.ts';
 
 export interface NewRequest {
   readonly id: string;

@@ -3,8 +3,8 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import { hasEnded, type Run, type RunPlace } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
-import { isNotOf, type LeftBy } from './left-behind.ts';
-import { parsed } from './schema/parsed.ts';
+import { isNotOf, type LeftBy } from './moves.ts';
+import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
 /** Consecutive rows of a run. */

@@ -8,7 +8,7 @@ import type { Scope } from '../replicas/membership.ts';
 import type { Gate } from './gate.ts';
 import { writeNotificationLog } from './notification-log.ts';
 import { inPieces } from './pieces.ts';
-import { parsed } from './schema/parsed.ts';
+import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;

@@ -4,7 +4,7 @@ import type { Silence } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
 import { revise } from './revisions.ts';
-import { parsed } from './schema/parsed.ts';
+import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
 export class StoredSilences {

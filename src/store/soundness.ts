@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { DamagedRowError } from './failure.ts';
 import { rowsAPiece } from './pieces.ts';
-import { storedAbout } from './schema/stored-about.ts';
+import { storedAbout } from './schema/stored.ts';
 import { readStats } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
 

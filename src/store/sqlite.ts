@@ -6,9 +6,9 @@ import type { StoreFailure } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { SoleMembership } from '../replicas/sole.ts';
 import type { Database, Write } from './database.ts';
-import { FailedStatements } from './failed-statements.ts';
 import {
   cutShortError,
+  FailedStatements,
   failureOf,
   isFull,
   isLocked,

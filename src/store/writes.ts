@@ -11,8 +11,7 @@ import { loadSharedAlerts } from './picture.ts';
 import { inPieces, lastOfEach, ofFewLengths } from './pieces.ts';
 import type { BreakerMove, DecisionRecord, EndedSpan, TickRecord } from './records.ts';
 import { revise } from './revisions.ts';
-import { verdictText } from './schema/stored.ts';
-import { daysText } from './schema/stored-days.ts';
+import { daysText, verdictText } from './schema/stored.ts';
 import { statsText } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
 

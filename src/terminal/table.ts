@@ -1,5 +1,5 @@
 // Tables for the terminal: words to the left, numbers to the right, no wider than the screen where columns may be cut. Pure.
-import { visibleText } from '../wording/visible-text.ts';
+import { visibleText } from '../wording/phrases.ts';
 import { wrapped } from './wrapped.ts';
 
 export interface Column {

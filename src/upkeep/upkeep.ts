@@ -1,5 +1,6 @@
 // Keeps the store small while the daemon is on duty: in small steps, so that nothing ever waits for it.
-import type { Retention } from '../model/retention.ts';
+import type { AccountState } from '../model/mailbox.ts';
+import type { Retention } from '../model/store-failure.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
 import type { StoredUpkeep } from '../store/upkeep/upkeep.ts';
 import type { World } from '../world.ts';
@@ -56,4 +57,17 @@ async function keepSmall(
     }
     await clock.sleep(everyMs, signal);
   }
+}
+
+// How far our clock is ahead, as the mailbox APIs tell it: history that a wrong clock deletes does not come back.
+
+/**
+ * The least by which our clock is ahead of an API's, milliseconds; 0 when it is not, or none tells the time. null: no account
+ * was reached yet, as with a clock by which all certificates have expired.
+ */
+export function clockAheadMs(accounts: Iterable<Pick<AccountState, 'apiHealth' | 'lastSuccessAt'>>): number | null {
+  const all = [...accounts];
+  if (all.length > 0 && all.every(({ lastSuccessAt }) => lastSuccessAt === null)) return null;
+  const ahead = all.map(({ apiHealth }) => apiHealth.clockAheadMs).filter((ms) => typeof ms === 'number');
+  return ahead.length === 0 ? 0 : Math.max(0, Math.min(...ahead));
 }

@@ -3,32 +3,28 @@
 import { Actor } from '../act/actor.ts';
 import type { AccountLease } from '../act/rooms.ts';
 import type { Action } from '../model/action.ts';
-import type { Route } from '../model/answers.ts';
-import type { MailboxState } from '../model/mailbox.ts';
-import { type MeasuredRoute, measuredRoutes } from '../model/measurement.ts';
+import { type MeasuredRoute, measuredRoutes, type Route } from '../model/answers.ts';
+import type { MailboxState, SweepPart } from '../model/mailbox.ts';
 import { daysNeeded, type Ppm } from '../model/policy.ts';
-import type { SweepPart } from '../model/sweep.ts';
 import { dayMs, type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import { cadenceOf, forecastOf, gapsOf, ownLimitsOf } from '../poll/forecast.ts';
 import { Lane } from '../poll/lane.ts';
 import { type MailboxRoute, mailboxRoutes } from '../poll/poll.ts';
 import { PollQueue } from '../poll/queue.ts';
+import { releaseContest } from '../record/breakers.ts';
 import type { GuardedAccount } from '../record/guarded-account.ts';
 import { mustWait } from '../record/guards.ts';
 import { type PersonsChange, planForPerson } from '../record/persons.ts';
 import { Recorder } from '../record/recorder.ts';
-import { releaseContest } from '../record/releases.ts';
 import type { Schedule } from '../schedule.ts';
 import { type Clock, endsWithin, nextTurn } from '../world.ts';
 import { AccountHealth } from './account-health.ts';
-import { Agenda } from './agenda.ts';
+import { Agenda, Staleness } from './agenda.ts';
 import { Cadence } from './cadence.ts';
 import { FirstSweep } from './first-sweep.ts';
 import { FreshMeasurements } from './fresh-measurements.ts';
-import { Poller, type WatchRooms } from './poller.ts';
+import { Poller, Retries, type WatchRooms } from './poller.ts';
 import { Pulse } from './pulse.ts';
-import { Retries } from './retries.ts';
-import { Staleness } from './staleness.ts';
 
 /** Time alone is looked at this often: `for`, staleness, the account's own state. */
 const timeTickMs = 30 * secondMs;

@@ -1,7 +1,7 @@
 // The cadence of an account: asks the schedules at every step of theirs which kinds of answers have become due.
 import type { Route } from '../model/answers.ts';
-import { turnEveryMs } from '../model/guarding.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
+import { turnEveryMs } from '../model/write-scope.ts';
 import type { Schedule } from '../schedule.ts';
 import { type Clock, nextTurn } from '../world.ts';
 

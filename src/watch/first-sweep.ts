@@ -2,16 +2,96 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import { isToBeSeenAgain } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
-import type { MailboxState } from '../model/mailbox.ts';
-import type { SweepPart, SweepProgress } from '../model/sweep.ts';
+import type { MailboxState, SweepPart, SweepProgress } from '../model/mailbox.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { type MailboxRoute, mailboxRoutes, type Poll } from '../poll/poll.ts';
 import { partOf } from '../poll/sweep.ts';
-import { isUnsettled } from '../record/first-findings.ts';
-import { sweepText } from '../wording/sweep.ts';
+import { isUnsettled } from '../record/guarded-account.ts';
+import { sweepText } from '../wording/forecast.ts';
 import { inTurns, type World } from '../world.ts';
-import { SweepPace } from './sweep-pace.ts';
-import { Unread } from './unread.ts';
+
+// How fast a part of a first sweep goes, and how long it will still take. Times are milliseconds of the monotonic clock.
+
+/** Before that the budget says how fast it will be; then what was measured does. */
+const measuredAfterMs = minuteMs;
+/** Without an end of a poll for so long, or for so many times the usual, nothing can be foreseen. */
+const stalledMs = 2 * minuteMs;
+const stalledPolls = 3;
+
+class SweepPace {
+  readonly #since: number;
+  #lastAt: number;
+  #done = 0;
+
+  constructor(now: number) {
+    this.#since = now;
+    this.#lastAt = now;
+  }
+
+  /** When a poll came to its end last; the beginning before the first. */
+  get lastAt(): number {
+    return this.#lastAt;
+  }
+
+  /** A poll came to its end. */
+  done(now: number): void {
+    this.#done += 1;
+    this.#lastAt = now;
+  }
+
+  /** How long that many polls will take; null while that can't be foreseen. `perMinute`: what the budget has for them. */
+  leftMs(polls: number, perMinute: number, now: number): number | null {
+    const spentMs = this.#lastAt - this.#since;
+    const everyMs = spentMs < measuredAfterMs ? minuteMs / perMinute : spentMs / this.#done;
+    const stalled = now - this.#lastAt > Math.max(stalledMs, stalledPolls * everyMs);
+    return polls > 0 && stalled ? null : polls * everyMs;
+  }
+}
+
+// Which answers of which mailboxes are still to come: a part of a first sweep, counted.
+
+class Unread {
+  /** By mailbox: a bit for each route. A fleet of newcomers has few of anything else. */
+  readonly #routes = new Map<string, number>();
+  #polls = 0;
+
+  /** Mailboxes of which something is still to come. */
+  get mailboxes(): number {
+    return this.#routes.size;
+  }
+
+  get polls(): number {
+    return this.#polls;
+  }
+
+  add(mailboxId: string, routes: readonly MailboxRoute[]): void {
+    let waited = this.#routes.get(mailboxId) ?? 0;
+    for (const route of routes) {
+      if ((waited & bitOf(route)) === 0) this.#polls += 1;
+      waited |= bitOf(route);
+    }
+    if (waited !== 0) this.#routes.set(mailboxId, waited);
+  }
+
+  /** It came, or failed. False when it was not waited for. */
+  delete(mailboxId: string, route: MailboxRoute): boolean {
+    const routes = this.#routes.get(mailboxId) ?? 0;
+    const left = routes & ~bitOf(route);
+    if (left === routes) return false;
+    this.#polls -= 1;
+    if (left === 0) this.#routes.delete(mailboxId);
+    else this.#routes.set(mailboxId, left);
+    return true;
+  }
+
+  leave(mailboxId: string): void {
+    const routes = this.#routes.get(mailboxId) ?? 0;
+    for (const route of mailboxRoutes) if ((routes & bitOf(route)) !== 0) this.#polls -= 1;
+    this.#routes.delete(mailboxId);
+  }
+}
+
+const bitOf = (route: MailboxRoute) => 1 << mailboxRoutes.indexOf(route);
 
 /** What must be seen twice, is being done, or will be read so soon is waited for at most this long. */
 const patienceMs = 5 * minuteMs;
@@ -25,7 +105,7 @@ const toleratedShare = 0.25;
 const judgingRoutes = mailboxRoutes.filter((route) => partOf(route) === 'judging');
 const detailRoutes = mailboxRoutes.filter((route) => partOf(route) === 'details');
 
-export interface SweepParts {
+interface SweepParts {
   readonly account: string;
   readonly fleet: Fleet;
   readonly world: World;

@@ -1,6 +1,6 @@
 // When the API is asked to measure DNS and blacklists now instead of answering from its cache (refresh=true).
 import type { Fleet } from '../fleet/fleet.ts';
-import { measuredRoutes } from '../model/measurement.ts';
+import { measuredRoutes } from '../model/answers.ts';
 import { hourMs } from '../model/time.ts';
 import { type Poll, pollKey } from '../poll/poll.ts';
 import { mayDecide } from './second-look.ts';

@@ -6,25 +6,152 @@ import type { MailboxApi } from '../mailbox-api/client.ts';
 import { absentWarmup, type Observed, type Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { PackedStats } from '../model/packed-stats.ts';
+import type { StoreTrouble } from '../model/store-failure.ts';
+import { type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 import type { Lane } from '../poll/lane.ts';
-import type { MailboxRoute, Poll } from '../poll/poll.ts';
+import { type MailboxRoute, type Poll, pollKey } from '../poll/poll.ts';
+import type { PollQueue } from '../poll/queue.ts';
+import { judgedRoutes } from '../poll/sweep.ts';
 import type { OtherAccounts, RecorderRooms } from '../record/guarded-account.ts';
-import type { Observation } from '../record/observe.ts';
+import type { AskedAt, Observation } from '../record/observe.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { RosterChanges } from '../record/roster.ts';
-import { turnAfter } from '../world.ts';
-import { Absences } from './absences.ts';
+import { turnAfter, type World } from '../world.ts';
 import type { AccountHealth, RequestAbout } from './account-health.ts';
 import type { Agenda } from './agenda.ts';
 import type { FirstSweep } from './first-sweep.ts';
 import type { FreshMeasurements } from './fresh-measurements.ts';
-import type { Retries } from './retries.ts';
+
+// Mailboxes that have no warm-up: the API answers 404 for both the warm-up and the statistics of a mailbox that it lists.
+
+/** A 404: when its request was begun, and when it came. */
+interface Absence {
+  readonly askedAt: AskedAt;
+  readonly at: EpochMs;
+}
+
+type JudgedRoute = (typeof judgedRoutes)[number];
+
+class Absences {
+  /** The newest 404 of each route that was not answered since, by mailbox. */
+  readonly #of = new Map<string, Map<MailboxRoute, Absence>>();
+  /** Mailboxes with both, of which a newer one came than was taken. */
+  readonly #waiting = new Set<string>();
+
+  /** Both were answered with 404. */
+  hasBoth(mailboxId: string): boolean {
+    return this.#of.get(mailboxId)?.size === judgedRoutes.length;
+  }
+
+  missed(mailboxId: string, route: MailboxRoute, absence: Absence): void {
+    if (!isJudged(route)) return;
+    const routes = this.#of.get(mailboxId) ?? new Map<MailboxRoute, Absence>();
+    this.#of.set(mailboxId, routes.set(route, absence));
+    if (this.hasBoth(mailboxId)) this.#waiting.add(mailboxId);
+  }
+
+  answered(mailboxId: string, route: MailboxRoute): void {
+    if (this.#of.size === 0 || !this.#of.get(mailboxId)?.delete(route)) return;
+    this.#waiting.delete(mailboxId);
+    if (this.#of.get(mailboxId)?.size === 0) this.#of.delete(mailboxId);
+  }
+
+  leave(mailboxId: string): void {
+    this.#of.delete(mailboxId);
+    this.#waiting.delete(mailboxId);
+  }
+
+  /** The mailboxes with both, since this was asked last. */
+  take(): readonly { readonly mailboxId: string; readonly routes: ReadonlyMap<MailboxRoute, Absence> }[] {
+    const taken = [...this.#waiting].map((mailboxId) => ({ mailboxId, routes: this.#of.get(mailboxId) ?? new Map() }));
+    this.#waiting.clear();
+    return taken;
+  }
+}
+
+function isJudged(route: MailboxRoute): route is JudgedRoute {
+  return (judgedRoutes as readonly MailboxRoute[]).includes(route);
+}
+
+// When a poll that failed, or whose answer could not be recorded, is made again: soon at first, then later and later,
+// each time after a random wait. What the store did not take is asked again once the store works.
+
+/** A failed poll is tried again after a random time below base x 2^failures, capped. */
+const retryBaseMs = 5 * secondMs;
+const retryCapMs = 5 * minuteMs;
+/** What is read a few times a day may fail for good: it costs a request an hour at most, not one in minutes. */
+const rareRetryCapMs = hourMs;
+const rareRoutes: ReadonlySet<Poll['route']> = new Set(['mailbox', 'dns', 'blacklist']);
+
+/** Once the store works again, what it did not take is asked again within this. */
+const afterOutageMs = 10 * secondMs;
+
+export class Retries {
+  readonly #queue: PollQueue;
+  readonly #world: World;
+  readonly #store: { readonly trouble: StoreTrouble };
+  /** Failures in a row, by pollKey. */
+  readonly #failures = new Map<string, number>();
+  /** Their answers came, and the store did not take them; by pollKey. */
+  readonly #unrecorded = new Map<string, Poll>();
+
+  constructor(queue: PollQueue, world: World, store: { readonly trouble: StoreTrouble }) {
+    this.#store = store;
+    this.#queue = queue;
+    this.#world = world;
+  }
+
+  answered(poll: Poll): void {
+    if (this.#failures.size + this.#unrecorded.size === 0) return;
+    this.#failures.delete(pollKey(poll));
+    this.#unrecorded.delete(pollKey(poll));
+    this.#askUnrecorded();
+  }
+
+  failed(poll: Poll, { kind, retryAfterMs }: Failure): void {
+    if (kind === 'missing' && poll.mailboxId !== null) {
+      // Whether the mailbox is gone, the list shows.
+      this.#queue.run('mailboxes', this.#world.clock.monotonic());
+      return;
+    }
+    // After a 429 the whole account waits already.
+    if (kind !== 'refused') this.#again(poll, kind === 'unavailable' ? (retryAfterMs ?? 0) : 0);
+  }
+
+  /** The answer came and could not be recorded: until it is, nothing is decided on it. */
+  unrecorded(poll: Poll): void {
+    this.#unrecorded.set(pollKey(poll), poll);
+    this.#again(poll);
+  }
+
+  /** A row that the store refuses for good does not come this way: what failed has not succeeded then. */
+  #askUnrecorded(): void {
+    const { newest, isOver } = this.#store.trouble;
+    if (this.#unrecorded.size === 0 || newest === null || !isOver) return;
+    const { clock, random } = this.#world;
+    const now = clock.monotonic();
+    for (const poll of this.#unrecorded.values()) this.#queue.retry(poll, now + random() * afterOutageMs);
+    this.#unrecorded.clear();
+  }
+
+  /** `leastMs`: the API wants to be left alone for so long. */
+  #again(poll: Poll, leastMs = 0): void {
+    const { clock, random } = this.#world;
+    const now = clock.monotonic();
+    const key = pollKey(poll);
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    const longestMs = rareRoutes.has(poll.route) ? rareRetryCapMs : retryCapMs;
+    const cap = Math.min(retryBaseMs * 2 ** Math.min(failures, 20), longestMs);
+    this.#queue.retry(poll, now + Math.max(leastMs, secondMs) + random() * cap);
+  }
+}
 
 export interface WatchRooms extends RecorderRooms {
   readonly api: MailboxApi;
 }
 
-export interface PollerParts {
+interface PollerParts {
   readonly account: string;
   readonly agenda: Agenda;
   readonly retries: Retries;

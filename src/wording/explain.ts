@@ -2,8 +2,7 @@
 import type { Action } from '../model/action.ts';
 import type { AlertFacts } from '../model/alert.ts';
 import { typedName } from '../model/mailbox.ts';
-import { isWarmupMode, onePercentPpm } from '../model/policy.ts';
-import { ratePpm } from '../model/rate.ts';
+import { isWarmupMode, onePercentPpm, ratePpm } from '../model/policy.ts';
 import { type EpochMs, utcDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { counted, datesText, momentText, onDatesText, percentText, spanText, timeText } from './phrases.ts';

@@ -1,5 +1,7 @@
 // How numbers, dates and spans of time are written in sentences: every time with its zone, nothing rounded into a lie.
-import { onePercentPpm, type Ppm } from '../model/policy.ts';
+import type { Observed, WarmupAnswer } from '../model/answers.ts';
+import type { GuardedElsewhere } from '../model/mailbox.ts';
+import { onePercentPpm, type Ppm, percent } from '../model/policy.ts';
 import { dayMs, type EpochMs, hourMs, type IsoDate, minuteMs, secondMs } from '../model/time.ts';
 
 const monthNames = [
@@ -150,4 +152,79 @@ export function firstText(words: readonly string[], most: number): string {
 export function allowedText(ppmMails: number): string {
   const bounces = ppmMails / 1e6;
   return String(Number(bounces.toFixed(bounces < 1 ? 2 : 1)));
+}
+
+// Shares and spans of time as words that stay on one line, the same on every page.
+
+let hundredths: Intl.NumberFormat | undefined;
+
+/** 1.54 %, with a space that does not break. */
+export function share(ppm: Ppm): string {
+  hundredths ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+  return `${hundredths.format(percent(ppm))}\u00a0%`;
+}
+
+/** `7 min`, with a space that does not break. */
+export function duration(ms: number): string {
+  return roughSpanText(ms).replace(' ', '\u00a0');
+}
+
+// Makes what other people wrote safe to look at: control and direction characters become visible.
+
+/**
+ * C0 and C1 controls, soft hyphen, zero-width and direction marks, separators, tags and lone surrogates:
+ * what hides, reorders or breaks text. Zero-width joiners are left alone: scripts and emoji need them.
+ */
+const deceptive =
+  /[\p{Cc}\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\p{Cs}\u{e0000}-\u{e007f}]/gu;
+
+/** What most texts are made of, and all that is to be known of them. */
+const plain = /^[\x20-\x7e]*$/;
+
+/** The text with every such character written as [U+202E]. Markup is not escaped: that is the place's own matter. */
+export function visibleText(text: string): string {
+  if (plain.test(text)) return text;
+  return text.replace(deceptive, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`;
+  });
+}
+
+// A sentence about files, for people who may not learn where they are.
+
+/** Names each file by its last part. An address, such as `postgres://host/name`, stays whole. */
+export function withoutFolders(text: string): string {
+  return text.replaceAll(/(?<![\w:/.])\/(?:[^\s/"'`]+\/)+/g, '');
+}
+
+// Mailboxes that the keys of two accounts see, in a sentence: which account guards them.
+
+/** Without a full stop. */
+export function overlapText(elsewhere: readonly Pick<GuardedElsewhere, 'account'>[]): string {
+  const accounts = [...new Set(elsewhere.map(({ account }) => account))];
+  const by = accounts.length === 1 ? `account ${accounts[0]}` : `the accounts ${listText(accounts)}`;
+  const [are, them] = elsewhere.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  return `${counted(elsewhere.length, 'mailbox', 'mailboxes')} of its list ${are} guarded by ${by}, whose key sees ${them}, too`;
+}
+
+// What the recent emails of a mailbox show besides bounces, in sentences: for the page and `explain`. Never an alert.
+
+/** An email so long over its time, and none sent since, is more than the jitter of a queue. */
+const stillForMs = 2 * hourMs;
+
+/** Empty when there is nothing to see, or nothing known. */
+export function recentEmailSentences(warmup: Observed<WarmupAnswer> | null, zone: string): readonly string[] {
+  const recent = warmup?.answer.recentEmails;
+  if (!warmup || !recent) return [];
+  const { placed, inSpam, waitingSince, lastSentAt } = recent;
+  return [
+    inSpam > 0 ? `Of the last ${counted(placed, 'email')} whose folder is known, ${inSpam} landed in spam.` : '',
+    standsStill(warmup.at, waitingSince, lastSentAt)
+      ? `Its queue does not move: an email was scheduled for ${momentText(waitingSince, zone)}, and none has been sent since.`
+      : '',
+  ].filter((sentence) => sentence !== '');
+}
+
+function standsStill(readAt: EpochMs, since: EpochMs | null, lastSentAt: EpochMs | null): since is EpochMs {
+  return since !== null && readAt - since > stillForMs && (lastSentAt === null || lastSentAt < since);
 }

@@ -1,7 +1,6 @@
 // Routes and silences on alerts that belong to no account: the circuit breaker's, and Warmwarden's own.
 import { describe, expect, test } from 'vitest';
-import { matches } from '../../src/alert/matching.ts';
-import { channelsFor } from '../../src/alert/routing.ts';
+import { channelsFor, matches } from '../../src/alert/routing.ts';
 import type { Alert } from '../../src/model/alert.ts';
 import { sampleAlert } from './samples.ts';
 

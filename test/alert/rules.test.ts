@@ -1,10 +1,9 @@
 // What each answer says: which rule speaks, when it is sure, and what a person reads at 3 a.m.
 import { expect, test } from 'vitest';
-import type { MailboxContext } from '../../src/alert/condition.ts';
+import { type MailboxContext, tune } from '../../src/alert/condition.ts';
 import { step } from '../../src/alert/engine.ts';
 import { accountConditions } from '../../src/alert/rules/account-rules.ts';
 import { actedEvent, actionFailedCondition, conditionsAfter } from '../../src/alert/rules.ts';
-import { tune } from '../../src/alert/tuning.ts';
 import type { Alert } from '../../src/model/alert.ts';
 import type { Route } from '../../src/model/answers.ts';
 import type { AccountState, MailboxState } from '../../src/model/mailbox.ts';

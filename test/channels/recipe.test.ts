@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { recipeChannel } from '../../src/channels/recipe.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { resendCommand } from '../../src/operator/resend.ts';
+import { resendCommand } from '../../src/operator/commands.ts';
 import type { World } from '../../src/world.ts';
 import { firing, resolved, sampleAlert } from '../alert/samples.ts';
 import { memoryOutbox } from '../notify/memory-outbox.ts';

@@ -1,10 +1,9 @@
 // The link that silences an alert: it mutes this very alert, and none that is about something else.
 import { expect, test } from 'vitest';
-import { mutes } from '../../src/alert/matching.ts';
+import { mutes } from '../../src/alert/routing.ts';
 import { isDisarming } from '../../src/alert/rules/disarmed-rule.ts';
 import { linksOf } from '../../src/channels/links.ts';
-import type { Alert, AlertMatch } from '../../src/model/alert.ts';
-import { alertRules } from '../../src/model/alert.ts';
+import { type Alert, type AlertMatch, alertRules } from '../../src/model/alert.ts';
 import { alertSilencePath } from '../../src/model/page-links.ts';
 import { preparedAt } from '../../src/serve/commands/prepared.ts';
 import { firing, sampleAlert } from '../alert/samples.ts';

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type GroupMessage, messageOf } from '../../src/alert/grouping.ts';
-import { slackChannel } from '../../src/channels/slack.ts';
-import { slackSentences, slackText } from '../../src/channels/slack-text.ts';
+import { slackChannel, slackSentences, slackText } from '../../src/channels/slack.ts';
 import type { Transition } from '../../src/model/alert.ts';
 import { hourMs } from '../../src/model/time.ts';
 import { movedClock } from '../../src/world.ts';

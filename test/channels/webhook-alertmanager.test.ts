@@ -1,7 +1,7 @@
 // The body of Alertmanager's webhooks for many alerts: the first are listed, and what is common is common to all of them.
 import { expect, test } from 'vitest';
 import { type GroupMessage, messageOf } from '../../src/alert/grouping.ts';
-import { alertmanagerBody } from '../../src/channels/webhook-alertmanager.ts';
+import { alertmanagerBody } from '../../src/channels/alertmanager.ts';
 import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
 
 const sender = { name: 'hook', pageUrl: null };

@@ -8,7 +8,7 @@ import { examineDaemon } from '../../src/commands/doctor/daemon.ts';
 import { examineStore } from '../../src/commands/doctor/store.ts';
 import { askDaemon } from '../../src/commands/sources/daemon-client.ts';
 import { switchInStore } from '../../src/commands/writes/in-store.ts';
-import { socketPathOf } from '../../src/operator/socket-path.ts';
+import { socketPathOf } from '../../src/operator/socket.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 
 const nobody = 65_534;

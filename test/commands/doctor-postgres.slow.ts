@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shapes } from '../../src/commands/shapes/shapes.ts';
-import type { PostgresPlace } from '../../src/model/store-place.ts';
+import type { PostgresPlace } from '../../src/model/store-failure.ts';
 import { accountScope } from '../../src/replicas/membership.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { Store } from '../../src/store/store.ts';

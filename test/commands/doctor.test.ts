@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { examineAccounts } from '../../src/commands/doctor/accounts.ts';
-import { connectionFailure } from '../../src/commands/doctor/connect.ts';
+import { connectionFailure } from '../../src/commands/doctor/channels.ts';
 import { examineDaemon, type SeenDaemon } from '../../src/commands/doctor/daemon.ts';
 import { isReadersGain } from '../../src/commands/doctor/files.ts';
 import { shapes } from '../../src/commands/shapes/shapes.ts';

@@ -1,7 +1,7 @@
 // `warmwarden store` with a PostgreSQL store: sizes, growth and soundness from the database, and what PostgreSQL does itself.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PostgresPlace } from '../../src/model/store-place.ts';
+import type { PostgresPlace } from '../../src/model/store-failure.ts';
 import { dayMs, hourMs } from '../../src/model/time.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { commandLine } from '../support/command-line.ts';

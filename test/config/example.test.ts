@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readDocument } from '../../src/config/document.ts';
-import { checkAgainst } from '../../src/config/findings.ts';
 import { guardSchema } from '../../src/config/guard-schema.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { policyOf } from '../../src/config/mailbox-rules.ts';
-import { fileShape, type Shape } from '../../src/config/shape.ts';
+import { checkAgainst } from '../../src/config/problem.ts';
+import { fileShape, type Shape } from '../../src/config/settings.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 
 const file = join(import.meta.dirname, '../../config.example.yaml');

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { GuardOverride, GuardSettings } from '../../src/config/config.ts';
 import { resolvePolicy, selects, tagsOf } from '../../src/config/mailbox-rules.ts';
-import { fitsGlob } from '../../src/model/glob.ts';
+import { fitsGlob } from '../../src/model/mailbox-pattern.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 
 const mailbox = { email: 'Ann@VIP.example', id: 'mb_1' };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { decideCases } from '../../src/commands/decide/cases.ts';
 import { situationOf } from '../../src/guard/judgement.ts';
 import { afterSight, firstSight } from '../../src/guard/memory.ts';
-import { guardStateOf } from '../../src/guard/state.ts';
+import { guardStateOf } from '../../src/guard/run-state.ts';
 import { judge } from '../../src/guard/verdict.ts';
 import type { StatsRow } from '../../src/model/answers.ts';
 import type { GuardMemory } from '../../src/model/guard-memory.ts';

@@ -1,9 +1,9 @@
 // The rules beyond one mailbox, case by case: a domain over its limits, and an account whose bounce rate has shifted.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { limitedDays } from '../../src/guard/limited-days.ts';
 import type { DomainPool } from '../../src/guard/pool.ts';
 import { accountShift, domainExcess, domainWeek } from '../../src/guard/pooled-rules.ts';
+import { limitedDays } from '../../src/guard/window.ts';
 import type { StatsAnswer } from '../../src/model/answers.ts';
 import { defaultPolicy, type WarmupMode, warmupModes } from '../../src/model/policy.ts';
 import { addDays } from '../../src/model/time.ts';

@@ -1,6 +1,6 @@
 // The guard's one word for a mailbox: a rate over the limit is never called near it, nor fine.
 import { expect, test } from 'vitest';
-import { guardStateOf } from '../../src/guard/state.ts';
+import { guardStateOf } from '../../src/guard/run-state.ts';
 import { judge } from '../../src/guard/verdict.ts';
 import type { GuardActionKind } from '../../src/model/action.ts';
 import { defaultPolicy, type Policy } from '../../src/model/policy.ts';

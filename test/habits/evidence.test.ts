@@ -1,6 +1,6 @@
 // What a service shows of a warm-up may change by the hour: bounces are judged all the same. The API is not the simulator.
 import { expect, test } from 'vitest';
-import { guardStateOf } from '../../src/guard/state.ts';
+import { guardStateOf } from '../../src/guard/run-state.ts';
 import { dayMs, type EpochMs, hourMs } from '../../src/model/time.ts';
 import { scenarioStart } from '../../src/simulator/scenarios.ts';
 import { type Day, OtherApi, type OtherMailbox } from '../support/other-api.ts';

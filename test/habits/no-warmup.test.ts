@@ -1,6 +1,6 @@
 // A mailbox that is listed and has no warm-up: the API answers 404 for its warm-up and its statistics. The API is not the simulator.
 import { expect, test } from 'vitest';
-import { guardStateOf } from '../../src/guard/state.ts';
+import { guardStateOf } from '../../src/guard/run-state.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';

@@ -1,6 +1,6 @@
 // Answers that the guard judges by, and that an API gives no longer: for one mailbox, for some, or to one of two keys. The API is not the simulator.
 import { expect, test } from 'vitest';
-import { guardStateOf } from '../../src/guard/state.ts';
+import { guardStateOf } from '../../src/guard/run-state.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { hourMs } from '../../src/model/time.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';

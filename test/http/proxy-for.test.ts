@@ -1,6 +1,6 @@
 // Which requests go through a proxy: the environment in upper and lower case, and what NO_PROXY excepts.
 import { expect, test } from 'vitest';
-import { proxyFor } from '../../src/http/proxy-for.ts';
+import { proxyFor } from '../../src/http/way-out.ts';
 import { noProxies, proxiesIn } from '../../src/model/egress.ts';
 
 test.each([

@@ -1,7 +1,7 @@
 // Times that are remembered for a while are those that a plain list would have, whatever comes and goes.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RecentTimes } from '../../src/mailbox-api/recent-times.ts';
+import { RecentTimes } from '../../src/mailbox-api/restraint.ts';
 
 const step = fc.record({
   later: fc.integer({ min: 0, max: 50 }),

@@ -1,7 +1,7 @@
 // headroom: auto. A key that is ours alone is used up to 97 % without one 429; another tool is noticed, however the API counts.
 import { expect, test } from 'vitest';
 import { Budget } from '../../src/mailbox-api/budget.ts';
-import { Sharing } from '../../src/mailbox-api/sharing.ts';
+import { Sharing } from '../../src/mailbox-api/restraint.ts';
 import { createLimiter, type LimiterKind, limiterKinds } from '../../src/simulator/rate-limit.ts';
 import { movedClock } from '../../src/world.ts';
 import { seededChance } from '../../tools/bench/guard/chance.ts';

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inertRow, inertText } from '../../src/mcp/inert.ts';
 import { inputSchemaOf } from '../../src/mcp/input-schema.ts';
-import { runResult } from '../../src/mcp/results.ts';
 import type { ToolRun } from '../../src/mcp/source.ts';
+import { runResult } from '../../src/mcp/tool-server.ts';
 import { recipeTool, runTools, toolName } from '../../src/mcp/tools.ts';
 import { readRecipes, readRun } from '../../src/recipe-api/answers.ts';
 

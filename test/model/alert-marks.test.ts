@@ -1,6 +1,6 @@
 // The numbers that stand for the names of alerts in a storm's message: stored, so always the same, and each name's own.
 import { expect, test } from 'vitest';
-import { type About, CoveredAlerts, isAboutAlert, markOf } from '../../src/model/alert-marks.ts';
+import { type About, CoveredAlerts, isAboutAlert, markOf } from '../../src/model/alert.ts';
 
 const nameOf = (number: number) =>
   `mailbox_disconnected|agency-1|00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}|`;

@@ -1,7 +1,7 @@
 // What a mailbox was allowed to send on its last days: the highest that was seen, and nothing where nobody looked.
 import { expect, test } from 'vitest';
 import type { MailboxEntry, WarmupAnswer } from '../../src/model/answers.ts';
-import { limitsAfter, limitsOn, type RecentLimits } from '../../src/model/day-limits.ts';
+import { limitsAfter, limitsOn, type RecentLimits } from '../../src/model/policy.ts';
 
 /** `entry` and `warmup`: the daily limit that each of them shows. */
 function look(moment: string, entry: number | null, mode: string | null = 'balanced', warmup = entry) {

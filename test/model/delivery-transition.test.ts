@@ -1,7 +1,6 @@
 // Every pair of a delivery's state and an event: what it leads to, or that nothing does.
 import { describe, expect, test } from 'vitest';
-import { type DeliveryState, publicState } from '../../src/model/delivery.ts';
-import { type DeliveryEvent, deliveryAfter } from '../../src/model/delivery-transition.ts';
+import { type DeliveryEvent, type DeliveryState, deliveryAfter, publicState } from '../../src/model/delivery.ts';
 import { minuteMs } from '../../src/model/time.ts';
 import { start } from '../alert/samples.ts';
 import { sampleDelivery } from '../notify/sample-delivery.ts';

@@ -1,7 +1,13 @@
 // The outbox in memory, for tests of notifications: what the store promises, without a database.
 import type { Announcement, Transition } from '../../src/model/alert.ts';
-import { type Delivery, pendingDelivery, publicState, type StoredTransition } from '../../src/model/delivery.ts';
-import { type DeliveryEvent, deliveryAfter } from '../../src/model/delivery-transition.ts';
+import {
+  type Delivery,
+  type DeliveryEvent,
+  deliveryAfter,
+  pendingDelivery,
+  publicState,
+  type StoredTransition,
+} from '../../src/model/delivery.ts';
 import type { DigestFacts } from '../../src/model/outbox.ts';
 import type { NotifiedOutage, StoreTrouble } from '../../src/model/store-failure.ts';
 import type { Outbox, OutboxStore } from '../../src/notify/outbox-store.ts';

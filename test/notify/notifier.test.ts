@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { resendCommand } from '../../src/operator/resend.ts';
+import { resendCommand } from '../../src/operator/commands.ts';
 import { movedClock } from '../../src/world.ts';
 import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
 import { unaudited } from '../operator/rooms.ts';

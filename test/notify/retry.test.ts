@@ -1,10 +1,9 @@
 // When a message is tried again: what the receiver asks for, and how long we wait by ourselves.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { deliveryAfter } from '../../src/model/delivery-transition.ts';
-import { readRetryAfter } from '../../src/model/retry-after.ts';
-import { dayMs, hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { type Attempt, settlementOf } from '../../src/notify/retry-policy.ts';
+import { deliveryAfter } from '../../src/model/delivery.ts';
+import { dayMs, hourMs, minuteMs, readRetryAfter, secondMs } from '../../src/model/time.ts';
+import { type Attempt, settlementOf } from '../../src/notify/channel-outbox.ts';
 import { sampleDelivery } from './sample-delivery.ts';
 
 const now = Date.parse('2026-03-20T10:00:00Z');

@@ -9,8 +9,8 @@ import type { CommandOutcome, DaemonCommands } from '../../src/model/operator-co
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { Answering } from '../../src/operator/answering.ts';
 import { Asking } from '../../src/operator/asking.ts';
+import { News } from '../../src/operator/audit.ts';
 import { commandsEverywhere, together } from '../../src/operator/everywhere.ts';
-import { News } from '../../src/operator/news.ts';
 import type { Membership, Replica, Scope } from '../../src/replicas/membership.ts';
 import { Store } from '../../src/store/store.ts';
 import { type MovedClock, movedClock, worldOn } from '../../src/world.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Action } from '../../src/model/action.ts';
 import type { Change } from '../../src/model/change.ts';
-import { isInForce, setLimitsIn } from '../../src/operator/set-limits.ts';
+import { isInForce, setLimitsIn } from '../../src/operator/undo.ts';
 import { sampleAction, sampleMailbox, start } from '../alert/samples.ts';
 
 const key = 'acme/m1';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { GroupMessage } from '../../src/alert/grouping.ts';
-import { mutes } from '../../src/alert/matching.ts';
+import { mutes } from '../../src/alert/routing.ts';
 import { linksOf } from '../../src/channels/links.ts';
 import { askDaemon } from '../../src/commands/sources/daemon-client.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { DaemonCommands } from '../../src/model/operator-command.ts';
-import { startCommandSocket } from '../../src/operator/socket.ts';
-import { socketPathOf } from '../../src/operator/socket-path.ts';
+import { socketPathOf, startCommandSocket } from '../../src/operator/socket.ts';
 import { until } from '../support/until.ts';
 
 test('more than 200 connections are closed at once, until others have ended', async () => {

@@ -10,7 +10,7 @@ import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { everything } from '../../src/model/write-scope.ts';
 import type { Tags } from '../../src/overview/fleet-view.ts';
 import { forecastOf } from '../../src/poll/forecast.ts';
-import { FleetTrend } from '../../src/serve/fleet-trend.ts';
+import { FleetTrend } from '../../src/serve/fleet-sums.ts';
 import { Ranking } from '../../src/serve/ranking.ts';
 import {
   account,

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 import type { StatsRow } from '../../src/model/answers.ts';
 import { PackedStats } from '../../src/model/packed-stats.ts';
 import { dayMs, utcDate } from '../../src/model/time.ts';
-import { armedBounces, mayCrossToday, type Risk, riskOf, weightOf } from '../../src/poll/risk.ts';
-import { RiskOrder } from '../../src/poll/risk-order.ts';
+import { armedBounces, mayCrossToday, type Risk, RiskOrder, riskOf, weightOf } from '../../src/poll/risk.ts';
 import { arrivedMailbox, now, verdictOf } from '../store/records.ts';
 
 const blank = { bounced: 0, delivered: null, opened: null, replied: null, spamLanded: null };

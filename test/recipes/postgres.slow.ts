@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closedBreaker } from '../../src/model/breaker.ts';
-import type { StorePlace } from '../../src/model/store-place.ts';
+import type { StorePlace } from '../../src/model/store-failure.ts';
 import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
 import { runSelect } from '../../src/recipes/select.ts';
 import { views } from '../../src/recipes/views.ts';

@@ -4,8 +4,8 @@ import { judge } from '../../src/guard/verdict.ts';
 import { type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
-import { askBreaker } from '../../src/record/admission.ts';
 import { newMailbox } from '../../src/record/observe.ts';
+import { askBreaker } from '../../src/record/tick.ts';
 import { now, situation } from '../guard/samples.ts';
 
 const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { DnsAnswer, WarmupAnswer } from '../../src/model/answers.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { dayMs, hourMs } from '../../src/model/time.ts';
-import { changesIn } from '../../src/record/changes.ts';
+import { changesIn } from '../../src/record/tick.ts';
 import { sampleAction, sampleMailbox, start } from '../alert/samples.ts';
 
 const limits = { replyRate: null, threadRate: null, weekdaysOnly: null, sendWindowStart: null, sendWindowEnd: null };

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Action } from '../../src/model/action.ts';
 import type { Transition } from '../../src/model/alert.ts';
-import { asFound, isUnsettled } from '../../src/record/first-findings.ts';
+import { asFound, isUnsettled } from '../../src/record/guarded-account.ts';
 import { firing, judged, resolved, sampleAction, sampleAlert, sampleMailbox, start } from '../alert/samples.ts';
 
 const event = (acted: Action): Transition => ({

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { hourMs } from '../../src/model/time.ts';
-import { withdrawUnguarded } from '../../src/record/breakers.ts';
-import { releaseBreaker } from '../../src/record/releases.ts';
+import { releaseBreaker, withdrawUnguarded } from '../../src/record/breakers.ts';
 import { noAlerts, now } from '../store/records.ts';
 import { recording } from './recording.ts';
 

@@ -1,11 +1,11 @@
 // The running counts beyond one mailbox equal a full recount, whatever happens to the mailboxes and in whatever order.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type CountedDay, limitedDays } from '../../src/guard/limited-days.ts';
+import { type CountedDay, limitedDays } from '../../src/guard/window.ts';
+import type { PooledSum } from '../../src/model/breaker.ts';
 import { exact } from '../../src/model/exact.ts';
 import { domainOf, type MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy, type Policy, warmupModes } from '../../src/model/policy.ts';
-import type { PooledSum } from '../../src/model/pooled.ts';
 import { addDays, dayMs, hourMs, type IsoDate, utcDate } from '../../src/model/time.ts';
 import type { EarlierMode, RunState } from '../../src/model/verdict.ts';
 import { newMailbox } from '../../src/record/observe.ts';

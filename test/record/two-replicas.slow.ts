@@ -4,7 +4,7 @@ import { heldEntries } from '../../src/model/breaker.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { SharedState } from '../../src/operator/shared-state.ts';
-import { releaseBreaker } from '../../src/record/releases.ts';
+import { releaseBreaker } from '../../src/record/breakers.ts';
 import { accountScope } from '../../src/replicas/membership.ts';
 import { Store } from '../../src/store/store.ts';
 import { logTo, systemClock } from '../../src/world.ts';

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
-import { apiSource } from '../../src/mcp/api-source.ts';
+import { apiSource } from '../../src/mcp/source.ts';
 import { RecipeApi } from '../../src/recipe-api/client.ts';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
 import type { RecipeRunner } from '../../src/recipes/runner.ts';

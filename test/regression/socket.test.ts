@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { askDaemon } from '../../src/commands/sources/daemon-client.ts';
 import { minuteMs } from '../../src/model/time.ts';
-import { socketPathOf } from '../../src/operator/socket-path.ts';
+import { socketPathOf } from '../../src/operator/socket.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { oliver, stormOf } from '../watch/duty.ts';
 

@@ -1,7 +1,7 @@
 // Replicas in one process on one PostgreSQL: memberships with followers that note what they hear, on clocks that tests move.
 import { randomUUID } from 'node:crypto';
 import { Kysely, sql } from 'kysely';
-import type { PostgresPlace } from '../../src/model/store-place.ts';
+import type { PostgresPlace } from '../../src/model/store-failure.ts';
 import type { Scope } from '../../src/replicas/membership.ts';
 import type { Roster } from '../../src/replicas/roster.ts';
 import { SharedMembership } from '../../src/replicas/shared.ts';

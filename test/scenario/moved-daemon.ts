@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import type { CommandOutcome } from '../../src/model/operator-command.ts';
-import { pathOf } from '../../src/model/store-place.ts';
+import { pathOf } from '../../src/model/store-failure.ts';
 import { secondMs } from '../../src/model/time.ts';
 import type { OperationBody, OperationName } from '../../src/operator/command-requests.ts';
 import type { Habits } from '../../src/simulator/habits.ts';

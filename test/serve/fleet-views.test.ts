@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { alertRules } from '../../src/model/alert.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
-import { FleetTrend } from '../../src/serve/fleet-trend.ts';
+import { FleetTrend } from '../../src/serve/fleet-sums.ts';
 import { account, alert, bareMailbox, exampleFleet, mailbox, now, today } from './example-fleet.ts';
 import { ask, type Running, serve, stillWorld } from './running-server.ts';
 

@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { html } from 'hono/html';
 import { describe, expect, test } from 'vitest';
 import type { Auth } from '../../src/access/auth.ts';
-import { Regions, type View } from '../../src/page/parts/regions.ts';
+import { Regions, type View } from '../../src/page/parts/elements.ts';
 import { type LiveLimits, LiveStream, type Sink, usualLimits } from '../../src/serve/live/live-stream.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { exampleFleet, mailbox, now, verdict } from './example-fleet.ts';

@@ -9,7 +9,7 @@ import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { noTags } from '../../src/overview/fleet-view.ts';
-import { FleetTrend } from '../../src/serve/fleet-trend.ts';
+import { FleetTrend } from '../../src/serve/fleet-sums.ts';
 import { Ranking } from '../../src/serve/ranking.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
 import { createLog, type MovedClock, movedClock, type World } from '../../src/world.ts';

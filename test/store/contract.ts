@@ -1,7 +1,7 @@
 // What every store promises, as one suite: run it on each kind of store there is.
 import { describe, expect, test } from 'vitest';
 import { actionAfter } from '../../src/model/action-transition.ts';
-import type { About } from '../../src/model/alert-marks.ts';
+import type { About } from '../../src/model/alert.ts';
 import { closedBreaker } from '../../src/model/breaker.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import type { NotificationLogChanges } from '../../src/model/outbox.ts';

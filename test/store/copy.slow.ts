@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shapes } from '../../src/commands/shapes/shapes.ts';
 import { closedBreaker } from '../../src/model/breaker.ts';
-import type { PostgresPlace } from '../../src/model/store-place.ts';
+import type { PostgresPlace } from '../../src/model/store-failure.ts';
 import { Store } from '../../src/store/store.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { Running } from '../support/process.ts';

@@ -6,7 +6,7 @@ import { Fleet } from '../../src/fleet/fleet.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { showAnew, showWritten } from '../../src/reload/shown.ts';
 import { accountScope } from '../../src/replicas/membership.ts';
-import type { Seen } from '../../src/store/elsewhere.ts';
+import type { Seen } from '../../src/store/moves.ts';
 import { Store } from '../../src/store/store.ts';
 import { logTo, systemClock } from '../../src/world.ts';
 import { TestPostgres } from '../support/postgres.ts';

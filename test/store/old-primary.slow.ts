@@ -1,7 +1,7 @@
 // What was the primary before a failover runs again, and takes writes: a process that has met the new primary refuses it.
 import { existsSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { PostgresPlace } from '../../src/model/store-place.ts';
+import type { PostgresPlace } from '../../src/model/store-failure.ts';
 import { examinePostgres } from '../../src/store/postgres/examination.ts';
 import { Store } from '../../src/store/store.ts';
 import { logTo, systemClock } from '../../src/world.ts';

@@ -1,6 +1,6 @@
 // Replicas behind a connection pooler that hands each transaction to any connection: PgBouncer, where it is installed, always in CI.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PostgresPlace } from '../../src/model/store-place.ts';
+import type { PostgresPlace } from '../../src/model/store-failure.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 import { Store } from '../../src/store/store.ts';
 import { logTo, systemClock } from '../../src/world.ts';

@@ -2,7 +2,7 @@
 
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PostgresPlace } from '../../src/model/store-place.ts';
+import type { PostgresPlace } from '../../src/model/store-failure.ts';
 import { everything, scopeKey } from '../../src/model/write-scope.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 import { NewerStoreError, schemaVersion } from '../../src/store/schema/migrations.ts';

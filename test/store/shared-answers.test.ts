@@ -1,7 +1,7 @@
 // Equal answers of many mailboxes, read from a store: one object, however often it begins anew.
 import { expect, test } from 'vitest';
 import { DamagedRowError } from '../../src/store/failure.ts';
-import { SharedAnswers } from '../../src/store/schema/shared-answers.ts';
+import { SharedAnswers } from '../../src/store/schema/stored.ts';
 import { answers as everyAnswer } from './records.ts';
 
 const key = (route: string, n = 1) => ({ account: 'acme', mailbox_id: `m${n}`, route });

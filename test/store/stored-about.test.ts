@@ -1,7 +1,7 @@
 // What a message is about, in the store: the same when read back, and a damaged row is named.
 import { expect, test } from 'vitest';
 import { DamagedRowError } from '../../src/store/failure.ts';
-import { aboutText, storedAbout } from '../../src/store/schema/stored-about.ts';
+import { aboutText, storedAbout } from '../../src/store/schema/stored.ts';
 
 test.each([
   ['nothing', { alerts: [] }],

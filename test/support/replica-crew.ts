@@ -2,7 +2,7 @@
 // off and restarted, and the database says who has what.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { symptoms } from '../../src/alert/grouping.ts';
-import type { PostgresPlace } from '../../src/model/store-place.ts';
+import type { PostgresPlace } from '../../src/model/store-failure.ts';
 import { OtherApi } from './other-api.ts';
 import type { TestPostgres } from './postgres.ts';
 import { CuttingProxy } from './postgres-proxy.ts';

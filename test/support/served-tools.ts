@@ -1,6 +1,6 @@
 // A recipe service on loopback and the tool server of it in this process, with a bare client.
 import { pino } from 'pino';
-import { apiSource } from '../../src/mcp/api-source.ts';
+import { apiSource } from '../../src/mcp/source.ts';
 import { serveTools } from '../../src/mcp/tool-server.ts';
 import { RecipeApi } from '../../src/recipe-api/client.ts';
 import { type Clock, systemClock } from '../../src/world.ts';

@@ -1,5 +1,5 @@
 // An account of another API on duty, whose days a test writes itself, with what is shown and told of its mailboxes.
-import { guardStateOf } from '../../src/guard/state.ts';
+import { guardStateOf } from '../../src/guard/run-state.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { addDays, dayMs, type IsoDate, minuteMs, utcDate } from '../../src/model/time.ts';
 import { calmPoll, goOnDuty } from '../watch/duty.ts';

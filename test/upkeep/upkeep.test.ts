@@ -1,10 +1,9 @@
 // The store is kept small while the daemon is on duty: step by step, as configured now, whatever fails.
 import { describe, expect, test } from 'vitest';
-import type { Retention } from '../../src/model/retention.ts';
+import type { Retention } from '../../src/model/store-failure.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import type { UpkeepDuty, UpkeepPlan } from '../../src/store/upkeep/upkeep.ts';
-import { clockAheadMs } from '../../src/upkeep/clock-ahead.ts';
-import { startUpkeep } from '../../src/upkeep/upkeep.ts';
+import { clockAheadMs, startUpkeep } from '../../src/upkeep/upkeep.ts';
 import { movedClock, worldOn } from '../../src/world.ts';
 
 const retentionOf = (days: number): Retention => ({

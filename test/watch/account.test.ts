@@ -1,6 +1,6 @@
 // The account's own troubles: an API that is down, a key that is refused, mailboxes that come and go, old data.
 import { expect, test } from 'vitest';
-import { guardStateOf } from '../../src/guard/state.ts';
+import { guardStateOf } from '../../src/guard/run-state.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { momentText } from '../../src/wording/phrases.ts';

@@ -7,7 +7,7 @@ import { firstSight } from '../../src/guard/memory.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { FirstSweep } from '../../src/watch/first-sweep.ts';
-import { sweepText } from '../../src/wording/sweep.ts';
+import { sweepText } from '../../src/wording/forecast.ts';
 import { movedClock } from '../../src/world.ts';
 import { sampleMailbox, start } from '../alert/samples.ts';
 

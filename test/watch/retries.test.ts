@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { dayMs, hourMs, secondMs } from '../../src/model/time.ts';
 import { type MailboxRoute, mailboxRoutes, type Poll } from '../../src/poll/poll.ts';
 import { PollQueue } from '../../src/poll/queue.ts';
-import { Retries } from '../../src/watch/retries.ts';
+import { Retries } from '../../src/watch/poller.ts';
 import { stillWorld } from '../serve/running-server.ts';
 
 const [health, mailboxes, never] = [dayMs, dayMs, 9 * dayMs];

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { readWarmup } from '../../src/mailbox-api/answers.ts';
 import { hourMs } from '../../src/model/time.ts';
-import { recentEmailSentences } from '../../src/wording/recent-emails.ts';
+import { recentEmailSentences } from '../../src/wording/phrases.ts';
 
 const now = Date.parse('2026-03-10T12:00:00Z');
 const ago = (hours: number) => new Date(now - hours * hourMs).toISOString();

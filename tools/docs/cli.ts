@@ -4,7 +4,7 @@ import { allCommands } from '../../src/commands/commands.ts';
 import { caseSchema } from '../../src/commands/decide/cases.ts';
 import { examples } from '../../src/commands/examples.ts';
 import { errorShape, shapes } from '../../src/commands/shapes/shapes.ts';
-import { errorKinds, exitMeanings } from '../../src/terminal/exit-codes.ts';
+import { errorKinds, exitMeanings } from '../../src/terminal/command-error.ts';
 import { idOf, shapeTable, sharedShapes } from './json-shape.ts';
 
 const intro = `# Command line

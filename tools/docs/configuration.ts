@@ -1,5 +1,5 @@
 // docs/configuration.md: every key with its kind, default and meaning, from the schema.
-import { fileShape, type Shape, variantsOf } from '../../src/config/shape.ts';
+import { fileShape, type Shape, variantsOf } from '../../src/config/settings.ts';
 
 const head = `# Configuration
 

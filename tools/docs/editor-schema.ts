@@ -1,5 +1,5 @@
 // config.schema.json: what an editor needs to help with the configuration file.
-import { fileShape, type Shape, variantsOf } from '../../src/config/shape.ts';
+import { fileShape, type Shape, variantsOf } from '../../src/config/settings.ts';
 
 /** Ends with a line break. */
 export function editorSchemaText(): string {

@@ -1,6 +1,5 @@
 // The rules of an account: is the API up, is the key accepted, may it write, is it ours alone, is the mailbox list whole.
-import type { AccountState, MailboxState } from '../../model/mailbox.ts';
-import type { SweepProgress } from '../../model/sweep.ts';
+import type { AccountState, MailboxState, SweepProgress } from '../../model/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
 import { counted, momentText } from '../../wording/phrases.ts';

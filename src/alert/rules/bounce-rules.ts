@@ -8,10 +8,10 @@ import { writesAreOff } from '../../model/write-scope.ts';
 import { bounceKinds, causeSentences } from '../../wording/causes.ts';
 import { countsReadText, explainVerdict, rateText, verdictNumbers } from '../../wording/explain.ts';
 import { allowedText, counted, countedOf, datesText, percentText } from '../../wording/phrases.ts';
-import { gradedBy } from '../bounce-grade.ts';
 import {
   atOnce,
   type Condition,
+  gradedBy,
   type MailboxContext,
   missingCountsSubject,
   pageLink,

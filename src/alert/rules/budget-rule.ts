@@ -1,9 +1,7 @@
 // budget_too_small: the cadence asks for more requests than the budget has, or the API allows less than half of what is planned, so
 // that data gets older than it should.
 
-import type { Forecast } from '../../model/forecast.ts';
-import type { AccountState } from '../../model/mailbox.ts';
-import type { SweepProgress } from '../../model/sweep.ts';
+import type { AccountState, Forecast, SweepProgress } from '../../model/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../../model/time.ts';
 import { mendText, narrowAdvice, narrowText, slowText, sumText } from '../../wording/forecast.ts';
 import { counted, spanText } from '../../wording/phrases.ts';

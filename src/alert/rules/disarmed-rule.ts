@@ -9,7 +9,7 @@ import {
   type Subject,
   severities,
 } from '../../model/alert.ts';
-import { fitsGlob } from '../../model/glob.ts';
+import { fitsGlob } from '../../model/mailbox-pattern.ts';
 import { dayMs, type EpochMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';
 import { counted, firstText, momentText } from '../../wording/phrases.ts';

@@ -1,10 +1,15 @@
 // The rules that read one endpoint each: DNS of a domain, listings of an ip, connection of a mailbox.
 import type { Subject } from '../../model/alert.ts';
-import { type DnsAnswer, type DnsRecordName, dnsRecords } from '../../model/answers.ts';
+import {
+  type DnsAnswer,
+  type DnsRecordName,
+  dnsRecords,
+  isSameMeasurement,
+  type MeasuredRoute,
+} from '../../model/answers.ts';
 import { saysDisconnected } from '../../model/connection.ts';
-import { fitsGlob } from '../../model/glob.ts';
 import { domainOf, type MailboxState } from '../../model/mailbox.ts';
-import { isSameMeasurement, type MeasuredRoute } from '../../model/measurement.ts';
+import { fitsGlob } from '../../model/mailbox-pattern.ts';
 import type { RuleSettings } from '../../model/rule-settings.ts';
 import { type EpochMs, secondMs } from '../../model/time.ts';
 import { sentence } from '../../wording/explain.ts';

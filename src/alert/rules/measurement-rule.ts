@@ -1,6 +1,7 @@
 // measurement_stale: DNS or blacklists of a mailbox were measured too long ago, or their answers can no longer be read.
+
+import { type MeasuredRoute, measuredAt } from '../../model/answers.ts';
 import { domainOf, type MailboxState } from '../../model/mailbox.ts';
-import { type MeasuredRoute, measuredAt } from '../../model/measurement.ts';
 import { type EpochMs, secondMs } from '../../model/time.ts';
 import { momentText } from '../../wording/phrases.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';

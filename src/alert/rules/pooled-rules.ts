@@ -1,6 +1,6 @@
 // The rules beyond one mailbox: a domain over its limits, and an account whose bounce rate has shifted. They never act.
 import type { AlertFacts, Subject } from '../../model/alert.ts';
-import type { AccountShift, DomainExcess, DomainWeek, PooledWindow } from '../../model/pooled.ts';
+import type { AccountShift, DomainExcess, DomainWeek, PooledWindow } from '../../model/breaker.ts';
 import { type EpochMs, minuteMs, secondMs } from '../../model/time.ts';
 import {
   allowedText,

@@ -1,8 +1,7 @@
 // sending_over_limit: a mailbox sends more emails a day than its daily limit, or than its mode, allows.
 import { dailyRows } from '../../model/daily-counts.ts';
-import { limitsOn } from '../../model/day-limits.ts';
 import { type MailboxState, typedName } from '../../model/mailbox.ts';
-import { isWarmupMode, maxPerDay } from '../../model/policy.ts';
+import { isWarmupMode, limitsOn, maxPerDay } from '../../model/policy.ts';
 import { addDays, type IsoDate, utcDate } from '../../model/time.ts';
 import { counted, onDatesText } from '../../wording/phrases.ts';
 import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';

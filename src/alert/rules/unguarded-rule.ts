@@ -1,8 +1,8 @@
 // account_unguarded: the loops that poll a configured account do not turn.
 import type { Alert } from '../../model/alert.ts';
-import type { Guarding } from '../../model/guarding.ts';
 import { defaultRuleSettings } from '../../model/rule-settings.ts';
 import type { EpochMs } from '../../model/time.ts';
+import type { Guarding } from '../../model/write-scope.ts';
 import { momentText } from '../../wording/phrases.ts';
 import { accountSubject, type Condition } from '../condition.ts';
 

@@ -7,8 +7,7 @@ import { MailboxApi } from '../../mailbox-api/client.ts';
 import { takeSlot } from '../../mailbox-api/slot.ts';
 import { cutText } from '../../mailbox-api/stats-days.ts';
 import { type HealthAnswer, type Observed, type Route, routes } from '../../model/answers.ts';
-import type { Forecast } from '../../model/forecast.ts';
-import type { GuardedElsewhere } from '../../model/mailbox.ts';
+import type { Forecast, GuardedElsewhere } from '../../model/mailbox.ts';
 import { idlePatterns, idleText } from '../../model/mailbox-pattern.ts';
 import { daysNeeded, type Ppm } from '../../model/policy.ts';
 import { noTally } from '../../model/tally.ts';
@@ -17,10 +16,9 @@ import { forecastOf, type Gaps, gapsOf, ownLimitsOf } from '../../poll/forecast.
 import { cronSchedule } from '../../schedule.ts';
 import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { elsewhereJson } from '../../serve/json/json-answers.ts';
-import { screenRows } from '../../terminal/screen.ts';
+import { screenRows } from '../../terminal/outputs.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
-import { overlapText } from '../../wording/overlap.ts';
-import { counted, numberText, roughSpanText, spanText } from '../../wording/phrases.ts';
+import { counted, numberText, overlapText, roughSpanText, spanText } from '../../wording/phrases.ts';
 import { noneJudged } from '../../wording/states.ts';
 import type { World } from '../../world.ts';
 

@@ -6,8 +6,7 @@ import { firstSight } from '../../guard/memory.ts';
 import { judge, type Situation } from '../../guard/verdict.ts';
 import { readStats } from '../../mailbox-api/answers.ts';
 import { closedBreaker } from '../../model/breaker.ts';
-import { defaultPolicy, onePercentPpm, type Policy, warmupModes } from '../../model/policy.ts';
-import { percent, ratePpm } from '../../model/rate.ts';
+import { defaultPolicy, onePercentPpm, type Policy, percent, ratePpm, warmupModes } from '../../model/policy.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { EvidenceStart, RunState, Verdict } from '../../model/verdict.ts';
 

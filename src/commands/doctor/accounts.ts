@@ -1,11 +1,10 @@
 // The accounts, as `check --online` asks them: does the API answer, does the cadence fit the budget, do the clocks agree.
 import type { Config } from '../../config/config.ts';
 import { secondMs } from '../../model/time.ts';
-import { momentIn } from '../../terminal/moment.ts';
+import { momentIn } from '../../terminal/wrapped.ts';
 import { sentence } from '../../wording/explain.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
-import { overlapText } from '../../wording/overlap.ts';
-import { spanText } from '../../wording/phrases.ts';
+import { overlapText, spanText } from '../../wording/phrases.ts';
 import { noneJudged } from '../../wording/states.ts';
 import { systemClock, worldOn } from '../../world.ts';
 import {

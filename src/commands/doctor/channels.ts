@@ -1,17 +1,38 @@
 // The channels, without sending a message: what their own check says, else whether a connection comes about; and what waits for them.
 // The heartbeat is pinged.
-import { longestOf } from '../../channels/attempt.ts';
 import { createChannel } from '../../channels/channels.ts';
-import { type PingTarget, pingOf } from '../../channels/ping.ts';
+import { longestOf, type PingTarget, pingOf } from '../../channels/post.ts';
 import { commandName } from '../../command-name.ts';
 import type { AlertsConfig, ChannelConfig } from '../../config/config.ts';
-import { directly } from '../../model/egress.ts';
+import { causes, ProxyError } from '../../http/failure.ts';
+import { wayOutTo } from '../../http/way-out.ts';
+import { directly, type Egress } from '../../model/egress.ts';
 import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { sentence } from '../../wording/explain.ts';
 import { counted } from '../../wording/phrases.ts';
 import { systemClock, worldOn } from '../../world.ts';
-import { connectionFailure } from './connect.ts';
 import { type Examined, reporter } from './examined.ts';
+
+// Whether a connection to an address comes about: the name, the port, the proxy, the certificate. Nothing is sent to the address.
+
+const ports: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443', 'smtp:': '587', 'smtps:': '465' };
+
+/** null when it came about; else why not, in words or as a code. Of an `smtps` server, the certificate is not looked at. */
+export function connectionFailure(url: string, egress: Egress = directly): Promise<string | null> {
+  const { connect, forward, proxy } = wayOutTo(url, egress);
+  const { protocol, hostname, host, port } = new URL(forward?.origin ?? url);
+  const target = { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), host, port: port || (ports[protocol] ?? '') };
+  const through = proxy === null ? '' : `through the proxy ${proxy}: `;
+  return new Promise((resolve) => {
+    connect(target, (error, socket) => {
+      socket?.destroy();
+      if (error === null) return resolve(null);
+      // Not the message of another error, which carries an address.
+      const { code = 'unknown error' }: NodeJS.ErrnoException = error;
+      resolve(`${through}${error instanceof ProxyError ? error.message : (causes[code] ?? code)}`);
+    });
+  });
+}
 
 const channels = reporter('channels');
 type Known = FleetAnswer['channels'];

@@ -1,7 +1,7 @@
 // The daemon of this store: whether one runs, which version, and what it says of itself.
 import { accessSync, constants } from 'node:fs';
 import { commandName } from '../../command-name.ts';
-import { socketPathOf } from '../../operator/socket-path.ts';
+import { socketPathOf } from '../../operator/socket.ts';
 import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
 import { livingHolder } from '../../store/file/lock.ts';
 import { asItsUser, presenceOf } from '../../store/file/place.ts';

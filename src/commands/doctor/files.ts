@@ -1,7 +1,7 @@
 // Who may read and change the files that Warmwarden uses. Nothing is changed.
 import { accessSync, constants, existsSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { pathOf, type StorePlace } from '../../model/store-place.ts';
+import { pathOf, type StorePlace } from '../../model/store-failure.ts';
 import { userName } from '../../operator/user-name.ts';
 import { type Examined, reporter } from './examined.ts';
 

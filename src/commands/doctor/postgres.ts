@@ -1,6 +1,6 @@
 // A store in PostgreSQL: the server, what the role may do, the clock, and the replicas that use it.
 import { commandName } from '../../command-name.ts';
-import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
+import { nameOf, type PostgresPlace } from '../../model/store-failure.ts';
 import { skewOf } from '../../replicas/skew.ts';
 import { connectionsAReplica } from '../../store/postgres/doubts.ts';
 import type { Content, Examination, SeenReplica } from '../../store/postgres/examination.ts';

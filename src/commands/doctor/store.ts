@@ -7,7 +7,7 @@ import { StoreError } from '../../store/failure.ts';
 import { sizeOf } from '../../store/file/identity.ts';
 import { lockOf, presenceOf } from '../../store/file/place.ts';
 import { Ledger } from '../../store/ledger.ts';
-import { bytesText } from '../../terminal/bytes-text.ts';
+import { bytesText } from '../../terminal/wrapped.ts';
 import { counted } from '../../wording/phrases.ts';
 import { systemClock } from '../../world.ts';
 import { type Examined, reporter } from './examined.ts';

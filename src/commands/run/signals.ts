@@ -1,6 +1,6 @@
 // What signals do to a running daemon: the first SIGTERM or SIGINT stops it, SIGHUP reloads its configuration.
 import type { Daemon } from '../../daemon/daemon.ts';
-import { exitFailed } from '../../terminal/exit-codes.ts';
+import { exitFailed } from '../../terminal/command-error.ts';
 import { systemClock } from '../../world.ts';
 import { afterParent } from './parent.ts';
 

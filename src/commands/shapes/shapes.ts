@@ -4,7 +4,7 @@ import { routes } from '../../model/answers.ts';
 import { runWithRowsShape } from '../../serve/recipes/recipe-json.ts';
 import { alertsAnswer, explainAnswer, fleetAnswer, historyAnswer, silencesAnswer } from '../../serve/shapes/answers.ts';
 import { count, datedVerdict, listOf, moment, number, text, texts } from '../../serve/shapes/facts.ts';
-import { type ErrorKind, errorKinds } from '../../terminal/exit-codes.ts';
+import { type ErrorKind, errorKinds } from '../../terminal/command-error.ts';
 import { doctorParts, doctorResults } from '../doctor/examined.ts';
 
 const place = { line: count, column: count };

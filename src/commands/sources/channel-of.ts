@@ -1,12 +1,11 @@
 // One channel of a configuration, for whoever tries it out: no key and no secret of anything else is asked for.
 import { dirname, resolve } from 'node:path';
-import type { PingTarget } from '../../channels/ping.ts';
+import type { PingTarget } from '../../channels/post.ts';
 import { buildChannel, proxiesOf } from '../../config/build.ts';
 import type { ChannelConfig } from '../../config/config.ts';
 import { inconsistencies } from '../../config/consistency.ts';
-import { checkAgainst } from '../../config/findings.ts';
 import { placeFindings, readSource } from '../../config/load.ts';
-import type { Finding, Path } from '../../config/problem.ts';
+import { checkAgainst, type Finding, type Path } from '../../config/problem.ts';
 import { configSchema } from '../../config/schema.ts';
 import { substitute } from '../../config/substitute.ts';
 import { configurationError } from './loading.ts';

@@ -1,14 +1,122 @@
 // The running daemon, asked from outside: over the socket beside its store, or over HTTP with a token.
+
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
 import { commandName } from '../../command-name.ts';
+import { isLoopback } from '../../model/egress.ts';
 import type { CommandOutcome } from '../../model/operator-command.ts';
-import { pathOf, type StorePlace } from '../../model/store-place.ts';
+import { pathOf, type StorePlace } from '../../model/store-failure.ts';
 import type { OperationBody, OperationName } from '../../operator/command-requests.ts';
-import { socketPathOf } from '../../operator/socket-path.ts';
+import { socketPathOf } from '../../operator/socket.ts';
 import { asItsUser } from '../../store/file/place.ts';
-import { CommandError } from '../../terminal/command-error.ts';
-import { askOver } from './daemon-socket.ts';
+import { CommandError, exitDone } from '../../terminal/command-error.ts';
+import { onScreen } from '../../terminal/outputs.ts';
+import { configOption, type JsonOptions, jsonOption, printJson } from '../options.ts';
 import { askUrl } from './daemon-url.ts';
-import { NoDaemonError, NoSocketError, SilentDaemonError } from './sign-of-life.ts';
+import { findDaemon, findPlaces } from './loading.ts';
+import { NoDaemonError, NoSocketError, SilentDaemonError, signOfLifeWithinMs, whileAlive } from './sign-of-life.ts';
+import { silenceAdvice } from './silence-advice.ts';
+
+// The socket beside a store: whether a daemon lives behind it, and one request to it, which ends when the daemon falls silent.
+
+// An import of it would load a WebSocket, too: a tenth of the start of a command.
+const { request } = process.getBuiltinModule('node:http');
+
+/** A usual start takes less. */
+const startsWithinMs = 5_000;
+const lookAgainMs = 100;
+
+/**
+ * Whether a daemon listens there, now or as soon as it has started: one that has just begun to start is waited for. Rejects with
+ * a SilentDaemonError when one listens and does not answer.
+ */
+export async function daemonListens(storePath: string): Promise<boolean> {
+  if (await answers(storePath)) return true;
+  const { starterOf } = await import('../../store/file/lock.ts');
+  const { systemClock } = await import('../../world.ts');
+  const clock = systemClock();
+  const until = clock.monotonic() + startsWithinMs;
+  while (clock.monotonic() < until && starterOf(storePath, clock.now()) !== null) {
+    await clock.sleep(lookAgainMs);
+    if (await answers(storePath)) return true;
+  }
+  return false;
+}
+
+async function answers(storePath: string): Promise<boolean> {
+  const now = await signNow(storePath);
+  if (now === 'silent')
+    throw await silence(storePath, `has not answered for ${signOfLifeWithinMs / 1_000} s. Nothing was changed.`);
+  return now === 'answers';
+}
+
+/** Any answer is a sign of life. */
+async function signNow(storePath: string): Promise<'answers' | 'silent' | 'absent'> {
+  const late = AbortSignal.timeout(signOfLifeWithinMs);
+  const isAlive = await new Promise<boolean>((resolve) => {
+    request({ socketPath: socketPathOf(storePath), path: '/version', agent: false, signal: late }, (answer) => {
+      answer.destroy();
+      resolve(true);
+    })
+      .on('error', () => resolve(false))
+      .end();
+  });
+  if (isAlive) return 'answers';
+  return late.aborted ? 'silent' : 'absent';
+}
+
+async function silence(storePath: string, said: string): Promise<SilentDaemonError> {
+  const { livingHolder } = await import('../../store/file/lock.ts');
+  const holder = livingHolder(storePath);
+  const named = holder === null ? '' : ` (${holder})`;
+  return new SilentDaemonError(`A daemon${named} has this store but ${said} ${silenceAdvice(holder)}`);
+}
+
+interface SocketRequest {
+  readonly path: string;
+  /** Sent as JSON with a POST; a GET without one. */
+  readonly body?: unknown;
+}
+
+interface SocketAnswer {
+  readonly status: number;
+  readonly said: string;
+}
+
+/**
+ * What the daemon answers. Rejects with a SilentDaemonError when it shows no sign of life, before or while it is asked, and
+ * otherwise as the connection fails.
+ */
+async function askOver(storePath: string, asked: SocketRequest): Promise<SocketAnswer> {
+  // Before anything is sent: a command is never repeated.
+  await daemonListens(storePath);
+  return whileListening(storePath, (signal) => exchange(storePath, asked, signal));
+}
+
+/** What `ask` answers, of the daemon beside the store. Rejects with a SilentDaemonError once that shows no sign of life. */
+export function whileListening<Answer>(
+  storePath: string,
+  ask: (signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const asked = `It may or may not have carried out the request: \`${commandName} history\` shows what it did.`;
+  return whileAlive(ask, {
+    isSilent: async () => (await signNow(storePath)) === 'silent',
+    silence: () => silence(storePath, `stopped answering. ${asked}`),
+  });
+}
+
+function exchange(storePath: string, { path, body }: SocketRequest, signal: AbortSignal): Promise<SocketAnswer> {
+  const socketPath = socketPathOf(storePath);
+  const headers = { 'content-type': 'application/json' };
+  const method = body === undefined ? 'GET' : 'POST';
+  return new Promise((resolve, reject) => {
+    const asking = request({ socketPath, path, method, headers, signal }, (answer) => {
+      text(answer).then((said) => resolve({ status: answer.statusCode ?? 0, said }), reject);
+    });
+    asking.once('error', reject);
+    asking.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
 
 const startIt = `Start it with \`${commandName} run --config FILE\`, or pass the configuration of the running daemon with --config.`;
 
@@ -19,7 +127,7 @@ interface HttpAddress {
 }
 
 /** Has the token for an HttpAddress. */
-export const tokenVariable = 'WARMWARDEN_TOKEN';
+const tokenVariable = 'WARMWARDEN_TOKEN';
 
 /** Where a daemon is asked: by its store, through the socket beside it; or over HTTP. */
 export type DaemonAddress = StorePlace | HttpAddress;
@@ -180,4 +288,54 @@ function messageOf(answer: unknown): string | null {
 async function getSocket(storePath: string, path: string): Promise<Answer | null> {
   const answer = await askOver(storePath, { path: `/${path}` }).catch(() => null);
   return answer && { at: socketPathOf(storePath), status: answer.status, answer: jsonOf(answer.said) };
+}
+
+// How a command finds the daemon that the configuration or the URL names, and how it prints an outcome.
+
+/** How a command finds the daemon. */
+export interface DaemonOptions extends JsonOptions {
+  readonly config: string;
+  readonly url?: string;
+  /** See `findDaemon`. */
+  readonly mayBeUsual?: boolean;
+}
+
+/** A command that reaches a running daemon. */
+export function withDaemonOptions(command: Command): Command {
+  return command
+    .addOption(configOption())
+    .option('--url <url>', `a daemon elsewhere, as https://HOST; its token is read from ${tokenVariable}`)
+    .addOption(jsonOption());
+}
+
+/** Prints the outcome of what succeeded, and sets the exit code. Throws a CommandError with the sentences of what did not. */
+export function report(outcome: CommandOutcome, { json = false }: JsonOptions): void {
+  const { result, messages, counts } = outcome;
+  if (result === 'changed' || result === 'failed' || result === 'invalid')
+    throw new CommandError(result, messages.join('\n'));
+  process.exitCode = exitDone;
+  if (json) return void printJson('pause', { result, messages, ...(counts && { counts }) });
+  const plan = result === 'planned' ? ['This was a dry run: nothing was done.'] : [];
+  for (const line of onScreen([...messages, ...plan])) process.stdout.write(`${line}\n`);
+}
+
+/** Where the daemon of these options is asked. Throws a CommandError when they are wrong. */
+export function addressOf({ config, url, mayBeUsual = false }: Omit<DaemonOptions, 'json'>): DaemonAddress {
+  if (url === undefined) return findDaemon(config, mayBeUsual);
+  const wrong = wrongWith(url);
+  if (wrong !== null) throw new CommandError('usage', wrong);
+  return { url, token: process.env[tokenVariable] || null };
+}
+
+/** In which people read times, as the configuration says: an IANA name. */
+export function zoneOf({ config }: Pick<DaemonOptions, 'config'>): string {
+  return findPlaces(config).timeZone;
+}
+
+/** A token goes over TLS, or stays on this machine. */
+function wrongWith(url: string): string | null {
+  if (!URL.canParse(url)) return `--url ${url} is not an address: write it as https://warmwarden.example.com`;
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return null;
+  return `--url ${url} would send the token in the clear: use https.`;
 }

@@ -5,9 +5,8 @@ import { shellPath } from '../../command-name.ts';
 import { loadConfig, type ValidConfig } from '../../config/load.ts';
 import { loadPlaces, loadRetention, type Places, usualStore } from '../../config/places.ts';
 import { formatProblem, type Problem } from '../../config/problem.ts';
-import type { Retention } from '../../model/retention.ts';
-import type { StorePlace } from '../../model/store-place.ts';
-import { socketPathOf } from '../../operator/socket-path.ts';
+import type { Retention, StorePlace } from '../../model/store-failure.ts';
+import { socketPathOf } from '../../operator/socket.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { configVariable, notFound } from '../options.ts';
 

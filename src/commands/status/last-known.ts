@@ -6,8 +6,8 @@ import { type FleetAnswer, fleetAnswer } from '../../serve/json/fleet-answer.ts'
 import { Ranking } from '../../serve/ranking.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import { createLog, systemClock } from '../../world.ts';
+import { addressOf, type DaemonOptions, zoneOf } from '../sources/daemon-client.ts';
 import { ledgerBeside, unanswered } from '../sources/ledger-beside.ts';
-import { addressOf, type DaemonOptions, zoneOf } from '../sources/send-command.ts';
 import { joined } from './pages.ts';
 
 /** Rejects when there is no store either. */

@@ -2,14 +2,10 @@
 import type { styleText } from 'node:util';
 import type { GuardState } from '../../model/mailbox.ts';
 import type { FleetAnswer } from '../../serve/json/fleet-answer.ts';
-import { silencedText } from '../../terminal/silenced-text.ts';
 import { type Column, lineOf, shortened, tableCells } from '../../terminal/table.ts';
-import { wrapped } from '../../terminal/wrapped.ts';
-import { overlapText } from '../../wording/overlap.ts';
-import { counted, firstText, roughSpanText } from '../../wording/phrases.ts';
-import { ruleNames } from '../../wording/rule-names.ts';
-import { accountTrouble, noneJudged, stateWords } from '../../wording/states.ts';
-import { visibleText } from '../../wording/visible-text.ts';
+import { silencedText, wrapped } from '../../terminal/wrapped.ts';
+import { counted, firstText, overlapText, roughSpanText, visibleText } from '../../wording/phrases.ts';
+import { accountTrouble, noneJudged, ruleNames, stateWords } from '../../wording/states.ts';
 
 export interface Screen {
   readonly columns: number;

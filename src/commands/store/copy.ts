@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { placeAt } from '../../config/store-schema.ts';
-import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
+import { nameOf, type PostgresPlace } from '../../model/store-failure.ts';
 import { CommandError } from '../../terminal/command-error.ts';
-import { screenColumns } from '../../terminal/screen.ts';
+import { screenColumns } from '../../terminal/outputs.ts';
 import { tableText } from '../../terminal/table.ts';
 import { counted } from '../../wording/phrases.ts';
 import { systemClock } from '../../world.ts';

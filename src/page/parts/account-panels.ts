@@ -1,22 +1,25 @@
 // The side panels: how each account's API and each alert channel is.
+
 import { html } from 'hono/html';
 import type { ChannelState, Fleet } from '../../fleet/fleet.ts';
+import { matchText, type Silence } from '../../model/alert.ts';
 import type { ListedDelivery } from '../../model/delivery.ts';
-import type { Forecast } from '../../model/forecast.ts';
-import type { AccountState } from '../../model/mailbox.ts';
-import { resendPath } from '../../model/page-links.ts';
-import type { SweepProgress } from '../../model/sweep.ts';
+import type { Incident } from '../../model/incident.ts';
+import type { AccountState, Forecast, SweepProgress } from '../../model/mailbox.ts';
+import { mailboxPath, resendPath, silenceExpirePath } from '../../model/page-links.ts';
+import type { MissingReplica, ReplicaState } from '../../model/replica.ts';
 import type { EpochMs } from '../../model/time.ts';
+import { type LeadFacts, leadsOf } from '../../overview/headline.ts';
 import { sentence } from '../../wording/explain.ts';
-import { mendText, sumText } from '../../wording/forecast.ts';
-import { duration } from '../../wording/one-line.ts';
-import { overlapText } from '../../wording/overlap.ts';
-import { counted, firstText, numberText, spanText } from '../../wording/phrases.ts';
+import { mendText, type Reading, sumText, sweepText } from '../../wording/forecast.ts';
+import { doneTexts, incidentAdvice, incidentTitle, memberLine, worstFirst } from '../../wording/incidents.ts';
+import { counted, duration, firstText, numberText, overlapText, spanText } from '../../wording/phrases.ts';
+import { replicaTroubles } from '../../wording/replicas.ts';
 import { accountTrouble, noneJudged } from '../../wording/states.ts';
-import { type Reading, sweepText } from '../../wording/sweep.ts';
+import { deliveryItem } from './action-item.ts';
 import { doLink } from './command-links.ts';
-import { deliveryItem } from './delivery-item.ts';
-import { ago, lasting, type Markup, text } from './elements.ts';
+import { ago, breakable, lasting, type Markup, moment, prose, severityBadge, text } from './elements.ts';
+import { selectionPath } from './fleet-table.ts';
 
 /** Messages of the folded list. */
 const deliveriesListed = 20;
@@ -166,4 +169,77 @@ function channelItem(channel: ChannelState, now: EpochMs, command: string): Mark
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
 ${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undelivered, 'message is', 'messages are')} undelivered. Send again: <code>${command} channels resend ${text(channel.name)}</code> ${doLink(resendPath({ channel: channel.name }), 'Send again')}</p>`}
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent since Warmwarden started.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
+}
+
+// The incidents that go on: what their mailboxes share, what Warmwarden did about them, and what to do.
+
+/** Mailboxes that stand with an incident; /api/incidents has more. */
+const named = 5;
+
+export function incidentsPanel(incidents: readonly Incident[], now: EpochMs): Markup {
+  return html`<section class="panel" aria-labelledby="incidents"><h2 id="incidents">Incidents <span class="count">${numberText(incidents.length)}</span></h2>
+<ol class="events">${incidents.map((incident) => itemOf(incident, now))}</ol></section>`;
+}
+
+/** The mailboxes that share it, where the table can be narrowed to them. */
+function whereAll({ attribute, value }: Incident['cause']): Markup | string {
+  switch (attribute) {
+    case 'account':
+    case 'domain':
+    case 'provider':
+      return html`: see <a href="${selectionPath({ [attribute]: value })}">all mailboxes of this ${attribute}</a>`;
+    case 'ip':
+    case 'base_url':
+      return html`: <a href="/api/incidents">/api/incidents</a> lists them`;
+  }
+}
+
+function itemOf(incident: Incident, now: EpochMs): Markup {
+  const { id, severity, members, cause, beganAt } = incident;
+  const left = members.length - named;
+  return html`<li id="${id}" class="${severity}">
+<p class="line">${severityBadge(severity)} <strong>${breakable(incidentTitle(incident, members, 'UTC'))}</strong> <span class="muted">${lasting(beganAt, now)}</span></p>
+${[...doneTexts(members), incidentAdvice(cause)].map((sentence) => html`<p>${prose(sentence)}</p>`)}
+<ul class="plain">${worstFirst(members)
+    .slice(0, named)
+    .map(
+      (one) =>
+        html`<li><a href="${mailboxPath({ account: one.account, id: one.mailboxId })}">${text(memberLine(one, 'UTC'))}</a></li>`,
+    )}</ul>
+${left > 0 ? html`<p class="muted">${counted(left, 'more mailbox is', 'more mailboxes are')} in it${whereAll(cause)}.</p>` : ''}
+</li>`;
+}
+
+// The silences in force: which alerts send no messages at present, and who silenced them.
+
+export function silencesPanel(silences: readonly Silence[], command: string): Markup {
+  const items = silences.map(
+    ({ id, match, by, reason, until }) => html`<li>
+<p class="line"><strong>${text(matchText(match))}</strong> <span class="muted">until ${moment(until)}</span></p>
+<p class="muted">${text(by)}: ${text(reason)}. <code>${command} silence expire ${id}</code> ends it. ${doLink(silenceExpirePath(id), 'Expire it')}</p>
+</li>`,
+  );
+  return html`<section class="panel" aria-labelledby="silences"><h2 id="silences">Silenced <span class="count">${numberText(silences.length)}</span></h2>
+<p class="muted">Warmwarden sends no messages about these. It keeps guarding the mailboxes, and the page Alerts shows them.</p>
+<ul class="plain">${items}</ul></section>`;
+}
+
+// Shown above every page: what makes all of it old or without effect, and what is wrong with the replicas.
+
+interface BannerFacts extends LeadFacts {
+  readonly replicas: readonly ReplicaState[];
+  readonly missing: readonly MissingReplica[];
+  /** In which sentences give times: an IANA name. */
+  readonly zone: string;
+}
+
+/** `isFleet`: the headline of the fleet's page says the same as the first of these, and more. */
+export function bannerOf(facts: BannerFacts, isFleet: boolean): Markup | string {
+  const leads = isFleet ? [] : leadsOf(facts);
+  const troubles = replicaTroubles(facts.replicas, facts.missing, facts.zone);
+  if (leads.length + troubles.length === 0) return '';
+  return html`<div class="banner wrap" role="status">${leads.map(
+    ({ sentence, advice }) => html`<p><a href="/">${text(sentence)}</a> ${prose(advice)}</p>`,
+  )}
+${troubles.length === 0 ? '' : html`<p><a href="/replicas">${text(troubles.join(' '))}</a></p>`}</div>`;
 }

@@ -6,8 +6,7 @@ import type { Change } from '../../model/change.ts';
 import { type DailyRow, rowsBetween, sumOf } from '../../model/daily-counts.ts';
 import type { Ppm } from '../../model/policy.ts';
 import { addDays, type IsoDate, utcDate } from '../../model/time.ts';
-import { share } from '../../wording/one-line.ts';
-import { counted, numberText } from '../../wording/phrases.ts';
+import { counted, numberText, share } from '../../wording/phrases.ts';
 import { type Markup, text } from './elements.ts';
 
 export interface DayChartParts {

@@ -1,13 +1,12 @@
 // Small pieces of markup that every page shares: times, state words, links, safe text.
+
 import { html } from 'hono/html';
 import type { Severity } from '../../model/alert.ts';
 import type { GuardState } from '../../model/mailbox.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { MailboxRow } from '../../overview/fleet-view.ts';
-import { duration } from '../../wording/one-line.ts';
-import { numberText } from '../../wording/phrases.ts';
+import { duration, numberText, visibleText } from '../../wording/phrases.ts';
 import { stateWords } from '../../wording/states.ts';
-import { visibleText } from '../../wording/visible-text.ts';
 
 export type Markup = ReturnType<typeof html>;
 
@@ -92,4 +91,68 @@ export function listingsCell({ listings }: MailboxRow): Markup {
   if (listings === null) return html`<span class="muted">unknown</span>`;
   if (listings === 0) return html`none`;
   return html`<strong class="bad">${listings === 'listed' ? 'listed' : `on ${numberText(listings)}`}</strong>`;
+}
+
+// The pieces of a page that change by themselves: each is sent again when it did, under the id of its element.
+
+interface ListItem {
+  /** Of its element, unique on the page. */
+  readonly id: string;
+  readonly markup: Markup;
+}
+
+/** What a live page consists of. Nothing in it belongs to one reader: all who look at the same address get the same. */
+export class Regions {
+  /** The markup of each piece, by the id of its outermost element. */
+  readonly pieces = new Map<string, string>();
+  /** The ids of a list's items in their order, by the id of the element around them. */
+  readonly lists = new Map<string, readonly string[]>();
+
+  /** A piece that changes as a whole. Its element has the id `live-` and this. */
+  piece(id: string, inside: Markup | string): Markup {
+    const markup = html`<div id="live-${id}">${inside}</div>`;
+    this.pieces.set(`live-${id}`, String(markup));
+    return markup;
+  }
+
+  /** Items whose elements have these ids, for between the tags of the element with the list's id. */
+  list(id: string, items: readonly ListItem[]): readonly Markup[] {
+    this.lists.set(
+      id,
+      items.map((item) => item.id),
+    );
+    for (const item of items) this.pieces.set(item.id, String(item.markup));
+    return items.map(({ markup }) => markup);
+  }
+}
+
+/** A page before it stands in its frame. */
+export interface View {
+  readonly title: string;
+  readonly body: Markup | readonly Markup[];
+  readonly regions: Regions;
+  /** See LayoutParts. */
+  readonly banner?: Markup;
+  readonly hasReplicas?: boolean;
+  readonly isStopped?: boolean;
+  /** Whether it changes without a change of the fleet. */
+  readonly isMoving?: boolean;
+}
+
+// From one page of a long list to its neighbours.
+
+interface PageOf {
+  /** From 1. */
+  readonly page: number;
+  readonly pages: number;
+}
+
+/** Nothing where there is only one page. */
+export function pageLinks({ page, pages }: PageOf, pathOf: (page: number) => string): Markup | string {
+  if (pages === 1) return '';
+  const link = (target: number, word: string) =>
+    target < 1 || target > pages
+      ? html`<span class="muted">${word}</span>`
+      : html`<a href="${pathOf(target)}">${word}</a>`;
+  return html`<nav class="pages" aria-label="Pages">${link(page - 1, '← Before')} <span>Page ${page} of ${pages}</span> ${link(page + 1, 'After →')}</nav>`;
 }

@@ -13,14 +13,21 @@ import {
   type StateCounts,
   wholeFleet,
 } from '../../overview/fleet-view.ts';
-import { share } from '../../wording/one-line.ts';
 import { factsOf, pausedBy } from '../../wording/paused.ts';
-import { counted, numberText } from '../../wording/phrases.ts';
+import { counted, numberText, share } from '../../wording/phrases.ts';
 import { accountTrouble, stateWords } from '../../wording/states.ts';
 import { selectBox } from './command-links.ts';
-import { age, breakable, dnsCell, listingsCell, type Markup, stateBadge, text } from './elements.ts';
-import { pageLinks } from './neighbours.ts';
-import type { Regions } from './regions.ts';
+import {
+  age,
+  breakable,
+  dnsCell,
+  listingsCell,
+  type Markup,
+  pageLinks,
+  type Regions,
+  stateBadge,
+  text,
+} from './elements.ts';
 
 export interface FleetTableParts {
   readonly page: Page;

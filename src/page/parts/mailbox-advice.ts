@@ -3,7 +3,7 @@ import { isDisconnected } from '../../model/connection.ts';
 import { awaitsJudgement, type GuardState, typedName } from '../../model/mailbox.ts';
 import type { MailboxRow } from '../../overview/fleet-view.ts';
 import type { Tone } from '../../overview/headline.ts';
-import { type AdviceWords, heldMailboxAdvice } from '../../overview/held-advice.ts';
+import { type AdviceWords, heldMailboxAdvice } from '../../overview/state-sentence.ts';
 import { counted } from '../../wording/phrases.ts';
 
 /** How a state colours the top of the mailbox's page. */

@@ -2,8 +2,8 @@
 import { html } from 'hono/html';
 import type { Parameter, Recipe, RowPage, Run } from '../../model/recipe.ts';
 import { counted } from '../../wording/phrases.ts';
+import { formTokenField } from '../layout.ts';
 import { recipePath, rowsTable, runPath } from '../recipes-page.ts';
-import { formTokenField } from '../visitor.ts';
 import { type Markup, prose, text } from './elements.ts';
 
 /** In front of a parameter's name in the form: no recipe can take the names of its other fields. */

@@ -1,8 +1,7 @@
 // The whole fleet a day: emails sent, bounced, how often Warmwarden acted, and how many mailboxes it held.
 import { html } from 'hono/html';
 import type { IsoDate } from '../../model/time.ts';
-import { share } from '../../wording/one-line.ts';
-import { counted, numberText } from '../../wording/phrases.ts';
+import { counted, numberText, share } from '../../wording/phrases.ts';
 import type { Markup } from './elements.ts';
 
 export interface TrendDay {

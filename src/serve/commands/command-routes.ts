@@ -7,8 +7,7 @@ import { type CommandEffect, commandPage, commandRunPage, maxReasonLength } from
 import { layout } from '../../page/layout.ts';
 import type { Markup } from '../../page/parts/elements.ts';
 import { byOf, visitorOf } from '../access.ts';
-import { formTokenFor, ownFormOf } from '../form.ts';
-import { noQuery, operatorsOnly, queryOf, refuse } from '../refusals.ts';
+import { formTokenFor, noQuery, operatorsOnly, ownFormOf, queryOf, refuse } from '../refusals.ts';
 import { pathBehind } from '../rim.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { CommandRuns } from './command-runs.ts';

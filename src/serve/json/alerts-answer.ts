@@ -3,9 +3,8 @@
 import { type Alert, accountsOf, type Silence, severities } from '../../model/alert.ts';
 import type { Incident } from '../../model/incident.ts';
 import { FirstOf } from '../../overview/first-of.ts';
-import { compare, cursorOf, pageOf } from '../cursor.ts';
 import { eachAlert } from '../each-alert.ts';
-import { oneOf, type Query, readQuery, someOf, whole } from '../query.ts';
+import { compare, cursorOf, oneOf, pageOf, type Query, readQuery, someOf, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
 import { iso, silencedJson, silenceJson, type Telling } from './json-answers.ts';
 import { openIncidents } from './open-incidents.ts';

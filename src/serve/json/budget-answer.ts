@@ -1,13 +1,11 @@
 // GET /api/budget, and what the page of the budget is read from: what each key may do, and how old each kind of data is.
 import type { Fleet } from '../../fleet/fleet.ts';
-import type { Forecast } from '../../model/forecast.ts';
-import type { AccountState, MailboxState } from '../../model/mailbox.ts';
+import type { AccountState, Forecast, MailboxState } from '../../model/mailbox.ts';
 import { secondMs } from '../../model/time.ts';
 import { DataAges, type DataKind, dataKinds, inNeedFirst } from '../../page/budget-page.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
 import { inTurns, turnAfter } from '../../world.ts';
-import { cursorOf, pageAfter } from '../cursor.ts';
-import { readQuery, whole } from '../query.ts';
+import { cursorOf, pageAfter, readQuery, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { iso, sweepJson } from './json-answers.ts';

@@ -1,7 +1,6 @@
 // GET /api/configuration: the settings in force, without secrets, by their names.
 import { type ShownSetting, settingsThat } from '../../page/configuration-page.ts';
-import { cursorOf, pageAfter } from '../cursor.ts';
-import { oneOf, readQuery, upTo, whole } from '../query.ts';
+import { cursorOf, oneOf, pageAfter, readQuery, upTo, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 

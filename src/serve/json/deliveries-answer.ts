@@ -1,7 +1,6 @@
 // GET /api/deliveries: the messages to channels, the newest first.
 import type { ListedDelivery } from '../../model/delivery.ts';
-import { cursorOf, pageOf } from '../cursor.ts';
-import { readQuery, whole } from '../query.ts';
+import { cursorOf, pageOf, readQuery, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { deliveryJson } from './json-answers.ts';

@@ -3,13 +3,11 @@ import { unreadAccounts } from '../../fleet/unread-accounts.ts';
 import { FirstOf } from '../../overview/first-of.ts';
 import { gravestFirst, isFiring, type Rank } from '../../overview/fleet-view.ts';
 import { countsNow } from '../../overview/state-sentence.ts';
-import { cursorAfter } from '../cursor.ts';
 import { eachAlert } from '../each-alert.ts';
 import { type PictureParts, pictureOf } from '../picture.ts';
-import { type Query, readQuery } from '../query.ts';
+import { cursorAfter, type Query, readQuery } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
-import { rowsAfter } from '../select-page.ts';
-import { fleetParameters } from '../selection.ts';
+import { fleetParameters, rowsAfter } from '../selection.ts';
 import { fleetJson } from './json-answers.ts';
 
 const usualLimit = 100;

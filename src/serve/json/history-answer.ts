@@ -7,8 +7,7 @@ import { dayMs, type EpochMs, secondMs } from '../../model/time.ts';
 import { type Reason, reasons } from '../../model/verdict.ts';
 import { operationNames } from '../../operator/command-requests.ts';
 import { actionText } from '../../wording/explain.ts';
-import { cursorOf, pageOf } from '../cursor.ts';
-import { mailboxName, oneOf, type Query, readQuery, upTo, whole } from '../query.ts';
+import { cursorOf, mailboxName, oneOf, pageOf, type Query, readQuery, upTo, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
 import { iso, type Telling } from './json-answers.ts';
 

@@ -1,8 +1,7 @@
 // GET /api/incidents: those that go on, then those that ended last.
 import { type Incident, type IncidentMailbox, memberStates } from '../../model/incident.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../wording/incidents.ts';
-import { cursorOf, pageAfter } from '../cursor.ts';
-import { readQuery, whole } from '../query.ts';
+import { cursorOf, pageAfter, readQuery, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
 import { iso, type Telling } from './json-answers.ts';
 

@@ -1,15 +1,14 @@
 // What the pages show, as JSON: names in snake_case, times in ISO 8601, unknown values null.
-import { silenceOf } from '../../alert/matching.ts';
+import { silenceOf } from '../../alert/routing.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
 import type { Action } from '../../model/action.ts';
 import type { Alert, Silence } from '../../model/alert.ts';
 import type { Change } from '../../model/change.ts';
 import type { DecisionDay, RecordedDecision } from '../../model/decision.ts';
 import { type ListedDelivery, publicState } from '../../model/delivery.ts';
-import type { AccountState, GuardedElsewhere } from '../../model/mailbox.ts';
+import type { AccountState, GuardedElsewhere, SweepProgress } from '../../model/mailbox.ts';
 import type { CommandOutcome } from '../../model/operator-command.ts';
 import type { MissingReplica, ReplicaState } from '../../model/replica.ts';
-import type { SweepProgress } from '../../model/sweep.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import { type WritesOff, writesOnCommand } from '../../model/write-scope.ts';
@@ -17,10 +16,10 @@ import type { FiringAlerts } from '../../overview/firing-alerts.ts';
 import type { MailboxRow, StateCounts } from '../../overview/fleet-view.ts';
 import type { Headline } from '../../overview/headline.ts';
 import { changeSentence } from '../../wording/causes.ts';
+import { sweepText } from '../../wording/forecast.ts';
 import { factsOf, pausedBy } from '../../wording/paused.ts';
 import { replicaTroubles } from '../../wording/replicas.ts';
-import { sweepText } from '../../wording/sweep.ts';
-import type { RowsAfter } from '../select-page.ts';
+import type { RowsAfter } from '../selection.ts';
 import { openIncidents } from './open-incidents.ts';
 
 export type Explain = (verdict: Verdict) => string;

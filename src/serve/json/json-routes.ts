@@ -1,6 +1,9 @@
 // GET /api/...: what the pages show, as JSON. The daemon's own socket answers the same names.
+
 import type { Hono } from 'hono';
+import { alertRules } from '../../model/alert.ts';
 import { rowOf } from '../../overview/fleet-view.ts';
+import { runbookOf } from '../../wording/runbooks.ts';
 import type { PictureParts } from '../picture.ts';
 import { readQuery } from '../query.ts';
 import { noQuery, queryOf, refusalJson, refuse } from '../refusals.ts';
@@ -14,12 +17,27 @@ import { fleetAnswer } from './fleet-answer.ts';
 import { groupsAnswer } from './groups-answer.ts';
 import { historyAnswer } from './history-answer.ts';
 import { incidentsAnswer } from './incidents-answer.ts';
-import { replicasJson, type Telling } from './json-answers.ts';
+import { iso, replicasJson, type Telling } from './json-answers.ts';
 import { mailboxJson } from './mailbox-json.ts';
 import { pastAlertsAnswer } from './past-alerts.ts';
-import { runbooksAnswer } from './runbooks-answer.ts';
 import { silencesAnswer } from './silences-answer.ts';
-import { trendAnswer } from './trend-answer.ts';
+
+// GET /api/runbooks: what each alert means, and what to do.
+
+function runbooksAnswer({ world }: Pick<RouteParts, 'world'>, asked: URLSearchParams) {
+  const query = readQuery({}, asked);
+  if ('wrong' in query) return refusalJson('bad_request', query.wrong);
+  const runbooks = alertRules.map((rule) => ({ rule, ...runbookOf(rule, world.command) }));
+  return { status: 200, body: { runbooks } } as const;
+}
+
+// GET /api/trend: the whole fleet a day, the oldest first.
+
+async function trendAnswer({ trend, world }: Pick<RouteParts, 'trend' | 'world'>, asked: URLSearchParams) {
+  const query = readQuery({}, asked);
+  if ('wrong' in query) return refusalJson('bad_request', query.wrong);
+  return { status: 200, body: { at: iso(world.clock.now()), days: await trend.read() } } as const;
+}
 
 const decisionsShown = 50;
 

@@ -3,9 +3,8 @@
 import { type Alert, severities } from '../../model/alert.ts';
 import type { ListedDelivery } from '../../model/delivery.ts';
 import { type AlertSelection, byAlert, type PastAlert } from '../../page/alerts-page.ts';
-import { cursorAfter, cursorOf } from '../cursor.ts';
 import { messagesIn, spansOf } from '../messages-about.ts';
-import { oneOf, readQuery, upTo, whole } from '../query.ts';
+import { cursorAfter, cursorOf, oneOf, readQuery, upTo, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { alertJson } from './alerts-answer.ts';

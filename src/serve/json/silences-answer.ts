@@ -1,7 +1,6 @@
 // GET /api/silences: those in force, which end first first.
 import type { Silence } from '../../model/alert.ts';
-import { cursorOf, pageAfter } from '../cursor.ts';
-import { readQuery, whole } from '../query.ts';
+import { cursorOf, pageAfter, readQuery, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
 import { silenceJson } from './json-answers.ts';
 

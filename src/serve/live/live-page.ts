@@ -1,6 +1,6 @@
 // What of one address changed since when: a digest and a number a piece, never the pieces themselves.
 import { hash } from 'node:crypto';
-import type { View } from '../../page/parts/regions.ts';
+import type { View } from '../../page/parts/elements.ts';
 
 /** What a reader lacks. */
 export interface Patch {

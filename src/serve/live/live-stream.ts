@@ -1,6 +1,6 @@
 // The stream of live pages: what changed on an address is found once for all its readers, and sent as the same bytes.
 import { withoutCommands } from '../../page/parts/command-links.ts';
-import type { View } from '../../page/parts/regions.ts';
+import type { View } from '../../page/parts/elements.ts';
 import { type Clock, inTurns, nextTurn, systemClock, type World } from '../../world.ts';
 import { LivePage, type Patch, type Trouble } from './live-page.ts';
 

@@ -1,6 +1,6 @@
 // The operator commands and the reload, as they are described.
 import { type OperationName, operationNames, operationShapes } from '../../operator/command-requests.ts';
-import { reloadParameters } from '../reload-route.ts';
+import { reloadParameters } from '../operations-route.ts';
 import { outcomeAnswer } from '../shapes/answers.ts';
 import { type Described, type DescribedAnswer, inQuery } from './described.ts';
 import { operationExamples, plannedExample } from './examples.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { severities } from '../../model/alert.ts';
 import { warmupModes } from '../../model/policy.ts';
-import { formTokenField } from '../../page/visitor.ts';
+import { formTokenField } from '../../page/layout.ts';
 import { commandPatterns } from '../commands/prepared.ts';
 import { eventsParameters } from '../live/events-route.ts';
 import { refreshParameters } from '../page-routes.ts';

@@ -1,6 +1,6 @@
 // Signing in and out, as it is described.
 import { z } from 'zod';
-import { formTokenField } from '../../page/visitor.ts';
+import { formTokenField } from '../../page/layout.ts';
 import { signInParameters } from '../sign-in-routes.ts';
 import { type Described, inQuery } from './described.ts';
 

@@ -1,6 +1,6 @@
 // Who asks for recipes: the keys of the configuration, as Bearer tokens only.
 import { createAuthenticate } from '../../access/auth.ts';
-import type { Plan } from './rate-limit.ts';
+import type { Plan } from './recipe-refusals.ts';
 import type { Caller, RecipeRouteParts } from './recipe-routes.ts';
 
 export interface RecipeKey {

@@ -3,16 +3,21 @@ import { type Context, Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { tooManyWrong, type WrongTokens } from '../../access/wrong-tokens.ts';
 import type { RecipeRefusal, RecipeService } from '../../model/recipe.ts';
-import { readRequest } from '../../operator/request-problems.ts';
+import { readRequest } from '../../operator/command-requests.ts';
 import type { World } from '../../world.ts';
-import { bodyText, maxBodyBytes } from '../body-text.ts';
-import { cursorOf, pageOf } from '../cursor.ts';
-import { readQuery, whole } from '../query.ts';
-import { noQuery, queryOf } from '../refusals.ts';
-import { type Plan, RateLimit } from './rate-limit.ts';
-import { brokenJson, type RunRequest, recipeJson, runJson, runRequestShape } from './recipe-json.ts';
-import { type RecipeRefusalWord, recipeRefusals, statusOf } from './recipe-refusals.ts';
-import { csvOf, jsonOf, rowsARead } from './run-rows.ts';
+import { cursorOf, pageOf, readQuery, whole } from '../query.ts';
+import { bodyText, maxBodyBytes, noQuery, queryOf } from '../refusals.ts';
+import {
+  brokenJson,
+  csvOf,
+  jsonOf,
+  type RunRequest,
+  recipeJson,
+  rowsARead,
+  runJson,
+  runRequestShape,
+} from './recipe-json.ts';
+import { type Plan, RateLimit, type RecipeRefusalWord, recipeRefusals, statusOf } from './recipe-refusals.ts';
 
 export interface Caller {
   readonly name: string;

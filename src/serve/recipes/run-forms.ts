@@ -6,8 +6,7 @@ import type { Markup } from '../../page/parts/elements.ts';
 import { applyForm, cancelForm, parameterPrefix, runForm } from '../../page/parts/recipe-forms.ts';
 import { runPath } from '../../page/recipes-page.ts';
 import { byOf, visitorOf } from '../access.ts';
-import { formTokenFor, ownFormOf } from '../form.ts';
-import { noQuery, operatorsOnly, queryOf, refuse } from '../refusals.ts';
+import { formTokenFor, noQuery, operatorsOnly, ownFormOf, queryOf, refuse } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { statusOf } from './recipe-refusals.ts';
 

@@ -3,8 +3,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type LogEvent, type SqliteDatabase, SqliteDialect } from 'kysely';
-import { errorText } from '../../model/error-text.ts';
-import { withoutNul } from '../../model/nul.ts';
+import { errorText, withoutNul } from '../../model/nearest.ts';
 import { DamagedRowError, deletionOf, isFull, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';

@@ -10,7 +10,7 @@ import {
   PostgresQueryCompiler,
 } from 'kysely';
 import pg from 'pg';
-import { withoutNul } from '../../model/nul.ts';
+import { withoutNul } from '../../model/nearest.ts';
 
 /** Type numbers of PostgreSQL. */
 const int8 = 20;

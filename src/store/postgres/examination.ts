@@ -1,6 +1,6 @@
 // What `doctor` needs to know about a PostgreSQL server and the store in it. It changes nothing.
 import { Kysely, sql } from 'kysely';
-import type { PostgresPlace } from '../../model/store-place.ts';
+import type { PostgresPlace } from '../../model/store-failure.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { accountOf, type Scope } from '../../replicas/membership.ts';
 import { type EndedReplica, missedForMs } from '../../replicas/missing.ts';
@@ -11,10 +11,9 @@ import { StoreDialect } from './dialect.ts';
 import { type Connections, connectionsOf, serverDoubts } from './doubts.ts';
 import { postgresError } from './failure.ts';
 import { hasReplicas } from './fence.ts';
-import { sqlName } from './naming.ts';
 import { nowMs } from './now.ts';
 import { livingReplicas } from './presence.ts';
-import { hasStore, isReady, refuseForeign, refuseServer } from './setup.ts';
+import { hasStore, isReady, refuseForeign, refuseServer, sqlName } from './setup.ts';
 
 type Db = Kysely<Tables>;
 

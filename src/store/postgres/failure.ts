@@ -1,11 +1,10 @@
 // What a failure of PostgreSQL means for people: what is wrong, and what to do about it.
-import { errorText } from '../../model/error-text.ts';
-import type { StoreFailure } from '../../model/store-failure.ts';
-import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
+import { errorText } from '../../model/nearest.ts';
+import { nameOf, type PostgresPlace, type StoreFailure } from '../../model/store-failure.ts';
 import { UntakenError } from '../../replicas/untaken.ts';
 import { DamagedRowError, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
-import { settingRole, sqlName } from './naming.ts';
+import { settingRole, sqlName } from './setup.ts';
 import { OldPrimaryError } from './timeline.ts';
 
 /** What PostgreSQL or its connection did not do, in sentences. */

@@ -1,7 +1,7 @@
 // How a process is present at a database: as a replica among others, or alone, for a command.
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
+import { nameOf, type PostgresPlace } from '../../model/store-failure.ts';
 import type { Membership, ReplicaReport, Scope } from '../../replicas/membership.ts';
 import type { SharedMembership } from '../../replicas/shared.ts';
 import { SoleMembership } from '../../replicas/sole.ts';

@@ -1,14 +1,26 @@
 // The schema on PostgreSQL: the same migrations as on SQLite, all in one transaction under a lock, and what only PostgreSQL needs.
+
 import { type Kysely, sql } from 'kysely';
-import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
+import { nameOf, type PostgresPlace } from '../../model/store-failure.ts';
 import { minuteMs } from '../../model/time.ts';
 import { StoreError } from '../failure.ts';
 import { metaOf, migrate, oldestCompatible, schemaOf, schemaVersion, setMeta } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { schema } from './connecting.ts';
 import { addReplicas, hasReplicas } from './fence.ts';
-import { sqlName } from './naming.ts';
 import { isOldPrimary, newestAt, OldPrimaryError, serverOf } from './timeline.ts';
+
+// How a name of the configuration is written in a statement that people are to run.
+
+/** A name with other letters needs quotes: without them, PostgreSQL reads another name. */
+export function sqlName(name: string): string {
+  return /^[a-z_][a-z0-9_$]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}
+
+/** The statement that sets a timeout for the role. It counts for connections that are opened from then on. */
+export function settingRole({ user, database }: PostgresPlace, timeout: string, seconds: number): string {
+  return `ALTER ROLE ${sqlName(user)} IN DATABASE ${sqlName(database)} SET ${timeout} = '${seconds}s';`;
+}
 
 type Db = Kysely<Tables>;
 

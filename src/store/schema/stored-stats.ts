@@ -5,8 +5,7 @@ import { PackedStats } from '../../model/packed-stats.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import { DamagedRowError, type RowKey } from '../failure.ts';
-import { parsed } from './parsed.ts';
-import { type StoredVerdict, verdictFrom, verdictText } from './stored.ts';
+import { parsed, type StoredVerdict, verdictFrom, verdictText } from './stored.ts';
 
 /** Packed rows, and the newest verdict when they were written. */
 interface JudgedStats {

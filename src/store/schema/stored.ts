@@ -1,11 +1,28 @@
 // The JSON columns as model types, and verdicts as short texts.
 import type { Action } from '../../model/action.ts';
+import type { About, Marks } from '../../model/alert.ts';
+import type { DecisionDay } from '../../model/decision.ts';
 import type { GuardMemory } from '../../model/guard-memory.ts';
 import { orNone } from '../../model/none.ts';
+import { addDays, dayMs, type IsoDate } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import type { WritesOff } from '../../model/write-scope.ts';
-import type { RowKey } from '../failure.ts';
-import { parsed } from './parsed.ts';
+import { DamagedRowError, type RowKey } from '../failure.ts';
+import type { Tables } from './tables.ts';
+
+// Reads the JSON in a row. What is no JSON is a damaged row: it is named, so that a person can look at it and delete it.
+
+/** The object that was stored. Throws DamagedRowError. */
+export function parsed<Value>(json: string, table: keyof Tables, key: RowKey): Value {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw new DamagedRowError(table, key);
+  }
+  if (typeof value !== 'object' || value === null) throw new DamagedRowError(table, key);
+  return value as Value;
+}
 
 export function storedAction({ id, action }: { readonly id: string; readonly action: string }): Action {
   return parsed<Action>(action, 'actions', { id });
@@ -49,4 +66,84 @@ export function verdictFrom(stored: StoredVerdict): Verdict {
 /** `key`: that of the decision's row. */
 export function storedVerdict(text: string, key: RowKey): Verdict {
   return verdictFrom(parsed<StoredVerdict>(text, 'decisions', key));
+}
+
+// What a message is about, as the text of a column: a list of names, and behind them the marks of a storm in base64.
+
+/** Behind the names, what the marks are stored as, in base64. No fingerprint begins with it. */
+const marksPrefix = 'marks|';
+
+export function aboutText({ alerts, marks }: About): string {
+  if (!marks) return JSON.stringify(alerts);
+  const bytes = Buffer.from(marks.buffer, marks.byteOffset, marks.byteLength);
+  return JSON.stringify([...alerts, `${marksPrefix}${bytes.toString('base64')}`]);
+}
+
+/** `id`: that of the delivery. Throws DamagedRowError. */
+export function storedAbout(text: string, id: string): About {
+  const names = parsed<unknown>(text, 'deliveries', { id });
+  if (!isNames(names)) throw new DamagedRowError('deliveries', { id });
+  const last = names.at(-1);
+  if (!last?.startsWith(marksPrefix)) return { alerts: names };
+  const marks = marksOf(last.slice(marksPrefix.length));
+  if (!marks) throw new DamagedRowError('deliveries', { id });
+  return { alerts: names.slice(0, -1), marks };
+}
+
+function isNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === 'string');
+}
+
+/** null: the text is not the base64 of whole numbers. */
+function marksOf(base64: string): Marks | null {
+  // A copy of its own: numbers of eight bytes begin at a multiple of eight.
+  const bytes = Uint8Array.from(Buffer.from(base64, 'base64'));
+  // What is no base64 is passed over in reading: then there are fewer bytes than the text has room for.
+  const isWhole =
+    bytes.length % Float64Array.BYTES_PER_ELEMENT === 0 && base64.length === Math.ceil(bytes.length / 3) * 4;
+  return isWhole ? new Float64Array(bytes.buffer) : null;
+}
+
+// The days that a decision rests on, as one short text: a fleet has such a row a day and mailbox.
+
+/** `["2026-03-04",0,12,0,1,30,1]`: the first date, then for each day how many days after it, sent, and bounced. */
+export function daysText(days: readonly DecisionDay[]): string {
+  const [first] = days.map(([date]) => date).sort();
+  if (first === undefined) return '[]';
+  const flat = days.flatMap(([date, sent, bounced]) => [daysBetween(first, date), sent, bounced]);
+  return JSON.stringify([first, ...flat]);
+}
+
+/** Days as `daysText` wrote them. `key`: that of the decision's row. Throws DamagedRowError. */
+export function storedDays(text: string, key: RowKey): readonly DecisionDay[] {
+  const [first, ...flat] = parsed<readonly [IsoDate, ...(number | null)[]]>(text, 'decisions', key);
+  return Array.from({ length: Math.floor(flat.length / 3) }, (_, index) => {
+    const [after, sent, bounced] = flat.slice(index * 3);
+    return [addDays(first, after ?? 0), sent ?? null, bounced ?? null];
+  });
+}
+
+const daysBetween = (from: IsoDate, to: IsoDate) => Math.round((Date.parse(to) - Date.parse(from)) / dayMs);
+
+// One object for answers of one text, while a fleet is read: the mailboxes of a domain have the same DNS records, and those that are well
+// the same details.
+
+/** In what the other routes answer, hardly two mailboxes are alike. */
+const sharedRoutes: readonly unknown[] = ['dns', 'mailbox'];
+/** Then it begins anew. */
+const maxTexts = 2_000;
+
+export class SharedAnswers {
+  readonly #byText = new Map<string, unknown>();
+
+  /** `key`: that of the observation's row. Throws DamagedRowError. */
+  read<Answer>(text: string, key: RowKey): Answer {
+    if (!sharedRoutes.includes(key['route'])) return parsed<Answer>(text, 'observations', key);
+    const known = this.#byText.get(text);
+    if (known !== undefined) return known as Answer;
+    const answer = parsed<Answer>(text, 'observations', key);
+    if (this.#byText.size >= maxTexts) this.#byText.clear();
+    this.#byText.set(text, answer);
+    return answer;
+  }
 }

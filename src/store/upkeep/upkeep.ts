@@ -1,5 +1,5 @@
 // What keeps the store small: duties in small steps, each a transaction of its own, so that nothing waits for them.
-import { auditRetentionMs, type Retention } from '../../model/retention.ts';
+import { auditRetentionMs, type Retention } from '../../model/store-failure.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Gate } from '../gate.ts';
 import { oldActions, oldCommands } from './audit.ts';

@@ -1,8 +1,7 @@
 // budget_too_small: what it says, and when it knows nothing.
 import { expect, test } from 'vitest';
 import { budgetTooSmall } from '../../../src/alert/rules/budget-rule.ts';
-import type { Forecast } from '../../../src/model/forecast.ts';
-import type { AccountState } from '../../../src/model/mailbox.ts';
+import type { AccountState, Forecast } from '../../../src/model/mailbox.ts';
 import { hourMs, minuteMs } from '../../../src/model/time.ts';
 
 const account = (forecast: Forecast | null): AccountState => ({

@@ -1,8 +1,8 @@
 // Findings about many mailboxes, their ips and domains, their placement and the list: fires, clears and says nothing, row by row.
 import { expect, test } from 'vitest';
+import { tune } from '../../../src/alert/condition.ts';
 import { step } from '../../../src/alert/engine.ts';
 import { conditionsAfter } from '../../../src/alert/rules.ts';
-import { tune } from '../../../src/alert/tuning.ts';
 import { type Alert, type AlertRule, alertRules } from '../../../src/model/alert.ts';
 import type { BlacklistAnswer, Route, StatsRow } from '../../../src/model/answers.ts';
 import type { MailboxState } from '../../../src/model/mailbox.ts';

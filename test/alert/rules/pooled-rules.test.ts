@@ -1,15 +1,14 @@
 // The alerts beyond one mailbox: what they say, when they know nothing, and who is notified.
 import { describe, expect, test } from 'vitest';
+import { tune } from '../../../src/alert/condition.ts';
 import { step } from '../../../src/alert/engine.ts';
-import { matches } from '../../../src/alert/matching.ts';
-import { channelsFor } from '../../../src/alert/routing.ts';
+import { channelsFor, matches } from '../../../src/alert/routing.ts';
 import {
   accountShiftAlert,
   type DomainFinding,
   domainOverLimit,
   type ShiftFinding,
 } from '../../../src/alert/rules/pooled-rules.ts';
-import { tune } from '../../../src/alert/tuning.ts';
 import type { Alert } from '../../../src/model/alert.ts';
 import { defaultRuleSettings } from '../../../src/model/rule-settings.ts';
 import { minuteMs } from '../../../src/model/time.ts';

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { sendingOverLimit } from '../../../src/alert/rules/sending-rule.ts';
 import type { StatsRow } from '../../../src/model/answers.ts';
-import type { RecentLimits } from '../../../src/model/day-limits.ts';
 import type { GuardMemory } from '../../../src/model/guard-memory.ts';
+import type { RecentLimits } from '../../../src/model/policy.ts';
 import { dayMs, hourMs } from '../../../src/model/time.ts';
 import { sampleContext, sampleMailbox, start } from '../samples.ts';
 

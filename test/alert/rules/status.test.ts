@@ -1,7 +1,7 @@
 // A mailbox status that nobody knows, and the kinds of bounces that grade a message.
 import { expect, test } from 'vitest';
+import { tune } from '../../../src/alert/condition.ts';
 import { actedEvent, conditionsAfter } from '../../../src/alert/rules.ts';
-import { tune } from '../../../src/alert/tuning.ts';
 import type { AlertRule, Severity } from '../../../src/model/alert.ts';
 import type { RecentBounce, WarmupAnswer } from '../../../src/model/answers.ts';
 import type { MailboxState } from '../../../src/model/mailbox.ts';

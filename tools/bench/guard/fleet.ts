@@ -1,7 +1,8 @@
 // A simulated fleet for the alerts beyond one mailbox: what its pooled counts say, poll by poll.
-import type { CountedDay, DaysSource } from '../../../src/guard/limited-days.ts';
+
 import { PooledAccount } from '../../../src/guard/pooled-account.ts';
 import { accountShift, domainExcess, domainWeek } from '../../../src/guard/pooled-rules.ts';
+import type { CountedDay, DaysSource } from '../../../src/guard/window.ts';
 import type { StatsRow } from '../../../src/model/answers.ts';
 import { defaultPolicy, type WarmupMode } from '../../../src/model/policy.ts';
 import { addDays, dayMs, type IsoDate } from '../../../src/model/time.ts';

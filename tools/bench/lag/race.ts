@@ -1,8 +1,8 @@
 // The two ways of asking: round robin of four endpoints, and the queue that the daemon uses, on the same fleet and slots.
 import type { Route } from '../../../src/model/answers.ts';
-import { demandOf } from '../../../src/poll/demand.ts';
 import { PollQueue } from '../../../src/poll/queue.ts';
 import { armedBounces } from '../../../src/poll/risk.ts';
+import { demandOf } from '../../../src/poll/sweep.ts';
 import { bouncesLeft, countsAt, type FleetMailbox, healthScore, isOver, weekMs } from './fleet.ts';
 
 const minuteMs = 60_000;

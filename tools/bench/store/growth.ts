@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { loadConfig } from '../../../src/config/load.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
-import { pathOf } from '../../../src/model/store-place.ts';
+import { pathOf } from '../../../src/model/store-failure.ts';
 import { demoKey } from '../../../src/simulator/keys.ts';
 import type { Scenario } from '../../../src/simulator/scenario.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';

@@ -1,2 +1,0 @@
-// What every metric of ours begins with.
-export const prefix = 'warmwarden_';
