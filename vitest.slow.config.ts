@@ -6,8 +6,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const users = [
   'test/habits/simulator.slow.ts',
   'test/mcp/clients.slow.ts',
-  'test/notify/every-channel.slow.ts',
-  'test/notify/kill-at-every-step.slow.ts',
+  'test/outbox/every-channel.slow.ts',
+  'test/outbox/kill-at-every-step.slow.ts',
   'test/scenario/demo.slow.ts',
   'test/scenario/mcp.slow.ts',
   'test/scenario/nth-write.slow.ts',
@@ -17,8 +17,8 @@ const users = [
 ];
 /** The same promises with the store in PostgreSQL, and its three replicas. */
 const postgres = [
-  'test/commands/store-postgres.slow.ts',
-  'test/notify/postgres.slow.ts',
+  'test/cli/store-postgres.slow.ts',
+  'test/outbox/postgres.slow.ts',
   'test/recipes/postgres.slow.ts',
   'test/record/two-replicas.slow.ts',
   'test/scenario/postgres.slow.ts',

@@ -27,8 +27,10 @@ if (!newEnough && existsSync(runtime) && (await import(runtime.href)).default.st
   process.on('warning', (warning) => {
     if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.stack}\n`);
   });
-  const source = new URL('./main.ts', import.meta.url);
-  const { main } = await import(existsSync(source) ? source.href : new URL('../dist/main.js', import.meta.url).href);
+  const source = new URL('./cli/main.ts', import.meta.url);
+  const { main } = await import(
+    existsSync(source) ? source.href : new URL('../dist/cli/main.js', import.meta.url).href
+  );
   await main(process.argv);
 }
 

@@ -1,7 +1,7 @@
 // A bag has what was put in and not taken out, as a set has, whatever comes and goes.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Bag } from '../src/interrupt.ts';
+import { Bag } from '../src/world/interrupt.ts';
 
 test('a bag holds what a set would hold', () => {
   const steps = fc.array(fc.record({ what: fc.constantFrom('add', 'delete', 'clear'), thing: fc.nat(9) }));

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { commandNameOf, type Started } from '../src/command-name.ts';
+import { commandNameOf, type Started } from '../src/world/command-name.ts';
 import { sourceFiles } from './layers.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -87,13 +87,13 @@ it('is its name in a test', () => {
  */
 const documents = [
   'config/schema.ts',
-  'page/sign-in-page.ts',
+  'core/wording/runbooks.ts',
   'recipes/runner.ts',
   'recipes/sandbox.ts',
   'recipes/step.ts',
-  'serve/openapi/document.ts',
-  'serve/recipes/recipe-routes.ts',
-  'wording/runbooks.ts',
+  'web/openapi/document.ts',
+  'web/page/sign-in-page.ts',
+  'web/recipes/recipe-routes.ts',
 ];
 
 it('stands in every message: none has the name by heart', () => {

@@ -1,8 +1,8 @@
 // Long works side by side: the event loop turns between any two of their pieces.
 import { expect, test } from 'vitest';
-import { Turns } from '../src/commit/turns.ts';
-import { ownTurn, roomForSmallWork, smallWorksATurn } from '../src/event-loop.ts';
-import { createPacer, inTurns, systemClock } from '../src/world.ts';
+import { Turns } from '../src/account/commit/turns.ts';
+import { ownTurn, roomForSmallWork, smallWorksATurn } from '../src/world/event-loop.ts';
+import { createPacer, inTurns, systemClock } from '../src/world/world.ts';
 
 /** Counts the turns of the event loop until it is disposed of. */
 function countedTurns() {

@@ -1,7 +1,7 @@
 // docs/faults.md is true: every row of the faults is in it, and every fault and every test that it names exists.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { faults } from '../src/simulator/fault.ts';
+import { faults } from '../tools/simulator/fault.ts';
 
 const root = new URL('../', import.meta.url);
 const page = readFileSync(new URL('docs/faults.md', root), 'utf8');
@@ -82,6 +82,6 @@ test('the page names every fault of the simulator, and no other', () => {
 });
 
 test('a name that is not there is found out', () => {
-  expect(says('test/mailbox-api/faults.test.ts', 'H1: a fault that nobody has seen')).toBe(false);
+  expect(says('test/api/faults.test.ts', 'H1: a fault that nobody has seen')).toBe(false);
   expect(says('test/no-such.test.ts', '')).toBe(false);
 });

@@ -1,7 +1,7 @@
 // Many short waits end with one signal.
 import { expect, test } from 'vitest';
-import { Relay } from '../src/interrupt.ts';
-import { systemClock } from '../src/world.ts';
+import { Relay } from '../src/world/interrupt.ts';
+import { systemClock } from '../src/world/world.ts';
 
 test('a relay ends everybody who has joined and not left, once', () => {
   const stop = new AbortController();

@@ -1,5 +1,4 @@
-// Who may import whom: the table of docs/ARCHITECTURE.md, executable, and cycles between files. A room is a folder of src,
-// or a file beside them.
+// Who may import whom: the table of docs/ARCHITECTURE.md, executable, and cycles between files. A room is a folder of src.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
@@ -13,40 +12,62 @@ const only = (rooms: readonly string[], packages: readonly string[] = []): Permi
 const everything: Permission = { rooms: ['*'], packages: ['*'] };
 
 export const permissions: Readonly<Record<string, Permission>> = {
-  main: everything,
+  cli: everything,
   daemon: everything,
-  reload: everything,
-  commands: everything,
-  terminal: only(['model', 'wording', 'config'], ['commander']),
-  loop: only(['world']),
-  version: only([], ['node:fs']),
-  'command-name': only([], ['node:fs', 'node:path', 'node:url']),
-  output: only([], ['node:fs']),
-  repeats: only([]),
-  'event-loop': only([], ['node:timers']),
-  interrupt: only([]),
-  world: only(
-    ['output', 'repeats', 'event-loop', 'interrupt', 'command-name'],
-    ['node:module', 'node:timers/promises', 'pino', 'pino-pretty'],
+  web: only(
+    ['core', 'world', 'alerts', 'metrics', 'operations'],
+    ['hono', '@hono/node-server', 'zod', 'tinyqueue', 'node:crypto', 'node:http', 'node:https', 'node:net'],
   ),
-  schedule: only([], ['node-cron']),
-  model: only([], ['node:crypto']),
-  guard: only(['model']),
-  wording: only(['model']),
-  alert: only(['model', 'wording']),
-  fleet: only(['model', 'wording']),
+  outbox: only(['core', 'world', 'alerts', 'channels'], ['node:crypto']),
+  channels: only(
+    ['core', 'world', 'alerts', 'api', 'recipes'],
+    ['undici', '@slack/types', 'nodemailer', 'node:crypto', 'node:stream'],
+  ),
+  operations: only(
+    ['core', 'world', 'alerts', 'store', 'account'],
+    ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:os'],
+  ),
+  account: only(['core', 'world', 'alerts', 'api', 'store']),
+  recipes: only(
+    ['core', 'world', 'api', 'config', 'store'],
+    [
+      'undici',
+      'zod',
+      '@modelcontextprotocol/server',
+      'node:child_process',
+      'node:crypto',
+      'node:fs',
+      'node:fs/promises',
+      'node:path',
+      'node:readline',
+      'node:sqlite',
+      'node:stream',
+      'node:url',
+    ],
+  ),
+  alerts: only(['core']),
+  api: only(
+    ['core', 'world'],
+    [
+      'undici',
+      'tinyqueue',
+      'node:crypto',
+      'node:http',
+      'node:https',
+      'node:net',
+      'node:tls',
+      'node:util',
+      'node:worker_threads',
+      'node:zlib',
+    ],
+  ),
   config: only(
-    ['model', 'world', 'schedule', 'command-name'],
+    ['core', 'world'],
     ['yaml', 'zod', 'node:crypto', 'node:fs', 'node:net', 'node:path', 'node:tls', 'node:util'],
   ),
-  http: only(
-    ['model', 'event-loop', 'interrupt'],
-    ['undici', 'node:http', 'node:https', 'node:net', 'node:tls', 'node:util', 'node:worker_threads', 'node:zlib'],
-  ),
-  'mailbox-api': only(['model', 'world', 'interrupt', 'http'], ['undici', 'node:crypto']),
-  'recipe-api': only(['model', 'world', 'http'], ['undici']),
+  metrics: only(['core', 'world'], ['hono', 'prom-client', 'node:zlib']),
   store: only(
-    ['model', 'replicas', 'event-loop'],
+    ['core', 'world'],
     [
       'kysely',
       'pg',
@@ -59,89 +80,34 @@ export const permissions: Readonly<Record<string, Permission>> = {
       'node:worker_threads',
     ],
   ),
-  upkeep: only(['model', 'world', 'store']),
-  replicas: only(['model', 'world']),
-  poll: only(['model', 'world', 'event-loop', 'interrupt', 'schedule', 'mailbox-api'], ['tinyqueue']),
-  commit: only(['model', 'fleet', 'world', 'store']),
-  record: only(['model', 'guard', 'alert', 'wording', 'fleet', 'world', 'store', 'poll', 'commit']),
-  act: only(['model', 'guard', 'fleet', 'http', 'mailbox-api', 'world', 'poll', 'record']),
-  watch: only([
-    'model',
-    'wording',
-    'fleet',
-    'http',
-    'mailbox-api',
-    'world',
-    'repeats',
-    'schedule',
-    'poll',
-    'record',
-    'act',
-  ]),
-  operator: only(
-    ['model', 'alert', 'wording', 'fleet', 'world', 'loop', 'replicas', 'store', 'commit', 'record', 'act', 'watch'],
-    ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:os'],
-  ),
-  channels: only(
-    ['model', 'alert', 'wording', 'world', 'http', 'recipe-api'],
-    ['undici', '@slack/types', 'nodemailer', 'node:crypto', 'node:stream'],
-  ),
-  notify: only(['model', 'alert', 'wording', 'fleet', 'world', 'loop', 'schedule', 'channels'], ['node:crypto']),
-  metrics: only(['model', 'guard', 'wording', 'fleet', 'world'], ['hono', 'prom-client', 'node:zlib']),
-  recipes: only(
-    ['model', 'guard', 'wording', 'fleet', 'world', 'loop', 'event-loop', 'schedule', 'store', 'config'],
+  core: only([], ['node:crypto']),
+  world: only(
+    [],
     [
-      'zod',
-      'node:child_process',
-      'node:crypto',
+      'node-cron',
+      'pino',
+      'pino-pretty',
       'node:fs',
-      'node:fs/promises',
+      'node:module',
       'node:path',
-      'node:sqlite',
+      'node:timers',
+      'node:timers/promises',
       'node:url',
-      'node:readline',
     ],
   ),
-  mcp: only(
-    ['model', 'wording', 'world', 'recipe-api'],
-    ['@modelcontextprotocol/server', 'node:crypto', 'node:stream'],
-  ),
-  access: only(['model', 'world'], ['hono', 'node:crypto', 'node:net']),
-  overview: only(['model', 'guard', 'alert', 'wording', 'fleet'], ['tinyqueue']),
-  page: only(['model', 'alert', 'wording', 'fleet', 'overview'], ['hono']),
-  serve: only(
-    ['model', 'access', 'alert', 'overview', 'page', 'wording', 'fleet', 'world', 'metrics', 'operator'],
-    ['hono', '@hono/node-server', 'zod', 'node:crypto', 'node:http', 'node:https', 'node:net'],
-  ),
-  simulator: only(['world'], ['zod', 'node:http', 'node:crypto', 'node:net', 'node:zlib']),
 };
 
-/** A room that is larger than this has a reason below, or comes apart. */
-const maxRoomLines = 2_500;
-const maxRoomFiles = 25;
+/** A folder that holds more, not counting what stands in folders of its own, comes apart. */
+const maxFolderLines = 5_000;
+const maxFolderFiles = 35;
 
-/** Rooms that are large, and why each is one room all the same. */
-export const largeRooms: Readonly<Record<string, string>> = {
-  model: 'a file a word of the domain; most are types alone, and no room could do without them',
-  record: 'a file a step from an answer to what is committed of it, behind one recorder that takes turns',
-  alert:
-    'what conditions become: alerts, incidents, messages; in a folder of their own the rules, a file each, all pure',
-  config: 'every key of the file with its meaning, default and check; what several keys share is a few small files',
-  commands:
-    'a file a command, which knows no other command, and its parts in a folder of its name; in `sources` what commands read from',
-  page: 'a file a view, all pure; in folders of their own the parts that views are made of, and what a browser loads',
-  serve: 'one server with several faces: what a page is read from, and in folders of their own JSON, commands, recipes',
-  simulator: 'a second implementation of the whole API with its faults, which may share nothing with its client',
-  store: 'one database behind one gate: the verbs, and in folders of their own SQLite, PostgreSQL and the schema',
-};
-
-/** Rooms of `src` that are too large and not among those above: `room: files, lines`. */
-export function oversizedRooms(sources: readonly SourceText[]): readonly string[] {
-  const rooms = Map.groupBy(sources, ({ file }) => roomOf(relative('src', file)));
-  return [...rooms].flatMap(([room, files]) => {
+/** Folders of `src` that are too large: `folder: files, lines`. */
+export function oversizedFolders(sources: readonly SourceText[]): readonly string[] {
+  const folders = Map.groupBy(sources, ({ file }) => relative('src', dirname(file)));
+  return [...folders].flatMap(([folder, files]) => {
     const lines = files.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
-    const isSmall = lines <= maxRoomLines && files.length <= maxRoomFiles;
-    return isSmall || room in largeRooms ? [] : [`${room}: ${files.length} files, ${lines} lines`];
+    const isSmall = lines <= maxFolderLines && files.length <= maxFolderFiles;
+    return isSmall ? [] : [`${folder}: ${files.length} files, ${lines} lines`];
   });
 }
 

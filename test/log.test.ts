@@ -1,7 +1,7 @@
 // The log while something goes on failing: one line a minute and kind, with how many were left out.
 import { expect, test } from 'vitest';
-import { minuteMs, secondMs } from '../src/model/time.ts';
-import { logTo, movedClock } from '../src/world.ts';
+import { minuteMs, secondMs } from '../src/core/time.ts';
+import { logTo, movedClock } from '../src/world/world.ts';
 
 const full = () => Object.assign(new Error('database or disk is full'), { errcode: 13 });
 const locked = () => Object.assign(new Error('database is locked'), { errcode: 5 });

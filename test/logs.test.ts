@@ -9,23 +9,23 @@ const docs = readFileSync(join(import.meta.dirname, '../docs/operating.md'), 'ut
 
 /** Messages that are made elsewhere, by file and expression, and how docs/operating.md gives them. */
 const madeElsewhere: Readonly<Record<string, string>> = {
-  'act/action-log.ts: text': '`sending: KIND`, `the POST failed: ...`, `KIND: STATE`',
-  'commands/run/guard.ts: formatProblem(file, warning)': 'what the configuration allows but probably does not mean',
-  'commands/run/guard.ts: text': '`SIGTERM: stopping; a second signal stops at once`, `stopped`',
+  'account/act/action-log.ts: text': '`sending: KIND`, `the POST failed: ...`, `KIND: STATE`',
+  'cli/run/guard.ts: formatProblem(file, warning)': 'what the configuration allows but probably does not mean',
+  'cli/run/guard.ts: text': '`SIGTERM: stopping; a second signal stops at once`, `stopped`',
   'daemon/open.ts: news': '`Created a new, empty store: FILE.`',
   'daemon/open.ts: warning': 'a file or the folder of the store is open to other users',
   'daemon/operate.ts: errorText(error)': 'why the socket for operator commands',
-  'mailbox-api/client.ts: cutText(cut)':
+  'api/client.ts: cutText(cut)':
     '`the API gives 14 instead of 30 days of statistics (...): Warmwarden judges by these`',
-  'mailbox-api/client.ts: sentence': 'what is doubtful in an answer of the API',
-  'notify/store-health.ts: sentence(titleOf(shown))': '`The store is failing.`, or why a replica takes no work',
-  'watch/account-health.ts: `${sumText(forecast)}. ${mendText(forecast)}`': 'warn when the rate limit is too small',
-  'watch/account-health.ts: failure.detail':
+  'api/client.ts: sentence': 'what is doubtful in an answer of the API',
+  'outbox/store-health.ts: sentence(titleOf(shown))': '`The store is failing.`, or why a replica takes no work',
+  'account/account-health.ts: `${sumText(forecast)}. ${mendText(forecast)}`': 'warn when the rate limit is too small',
+  'account/account-health.ts: failure.detail':
     "a failure of the API in its own words, with `failure` and `status`; an account's",
-  'watch/account-health.ts: said': "as error, a mailbox's as warn",
-  'watch/account-health.ts: sumText(forecast)':
+  'account/account-health.ts: said': "as error, a mailbox's as warn",
+  'account/account-health.ts: sumText(forecast)':
     '`12 mailboxes at 90 requests a minute: the cadence needs 3 a minute, and Warmwarden uses at most 53; ...`',
-  'watch/first-sweep.ts: sweepText(progress, { now: clock.now(), zone })':
+  'account/first-sweep.ts: sweepText(progress, { now: clock.now(), zone })':
     '`First sweep of ACCOUNT: N of M mailboxes read, done in about ...`',
 };
 
@@ -96,5 +96,5 @@ test('the check reads calls as they are written', () => {
 test('only where nothing of the store runs is Warmwarden blamed: around what a channel does', () => {
   const blaming = files.filter((file) => readFileSync(join(root, file), 'utf8').includes('an error in Warmwarden'));
   // The runbook of task_failing, which waits until the store works.
-  expect(blaming.sort()).toEqual(['notify/sender.ts', 'notify/store-watch.ts', 'wording/runbooks.ts']);
+  expect(blaming.sort()).toEqual(['core/wording/runbooks.ts', 'outbox/sender.ts', 'outbox/store-watch.ts']);
 });

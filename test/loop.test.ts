@@ -1,8 +1,8 @@
 // Loops on a moved clock: a failure ends none, and one that goes on failing, or hangs, is named.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Loops, startLoops, Teardowns } from '../src/loop.ts';
-import { hourMs, minuteMs, secondMs } from '../src/model/time.ts';
-import { logTo, type MovedClock, movedClock, type World } from '../src/world.ts';
+import { hourMs, minuteMs, secondMs } from '../src/core/time.ts';
+import { Loops, startLoops, Teardowns } from '../src/world/loop.ts';
+import { logTo, type MovedClock, movedClock, type World } from '../src/world/world.ts';
 import { expectNoSleepers } from './support/sleepers.ts';
 
 const start = Date.UTC(2026, 10, 3, 9);

@@ -1,6 +1,6 @@
 // Lines to standard output: in order and whole, kept while a reader stalls, dropped and counted beyond that, never thrown.
 import { expect, test } from 'vitest';
-import { maxWaitingBytes, Output } from '../src/output.ts';
+import { maxWaitingBytes, Output } from '../src/world/output.ts';
 
 /** A descriptor with room for so many bytes, or an error instead; timers that the test lets go off. */
 function rig(room = Number.POSITIVE_INFINITY) {

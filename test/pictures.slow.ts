@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { hourMs, secondMs } from '../src/model/time.ts';
-import { scenarios } from '../src/simulator/scenarios.ts';
+import { hourMs, secondMs } from '../src/core/time.ts';
+import { scenarios } from '../tools/simulator/scenarios.ts';
 import { startMovedDaemon } from './scenario/moved-daemon.ts';
 import { poll } from './scenario/three-domains.ts';
 

@@ -1,7 +1,7 @@
 // What was started ends in reverse order, scope by scope; a start that fails leaves nothing of itself behind.
 import { expect, test } from 'vitest';
-import { Teardowns } from '../src/loop.ts';
-import { createLog, systemClock } from '../src/world.ts';
+import { Teardowns } from '../src/world/loop.ts';
+import { createLog, systemClock } from '../src/world/world.ts';
 
 const log = createLog({ level: 'silent', format: 'json' }, systemClock());
 

@@ -1,10 +1,10 @@
 // The alertmanager channel: POST /api/v2/alerts. Alertmanager holds an alert for as long as it is sent again, and forgets
 // all of them when it restarts: so what fires is announced again every minute, and what resolved for a quarter of an hour.
-import type { GroupMessage } from '../alert/grouping.ts';
-import type { Alert, AlertRule, Transition } from '../model/alert.ts';
-import type { Egress } from '../model/egress.ts';
-import { hourMs, minuteMs } from '../model/time.ts';
-import { type Clock, inTurns } from '../world.ts';
+import type { GroupMessage } from '../alerts/grouping.ts';
+import type { Alert, AlertRule, Transition } from '../core/alert.ts';
+import type { Egress } from '../core/egress.ts';
+import { hourMs, minuteMs } from '../core/time.ts';
+import { type Clock, inTurns } from '../world/world.ts';
 import type { Channel, Notice, SendResult } from './channel.ts';
 import { messageTitle } from './message-title.ts';
 import { postJson, resultOf } from './post.ts';

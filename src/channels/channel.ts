@@ -1,9 +1,9 @@
 // What a channel is to the notifier: it renders a message once, and sends the frozen bytes as often as it takes.
 // CONTRIBUTING.md says how to add another one.
-import type { GroupMessage } from '../alert/grouping.ts';
-import type { Alert } from '../model/alert.ts';
-import type { Delivery } from '../model/delivery.ts';
-import { type EpochMs, hourMs } from '../model/time.ts';
+import type { GroupMessage } from '../alerts/grouping.ts';
+import type { Alert } from '../core/alert.ts';
+import type { Delivery } from '../core/delivery.ts';
+import { type EpochMs, hourMs } from '../core/time.ts';
 
 /** A receiver's Retry-After is cut to this: an alert that waits for a day helps nobody. */
 export const maxRetryAfterMs = hourMs;

@@ -1,5 +1,5 @@
 // A configured channel, made by the file of its type. A new type of channel is named in the two places here.
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { type AlertmanagerSettings, alertmanagerChannel } from './alertmanager.ts';
 import type { Channel } from './channel.ts';
 import { type DiscordSettings, discordChannel } from './discord.ts';

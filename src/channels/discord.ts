@@ -1,8 +1,8 @@
 // The Discord channel: a webhook with one embed, within Discord's limits, and without a mention of anybody.
 // Source: docs.discord.com, "Webhook Resource: Execute Webhook", "Embed Limits" and "Rate Limits": content 2,000 characters,
 // embed description 4,096, footer 2,048, 6,000 in all embeds of a message, 30 messages a minute and channel.
-import type { Egress } from '../model/egress.ts';
-import type { Clock } from '../world.ts';
+import type { Egress } from '../core/egress.ts';
+import type { Clock } from '../world/world.ts';
 import type { Channel, Rendered, SendResult } from './channel.ts';
 import type { MessageLink } from './links.ts';
 import {

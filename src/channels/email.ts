@@ -3,11 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
-import type { GroupMessage } from '../alert/grouping.ts';
-import type { Delivery } from '../model/delivery.ts';
-import { isLoopback } from '../model/egress.ts';
-import { minuteMs, secondMs } from '../model/time.ts';
-import { visibleText } from '../wording/phrases.ts';
+import type { GroupMessage } from '../alerts/grouping.ts';
+import type { Delivery } from '../core/delivery.ts';
+import { isLoopback } from '../core/egress.ts';
+import { minuteMs, secondMs } from '../core/time.ts';
+import { visibleText } from '../core/wording/phrases.ts';
 import type { Channel, SendOutcome, SendResult } from './channel.ts';
 import { htmlBody, textBody } from './email-body.ts';
 import { cutText, type ForPeople, type MessageText, messageText, noticeText } from './message-text.ts';

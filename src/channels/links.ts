@@ -1,9 +1,9 @@
 // The links of a message: to what it is about, to its runbook, and to the page with a command prepared. Pure.
-import type { GroupMessage } from '../alert/grouping.ts';
-import { isPause } from '../alert/routing.ts';
-import { isDisarming } from '../alert/rules/disarmed-rule.ts';
-import type { Alert, Transition } from '../model/alert.ts';
-import { alertSilencePath, groupSilencePath, resumePath } from '../model/page-links.ts';
+import type { GroupMessage } from '../alerts/grouping.ts';
+import { isPause } from '../alerts/routing.ts';
+import { isDisarming } from '../alerts/rules/disarmed-rule.ts';
+import type { Alert, Transition } from '../core/alert.ts';
+import { alertSilencePath, groupSilencePath, resumePath } from '../core/page-links.ts';
 
 /** Where the links of messages lead. */
 export interface PageAddresses {

@@ -1,11 +1,11 @@
 // A message as plain text, in the order in which people read it: the headline, what it is about, the list, the links. Each
 // channel writes it in its own form and within its own limits. Pure.
-import type { GroupMessage } from '../alert/grouping.ts';
-import type { Alert, Severity, Transition } from '../model/alert.ts';
-import type { MessageIncident } from '../model/incident.ts';
-import { mailboxPath } from '../model/page-links.ts';
-import type { EpochMs } from '../model/time.ts';
-import { momentText, numberText, spanText, visibleText } from '../wording/phrases.ts';
+import type { GroupMessage } from '../alerts/grouping.ts';
+import type { Alert, Severity, Transition } from '../core/alert.ts';
+import type { MessageIncident } from '../core/incident.ts';
+import { mailboxPath } from '../core/page-links.ts';
+import type { EpochMs } from '../core/time.ts';
+import { momentText, numberText, spanText, visibleText } from '../core/wording/phrases.ts';
 import type { Notice } from './channel.ts';
 import { linksOf, linkToPage, type MessageLink, type PageAddresses, placeOf } from './links.ts';
 import { briefLead, countsText, messageTitle } from './message-title.ts';

@@ -1,6 +1,6 @@
 // The one line of a message, for headers, fallbacks and the list of deliveries. Plain text, not escaped.
-import { groupName } from '../alert/group-name.ts';
-import { countsByRule, type GroupMessage } from '../alert/grouping.ts';
+import { groupName } from '../alerts/group-name.ts';
+import { countsByRule, type GroupMessage } from '../alerts/grouping.ts';
 
 /** How the message leads about what began and resolved before it could be sent. */
 export const briefLead = 'Began and resolved';

@@ -3,14 +3,14 @@
 // Source: developer.pagerduty.com, "Events API v2 Overview" (512 KB an event; 202, 400, 429 and 5xx) and "Send an Alert Event"
 // (summary 1,024 characters, dedup_key 255).
 import { createHash } from 'node:crypto';
-import type { GroupMessage } from '../alert/grouping.ts';
-import { isPause, pauseFingerprint } from '../alert/routing.ts';
-import { noAccount, type Severity, type Transition } from '../model/alert.ts';
-import type { Egress } from '../model/egress.ts';
-import type { MessageIncident } from '../model/incident.ts';
-import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
-import { visibleText } from '../wording/phrases.ts';
-import type { Clock } from '../world.ts';
+import type { GroupMessage } from '../alerts/grouping.ts';
+import { isPause, pauseFingerprint } from '../alerts/routing.ts';
+import { noAccount, type Severity, type Transition } from '../core/alert.ts';
+import type { Egress } from '../core/egress.ts';
+import type { MessageIncident } from '../core/incident.ts';
+import { type EpochMs, minuteMs, secondMs } from '../core/time.ts';
+import { visibleText } from '../core/wording/phrases.ts';
+import type { Clock } from '../world/world.ts';
 import type { Channel, SendOutcome, SendResult } from './channel.ts';
 import { linksOf, type PageAddresses } from './links.ts';
 import { cutText, moreText } from './message-text.ts';

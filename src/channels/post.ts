@@ -2,12 +2,12 @@
 
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
-import { maxHeaderBytes } from '../http/exchange.ts';
-import { ProxyError } from '../http/failure.ts';
-import { type WayOut, wayOutTo } from '../http/way-out.ts';
-import { directly, type Egress } from '../model/egress.ts';
-import { type EpochMs, minuteMs, readRetryAfter, retryAfterInBody } from '../model/time.ts';
-import { type Clock, systemClock } from '../world.ts';
+import { maxHeaderBytes } from '../api/http/exchange.ts';
+import { ProxyError } from '../api/http/failure.ts';
+import { type WayOut, wayOutTo } from '../api/http/way-out.ts';
+import { directly, type Egress } from '../core/egress.ts';
+import { type EpochMs, minuteMs, readRetryAfter, retryAfterInBody } from '../core/time.ts';
+import { type Clock, systemClock } from '../world/world.ts';
 import { type Channel, maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
 
 /** An answer that is read no further than this, bytes: acknowledgements are short. */

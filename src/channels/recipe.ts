@@ -1,12 +1,12 @@
 // The recipe channel: an alert starts a recipe at a recipe service, and its run is followed to its end. A trigger whose
 // answer was lost may have started a run, and nothing can tell (docs/faults.md T11): it is never sent again by itself.
-import type { Transition } from '../model/alert.ts';
-import { minuteMs, secondMs } from '../model/time.ts';
-import type { RunRecord } from '../recipe-api/answers.ts';
-import { RecipeApi } from '../recipe-api/client.ts';
-import { hasEnded } from '../recipe-api/follow.ts';
-import { counted } from '../wording/phrases.ts';
-import type { World } from '../world.ts';
+import type { Transition } from '../core/alert.ts';
+import { minuteMs, secondMs } from '../core/time.ts';
+import { counted } from '../core/wording/phrases.ts';
+import type { RunRecord } from '../recipes/client/answers.ts';
+import { RecipeApi } from '../recipes/client/client.ts';
+import { hasEnded } from '../recipes/client/follow.ts';
+import type { World } from '../world/world.ts';
 import type { Channel, SendOutcome } from './channel.ts';
 import { messageTitle } from './message-title.ts';
 

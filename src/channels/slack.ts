@@ -11,12 +11,12 @@ import type {
   MessageAttachment,
   SectionBlock,
 } from '@slack/types';
-import type { GroupMessage } from '../alert/grouping.ts';
-import type { Transition } from '../model/alert.ts';
-import type { Egress } from '../model/egress.ts';
-import type { MessageIncident } from '../model/incident.ts';
-import { momentText } from '../wording/phrases.ts';
-import type { Clock } from '../world.ts';
+import type { GroupMessage } from '../alerts/grouping.ts';
+import type { Transition } from '../core/alert.ts';
+import type { Egress } from '../core/egress.ts';
+import type { MessageIncident } from '../core/incident.ts';
+import { momentText } from '../core/wording/phrases.ts';
+import type { Clock } from '../world/world.ts';
 import type { Channel, Notice, Rendered, SendResult } from './channel.ts';
 import { isPlainLink, linksOf, linkToPage, type MessageLink, placeOf } from './links.ts';
 import { type ForPeople, fittedSentences, fittedText, leadOf, timesText } from './message-text.ts';

@@ -1,8 +1,8 @@
 // The Teams channel: a workflow's webhook (Power Automate) with one Adaptive Card.
 // Source: learn.microsoft.com, "Post a workflow when a webhook request is received in Microsoft Teams" (28 KB a message, four
 // requests a second) and adaptivecards.io (TextRun: text that is shown as it is).
-import type { Egress } from '../model/egress.ts';
-import type { Clock } from '../world.ts';
+import type { Egress } from '../core/egress.ts';
+import type { Clock } from '../world/world.ts';
 import type { Channel, Rendered, SendResult } from './channel.ts';
 import {
   cutText,

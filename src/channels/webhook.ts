@@ -1,12 +1,12 @@
 // The webhook channel: Standard Webhooks 1.0.0 (https://github.com/standard-webhooks/standard-webhooks), signed; or the
 // body that Alertmanager's webhooks have (version 4), for receivers that know that one.
 import { createHmac } from 'node:crypto';
-import type { GroupMessage } from '../alert/grouping.ts';
-import { accountsOf, type Transition } from '../model/alert.ts';
-import type { Egress } from '../model/egress.ts';
-import type { MessageIncident } from '../model/incident.ts';
-import type { EpochMs } from '../model/time.ts';
-import { type Clock, systemClock } from '../world.ts';
+import type { GroupMessage } from '../alerts/grouping.ts';
+import { accountsOf, type Transition } from '../core/alert.ts';
+import type { Egress } from '../core/egress.ts';
+import type { MessageIncident } from '../core/incident.ts';
+import type { EpochMs } from '../core/time.ts';
+import { type Clock, systemClock } from '../world/world.ts';
 import { alertmanagerBody, alertmanagerNotice } from './alertmanager.ts';
 import type { Channel, Notice } from './channel.ts';
 import { messageTitle } from './message-title.ts';

@@ -1,7 +1,7 @@
 // What the schema made of a file -> Config. Everything was checked before; nothing fails here.
 import { resolve } from 'node:path';
-import { noProxies, type Proxies, proxiesIn } from '../model/egress.ts';
-import type { Retention } from '../model/store-failure.ts';
+import { noProxies, type Proxies, proxiesIn } from '../core/egress.ts';
+import type { Retention } from '../core/store-failure.ts';
 import type { AccountConfig, ChannelConfig, Config, RouteConfig, ServerConfig } from './config.ts';
 import { written } from './guard-schema.ts';
 import type { CheckedFile } from './schema.ts';

@@ -1,11 +1,11 @@
 // The configuration as the program sees it: checked, resolved, with units in the names. load.ts makes it from a file.
 
-import type { Severity } from '../model/alert.ts';
-import type { DnsWords } from '../model/answers.ts';
-import type { Egress, Network } from '../model/egress.ts';
-import type { Policy, Ppm, WarmupMode } from '../model/policy.ts';
-import type { RuleSettings } from '../model/rule-settings.ts';
-import type { Retention, StorePlace } from '../model/store-failure.ts';
+import type { Severity } from '../core/alert.ts';
+import type { DnsWords } from '../core/answers.ts';
+import type { Egress, Network } from '../core/egress.ts';
+import type { Policy, Ppm, WarmupMode } from '../core/policy.ts';
+import type { RuleSettings } from '../core/rule-settings.ts';
+import type { Retention, StorePlace } from '../core/store-failure.ts';
 
 export interface Config {
   /** At least one; names are unique. */

@@ -1,11 +1,11 @@
 // Rules between keys. They read the unchecked tree, so that they are reported even when something else is wrong.
 import { createSecureContext } from 'node:tls';
-import { alertRules } from '../model/alert.ts';
-import { isLoopback } from '../model/egress.ts';
-import { fitsGlob } from '../model/mailbox-pattern.ts';
-import { didYouMean } from '../model/nearest.ts';
-import { defaultPolicy, literalProfile } from '../model/policy.ts';
-import { bothDaysDoubt } from '../schedule.ts';
+import { alertRules } from '../core/alert.ts';
+import { isLoopback } from '../core/egress.ts';
+import { fitsGlob } from '../core/mailbox-pattern.ts';
+import { didYouMean } from '../core/nearest.ts';
+import { defaultPolicy, literalProfile } from '../core/policy.ts';
+import { bothDaysDoubt } from '../world/schedule.ts';
 import { channelTypes } from './channel-schema.ts';
 import type { GuardSettings } from './config.ts';
 import { guardSchema } from './guard-schema.ts';

@@ -1,6 +1,6 @@
 // The keys of `guard:`, here and in overrides: shape, description and written default. What they mean: docs/guard.md.
 import { z } from 'zod';
-import { defaultPolicy, type Policy, type Ppm } from '../model/policy.ts';
+import { defaultPolicy, type Policy, type Ppm } from '../core/policy.ts';
 import type { GuardSettings } from './config.ts';
 import { duration, share, truth, whole } from './scalars.ts';
 import { oneOf, optional, section } from './section.ts';

@@ -1,6 +1,6 @@
 // The configuration in force: what a reload replaces, and what every loop asks each time.
-import type { MailboxState } from '../model/mailbox.ts';
-import type { Policy } from '../model/policy.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import type { Policy } from '../core/policy.ts';
 import type { AccountConfig, Config } from './config.ts';
 import type { ValidConfig } from './load.ts';
 import { policyOf, resolvePolicy, tagsOf } from './mailbox-rules.ts';

@@ -1,7 +1,7 @@
 // The configuration file and the environment -> Config, or every problem at once.
 import { dirname, resolve } from 'node:path';
-import { proxiesIn } from '../model/egress.ts';
-import { createPacer } from '../world.ts';
+import { proxiesIn } from '../core/egress.ts';
+import { createPacer } from '../world/world.ts';
 import { buildConfig } from './build.ts';
 import type { Config } from './config.ts';
 import { doubts, inconsistencies } from './consistency.ts';

@@ -1,7 +1,7 @@
 // What an account's configuration means for one mailbox: whether it is guarded, and by which policy.
 
-import { type MailboxPattern, namesMailbox } from '../model/mailbox-pattern.ts';
-import { defaultPolicy, literalProfile, type Policy } from '../model/policy.ts';
+import { type MailboxPattern, namesMailbox } from '../core/mailbox-pattern.ts';
+import { defaultPolicy, literalProfile, type Policy } from '../core/policy.ts';
 import type { AccountConfig, Config, GuardOverride, GuardSettings, RouteConfig } from './config.ts';
 import { formatPath, type Path } from './problem.ts';
 

@@ -1,5 +1,5 @@
 // The guard settings in force for one mailbox, each with its origin: guard, then every override that matches.
-import { namesMailbox } from '../model/mailbox-pattern.ts';
+import { namesMailbox } from '../core/mailbox-pattern.ts';
 import type { Config } from './config.ts';
 import type { MailboxName } from './mailbox-rules.ts';
 import { selects } from './mailbox-rules.ts';

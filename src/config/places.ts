@@ -1,7 +1,7 @@
 // Where a configuration keeps its store and its recipes, for commands that run without the daemon's environment: no key is asked for.
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
-import { pathOf, type Retention, type StorePlace } from '../model/store-failure.ts';
+import { pathOf, type Retention, type StorePlace } from '../core/store-failure.ts';
 import { retentionOf } from './build.ts';
 import { placeFindings, readSource } from './load.ts';
 import { checkAgainst, type Problem } from './problem.ts';

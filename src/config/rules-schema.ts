@@ -1,7 +1,7 @@
-// The keys of `alerts.rules:`, one mapping a rule, with the defaults of model/rule-settings.ts.
+// The keys of `alerts.rules:`, one mapping a rule, with the defaults of core/rule-settings.ts.
 import { z } from 'zod';
-import { type AlertRule, alertRules, severities } from '../model/alert.ts';
-import { defaultRuleSettings, type RuleSettings } from '../model/rule-settings.ts';
+import { type AlertRule, alertRules, severities } from '../core/alert.ts';
+import { defaultRuleSettings, type RuleSettings } from '../core/rule-settings.ts';
 import { duration, pattern, share, truth, whole } from './scalars.ts';
 import { keyed, oneOf, section } from './section.ts';
 

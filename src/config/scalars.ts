@@ -2,9 +2,9 @@
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import type { Network } from '../model/egress.ts';
-import type { Ppm } from '../model/policy.ts';
-import { cronSchedule } from '../schedule.ts';
+import type { Network } from '../core/egress.ts';
+import type { Ppm } from '../core/policy.ts';
+import { cronSchedule } from '../world/schedule.ts';
 
 const millisecondsOf = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const maxDurationMs = 366 * millisecondsOf.d;

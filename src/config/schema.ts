@@ -1,9 +1,9 @@
 // The configuration file: every key with its shape, its default as the file would write it, and what it means.
 // Rules between keys stand in consistency.ts; keys that are refused because no code serves them yet, in `later` lists.
 import { z } from 'zod';
-import { severities } from '../model/alert.ts';
-import { usualDnsWords } from '../model/answers.ts';
-import { dayMs } from '../model/time.ts';
+import { severities } from '../core/alert.ts';
+import { usualDnsWords } from '../core/answers.ts';
+import { dayMs } from '../core/time.ts';
 import { channel } from './channel-schema.ts';
 import { guardSchema } from './guard-schema.ts';
 import { rulesSchema } from './rules-schema.ts';

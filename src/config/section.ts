@@ -1,6 +1,6 @@
 // The building blocks of the schema: a mapping that refuses unknown keys, and keys with a default and a description.
 import { z } from 'zod';
-import { didYouMean } from '../model/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { truth } from './scalars.ts';
 
 /**

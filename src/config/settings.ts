@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { defaultPolicy, literalProfile } from '../model/policy.ts';
+import { defaultPolicy, literalProfile } from '../core/policy.ts';
 import { hiddenMark, hideIn, isSecretAt } from './hiding.ts';
 import { formatPath, type Path } from './problem.ts';
 import { configSchema } from './schema.ts';

@@ -1,8 +1,8 @@
 // The section store: a SQLite file or a PostgreSQL database, and what each needs.
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { isLoopback } from '../model/egress.ts';
-import type { PostgresPlace, StorePlace } from '../model/store-failure.ts';
+import { isLoopback } from '../core/egress.ts';
+import type { PostgresPlace, StorePlace } from '../core/store-failure.ts';
 import type { Finding } from './problem.ts';
 import { refuse } from './scalars.ts';
 

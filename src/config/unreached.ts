@@ -1,6 +1,6 @@
 // Finds alerts that no route takes to a channel for people, by severity and rule. Pure.
-import { type AlertRule, alertRules, type Severity, severities } from '../model/alert.ts';
-import { fitsGlob } from '../model/mailbox-pattern.ts';
+import { type AlertRule, alertRules, type Severity, severities } from '../core/alert.ts';
+import { fitsGlob } from '../core/mailbox-pattern.ts';
 import type { Config, RouteConfig } from './config.ts';
 import type { Finding } from './problem.ts';
 

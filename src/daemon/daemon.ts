@@ -1,13 +1,13 @@
 // The composition root: starts the parts of the daemon one on top of the other, and ends them in reverse order.
-import type { Fleet } from '../fleet/fleet.ts';
-import { Teardowns } from '../loop.ts';
-import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
-import type { ConfigSource } from '../reload/reloader.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import type { CommandOutcome, ReloadRequest } from '../core/operator-command.ts';
 import { Store } from '../store/store.ts';
-import type { World } from '../world.ts';
+import { Teardowns } from '../world/loop.ts';
+import type { World } from '../world/world.ts';
 import { guard } from './guard.ts';
 import { open } from './open.ts';
 import { operate } from './operate.ts';
+import type { ConfigSource } from './reload/reloader.ts';
 import { serve } from './serve.ts';
 import { Startup } from './startup.ts';
 

@@ -1,7 +1,7 @@
-// Begins and ends the daemon's work as this replica gets and loses it. See src/replicas/membership.ts.
+// Begins and ends the daemon's work as this replica gets and loses it. See src/store/replicas/membership.ts.
 import type { LiveConfig } from '../config/live.ts';
-import { accountOf, accountScope, type Follower, type Scope, type Taking } from '../replicas/membership.ts';
-import type { Log } from '../world.ts';
+import { accountOf, accountScope, type Follower, type Scope, type Taking } from '../store/replicas/membership.ts';
+import type { Log } from '../world/world.ts';
 
 /** Work of one kind. What is begun twice is begun once, and what is not there ends at once. */
 export interface Work {

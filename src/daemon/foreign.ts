@@ -1,13 +1,14 @@
 // Shows what other replicas guard, as they stored it, and the transitions that they recorded.
+
+import type { RecorderRooms } from '../account/record/guarded-account.ts';
 import type { AccountConfig } from '../config/config.ts';
-import { noAccount } from '../model/alert.ts';
-import { minuteMs, secondMs } from '../model/time.ts';
-import type { RecorderRooms } from '../record/guarded-account.ts';
-import { showAnew, showWritten } from '../reload/shown.ts';
-import { accountScope } from '../replicas/membership.ts';
+import { noAccount } from '../core/alert.ts';
+import { minuteMs, secondMs } from '../core/time.ts';
 import type { Seen } from '../store/moves.ts';
+import { accountScope } from '../store/replicas/membership.ts';
 import type { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
+import { showAnew, showWritten } from './reload/shown.ts';
 
 /** Between two readings of what others guard; longer, up to the longest, where reading takes more than a twentieth of the time. */
 const readEveryMs = 5 * secondMs;

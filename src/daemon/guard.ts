@@ -1,17 +1,17 @@
 // Guards what is this replica's to guard, restarts the loops that stop, notifies people, and keeps the store small.
-import { GroupCommit } from '../commit/group-commit.ts';
-import { Turns } from '../commit/turns.ts';
-import { type Loop, startLoops, type Teardowns } from '../loop.ts';
-import { secondMs } from '../model/time.ts';
-import type { RecorderRooms } from '../record/guarded-account.ts';
-import { Duties, endForgotten } from '../reload/duties.ts';
-import { Supervisor } from '../reload/supervisor.ts';
-import type { Taking } from '../replicas/membership.ts';
-import { clockAheadMs, startUpkeep } from '../upkeep/upkeep.ts';
+import { GroupCommit } from '../account/commit/group-commit.ts';
+import { Turns } from '../account/commit/turns.ts';
+import type { RecorderRooms } from '../account/record/guarded-account.ts';
+import { secondMs } from '../core/time.ts';
+import type { Taking } from '../store/replicas/membership.ts';
+import { clockAheadMs, startUpkeep } from '../store/upkeep-loop.ts';
+import { type Loop, startLoops, type Teardowns } from '../world/loop.ts';
 import { followerOf, scopesOf, type Work } from './following.ts';
 import { Foreign } from './foreign.ts';
 import { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
+import { Duties, endForgotten } from './reload/duties.ts';
+import { Supervisor } from './reload/supervisor.ts';
 
 // Watches the store in a replica, whether or not it sends the messages, and tells the other replicas what is wrong.
 
@@ -52,7 +52,7 @@ function watchingLoops(
 
 /** Another replica's transition waits no longer than this for the notifier to hear of it. */
 const listenEveryMs = secondMs;
-/** What was sent is read back before its account is given away (act/actor.ts); there is nobody to give it to on SQLite. */
+/** What was sent is read back before its account is given away (account/act/actor.ts); there is nobody to give it to on SQLite. */
 export const handoverMs = 130_000;
 
 export interface Guarded {

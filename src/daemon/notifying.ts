@@ -1,10 +1,10 @@
 // The notifier, while this replica sends the messages. Each time it takes them over, it begins with what the store knows.
-import { Turns } from '../commit/turns.ts';
+import { Turns } from '../account/commit/turns.ts';
 import type { Config } from '../config/config.ts';
-import type { Alert } from '../model/alert.ts';
-import type { StoreFailure } from '../model/store-failure.ts';
-import { createNotifier, type Notifier } from '../notify/notifier.ts';
-import { StoreHealth } from '../notify/store-health.ts';
+import type { Alert } from '../core/alert.ts';
+import type { StoreFailure } from '../core/store-failure.ts';
+import { createNotifier, type Notifier } from '../outbox/notifier.ts';
+import { StoreHealth } from '../outbox/store-health.ts';
 import { ConfiguredChannels } from './configured-channels.ts';
 import type { Opened } from './open.ts';
 import { nameReplica, StandIn, saidBy } from './stand-in.ts';

@@ -1,28 +1,28 @@
 // Opens what the other parts work on: the store, the picture as the last process left it, the metrics, the recipes.
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import { moveTo } from '../alert/engine.ts';
+import { alertsOfTaken } from '../account/record/guards.ts';
+import { moveTo } from '../alerts/engine.ts';
 import type { Config } from '../config/config.ts';
 import { LiveConfig } from '../config/live.ts';
 import type { ValidConfig } from '../config/load.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
-import type { Fleet } from '../fleet/fleet.ts';
-import { Loops, type Teardowns } from '../loop.ts';
+import { bothChanges } from '../core/alert.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import type { Ppm } from '../core/policy.ts';
+import type { RecipeService } from '../core/recipe.ts';
 import type { MetricsSettings } from '../metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
-import { bothChanges } from '../model/alert.ts';
-import type { MailboxState } from '../model/mailbox.ts';
-import type { Ppm } from '../model/policy.ts';
-import type { RecipeService } from '../model/recipe.ts';
 import { type OpenRecipes, openRecipes } from '../recipes/open.ts';
-import { alertsOfTaken } from '../record/guards.ts';
-import { endForgotten } from '../reload/duties.ts';
-import { knownAccount, renamesOf } from '../reload/moves.ts';
-import { fleetOf } from '../reload/shown.ts';
 import { takenNames } from '../store/known-accounts.ts';
 import type { Store } from '../store/store.ts';
-import { version } from '../version.ts';
-import type { World } from '../world.ts';
+import { Loops, type Teardowns } from '../world/loop.ts';
+import { version } from '../world/version.ts';
+import type { World } from '../world/world.ts';
+import { endForgotten } from './reload/duties.ts';
+import { knownAccount, renamesOf } from './reload/moves.ts';
+import { fleetOf } from './reload/shown.ts';
 import type { Startup } from './startup.ts';
 
 /** Of this process, for people. */

@@ -1,12 +1,12 @@
 // Whether Warmwarden itself works, polls every account and can judge its mailboxes; otherwise what does not, for `/readyz`. An API that
 // fails does not count: api_down and key_rejected say so.
-import { unheardSince } from '../alert/rules/channel-rule.ts';
-import { noAccount } from '../model/alert.ts';
-import { titleOf } from '../model/store-failure.ts';
-import type { Readiness } from '../serve/route-parts.ts';
-import { sentence } from '../wording/explain.ts';
-import { momentText, withoutFolders } from '../wording/phrases.ts';
-import { noneJudged } from '../wording/states.ts';
+import { unheardSince } from '../alerts/rules/channel-rule.ts';
+import { noAccount } from '../core/alert.ts';
+import { titleOf } from '../core/store-failure.ts';
+import { sentence } from '../core/wording/explain.ts';
+import { momentText, withoutFolders } from '../core/wording/phrases.ts';
+import { noneJudged } from '../core/wording/states.ts';
+import type { Readiness } from '../web/route-parts.ts';
 import type { Opened } from './open.ts';
 import type { Startup } from './startup.ts';
 

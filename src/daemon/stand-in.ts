@@ -1,11 +1,11 @@
 // Notifies people of a failing store in a replica that does not send the messages: while no replica does, and of the end of
 // whatever this one announced to them.
-import type { Turns } from '../commit/turns.ts';
-import type { StoreFailure } from '../model/store-failure.ts';
-import { minuteMs, secondMs } from '../model/time.ts';
-import type { StoreHealth } from '../notify/store-health.ts';
-import { StoreWatch } from '../notify/store-watch.ts';
-import type { Membership } from '../replicas/membership.ts';
+import type { Turns } from '../account/commit/turns.ts';
+import type { StoreFailure } from '../core/store-failure.ts';
+import { minuteMs, secondMs } from '../core/time.ts';
+import type { StoreHealth } from '../outbox/store-health.ts';
+import { StoreWatch } from '../outbox/store-watch.ts';
+import type { Membership } from '../store/replicas/membership.ts';
 import { ConfiguredChannels } from './configured-channels.ts';
 import { type Opened, replicaName } from './open.ts';
 

@@ -1,6 +1,6 @@
 // How far the start has come: the page and the recipes are there before the operator commands, and ask here for them.
-import type { CommandOutcome, DaemonCommands, ReloadRequest } from '../model/operator-command.ts';
-import { failed } from '../operator/plan.ts';
+import type { CommandOutcome, DaemonCommands, ReloadRequest } from '../core/operator-command.ts';
+import { failed } from '../operations/plan.ts';
 
 export class Startup {
   #commands: DaemonCommands | null = null;

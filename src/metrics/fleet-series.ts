@@ -1,11 +1,11 @@
 // The metric series of accounts, alerts and channels, as functions of the fleet's picture.
 
-import type { Fleet } from '../fleet/fleet.ts';
-import { unreadAccounts } from '../fleet/unread-accounts.ts';
-import { type AccountState, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
-import type { Policy } from '../model/policy.ts';
-import type { EpochMs } from '../model/time.ts';
-import type { Pacer } from '../world.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import { unreadAccounts } from '../core/fleet/unread-accounts.ts';
+import { type AccountState, type GuardState, guardStates, type MailboxState } from '../core/mailbox.ts';
+import type { Policy } from '../core/policy.ts';
+import type { EpochMs } from '../core/time.ts';
+import type { Pacer } from '../world/world.ts';
 import type { Labels } from './exposition/text.ts';
 import { type Family, prefix, type Sample } from './family.ts';
 

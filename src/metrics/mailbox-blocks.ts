@@ -1,10 +1,10 @@
 // The fleet's mailboxes as the block cache wants them: names, samples, and how many series there may be.
-import type { Fleet } from '../fleet/fleet.ts';
-import { guardStateOf } from '../guard/run-state.ts';
-import { type GuardState, type MailboxState, mailboxKey } from '../model/mailbox.ts';
-import { type IsoDate, secondMs, utcDate } from '../model/time.ts';
-import { visibleText } from '../wording/phrases.ts';
-import { type Clock, createPacer } from '../world.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import { guardStateOf } from '../core/guard/run-state.ts';
+import { type GuardState, type MailboxState, mailboxKey } from '../core/mailbox.ts';
+import { type IsoDate, secondMs, utcDate } from '../core/time.ts';
+import { visibleText } from '../core/wording/phrases.ts';
+import { type Clock, createPacer } from '../world/world.ts';
 import { BlockCache } from './exposition/block-cache.ts';
 import type { Piece } from './exposition/piece.ts';
 import type { MetricsSettings } from './fleet-series.ts';

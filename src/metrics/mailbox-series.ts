@@ -1,7 +1,6 @@
 // The metric series of one mailbox, as a pure function of its state. Unknown values give no sample.
 
-import { dailyLimitOf, healthScoreOf, mailboxStatusOf, warmupDayOf } from '../fleet/newest-value.ts';
-import { dnsRecords, measuredAt } from '../model/answers.ts';
+import { dnsRecords, measuredAt } from '../core/answers.ts';
 import {
   type DailyRow,
   dailyRows,
@@ -10,12 +9,13 @@ import {
   lastDays,
   rowsBetween,
   sumOf,
-} from '../model/daily-counts.ts';
-import { domainOf, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
-import { isWarmupMode, type Ppm, ratePpm, warmupModes } from '../model/policy.ts';
-import type { EpochMs } from '../model/time.ts';
-import type { Verdict } from '../model/verdict.ts';
-import { visibleText } from '../wording/phrases.ts';
+} from '../core/daily-counts.ts';
+import { dailyLimitOf, healthScoreOf, mailboxStatusOf, warmupDayOf } from '../core/fleet/newest-value.ts';
+import { domainOf, type GuardState, guardStates, type MailboxState } from '../core/mailbox.ts';
+import { isWarmupMode, type Ppm, ratePpm, warmupModes } from '../core/policy.ts';
+import type { EpochMs } from '../core/time.ts';
+import type { Verdict } from '../core/verdict.ts';
+import { visibleText } from '../core/wording/phrases.ts';
 import type { Gauge, Part, Series, Values } from './exposition/block-cache.ts';
 import type { Labels } from './exposition/text.ts';
 import { prefix } from './family.ts';

@@ -1,6 +1,6 @@
 // GET and HEAD /metrics.
 import type { Hono } from 'hono';
-import { type Clock, systemClock } from '../world.ts';
+import { type Clock, systemClock } from '../world/world.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface ScrapeLimits {

@@ -1,7 +1,7 @@
 // Answers a scrape: the mailboxes' series from their cached blocks, the fleet's and our own made afresh.
-import type { Fleet } from '../fleet/fleet.ts';
-import type { Tally } from '../model/tally.ts';
-import { createPacer, droppedLines, type Pacer, type World } from '../world.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import type { Tally } from '../core/tally.ts';
+import { createPacer, droppedLines, type Pacer, type World } from '../world/world.ts';
 import { type Piece, pieceOf } from './exposition/piece.ts';
 import type { Format } from './exposition/text.ts';
 import { type Family, familyLines } from './family.ts';

@@ -8,14 +8,14 @@ import {
   type MetricValue,
   Registry,
 } from 'prom-client';
-import type { Fleet } from '../fleet/fleet.ts';
-import { guardActionKinds, outcomes } from '../model/action.ts';
-import { routes } from '../model/answers.ts';
-import type { RequestCount } from '../model/mailbox.ts';
-import type { Tally } from '../model/tally.ts';
-import type { EpochMs } from '../model/time.ts';
-import { type Reason, reasons, type VerdictAction } from '../model/verdict.ts';
-import type { Pacer } from '../world.ts';
+import { guardActionKinds, outcomes } from '../core/action.ts';
+import { routes } from '../core/answers.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import type { RequestCount } from '../core/mailbox.ts';
+import type { Tally } from '../core/tally.ts';
+import type { EpochMs } from '../core/time.ts';
+import { type Reason, reasons, type VerdictAction } from '../core/verdict.ts';
+import type { Pacer } from '../world/world.ts';
 import { type Family, prefix, type Sample } from './family.ts';
 
 // Verdicts by account, action and reason, as they come: every answer brings one, and for each prom-client would make a text of the

@@ -1,5 +1,5 @@
 // One scrape's answer: which format and encoding the scraper takes, and the pieces as a stream that yields the event loop.
-import { createPacer, type Pacer } from '../world.ts';
+import { createPacer, type Pacer } from '../world/world.ts';
 import { crcWith, gzipHead, gzipTail, gzipTailBytes, inflate, joined, type Piece } from './exposition/piece.ts';
 import type { Format } from './exposition/text.ts';
 

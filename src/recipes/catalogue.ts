@@ -5,17 +5,17 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { failureOf, readSmallFile } from '../config/small-file.ts';
-import { ownTurn } from '../event-loop.ts';
-import type { Fleet } from '../fleet/fleet.ts';
-import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
-import { defaultPolicy, type Ppm } from '../model/policy.ts';
-import type { BrokenRecipe } from '../model/recipe.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import { type MailboxState, mailboxKey } from '../core/mailbox.ts';
+import { defaultPolicy, type Ppm } from '../core/policy.ts';
+import type { BrokenRecipe } from '../core/recipe.ts';
+import type { EpochMs } from '../core/time.ts';
+import { ownTurn } from '../world/event-loop.ts';
 import { type Definition, readDefinition } from './definition.ts';
 import type { Facts } from './sandbox.ts';
 
 /** Stands in the sources also when the program runs from dist. */
-const builtInFolder = fileURLToPath(new URL('../../src/recipes/built-in/', import.meta.url));
+const builtInFolder = fileURLToPath(new URL('./built-in/', import.meta.url));
 const maxFiles = 500;
 const maxFileBytes = 64 * 1024;
 

@@ -4,7 +4,7 @@ import { readDocument } from '../config/document.ts';
 import { byPlace, checkAgainst, type Finding, formatPath, formatProblem, type Problem } from '../config/problem.ts';
 import { cronComplaint, duration, truth, whole } from '../config/scalars.ts';
 import { oneOf, optional, section } from '../config/section.ts';
-import { largestLimit, warmupModes } from '../model/policy.ts';
+import { largestLimit, warmupModes } from '../core/policy.ts';
 import {
   namedThings,
   operations,
@@ -12,7 +12,7 @@ import {
   parameterTypes,
   type Recipe,
   type RecipeSchedule,
-} from '../model/recipe.ts';
+} from '../core/recipe.ts';
 import { readValue } from './parameters.ts';
 import { checkSelect } from './select-check.ts';
 

@@ -1,5 +1,5 @@
 // Doubts about a recipe: a word that the views answer with no more, and a schedule that runs on fewer days than it seems to.
-import { bothDaysDoubt } from '../schedule.ts';
+import { bothDaysDoubt } from '../world/schedule.ts';
 import type { Definition } from './definition.ts';
 
 /** Earlier words of the column `state`, with the words of today. */

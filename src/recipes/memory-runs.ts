@@ -1,6 +1,6 @@
 // Runs that are kept for as long as the process lives: of a command that reads a store without its daemon.
-import { hasEnded, type Run, type RunPlace } from '../model/recipe.ts';
-import type { EpochMs } from '../model/time.ts';
+import { hasEnded, type Run, type RunPlace } from '../core/recipe.ts';
+import type { EpochMs } from '../core/time.ts';
 import type { RowChunk, StoredRuns } from '../store/runs.ts';
 
 /** Where a runner writes its runs: the store, or nowhere that lasts. */

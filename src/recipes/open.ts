@@ -1,15 +1,15 @@
 // The recipes of a daemon: what they do, they do through its operator commands; their runs are kept in its store.
-import type { Fleet } from '../fleet/fleet.ts';
-import type { Loops } from '../loop.ts';
-import type { MailboxState } from '../model/mailbox.ts';
-import type { Ppm } from '../model/policy.ts';
-import type { Recipe, RecipeSchedule } from '../model/recipe.ts';
-import type { StorePlace } from '../model/store-failure.ts';
-import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
-import { cronSchedule } from '../schedule.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import type { Ppm } from '../core/policy.ts';
+import type { Recipe, RecipeSchedule } from '../core/recipe.ts';
+import type { StorePlace } from '../core/store-failure.ts';
+import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
+import { momentText } from '../core/wording/phrases.ts';
 import type { Store } from '../store/store.ts';
-import { momentText } from '../wording/phrases.ts';
-import type { World } from '../world.ts';
+import type { Loops } from '../world/loop.ts';
+import { cronSchedule } from '../world/schedule.ts';
+import type { World } from '../world/world.ts';
 import { factsOf, RecipeCatalogue } from './catalogue.ts';
 import { usualLimits } from './execution.ts';
 import type { RunLedger } from './memory-runs.ts';

@@ -1,7 +1,7 @@
 // What a run is asked with, checked against the recipe's typed parameters: every mistake at once.
-import { didYouMean } from '../model/nearest.ts';
-import type { Parameter, ParameterType, ParameterValue, ParameterValues } from '../model/recipe.ts';
-import { sentence } from '../wording/explain.ts';
+import { didYouMean } from '../core/nearest.ts';
+import type { Parameter, ParameterType, ParameterValue, ParameterValues } from '../core/recipe.ts';
+import { sentence } from '../core/wording/explain.ts';
 
 const maxTextLength = 1_000;
 

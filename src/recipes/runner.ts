@@ -1,5 +1,5 @@
 // The recipe runner over one store: queues the runs that are requested, executes a few at a time, keeps rows as they come.
-import { errorText } from '../model/nearest.ts';
+import { errorText } from '../core/nearest.ts';
 import type {
   Cell,
   ParameterValues,
@@ -11,9 +11,9 @@ import type {
   Run,
   RunPlace,
   RunRequest,
-} from '../model/recipe.ts';
-import { hasEnded } from '../model/recipe.ts';
-import type { EpochMs } from '../model/time.ts';
+} from '../core/recipe.ts';
+import { hasEnded } from '../core/recipe.ts';
+import type { EpochMs } from '../core/time.ts';
 import type { LeftBy } from '../store/moves.ts';
 import { approvedBy, isPlanOf } from './approval.ts';
 import type { RecipeCatalogue } from './catalogue.ts';

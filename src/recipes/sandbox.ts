@@ -1,20 +1,20 @@
 // A connection on which a recipe's SELECT can do nothing but read the views: their SQL, its functions, the authorizer.
 import { randomBytes } from 'node:crypto';
 import { constants, DatabaseSync } from 'node:sqlite';
-import { guardStateOf } from '../guard/run-state.ts';
-import type { Action } from '../model/action.ts';
-import type { MailboxDetail, MailboxEntry } from '../model/answers.ts';
-import type { Change } from '../model/change.ts';
-import { dailyRows } from '../model/daily-counts.ts';
-import type { GuardMemory } from '../model/guard-memory.ts';
-import { domainOf, mailboxKey } from '../model/mailbox.ts';
-import type { Ppm } from '../model/policy.ts';
-import type { EpochMs } from '../model/time.ts';
-import type { Verdict } from '../model/verdict.ts';
+import type { Action } from '../core/action.ts';
+import type { MailboxDetail, MailboxEntry } from '../core/answers.ts';
+import type { Change } from '../core/change.ts';
+import { dailyRows } from '../core/daily-counts.ts';
+import { guardStateOf } from '../core/guard/run-state.ts';
+import type { GuardMemory } from '../core/guard-memory.ts';
+import { domainOf, mailboxKey } from '../core/mailbox.ts';
+import type { Ppm } from '../core/policy.ts';
+import type { EpochMs } from '../core/time.ts';
+import type { Verdict } from '../core/verdict.ts';
+import { explainVerdict } from '../core/wording/explain.ts';
+import { pausedText } from '../core/wording/paused.ts';
 import { storedVerdict } from '../store/schema/stored.ts';
 import { readStats } from '../store/schema/stored-stats.ts';
-import { explainVerdict } from '../wording/explain.ts';
-import { pausedText } from '../wording/paused.ts';
 import { baseTables, views } from './views.ts';
 
 /** What only the running program knows, for the views. Travels as JSON. */

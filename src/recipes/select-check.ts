@@ -1,7 +1,7 @@
 // Whether a SELECT is one, asks only the views, and fits its recipe: compiled over empty tables, never run.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { errorText } from '../model/nearest.ts';
+import { errorText } from '../core/nearest.ts';
 import { openSandbox } from './sandbox.ts';
 
 /** Columns that a run adds to the rows of a recipe with `do:`. */

@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Cell } from '../model/recipe.ts';
-import type { StorePlace } from '../model/store-failure.ts';
+import type { Cell } from '../core/recipe.ts';
+import type { StorePlace } from '../core/store-failure.ts';
 import type { RowChunk } from '../store/runs.ts';
-import { systemClock } from '../world.ts';
+import { systemClock } from '../world/world.ts';
 import type { Facts } from './sandbox.ts';
 
 /** What the child process is to do. Travels as JSON. */

@@ -1,7 +1,7 @@
 // Where a SELECT runs: over the store's own file; or, with a store in PostgreSQL, over a copy of the tables that it asks, all read
 // at one moment. Recipes are written in SQLite's words on both.
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { PostgresPlace, StorePlace } from '../model/store-failure.ts';
+import type { PostgresPlace, StorePlace } from '../core/store-failure.ts';
 import type { TableRead } from '../store/postgres/snapshot.ts';
 import { emptyStage, type Facts, guarded, openSandbox, type Stage } from './sandbox.ts';
 import { baseTables } from './views.ts';

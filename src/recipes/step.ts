@@ -1,10 +1,10 @@
 // `do:`: an operation on the mailbox of each row, through the daemon's one guarded path; or only the plan of it.
 
-import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
-import { errorText } from '../model/nearest.ts';
-import { type CommandOutcome, type OperatorCommands, succeeded } from '../model/operator-command.ts';
-import type { Row } from '../model/recipe.ts';
-import { withoutFolders } from '../wording/phrases.ts';
+import { type MailboxState, mailboxKey } from '../core/mailbox.ts';
+import { errorText } from '../core/nearest.ts';
+import { type CommandOutcome, type OperatorCommands, succeeded } from '../core/operator-command.ts';
+import type { Row } from '../core/recipe.ts';
+import { withoutFolders } from '../core/wording/phrases.ts';
 import { subjectOf } from './approval.ts';
 import type { Step } from './definition.ts';
 

@@ -1,10 +1,10 @@
 // The audit log: what people asked for, written before it is done, and its outcome; beside it what the guard did by itself.
 import { type Kysely, sql } from 'kysely';
-import type { Action } from '../model/action.ts';
-import type { AlertChanges } from '../model/alert.ts';
-import type { CommandEnd, CommandEntry, CommandName, MailboxName, Requester } from '../model/operator-command.ts';
-import type { EpochMs } from '../model/time.ts';
-import type { Reason } from '../model/verdict.ts';
+import type { Action } from '../core/action.ts';
+import type { AlertChanges } from '../core/alert.ts';
+import type { CommandEnd, CommandEntry, CommandName, MailboxName, Requester } from '../core/operator-command.ts';
+import type { EpochMs } from '../core/time.ts';
+import type { Reason } from '../core/verdict.ts';
 import type { Gate } from './gate.ts';
 import { isNotOf, type LeftBy } from './moves.ts';
 import { storedAction } from './schema/stored.ts';

@@ -1,7 +1,7 @@
 // The rows of the circuit breakers: a head an API and a row an entry, so that what a judgement writes does not grow with what is held.
 import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { type BreakerEntry, type BreakerState, closedBreaker } from '../model/breaker.ts';
+import { type BreakerEntry, type BreakerState, closedBreaker } from '../core/breaker.ts';
 import { DamagedRowError } from './failure.ts';
 import { inPieces, lastOfEach } from './pieces.ts';
 import type { BreakerMove, BreakerRecord } from './records.ts';

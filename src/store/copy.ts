@@ -1,7 +1,7 @@
 // Moves a store from a SQLite file into a PostgreSQL database: every row of every table, in one transaction.
 import { type Kysely, sql } from 'kysely';
-import { nameOf, type PostgresPlace } from '../model/store-failure.ts';
-import type { EpochMs } from '../model/time.ts';
+import { nameOf, type PostgresPlace } from '../core/store-failure.ts';
+import type { EpochMs } from '../core/time.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './failure.ts';
 import { rowsAPiece } from './pieces.ts';

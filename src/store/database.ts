@@ -1,10 +1,10 @@
 // What the store needs of a database, whichever it is: `sqlite.ts` and `postgres.ts` each make one.
 import type { Kysely } from 'kysely';
-import type { StoreFailure } from '../model/store-failure.ts';
-import type { Membership, Scope } from '../replicas/membership.ts';
-import type { ReplicaOptions } from '../replicas/shared.ts';
+import type { StoreFailure } from '../core/store-failure.ts';
 import type { FailedStatements } from './failure.ts';
 import type { OutageNote } from './file/outage-note.ts';
+import type { Membership, Scope } from './replicas/membership.ts';
+import type { ReplicaOptions } from './replicas/shared.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;

@@ -1,6 +1,6 @@
 // Reads decisions back as the spans that people are shown.
 import type { Kysely, Selectable } from 'kysely';
-import type { RecordedDecision } from '../model/decision.ts';
+import type { RecordedDecision } from '../core/decision.ts';
 import { storedDays, storedVerdict } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 

@@ -1,10 +1,10 @@
 // What was decided and done about a mailbox, and what others changed, also under the ids that its address had before.
 import type { Kysely } from 'kysely';
-import type { Action } from '../model/action.ts';
-import type { Change } from '../model/change.ts';
-import { goingOn, type RecordedDecision } from '../model/decision.ts';
-import type { MailboxState } from '../model/mailbox.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { Action } from '../core/action.ts';
+import type { Change } from '../core/change.ts';
+import { goingOn, type RecordedDecision } from '../core/decision.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import type { EpochMs } from '../core/time.ts';
 import { decisionColumns, readDecision } from './decisions.ts';
 import { parsed, storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';

@@ -2,9 +2,9 @@
 
 import { dirname } from 'node:path';
 import type { LogEvent } from 'kysely';
-import { errorText } from '../model/nearest.ts';
-import type { StoreFailure } from '../model/store-failure.ts';
-import { UntakenError } from '../replicas/untaken.ts';
+import { errorText } from '../core/nearest.ts';
+import type { StoreFailure } from '../core/store-failure.ts';
+import { UntakenError } from './replicas/untaken.ts';
 import type { Tables } from './schema/tables.ts';
 
 /** The store can't be used; the message is one sentence for the operator. */

@@ -1,8 +1,8 @@
 // What the fleet's days are counted from: how often the guard acted, and which mailboxes it held.
 import { sql } from 'kysely';
-import { ownTurn } from '../event-loop.ts';
-import type { HeldSpan } from '../model/decision.ts';
-import { dayMs, type EpochMs } from '../model/time.ts';
+import type { HeldSpan } from '../core/decision.ts';
+import { dayMs, type EpochMs } from '../core/time.ts';
+import { ownTurn } from '../world/event-loop.ts';
 import type { Gate } from './gate.ts';
 import { isHeld } from './schema/tables.ts';
 

@@ -1,6 +1,6 @@
 // The only way to the tables: every read and every transaction of the store goes through here, and each failure is noticed.
 import type { Kysely } from 'kysely';
-import type { StoreFailure, StoreTrouble } from '../model/store-failure.ts';
+import type { StoreFailure, StoreTrouble } from '../core/store-failure.ts';
 import type { Database, Write } from './database.ts';
 import { NotOursError, refusalOf } from './failure.ts';
 import type { Tables } from './schema/tables.ts';

@@ -1,6 +1,6 @@
 // Incidents as they were left: those that go on, and the ones that ended last.
 import type { Kysely } from 'kysely';
-import type { Incident } from '../model/incident.ts';
+import type { Incident } from '../core/incident.ts';
 import { inPieces } from './pieces.ts';
 import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';

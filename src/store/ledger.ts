@@ -1,13 +1,13 @@
 // The store as a reader sees it beside a running daemon: nothing is locked, nothing can be written.
 
 import type { Kysely } from 'kysely';
-import type { Action } from '../model/action.ts';
-import type { Silence } from '../model/alert.ts';
-import type { AccountLedger } from '../model/ledger.ts';
-import type { MailboxState } from '../model/mailbox.ts';
-import type { CommandEntry } from '../model/operator-command.ts';
-import { nameOf, type StorePlace } from '../model/store-failure.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { Action } from '../core/action.ts';
+import type { Silence } from '../core/alert.ts';
+import type { AccountLedger } from '../core/ledger.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import type { CommandEntry } from '../core/operator-command.ts';
+import { nameOf, type StorePlace } from '../core/store-failure.ts';
+import type { EpochMs } from '../core/time.ts';
 import { type HistoryQuery, loadCommands, loadGuardActions } from './audit.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
 import { StoreError } from './failure.ts';

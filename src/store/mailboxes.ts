@@ -1,12 +1,12 @@
 // Reads mailboxes back: with their newest answers, memory, verdict, action and changes. Only those that are asked for.
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { Action } from '../model/action.ts';
-import type { Observed } from '../model/answers.ts';
-import { type Change, changesShown } from '../model/change.ts';
-import { isSameSpan } from '../model/decision.ts';
-import type { MailboxState } from '../model/mailbox.ts';
-import { none } from '../model/none.ts';
-import type { Verdict } from '../model/verdict.ts';
+import type { Action } from '../core/action.ts';
+import type { Observed } from '../core/answers.ts';
+import { type Change, changesShown } from '../core/change.ts';
+import { isSameSpan } from '../core/decision.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import { none } from '../core/none.ts';
+import type { Verdict } from '../core/verdict.ts';
 import type { MailboxKeys } from './database.ts';
 import { loadKnownAccounts } from './known-accounts.ts';
 import { inPieces } from './pieces.ts';

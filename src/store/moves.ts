@@ -1,12 +1,11 @@
 // Moves stored mailboxes and their history from one account to another. The caller moves their alerts, as changes of alerts.
 
 import { type Kysely, sql } from 'kysely';
-import { actionUnder } from '../model/action.ts';
-import { moveEntries } from '../model/breaker.ts';
-import type { MailboxState } from '../model/mailbox.ts';
-import type { EpochMs } from '../model/time.ts';
-import { scopeKey, type WritesOff } from '../model/write-scope.ts';
-import { accountScope } from '../replicas/membership.ts';
+import { actionUnder } from '../core/action.ts';
+import { moveEntries } from '../core/breaker.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import type { EpochMs } from '../core/time.ts';
+import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { loadBreakers, writeBreaker } from './breakers.ts';
 import type { MailboxKeys, Mark, Others } from './database.ts';
 import type { Gate } from './gate.ts';
@@ -14,6 +13,7 @@ import { loadKnownAccounts, takenNames, writeKnownAccounts } from './known-accou
 import { loadMailboxes, loadThese } from './mailboxes.ts';
 import { inPieces } from './pieces.ts';
 import type { AccountMove, AccountsRecord, KnownAccount } from './records.ts';
+import { accountScope } from './replicas/membership.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { writeAction, writeAlerts } from './writes.ts';

@@ -1,8 +1,8 @@
 // What people were notified of: the alerts that were announced to them, and when each group was sent last.
 import type { Kysely } from 'kysely';
-import type { Announcement } from '../model/alert.ts';
-import type { NotificationLog, NotificationLogChanges } from '../model/outbox.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { Announcement } from '../core/alert.ts';
+import type { NotificationLog, NotificationLogChanges } from '../core/outbox.ts';
+import type { EpochMs } from '../core/time.ts';
 import { inPieces, lastOfEach } from './pieces.ts';
 import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';

@@ -1,7 +1,6 @@
 // The outbox: transitions that no message was made of yet, and messages on their way to a channel.
 import type { Kysely, Selectable } from 'kysely';
-import { ownTurn } from '../event-loop.ts';
-import type { Transition } from '../model/alert.ts';
+import type { Transition } from '../core/alert.ts';
 import {
   type Delivery,
   type DeliveryEvent,
@@ -15,20 +14,21 @@ import {
   type StoredTransition,
   untried,
   type WhichUndelivered,
-} from '../model/delivery.ts';
+} from '../core/delivery.ts';
 import type {
   DeliveryRecord,
   DigestFacts,
   NotificationLog,
   NotificationLogChanges,
   OutboxCount,
-} from '../model/outbox.ts';
-import { dayMs, type EpochMs } from '../model/time.ts';
-import type { Scope } from '../replicas/membership.ts';
+} from '../core/outbox.ts';
+import { dayMs, type EpochMs } from '../core/time.ts';
+import { ownTurn } from '../world/event-loop.ts';
 import type { Gate } from './gate.ts';
 import { writeIncidents } from './incidents.ts';
 import { loadNotificationLog } from './notification-log.ts';
 import { inPieces, rowsAPiece } from './pieces.ts';
+import type { Scope } from './replicas/membership.ts';
 import { setMeta } from './schema/migrations.ts';
 import { aboutText, parsed, storedAbout, storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';

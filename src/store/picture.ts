@@ -1,10 +1,10 @@
 // Reads the fleet back as the last process believed it to be.
 import type { Kysely } from 'kysely';
-import type { Action } from '../model/action.ts';
-import { type Alert, noAccount, type Silence } from '../model/alert.ts';
-import type { Incident } from '../model/incident.ts';
-import type { MailboxState } from '../model/mailbox.ts';
-import type { WritesOff } from '../model/write-scope.ts';
+import type { Action } from '../core/action.ts';
+import { type Alert, noAccount, type Silence } from '../core/alert.ts';
+import type { Incident } from '../core/incident.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import type { WritesOff } from '../core/write-scope.ts';
 import { loadBreakers } from './breakers.ts';
 import { loadIncidents } from './incidents.ts';
 import { loadMailboxes } from './mailboxes.ts';

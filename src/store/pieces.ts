@@ -1,5 +1,5 @@
 // Long lists in pieces, with a turn of the event loop between two: awaited statements alone never give it one.
-import { ownTurn } from '../event-loop.ts';
+import { ownTurn } from '../world/event-loop.ts';
 
 /** So many rows or ids go into one statement; SQLite takes 32,766 parameters, and a row has up to ten. */
 export const rowsAPiece = 100;

@@ -1,11 +1,8 @@
 // The store in a PostgreSQL database, which replicas share.
 import { randomUUID } from 'node:crypto';
 import { Kysely, type PostgresPool, sql } from 'kysely';
-import type { PostgresPlace, StoreFailure } from '../model/store-failure.ts';
-import type { EpochMs } from '../model/time.ts';
-import { commitOutcome } from '../replicas/commit-outcome.ts';
-import type { Membership, Scope } from '../replicas/membership.ts';
-import { SharedMembership } from '../replicas/shared.ts';
+import type { PostgresPlace, StoreFailure } from '../core/store-failure.ts';
+import type { EpochMs } from '../core/time.ts';
 import type { Database, Others, Rim, Sleep, Write } from './database.ts';
 import { AtRiskError, FailedStatements, NotOursError } from './failure.ts';
 import { BesideLock, inFolderOf } from './file/beside-lock.ts';
@@ -23,6 +20,9 @@ import { Reach } from './postgres/reach.ts';
 import { PostgresRoster } from './postgres/roster.ts';
 import { migrationStepMs, setUp } from './postgres/setup.ts';
 import { markNow, writtenSince } from './postgres/written.ts';
+import { commitOutcome } from './replicas/commit-outcome.ts';
+import type { Membership, Scope } from './replicas/membership.ts';
+import { SharedMembership } from './replicas/shared.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;

@@ -1,14 +1,14 @@
 // What a business event hands to the store: everything that must be true together, or not at all.
-import type { Action } from '../model/action.ts';
-import type { Alert, AlertChanges } from '../model/alert.ts';
-import type { Route } from '../model/answers.ts';
-import type { BreakerState } from '../model/breaker.ts';
-import type { Change } from '../model/change.ts';
-import type { DecisionDay } from '../model/decision.ts';
-import type { MailboxState } from '../model/mailbox.ts';
-import type { EpochMs } from '../model/time.ts';
-import type { Verdict } from '../model/verdict.ts';
-import type { WritesOff } from '../model/write-scope.ts';
+import type { Action } from '../core/action.ts';
+import type { Alert, AlertChanges } from '../core/alert.ts';
+import type { Route } from '../core/answers.ts';
+import type { BreakerState } from '../core/breaker.ts';
+import type { Change } from '../core/change.ts';
+import type { DecisionDay } from '../core/decision.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import type { EpochMs } from '../core/time.ts';
+import type { Verdict } from '../core/verdict.ts';
+import type { WritesOff } from '../core/write-scope.ts';
 
 /** A verdict to be recorded. */
 export interface DecisionRecord {

@@ -1,5 +1,5 @@
 // What one replica asks of another, because the other guards the account: asked, taken once, and answered.
-import type { EpochMs } from '../model/time.ts';
+import type { EpochMs } from '../core/time.ts';
 import type { Gate } from './gate.ts';
 import { parsed } from './schema/stored.ts';
 

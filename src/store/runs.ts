@@ -1,7 +1,7 @@
 // Runs of recipes and their rows, in chunks of JSON text that are read only when they are asked for.
 import { type Kysely, type Selectable, sql } from 'kysely';
-import { hasEnded, type Run, type RunPlace } from '../model/recipe.ts';
-import type { EpochMs } from '../model/time.ts';
+import { hasEnded, type Run, type RunPlace } from '../core/recipe.ts';
+import type { EpochMs } from '../core/time.ts';
 import type { Gate } from './gate.ts';
 import { isNotOf, type LeftBy } from './moves.ts';
 import { parsed } from './schema/stored.ts';

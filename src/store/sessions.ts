@@ -1,6 +1,6 @@
 // The browsers that signed in. Read on every request of theirs, so that a sign-out holds at once, on every replica.
-import type { Session, SessionLimits } from '../model/session.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { Session, SessionLimits } from '../core/session.ts';
+import type { EpochMs } from '../core/time.ts';
 import type { Gate } from './gate.ts';
 
 export class StoredSessions {

@@ -2,12 +2,12 @@
 // milliseconds. The pieces are written down first; a small transaction makes them count, together with the messages; then each is
 // carried out. What a crash or a failure leaves is dropped or carried out before anything else is read or settled.
 import type { Kysely } from 'kysely';
-import { ownTurn } from '../event-loop.ts';
-import type { DeliveryRecord, NotificationLogChanges } from '../model/outbox.ts';
-import type { Scope } from '../replicas/membership.ts';
+import type { DeliveryRecord, NotificationLogChanges } from '../core/outbox.ts';
+import { ownTurn } from '../world/event-loop.ts';
 import type { Gate } from './gate.ts';
 import { writeNotificationLog } from './notification-log.ts';
 import { inPieces } from './pieces.ts';
+import type { Scope } from './replicas/membership.ts';
 import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 

@@ -1,6 +1,6 @@
 // What people change on any replica, and all of them keep in memory: read again where another has changed it.
-import type { Alert, Silence } from '../model/alert.ts';
-import type { WritesOff } from '../model/write-scope.ts';
+import type { Alert, Silence } from '../core/alert.ts';
+import type { WritesOff } from '../core/write-scope.ts';
 import { loadBreakers } from './breakers.ts';
 import type { Gate } from './gate.ts';
 import { loadSharedAlerts } from './picture.ts';

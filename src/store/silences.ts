@@ -1,7 +1,7 @@
 // Silences: those that are in force, and those that expired since the newest was recorded.
 import type { Kysely } from 'kysely';
-import type { Silence } from '../model/alert.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { Silence } from '../core/alert.ts';
+import type { EpochMs } from '../core/time.ts';
 import type { Gate } from './gate.ts';
 import { revise } from './revisions.ts';
 import { parsed } from './schema/stored.ts';

@@ -1,8 +1,8 @@
 // How fast each table of the store grows, and how much of it is past its retention. For a process of its own: on a large store it
 // reads for long.
 import { type Kysely, sql } from 'kysely';
-import { auditRetentionMs, type Retention } from '../model/store-failure.ts';
-import { dayMs, type EpochMs } from '../model/time.ts';
+import { auditRetentionMs, type Retention } from '../core/store-failure.ts';
+import { dayMs, type EpochMs } from '../core/time.ts';
 import type { Tables } from './schema/tables.ts';
 
 export interface TableSize {

@@ -1,10 +1,9 @@
 // The store in one SQLite file, which this process holds alone.
 import { truncateSync } from 'node:fs';
 import { sql } from 'kysely';
-import { ownTurn } from '../event-loop.ts';
-import type { StoreFailure } from '../model/store-failure.ts';
-import type { EpochMs } from '../model/time.ts';
-import { SoleMembership } from '../replicas/sole.ts';
+import type { StoreFailure } from '../core/store-failure.ts';
+import type { EpochMs } from '../core/time.ts';
+import { ownTurn } from '../world/event-loop.ts';
 import type { Database, Write } from './database.ts';
 import {
   cutShortError,
@@ -25,6 +24,7 @@ import { begin } from './file/loss.ts';
 import { FileMark } from './file/mark.ts';
 import { leftBeside, OutageNote } from './file/outage-note.ts';
 import { WalFrames } from './file/wal-frames.ts';
+import { SoleMembership } from './replicas/sole.ts';
 import { migrate } from './schema/migrations.ts';
 
 /** At least twice what it grows to before it begins again from its start. */

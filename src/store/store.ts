@@ -1,17 +1,16 @@
 // What survives a restart: one verb per business event, here and on the parts, each a transaction of its own (gate.ts).
 // No clock here: `now` comes along.
 import type { Kysely } from 'kysely';
-import { ownTurn } from '../event-loop.ts';
-import type { Action, OpenAction } from '../model/action.ts';
-import type { AlertChanges } from '../model/alert.ts';
-import type { Change } from '../model/change.ts';
-import type { RecordedDecision } from '../model/decision.ts';
-import type { AccountLedger } from '../model/ledger.ts';
-import type { MailboxState } from '../model/mailbox.ts';
-import type { NotifiedOutage, StorePlace, StoreTrouble } from '../model/store-failure.ts';
-import type { EpochMs } from '../model/time.ts';
-import { scopeKey, type WritesOff } from '../model/write-scope.ts';
-import { accountScope, type Membership } from '../replicas/membership.ts';
+import type { Action, OpenAction } from '../core/action.ts';
+import type { AlertChanges } from '../core/alert.ts';
+import type { Change } from '../core/change.ts';
+import type { RecordedDecision } from '../core/decision.ts';
+import type { AccountLedger } from '../core/ledger.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import type { NotifiedOutage, StorePlace, StoreTrouble } from '../core/store-failure.ts';
+import type { EpochMs } from '../core/time.ts';
+import { scopeKey, type WritesOff } from '../core/write-scope.ts';
+import { ownTurn } from '../world/event-loop.ts';
 import { AuditLog } from './audit.ts';
 import { writeBreaker } from './breakers.ts';
 import { writeCalm } from './calm.ts';
@@ -38,6 +37,7 @@ import type {
   WithdrawalRecord,
   WritesRecord,
 } from './records.ts';
+import { accountScope, type Membership } from './replicas/membership.ts';
 import { StoredRequests } from './requests.ts';
 import { holdStill, revise } from './revisions.ts';
 import { StoredRuns } from './runs.ts';

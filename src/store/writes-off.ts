@@ -1,8 +1,8 @@
 // The emergency stops as they are stored.
 import type { Kysely } from 'kysely';
-import type { Action } from '../model/action.ts';
-import type { EpochMs } from '../model/time.ts';
-import { isOff, scopeKey, scopesOver, type WritesOff } from '../model/write-scope.ts';
+import type { Action } from '../core/action.ts';
+import type { EpochMs } from '../core/time.ts';
+import { isOff, scopeKey, scopesOver, type WritesOff } from '../core/write-scope.ts';
 import { storedWritesOff } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 

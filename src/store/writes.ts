@@ -1,11 +1,11 @@
 // The statements that business events are made of. Always within the caller's transaction.
 import { type Kysely, sql } from 'kysely';
-import type { Action } from '../model/action.ts';
-import { type Alert, type AlertChanges, isShared } from '../model/alert.ts';
-import type { Observed, Route } from '../model/answers.ts';
-import type { Change } from '../model/change.ts';
-import type { MailboxState } from '../model/mailbox.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { Action } from '../core/action.ts';
+import { type Alert, type AlertChanges, isShared } from '../core/alert.ts';
+import type { Observed, Route } from '../core/answers.ts';
+import type { Change } from '../core/change.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import type { EpochMs } from '../core/time.ts';
 import { isStored, loadBreaker, writeBreaker } from './breakers.ts';
 import { loadSharedAlerts } from './picture.ts';
 import { inPieces, lastOfEach, ofFewLengths } from './pieces.ts';

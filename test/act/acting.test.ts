@@ -1,8 +1,8 @@
 // One account from the bounce to the confirmed change, over HTTP, with a store on disk. The promises of the README.
 import { expect, test } from 'vitest';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
-import { amelia, calmPoll, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
-import type { Meddling } from '../watch/go-between.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { amelia, calmPoll, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../account/duty.ts';
+import type { Meddling } from '../account/go-between.ts';
 
 const switched = { action: 'update_config', config: { warmup_mode: 'recovery' } };
 

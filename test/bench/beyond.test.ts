@@ -1,7 +1,7 @@
 // The benchmark of the alerts beyond one mailbox: on small cells, and never more alerts on healthy mailboxes than the policy says.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type WarmupMode, warmupModes } from '../../src/model/policy.ts';
+import { type WarmupMode, warmupModes } from '../../src/core/policy.ts';
 import { badDomains, doubledSeen, falseAlerts, falseShifts } from '../../tools/bench/guard/beyond.ts';
 import { beyondFigures, beyondText } from '../../tools/bench/guard/beyond-figures.ts';
 import { seededChance, seedOf } from '../../tools/bench/guard/chance.ts';

@@ -1,13 +1,6 @@
 // The duty benchmark's API and floor: bodies that the daemon can read, of which a share changes, and a floor that asks for the same.
 import { expect, test } from 'vitest';
-import {
-  readBlacklist,
-  readDetail,
-  readDns,
-  readMailboxes,
-  readStats,
-  readWarmup,
-} from '../../src/mailbox-api/answers.ts';
+import { readBlacklist, readDetail, readDns, readMailboxes, readStats, readWarmup } from '../../src/api/answers.ts';
 import { BenchApi, keyOf, total } from '../../tools/bench/daemon/api.ts';
 import { idOf } from '../../tools/bench/daemon/bodies.ts';
 import { Workplace } from '../../tools/bench/daemon/daemon.ts';

@@ -1,6 +1,6 @@
 // The guard's benchmark on small cells: the simulation is the study's, and its short cuts lose no alarm.
 import { expect, test } from 'vitest';
-import { defaultPolicy, literalProfile, warmupModes } from '../../src/model/policy.ts';
+import { defaultPolicy, literalProfile, warmupModes } from '../../src/core/policy.ts';
 import { acceptance, isWithin } from '../../tools/bench/guard/acceptance.ts';
 import { alarmsOf } from '../../tools/bench/guard/alarms.ts';
 import { runCell } from '../../tools/bench/guard/cell.ts';

@@ -1,12 +1,12 @@
 // Discord and Teams take what we send: within their limits, without a mention, and with the most important of it first.
 import { expect, test } from 'vitest';
-import type { GroupMessage } from '../../src/alert/grouping.ts';
+import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import type { Channel, SendResult } from '../../src/channels/channel.ts';
 import { discordChannel } from '../../src/channels/discord.ts';
 import { teamsChannel } from '../../src/channels/teams.ts';
-import { movedClock } from '../../src/world.ts';
-import { start } from '../alert/samples.ts';
-import { sampleDelivery } from '../notify/sample-delivery.ts';
+import { movedClock } from '../../src/world/world.ts';
+import { start } from '../alerts/samples.ts';
+import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { discordFaults, StrictReceiver, teamsFaults } from '../support/strict-receivers.ts';
 import { attacking, ended, incidentMessage, one, page, people, storm } from './people.ts';
 

@@ -1,11 +1,11 @@
 // Emails go through a real SMTP server and are read by a real parser: encrypted, threaded, once, and refused in clear words.
 import type { ParsedMail } from 'mailparser';
 import { expect, test } from 'vitest';
-import type { GroupMessage } from '../../src/alert/grouping.ts';
+import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import { type EmailSettings, emailChannel } from '../../src/channels/email.ts';
-import type { Delivery } from '../../src/model/delivery.ts';
-import { start } from '../alert/samples.ts';
-import { sampleDelivery } from '../notify/sample-delivery.ts';
+import type { Delivery } from '../../src/core/delivery.ts';
+import { start } from '../alerts/samples.ts';
+import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { MailServer, mailServerCertificate } from '../support/mail-server.ts';
 import { attack, attacking, ended, incidentMessage, one, people, storm } from './people.ts';
 

@@ -1,16 +1,16 @@
 // An incident in Slack and in a webhook: one message within the limits, however many mailboxes are in it.
 import { expect, test } from 'vitest';
-import { incidentMessageOf } from '../../src/alert/grouping.ts';
-import { messageIncident } from '../../src/alert/incident-message.ts';
+import { incidentMessageOf } from '../../src/alerts/grouping.ts';
+import { messageIncident } from '../../src/alerts/incident-message.ts';
 import { alertmanagerChannel } from '../../src/channels/alertmanager.ts';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
-import type { Transition } from '../../src/model/alert.ts';
-import type { MessageIncident } from '../../src/model/incident.ts';
-import { hourMs } from '../../src/model/time.ts';
-import { movedClock } from '../../src/world.ts';
-import { sampleIncident } from '../alert/incident-samples.ts';
-import { firing, sampleAlert, start } from '../alert/samples.ts';
+import type { Transition } from '../../src/core/alert.ts';
+import type { MessageIncident } from '../../src/core/incident.ts';
+import { hourMs } from '../../src/core/time.ts';
+import { movedClock } from '../../src/world/world.ts';
+import { sampleIncident } from '../alerts/incident-samples.ts';
+import { firing, sampleAlert, start } from '../alerts/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
 
 const clock = movedClock(start);

@@ -1,12 +1,12 @@
 // PagerDuty: one key from the trigger to the resolve, nothing pages that only happened, and a pause pages until it is over.
 import { expect, test } from 'vitest';
-import type { GroupMessage } from '../../src/alert/grouping.ts';
+import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import { pagerdutyChannel } from '../../src/channels/pagerduty.ts';
-import type { Delivery } from '../../src/model/delivery.ts';
-import { minuteMs } from '../../src/model/time.ts';
-import { movedClock } from '../../src/world.ts';
-import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
-import { sampleDelivery } from '../notify/sample-delivery.ts';
+import type { Delivery } from '../../src/core/delivery.ts';
+import { minuteMs } from '../../src/core/time.ts';
+import { movedClock } from '../../src/world/world.ts';
+import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
+import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { pagerdutyFaults, routingKey, StrictReceiver } from '../support/strict-receivers.ts';
 import {
   alertNamed,

@@ -1,8 +1,8 @@
 // Messages that the tests of every channel for people render: one, several, a storm, an incident, with names that attack.
-import { type GroupMessage, messageOf } from '../../src/alert/grouping.ts';
-import type { Alert, Transition } from '../../src/model/alert.ts';
-import type { MessageIncident } from '../../src/model/incident.ts';
-import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
+import { type GroupMessage, messageOf } from '../../src/alerts/grouping.ts';
+import type { Alert, Transition } from '../../src/core/alert.ts';
+import type { MessageIncident } from '../../src/core/incident.ts';
+import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 
 export const page = 'https://warden.example';
 export const people = { pageUrl: page, publicUrl: page, timeZone: () => 'UTC' } as const;

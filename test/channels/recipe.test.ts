@@ -2,13 +2,13 @@
 
 import { expect, test } from 'vitest';
 import { recipeChannel } from '../../src/channels/recipe.ts';
-import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { resendCommand } from '../../src/operator/commands.ts';
-import type { World } from '../../src/world.ts';
-import { firing, resolved, sampleAlert } from '../alert/samples.ts';
-import { memoryOutbox } from '../notify/memory-outbox.ts';
-import { rigWith } from '../notify/rig.ts';
-import { unaudited } from '../operator/rooms.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { resendCommand } from '../../src/operations/commands.ts';
+import type { World } from '../../src/world/world.ts';
+import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
+import { unaudited } from '../operations/rooms.ts';
+import { memoryOutbox } from '../outbox/memory-outbox.ts';
+import { rigWith } from '../outbox/rig.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
 
 const posts = (host: RecipeHost) => host.of('POST', /runs$/).length;

@@ -1,12 +1,12 @@
 // The link that silences an alert: it mutes this very alert, and none that is about something else.
 import { expect, test } from 'vitest';
-import { mutes } from '../../src/alert/routing.ts';
-import { isDisarming } from '../../src/alert/rules/disarmed-rule.ts';
+import { mutes } from '../../src/alerts/routing.ts';
+import { isDisarming } from '../../src/alerts/rules/disarmed-rule.ts';
 import { linksOf } from '../../src/channels/links.ts';
-import { type Alert, type AlertMatch, alertRules } from '../../src/model/alert.ts';
-import { alertSilencePath } from '../../src/model/page-links.ts';
-import { preparedAt } from '../../src/serve/commands/prepared.ts';
-import { firing, sampleAlert } from '../alert/samples.ts';
+import { type Alert, type AlertMatch, alertRules } from '../../src/core/alert.ts';
+import { alertSilencePath } from '../../src/core/page-links.ts';
+import { preparedAt } from '../../src/web/commands/prepared.ts';
+import { firing, sampleAlert } from '../alerts/samples.ts';
 
 const nowhere = { account: '', mailboxId: null, email: null };
 const wide = { mailboxId: null, email: null };

@@ -1,12 +1,12 @@
 // Slack payloads stay within Slack's documented limits, and what mailboxes are called cannot ring anybody's phone.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type GroupMessage, messageOf } from '../../src/alert/grouping.ts';
+import { type GroupMessage, messageOf } from '../../src/alerts/grouping.ts';
 import { slackChannel, slackSentences, slackText } from '../../src/channels/slack.ts';
-import type { Transition } from '../../src/model/alert.ts';
-import { hourMs } from '../../src/model/time.ts';
-import { movedClock } from '../../src/world.ts';
-import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
+import type { Transition } from '../../src/core/alert.ts';
+import { hourMs } from '../../src/core/time.ts';
+import { movedClock } from '../../src/world/world.ts';
+import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
 
 interface TextObject {

@@ -1,8 +1,8 @@
 // The body of Alertmanager's webhooks for many alerts: the first are listed, and what is common is common to all of them.
 import { expect, test } from 'vitest';
-import { type GroupMessage, messageOf } from '../../src/alert/grouping.ts';
+import { type GroupMessage, messageOf } from '../../src/alerts/grouping.ts';
 import { alertmanagerBody } from '../../src/channels/alertmanager.ts';
-import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
+import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 
 const sender = { name: 'hook', pageUrl: null };
 const facts = (number: number, more: object = {}) => ({

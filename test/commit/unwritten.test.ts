@@ -1,7 +1,7 @@
 // What of an answer is written: nothing of what the store knows, but often enough that neither a crash nor a store that fails costs much.
 import { expect, test } from 'vitest';
-import { Unwritten } from '../../src/commit/unwritten.ts';
-import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { Unwritten } from '../../src/account/commit/unwritten.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
 import type { TickRecord } from '../../src/store/records.ts';
 import {
   actionOf,

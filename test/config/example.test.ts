@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { policyOf } from '../../src/config/mailbox-rules.ts';
 import { checkAgainst } from '../../src/config/problem.ts';
 import { fileShape, type Shape } from '../../src/config/settings.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 
 const file = join(import.meta.dirname, '../../config.example.yaml');
 const text = readFileSync(file, 'utf8');

@@ -6,8 +6,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { type LoadedConfig, loadConfig, loadConfigInTurns } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/problem.ts';
-import { usualDnsWords } from '../../src/model/answers.ts';
-import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
+import { usualDnsWords } from '../../src/core/answers.ts';
+import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));

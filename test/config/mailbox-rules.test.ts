@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { GuardOverride, GuardSettings } from '../../src/config/config.ts';
 import { resolvePolicy, selects, tagsOf } from '../../src/config/mailbox-rules.ts';
-import { fitsGlob } from '../../src/model/mailbox-pattern.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
+import { fitsGlob } from '../../src/core/mailbox-pattern.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 
 const mailbox = { email: 'Ann@VIP.example', id: 'mb_1' };
 type Override = Pick<GuardOverride, 'match' | 'guard'>;

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { defaultRuleSettings, type RuleSettings } from '../../src/model/rule-settings.ts';
-import { minuteMs } from '../../src/model/time.ts';
+import { defaultRuleSettings, type RuleSettings } from '../../src/core/rule-settings.ts';
+import { minuteMs } from '../../src/core/time.ts';
 
 function settingsOf(rules: object): RuleSettings {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-rules-'));

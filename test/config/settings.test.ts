@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { settingsText } from '../../src/commands/check.ts';
+import { settingsText } from '../../src/cli/check.ts';
 import { KnownSecrets } from '../../src/config/hiding.ts';
 import { loadConfig, type ValidConfig } from '../../src/config/load.ts';
 import { settingsFor } from '../../src/config/mailbox-settings.ts';

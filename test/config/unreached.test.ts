@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Config, RouteConfig } from '../../src/config/config.ts';
 import { unreachedAlerts } from '../../src/config/unreached.ts';
-import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
+import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 
 const channels = [
   { name: 'ops', type: 'slack', url: 'https://hooks.example/1' },

@@ -1,10 +1,10 @@
 // What `/readyz` says: all that keeps the daemon from guarding, and nothing that does not.
 import { expect, test } from 'vitest';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import { readinessOf } from '../../src/daemon/readiness.ts';
-import { Fleet } from '../../src/fleet/fleet.ts';
-import { Loops } from '../../src/loop.ts';
-import { minuteMs } from '../../src/model/time.ts';
-import { movedClock, worldOn } from '../../src/world.ts';
+import { Loops } from '../../src/world/loop.ts';
+import { movedClock, worldOn } from '../../src/world/world.ts';
 
 const start = Date.UTC(2026, 10, 3, 9);
 

@@ -1,7 +1,7 @@
 // The picture of the fleet: what is put is read, what has ended is forgotten.
 import { expect, test } from 'vitest';
-import { Fleet } from '../../src/fleet/fleet.ts';
-import { sampleIncident } from '../alert/incident-samples.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { sampleIncident } from '../alerts/incident-samples.ts';
 import { actionOf, alertOf, arrivedMailbox, now } from '../store/records.ts';
 
 test('a mailbox is found by account and id, replaced by putting it again, and gone when removed', () => {

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { isOwnHost } from '../../src/access/auth.ts';
-import { closedBreaker } from '../../src/model/breaker.ts';
-import { demoKey } from '../../src/simulator/keys.ts';
-import { exampleFleet } from '../serve/example-fleet.ts';
-import { metricsOf, stillWorld, textOf } from '../serve/running-server.ts';
+import { closedBreaker } from '../../src/core/breaker.ts';
+import { isOwnHost } from '../../src/web/access/auth.ts';
+import { demoKey } from '../../tools/simulator/keys.ts';
+import { exampleFleet } from '../web/example-fleet.ts';
+import { metricsOf, stillWorld, textOf } from '../web/running-server.ts';
 import { type Board, boards, expressions, folder, type Panel, rules } from './boards.ts';
 
 const dataSource = ['$datasource', ['$', '{datasource}'].join('')];

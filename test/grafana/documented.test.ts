@@ -2,11 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { closedBreaker } from '../../src/model/breaker.ts';
-
-import { exampleFleet, now } from '../serve/example-fleet.ts';
-import { metricsOf, stillWorld, textOf } from '../serve/running-server.ts';
+import { closedBreaker } from '../../src/core/breaker.ts';
 import { Scrape } from '../support/scrape.ts';
+import { exampleFleet, now } from '../web/example-fleet.ts';
+import { metricsOf, stillWorld, textOf } from '../web/running-server.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8');
 

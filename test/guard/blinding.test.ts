@@ -1,13 +1,13 @@
 // What a mailbox's status and mode may do without blinding the guard: nothing that lasts. Through the steps of the watch.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { StatusWords } from '../../src/guard/run-state.ts';
-import type { WarmupAnswer } from '../../src/model/answers.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { addDays, dayMs, type EpochMs, hourMs, minuteMs, utcDate } from '../../src/model/time.ts';
-import { isBlind, type Verdict } from '../../src/model/verdict.ts';
-import { judgeMailbox, newMailbox, observe } from '../../src/record/observe.ts';
+import { judgeMailbox, newMailbox, observe } from '../../src/account/record/observe.ts';
+import type { WarmupAnswer } from '../../src/core/answers.ts';
+import type { StatusWords } from '../../src/core/guard/run-state.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { addDays, dayMs, type EpochMs, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
+import { isBlind, type Verdict } from '../../src/core/verdict.ts';
 import { daysUpTo, row, times } from './samples.ts';
 
 const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['pending'] };

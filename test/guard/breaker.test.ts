@@ -1,10 +1,10 @@
 // The breaker: how many actions a fleet is allowed at once, what is held, and how the held ones get their turn.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { admit, type Candidate, release, withdraw, withdrawOthers } from '../../src/guard/breaker.ts';
-import { type BreakerState, closedBreaker, heldEntries } from '../../src/model/breaker.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { type BreakerState, closedBreaker, heldEntries } from '../../src/core/breaker.ts';
+import { admit, type Candidate, release, withdraw, withdrawOthers } from '../../src/core/guard/breaker.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
 
 const policy = defaultPolicy.breaker;
 const start = Date.parse('2026-03-20T10:00:00Z');

@@ -1,11 +1,11 @@
 // A burst of bounces that the whole window hides: seen in the newest days, and acted on where the configuration says so.
 import { describe, expect, test } from 'vitest';
-import { bounceBurst } from '../../src/alert/rules/bounce-rules.ts';
-import { judge } from '../../src/guard/verdict.ts';
-import { defaultPolicy, type WarmupMode } from '../../src/model/policy.ts';
-import { addDays } from '../../src/model/time.ts';
-import type { Verdict } from '../../src/model/verdict.ts';
-import { judged, sampleContext } from '../alert/samples.ts';
+import { bounceBurst } from '../../src/alerts/rules/bounce-rules.ts';
+import { judge } from '../../src/core/guard/verdict.ts';
+import { defaultPolicy, type WarmupMode } from '../../src/core/policy.ts';
+import { addDays } from '../../src/core/time.ts';
+import type { Verdict } from '../../src/core/verdict.ts';
+import { judged, sampleContext } from '../alerts/samples.ts';
 import { daysUpTo, situation, times, today } from './samples.ts';
 
 type DayCounts = readonly [sent: number, bounced: number];

@@ -1,16 +1,16 @@
 // Whose change it was: what we claim, what others take back, and when that is a quarrel. Through tick, as the watch does.
 import { describe, expect, test } from 'vitest';
-import { afterRelease, isContested } from '../../src/guard/memory.ts';
-import type { StatusWords } from '../../src/guard/run-state.ts';
-import { actionAfter } from '../../src/model/action-transition.ts';
-import type { StatsRow, WarmupAnswer } from '../../src/model/answers.ts';
-import { closedBreaker } from '../../src/model/breaker.ts';
-import type { GuardMemory } from '../../src/model/guard-memory.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { addDays, dayMs, hourMs, minuteMs, secondMs, utcDate } from '../../src/model/time.ts';
-import { newMailbox } from '../../src/record/observe.ts';
-import { confirm, tick } from '../../src/record/tick.ts';
+import { newMailbox } from '../../src/account/record/observe.ts';
+import { confirm, tick } from '../../src/account/record/tick.ts';
+import { actionAfter } from '../../src/core/action-transition.ts';
+import type { StatsRow, WarmupAnswer } from '../../src/core/answers.ts';
+import { closedBreaker } from '../../src/core/breaker.ts';
+import { afterRelease, isContested } from '../../src/core/guard/memory.ts';
+import type { StatusWords } from '../../src/core/guard/run-state.ts';
+import type { GuardMemory } from '../../src/core/guard-memory.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { addDays, dayMs, hourMs, minuteMs, secondMs, utcDate } from '../../src/core/time.ts';
 import { daysUpTo, now, row, times, today } from './samples.ts';
 
 const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['suspended'] };

@@ -1,8 +1,14 @@
 // The memory keeps the modes that a mailbox had, so that each of its days can be held against its own limit.
 import { expect, test } from 'vitest';
-import { afterConfirmed, afterOperatorChange, afterSight, firstSight, type Sight } from '../../src/guard/memory.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { addDays, dayMs, utcDate } from '../../src/model/time.ts';
+import {
+  afterConfirmed,
+  afterOperatorChange,
+  afterSight,
+  firstSight,
+  type Sight,
+} from '../../src/core/guard/memory.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { addDays, dayMs, utcDate } from '../../src/core/time.ts';
 import { daysUpTo, now, times, today } from './samples.ts';
 
 function sightOf(mode: string | null, day: number): Sight {

@@ -1,18 +1,18 @@
 // What a mailbox looks like that nobody remembers, and that `decide` and the daemon say the same of it.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decideCases } from '../../src/commands/decide/cases.ts';
-import { situationOf } from '../../src/guard/judgement.ts';
-import { afterSight, firstSight } from '../../src/guard/memory.ts';
-import { guardStateOf } from '../../src/guard/run-state.ts';
-import { judge } from '../../src/guard/verdict.ts';
-import type { StatsRow } from '../../src/model/answers.ts';
-import type { GuardMemory } from '../../src/model/guard-memory.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { defaultPolicy, warmupModes } from '../../src/model/policy.ts';
-import { dayMs, hourMs, utcDate } from '../../src/model/time.ts';
-import { judgeMailbox, newMailbox } from '../../src/record/observe.ts';
-import { mailbox } from '../serve/example-fleet.ts';
+import { judgeMailbox, newMailbox } from '../../src/account/record/observe.ts';
+import { decideCases } from '../../src/cli/decide/cases.ts';
+import type { StatsRow } from '../../src/core/answers.ts';
+import { situationOf } from '../../src/core/guard/judgement.ts';
+import { afterSight, firstSight } from '../../src/core/guard/memory.ts';
+import { guardStateOf } from '../../src/core/guard/run-state.ts';
+import { judge } from '../../src/core/guard/verdict.ts';
+import type { GuardMemory } from '../../src/core/guard-memory.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { defaultPolicy, warmupModes } from '../../src/core/policy.ts';
+import { dayMs, hourMs, utcDate } from '../../src/core/time.ts';
+import { mailbox } from '../web/example-fleet.ts';
 import { daysUpTo, now, times, today } from './samples.ts';
 import { rowsUpTo } from './situations.ts';
 

@@ -1,20 +1,20 @@
 // What the guard remembers of a mailbox, through the same steps that the watch takes: look, judge, remember.
 import { describe, expect, test } from 'vitest';
+import { judgeMailbox, newMailbox, type Observation, observe } from '../../src/account/record/observe.ts';
+import type { ActionKind, GuardActionKind } from '../../src/core/action.ts';
+import type { StatsRow, WarmupAnswer } from '../../src/core/answers.ts';
 import {
   afterConfirmed,
   afterOperatorChange,
   firstSight,
   isContested,
   recentInterventions,
-} from '../../src/guard/memory.ts';
-import { runStateOf, type StatusWords } from '../../src/guard/run-state.ts';
-import type { ActionKind, GuardActionKind } from '../../src/model/action.ts';
-import type { StatsRow, WarmupAnswer } from '../../src/model/answers.ts';
-import type { GuardMemory } from '../../src/model/guard-memory.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { addDays, dayMs, minuteMs } from '../../src/model/time.ts';
-import type { RunState, Verdict } from '../../src/model/verdict.ts';
-import { judgeMailbox, newMailbox, type Observation, observe } from '../../src/record/observe.ts';
+} from '../../src/core/guard/memory.ts';
+import { runStateOf, type StatusWords } from '../../src/core/guard/run-state.ts';
+import type { GuardMemory } from '../../src/core/guard-memory.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { addDays, dayMs, minuteMs } from '../../src/core/time.ts';
+import type { RunState, Verdict } from '../../src/core/verdict.ts';
 import { daysUpTo, now, row, times, today } from './samples.ts';
 
 const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['suspended'] };
@@ -32,7 +32,7 @@ function warmupAnswer(mode: string | null, status: string | null): WarmupAnswer 
   };
 }
 
-/** A mailbox that is watched: every answer is judged and remembered, as record/recorder.ts does it. */
+/** A mailbox that is watched: every answer is judged and remembered, as account/record/recorder.ts does it. */
 function watched() {
   let at = now;
   const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };

@@ -1,11 +1,11 @@
 // The guard against a second reading of its policy: both must say the same of every situation.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { underPressure } from '../../src/commands/decide/cases.ts';
-import { judge } from '../../src/guard/verdict.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { dayMs } from '../../src/model/time.ts';
-import type { Reason } from '../../src/model/verdict.ts';
+import { underPressure } from '../../src/cli/decide/cases.ts';
+import { judge } from '../../src/core/guard/verdict.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { dayMs } from '../../src/core/time.ts';
+import type { Reason } from '../../src/core/verdict.ts';
 import { oracle, oracleTrips } from './oracle.ts';
 import { daysUpTo, situation, today } from './samples.ts';
 import { anyJudged, type Judged } from './situations.ts';

@@ -1,10 +1,10 @@
-// A second reading of the guard's policy, written from its description alone and in another shape than src/guard:
+// A second reading of the guard's policy, written from its description alone and in another shape than src/core/guard:
 // day numbers instead of dates, one array indexed by age in days, exact big integers instead of floating point.
-import type { FleetPressure } from '../../src/commands/decide/cases.ts';
-import type { Situation } from '../../src/guard/verdict.ts';
-import type { StatsRow } from '../../src/model/answers.ts';
-import type { Policy } from '../../src/model/policy.ts';
-import type { EvidenceStart } from '../../src/model/verdict.ts';
+import type { FleetPressure } from '../../src/cli/decide/cases.ts';
+import type { StatsRow } from '../../src/core/answers.ts';
+import type { Situation } from '../../src/core/guard/verdict.ts';
+import type { Policy } from '../../src/core/policy.ts';
+import type { EvidenceStart } from '../../src/core/verdict.ts';
 
 /** What the oracle says, in the verdict's words. */
 export interface OracleVerdict {

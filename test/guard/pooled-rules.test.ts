@@ -1,12 +1,12 @@
 // The rules beyond one mailbox, case by case: a domain over its limits, and an account whose bounce rate has shifted.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { DomainPool } from '../../src/guard/pool.ts';
-import { accountShift, domainExcess, domainWeek } from '../../src/guard/pooled-rules.ts';
-import { limitedDays } from '../../src/guard/window.ts';
-import type { StatsAnswer } from '../../src/model/answers.ts';
-import { defaultPolicy, type WarmupMode, warmupModes } from '../../src/model/policy.ts';
-import { addDays } from '../../src/model/time.ts';
+import type { StatsAnswer } from '../../src/core/answers.ts';
+import type { DomainPool } from '../../src/core/guard/pool.ts';
+import { accountShift, domainExcess, domainWeek } from '../../src/core/guard/pooled-rules.ts';
+import { limitedDays } from '../../src/core/guard/window.ts';
+import { defaultPolicy, type WarmupMode, warmupModes } from '../../src/core/policy.ts';
+import { addDays } from '../../src/core/time.ts';
 import cases from './pooled-cases.json' with { type: 'json' };
 import { accountOf, each, type PooledSample } from './pooled-samples.ts';
 import { daysUpTo, now, row, times, today } from './samples.ts';

@@ -1,9 +1,9 @@
 // Accounts whose mailboxes are pooled, as the tests of the rules beyond one mailbox write them down.
-import type { Standing } from '../../src/guard/pool.ts';
-import { PooledAccount } from '../../src/guard/pooled-account.ts';
-import { defaultPolicy, type WarmupMode } from '../../src/model/policy.ts';
-import type { IsoDate } from '../../src/model/time.ts';
-import type { EarlierMode } from '../../src/model/verdict.ts';
+import type { Standing } from '../../src/core/guard/pool.ts';
+import { PooledAccount } from '../../src/core/guard/pooled-account.ts';
+import { defaultPolicy, type WarmupMode } from '../../src/core/policy.ts';
+import type { IsoDate } from '../../src/core/time.ts';
+import type { EarlierMode } from '../../src/core/verdict.ts';
 import { daysUpTo, now, today } from './samples.ts';
 
 export interface PooledSample {

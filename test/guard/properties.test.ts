@@ -1,13 +1,13 @@
 // What must hold of the guard's verdict whatever the rows are.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { afterSight, firstSight } from '../../src/guard/memory.ts';
-import { countsOf, pool, readDays } from '../../src/guard/rows.ts';
-import { judge, type Situation } from '../../src/guard/verdict.ts';
-import type { StatsRow } from '../../src/model/answers.ts';
-import { defaultPolicy, isWarmupMode, type Policy } from '../../src/model/policy.ts';
-import { addDays, dayMs, isIsoDate, utcDate } from '../../src/model/time.ts';
-import type { Verdict } from '../../src/model/verdict.ts';
+import type { StatsRow } from '../../src/core/answers.ts';
+import { afterSight, firstSight } from '../../src/core/guard/memory.ts';
+import { countsOf, pool, readDays } from '../../src/core/guard/rows.ts';
+import { judge, type Situation } from '../../src/core/guard/verdict.ts';
+import { defaultPolicy, isWarmupMode, type Policy } from '../../src/core/policy.ts';
+import { addDays, dayMs, isIsoDate, utcDate } from '../../src/core/time.ts';
+import type { Verdict } from '../../src/core/verdict.ts';
 import { daysUpTo, now, row, situation, times, today } from './samples.ts';
 import { anyJudged, anyPolicy, anySituation, type Judged } from './situations.ts';
 

@@ -1,7 +1,7 @@
 // What the status word of a warm-up means, with and without mail that left.
 import { expect, test } from 'vitest';
-import { runStateOf, type StatusWords, wordState } from '../../src/guard/run-state.ts';
-import { addDays } from '../../src/model/time.ts';
+import { runStateOf, type StatusWords, wordState } from '../../src/core/guard/run-state.ts';
+import { addDays } from '../../src/core/time.ts';
 import { now, row, today } from './samples.ts';
 
 const words: StatusWords = { paused: ['paused', 'on_hold'], running: ['active'], notRunning: ['suspended'] };

@@ -1,7 +1,8 @@
 // Rows and situations as the guard's tests need them.
-import type { Situation } from '../../src/guard/verdict.ts';
-import type { StatsRow } from '../../src/model/answers.ts';
-import { addDays, type IsoDate } from '../../src/model/time.ts';
+
+import type { StatsRow } from '../../src/core/answers.ts';
+import type { Situation } from '../../src/core/guard/verdict.ts';
+import { addDays, type IsoDate } from '../../src/core/time.ts';
 
 /** The day of the golden cases, a Thursday. */
 export const today: IsoDate = '2025-03-20';

@@ -1,10 +1,10 @@
 // Random situations for the guard, rich in edges: limits exactly met, doubled, missing, future and unreadable rows.
 import fc from 'fast-check';
-import type { Situation } from '../../src/guard/verdict.ts';
-import type { StatsRow } from '../../src/model/answers.ts';
-import { defaultPolicy, isWarmupMode, type Policy, warmupModes } from '../../src/model/policy.ts';
-import { addDays, dayMs, hourMs, utcDate } from '../../src/model/time.ts';
-import type { EvidenceStart } from '../../src/model/verdict.ts';
+import type { StatsRow } from '../../src/core/answers.ts';
+import type { Situation } from '../../src/core/guard/verdict.ts';
+import { defaultPolicy, isWarmupMode, type Policy, warmupModes } from '../../src/core/policy.ts';
+import { addDays, dayMs, hourMs, utcDate } from '../../src/core/time.ts';
+import type { EvidenceStart } from '../../src/core/verdict.ts';
 import { now, row } from './samples.ts';
 
 export interface Judged {

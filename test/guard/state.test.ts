@@ -1,11 +1,11 @@
 // The guard's one word for a mailbox: a rate over the limit is never called near it, nor fine.
 import { expect, test } from 'vitest';
-import { guardStateOf } from '../../src/guard/run-state.ts';
-import { judge } from '../../src/guard/verdict.ts';
-import type { GuardActionKind } from '../../src/model/action.ts';
-import { defaultPolicy, type Policy } from '../../src/model/policy.ts';
-import type { Claim, Verdict } from '../../src/model/verdict.ts';
-import { mailbox } from '../serve/example-fleet.ts';
+import type { GuardActionKind } from '../../src/core/action.ts';
+import { guardStateOf } from '../../src/core/guard/run-state.ts';
+import { judge } from '../../src/core/guard/verdict.ts';
+import { defaultPolicy, type Policy } from '../../src/core/policy.ts';
+import type { Claim, Verdict } from '../../src/core/verdict.ts';
+import { mailbox } from '../web/example-fleet.ts';
 import { daysUpTo, now, situation, times, today } from './samples.ts';
 
 // Its verdicts are of another time than the example's statistics.

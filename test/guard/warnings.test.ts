@@ -1,9 +1,9 @@
 // What a verdict says of the data that it rests on: how old it is, and what of it contradicts itself.
 import { expect, test } from 'vitest';
-import { judge } from '../../src/guard/verdict.ts';
-import type { StatsRow } from '../../src/model/answers.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { addDays, minuteMs } from '../../src/model/time.ts';
+import type { StatsRow } from '../../src/core/answers.ts';
+import { judge } from '../../src/core/guard/verdict.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { addDays, minuteMs } from '../../src/core/time.ts';
 import { daysUpTo, now, row, situation, times, today } from './samples.ts';
 
 const week = daysUpTo(today, ...times(7, 40));

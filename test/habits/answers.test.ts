@@ -1,11 +1,11 @@
 // Answers as gateways and balancers shape them: large heads, a 503 that says for how long, connections that are kept for a minute.
 import { request } from 'undici';
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { answer, clientOf, startScripted } from '../mailbox-api/scripted-server.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { calmPoll, goOnDuty } from '../account/duty.ts';
+import { answer, clientOf, startScripted } from '../api/scripted-server.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { type Asked, type Fault, OtherApi } from '../support/other-api.ts';
-import { calmPoll, goOnDuty } from '../watch/duty.ts';
 
 test('an answer with 60 KB of headers is read', async () => {
   const cookies = Array.from({ length: 15 }, (_, index) => `c${index}=${'x'.repeat(4_000)}`);

@@ -1,7 +1,7 @@
 // The negative space of a configuration: routes that leave alerts to nobody, and patterns that match no mailbox.
 import { get } from 'node:http';
 import { expect, test } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { OtherApi, week } from '../support/other-api.ts';
 

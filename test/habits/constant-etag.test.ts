@@ -1,7 +1,7 @@
 // A service that gives its mailbox list one ETag for ever, and answers 304 to whatever is asked with it.
 import { expect, test } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
-import { answer, clientOf, type Script, startScripted } from '../mailbox-api/scripted-server.ts';
+import { minuteMs } from '../../src/core/time.ts';
+import { answer, clientOf, type Script, startScripted } from '../api/scripted-server.ts';
 
 const listOf = (...ids: string[]) => ({
   mailboxes: ids.map((id) => ({ id, email: `${id}@a.example`, status: 'active' })),

@@ -1,11 +1,11 @@
 // Counts that are left out, that vanish, or that contradict each other. The API is not the simulator: each test writes the days itself.
 import { describe, expect, test } from 'vitest';
-import { addDays, dayMs, hourMs, type IsoDate, isWeekend, minuteMs, utcDate } from '../../src/model/time.ts';
-import { scenarios } from '../../src/simulator/scenarios.ts';
+import { addDays, dayMs, hourMs, type IsoDate, isWeekend, minuteMs, utcDate } from '../../src/core/time.ts';
+import { scenarios } from '../../tools/simulator/scenarios.ts';
+import { calmPoll, type Duty } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { OtherApi } from '../support/other-api.ts';
 import { type DayOf, empty, type Row, rarely, readAgain, usual, watching } from '../support/watching.ts';
-import { calmPoll, type Duty } from '../watch/duty.ts';
 
 const names = async (duty: Duty) => [...new Set(await duty.notified())];
 

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hourMs, secondMs } from '../../src/model/time.ts';
+import { hourMs, secondMs } from '../../src/core/time.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { OtherApi, week } from '../support/other-api.ts';
 import { until } from '../support/until.ts';

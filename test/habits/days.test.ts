@@ -1,12 +1,12 @@
 // Days of statistics that an API refuses or leaves out, and statistics that it refuses altogether. The API is not the simulator.
 import { describe, expect, test } from 'vitest';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { calmPoll, type Duty, goOnDuty, rarePoll } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { commandLine } from '../support/command-line.ts';
 import { type Asked, type Fault, OtherApi, week } from '../support/other-api.ts';
 import { Workplace } from '../support/process.ts';
-import { calmPoll, type Duty, goOnDuty, rarePoll } from '../watch/duty.ts';
 
 const plan = (most: number) => `days must be at most ${most} on your plan`;
 const refusal = (error: string): Fault => ({ kind: 'answer', status: 400, body: JSON.stringify({ error }) });

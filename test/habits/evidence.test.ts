@@ -1,10 +1,10 @@
 // What a service shows of a warm-up may change by the hour: bounces are judged all the same. The API is not the simulator.
 import { expect, test } from 'vitest';
-import { guardStateOf } from '../../src/guard/run-state.ts';
-import { dayMs, type EpochMs, hourMs } from '../../src/model/time.ts';
-import { scenarioStart } from '../../src/simulator/scenarios.ts';
+import { guardStateOf } from '../../src/core/guard/run-state.ts';
+import { dayMs, type EpochMs, hourMs } from '../../src/core/time.ts';
+import { scenarioStart } from '../../tools/simulator/scenarios.ts';
+import { type Duty, goOnDuty, rarePoll } from '../account/duty.ts';
 import { type Day, OtherApi, type OtherMailbox } from '../support/other-api.ts';
-import { type Duty, goOnDuty, rarePoll } from '../watch/duty.ts';
 
 /** Emails leave from 06:30 to 18:30 UTC. */
 const [opensAt, closesAt] = [6.5 * hourMs, 18.5 * hourMs];

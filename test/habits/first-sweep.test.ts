@@ -1,8 +1,8 @@
 // The end of a first sweep is promised once, and kept. The API is not the simulator.
 import { expect, test } from 'vitest';
-import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
+import { goOnDuty } from '../account/duty.ts';
 import { OtherApi } from '../support/other-api.ts';
-import { goOnDuty } from '../watch/duty.ts';
 
 test.each([
   { mailboxes: 40, limit: 100 },

@@ -2,15 +2,15 @@
 // and a receiver that keeps alerts open is told of an end at once. The API is not the simulator.
 import { afterEach, expect, test } from 'vitest';
 import { pagerdutyChannel } from '../../src/channels/pagerduty.ts';
-import type { Alert, Transition } from '../../src/model/alert.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { firing, resolved, sampleAlert } from '../alert/samples.ts';
+import type { Alert, Transition } from '../../src/core/alert.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { amelia, stormOf } from '../account/duty.ts';
+import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
 import { people } from '../channels/people.ts';
-import { startReceiver, status } from '../notify/receiver.ts';
-import { hookChannel, rigWith } from '../notify/rig.ts';
+import { startReceiver, status } from '../outbox/receiver.ts';
+import { hookChannel, rigWith } from '../outbox/rig.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { OtherApi } from '../support/other-api.ts';
-import { amelia, stormOf } from '../watch/duty.ts';
 
 const everyFewSeconds = '*/10 * * * * *';
 const poll = { mailboxes: everyFewSeconds, mailbox: everyFewSeconds, stats: '*/10 * * * *', warmup: '*/10 * * * *' };

@@ -1,9 +1,9 @@
 // A receiver that answers 410 once, or for days: it is asked again hourly and for each critical alert, and nothing is lost.
 import { expect, test } from 'vitest';
-import { dayMs, hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { firing, sampleAlert, start } from '../alert/samples.ts';
-import { startReceiver, status } from '../notify/receiver.ts';
-import { hookTo, rigWith } from '../notify/rig.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { firing, sampleAlert, start } from '../alerts/samples.ts';
+import { startReceiver, status } from '../outbox/receiver.ts';
+import { hookTo, rigWith } from '../outbox/rig.ts';
 
 const warning = (account: string) => firing(sampleAlert(1, { account }));
 const critical = (account: string) => firing(sampleAlert(1, { account, severity: 'critical' }));

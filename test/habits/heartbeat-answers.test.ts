@@ -1,11 +1,11 @@
 // A dead man's switch that does not take the ping protects nobody: people hear of it, and doctor and a test show it.
 import { expect, test, vi } from 'vitest';
-import { shapes } from '../../src/commands/shapes/shapes.ts';
-import { minuteMs } from '../../src/model/time.ts';
-import { start } from '../alert/samples.ts';
-import { polled } from '../notify/polled.ts';
-import { startReceiver, status } from '../notify/receiver.ts';
-import { hookTo, rigWith } from '../notify/rig.ts';
+import { shapes } from '../../src/cli/shapes/shapes.ts';
+import { minuteMs } from '../../src/core/time.ts';
+import { start } from '../alerts/samples.ts';
+import { polled } from '../outbox/polled.ts';
+import { startReceiver, status } from '../outbox/receiver.ts';
+import { hookTo, rigWith } from '../outbox/rig.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { askOnline, onlineJson, onlineText } from '../../src/commands/check/online.ts';
-import { examineAccounts } from '../../src/commands/doctor/accounts.ts';
+import { askOnline, onlineJson, onlineText } from '../../src/cli/check/online.ts';
+import { examineAccounts } from '../../src/cli/doctor/accounts.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
-import { systemClock, worldOn } from '../../src/world.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { systemClock, worldOn } from '../../src/world/world.ts';
+import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { type MovedDaemon, startMovedDaemon, type WrittenConfig } from '../scenario/moved-daemon.ts';
 import { type Asked, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
 

@@ -1,8 +1,8 @@
 // Two mailboxes of one address are told apart by their ids: in messages, in status and where a name is ambiguous.
 import { expect, it } from 'vitest';
-import { statusText } from '../../src/commands/status/table.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
+import { statusText } from '../../src/cli/status/table.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { OtherApi, week } from '../support/other-api.ts';
 

@@ -1,12 +1,12 @@
 // A mailbox that is listed and has no warm-up: the API answers 404 for its warm-up and its statistics. The API is not the simulator.
 import { expect, test } from 'vitest';
-import { guardStateOf } from '../../src/guard/run-state.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { guardStateOf } from '../../src/core/guard/run-state.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { calmPoll, type Duty, goOnDuty } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { commandLine } from '../support/command-line.ts';
 import { type Asked, type Fault, OtherApi, week } from '../support/other-api.ts';
-import { calmPoll, type Duty, goOnDuty } from '../watch/duty.ts';
 
 const missing: Fault = {
   kind: 'answer',

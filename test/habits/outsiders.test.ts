@@ -2,17 +2,17 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { readinessOf } from '../../src/daemon/readiness.ts';
-import { Fleet } from '../../src/fleet/fleet.ts';
-import { Loops } from '../../src/loop.ts';
 import { openSandbox } from '../../src/recipes/sandbox.ts';
 import { performStep } from '../../src/recipes/step.ts';
 import { movedError } from '../../src/store/failure.ts';
-import { stillWorld } from '../serve/running-server.ts';
+import { Loops } from '../../src/world/loop.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
 import { root, runDaemon, Workplace } from '../support/process.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { until } from '../support/until.ts';
+import { stillWorld } from '../web/running-server.ts';
 
 /** A run of a built-in recipe over the store at `place`: what it failed with. */
 async function failureOver(place: string): Promise<string | null> {

@@ -1,9 +1,9 @@
 // What services say of their rate limit, and what an account makes of it. The API is not the simulator: it counts and says
 // what a test wants, route by route.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { type Duty, type DutyOptions, goOnDuty } from '../account/duty.ts';
 import { type Asked, type Fault, OtherApi } from '../support/other-api.ts';
-import { type Duty, type DutyOptions, goOnDuty } from '../watch/duty.ts';
 
 interface Said {
   readonly limit: number;

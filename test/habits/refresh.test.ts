@@ -1,6 +1,6 @@
 // A person asks for fresh data soon after the last fresh measurement: the wish is kept, and its time is said.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { OtherApi } from '../support/other-api.ts';
 

@@ -1,10 +1,10 @@
 // A refused change is about the mailbox that it names. Only refusals of several mailboxes, or of one that accepted a change before,
 // say something about the key. The API is not the simulator.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { calmPoll, type Duty, goOnDuty } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { type Fault, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
-import { calmPoll, type Duty, goOnDuty } from '../watch/duty.ts';
 
 const sentence = 'this mailbox is shared from another workspace: only its owner may change it';
 const refusal = (status = 403): Fault => ({ kind: 'answer', status, body: JSON.stringify({ error: sentence }) });

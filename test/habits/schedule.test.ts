@@ -4,8 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
-import { cronSchedule } from '../../src/schedule.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { cronSchedule } from '../../src/world/schedule.ts';
 import { type MovedDaemon, startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { OtherApi } from '../support/other-api.ts';
 

@@ -1,8 +1,8 @@
 // A daemon guards `simulator --habits`: what the service does at night, refuses, limits and leaves out switches no guard off.
 import { expect, it } from 'vitest';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
-import { habitsOf } from '../../src/simulator/habits.ts';
-import type { Scenario } from '../../src/simulator/scenario.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { habitsOf } from '../../tools/simulator/habits.ts';
+import type { Scenario } from '../../tools/simulator/scenario.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { poll as seldom, settled } from '../scenario/three-domains.ts';
 

@@ -1,6 +1,6 @@
 // No single field is believed against all the others: a word, a day of the warm-up, a row of zeros, a clock.
 import { expect, test } from 'vitest';
-import { addDays, dayMs, hourMs, minuteMs, utcDate } from '../../src/model/time.ts';
+import { addDays, dayMs, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
 import type { Fault, OtherMailbox } from '../support/other-api.ts';
 import { empty, rarely, usual, type Watching, watching } from '../support/watching.ts';
 

@@ -1,9 +1,9 @@
 // 429 and 503 about one mailbox or one route: what is about the whole account stops it, and nothing else does.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { calmPoll, goOnDuty } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { type Fault, OtherApi, week } from '../support/other-api.ts';
-import { calmPoll, goOnDuty } from '../watch/duty.ts';
 
 const says = (status: number, seconds: number | null): Fault => ({
   ...{ kind: 'answer', status, body: JSON.stringify({ error: 'slow down' }) },

@@ -1,12 +1,12 @@
 // Answers that the guard judges by, and that an API gives no longer: for one mailbox, for some, or to one of two keys. The API is not the simulator.
 import { expect, test } from 'vitest';
-import { guardStateOf } from '../../src/guard/run-state.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { hourMs } from '../../src/model/time.ts';
+import { guardStateOf } from '../../src/core/guard/run-state.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { hourMs } from '../../src/core/time.ts';
+import { calmPoll, type Duty, goOnDuty } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { commandLine } from '../support/command-line.ts';
 import { type Asked, OtherApi, type OtherMailbox } from '../support/other-api.ts';
-import { calmPoll, type Duty, goOnDuty } from '../watch/duty.ts';
 
 const judging = ['/v1/warmup', '/v1/stats'];
 const answer = (status: number) => ({ kind: 'answer', status, body: '{"error":"gone"}' }) as const;

@@ -2,11 +2,11 @@
 // connection error that is none. The API is not the simulator.
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { calmPoll, type Duty, goOnDuty } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
 import { Workplace } from '../support/process.ts';
-import { calmPoll, type Duty, goOnDuty } from '../watch/duty.ts';
 
 async function apiWith(change: Partial<OtherMailbox>) {
   const api = await OtherApi.start();

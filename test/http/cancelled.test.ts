@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { createAgent, exchange } from '../../src/http/exchange.ts';
-import { Redactor } from '../../src/http/redactor.ts';
+import { createAgent, exchange } from '../../src/api/http/exchange.ts';
+import { Redactor } from '../../src/api/http/redactor.ts';
 
 // A client of MCP cancels with a text of its own.
 test.each([undefined, 'enough', new Error('enough')])(

@@ -1,7 +1,7 @@
 // 16 answers of 32 MiB at once, of every shape that takes long to read: docs/faults.md O6 in full size.
 import { expect, test } from 'vitest';
-import { heldAnswers } from '../../src/http/exchange.ts';
-import { clientOf } from '../mailbox-api/scripted-server.ts';
+import { heldAnswers } from '../../src/api/http/exchange.ts';
+import { clientOf } from '../api/scripted-server.ts';
 import { startLargeApi } from '../support/large-api.ts';
 import { longestTurn } from '../support/loop-hold.ts';
 

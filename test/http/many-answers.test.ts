@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { smallWorksATurn } from '../../src/event-loop.ts';
-import { createAgent, exchange } from '../../src/http/exchange.ts';
-import { Redactor } from '../../src/http/redactor.ts';
+import { createAgent, exchange } from '../../src/api/http/exchange.ts';
+import { Redactor } from '../../src/api/http/redactor.ts';
+import { smallWorksATurn } from '../../src/world/event-loop.ts';
 
 const [agents, requestsEach] = [5, 16];
 

@@ -1,8 +1,8 @@
 // Many large answers at once, of several accounts: what they hold together, and for how long. docs/faults.md O6.
 import { describe, expect, test, vi } from 'vitest';
-import { heldAnswers } from '../../src/http/exchange.ts';
-import { HeldAnswers } from '../../src/http/held.ts';
-import { clientOf } from '../mailbox-api/scripted-server.ts';
+import { heldAnswers } from '../../src/api/http/exchange.ts';
+import { HeldAnswers } from '../../src/api/http/held.ts';
+import { clientOf } from '../api/scripted-server.ts';
 import { startLargeApi } from '../support/large-api.ts';
 import { longestTurn } from '../support/loop-hold.ts';
 

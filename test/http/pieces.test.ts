@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createAgent, exchange } from '../../src/http/exchange.ts';
-import { Redactor } from '../../src/http/redactor.ts';
+import { createAgent, exchange } from '../../src/api/http/exchange.ts';
+import { Redactor } from '../../src/api/http/redactor.ts';
 
 test.each([[['{"a":1}']], [['{"a"', ':1', '}']], [[]]])('the pieces %j are one body', async (pieces) => {
   const server = createServer(async (_request, response) => {

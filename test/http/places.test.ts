@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { createAgent, exchange } from '../../src/http/exchange.ts';
-import { Redactor } from '../../src/http/redactor.ts';
+import { createAgent, exchange } from '../../src/api/http/exchange.ts';
+import { Redactor } from '../../src/api/http/redactor.ts';
 
 const bases = ['', '/api', '/api/v2', '/a/..', '/a/.', '/with%20blank', '/a?key=1', '/a#part', '/ä'];
 const paths = [

@@ -1,7 +1,7 @@
 // Which requests go through a proxy: the environment in upper and lower case, and what NO_PROXY excepts.
 import { expect, test } from 'vitest';
-import { proxyFor } from '../../src/http/way-out.ts';
-import { noProxies, proxiesIn } from '../../src/model/egress.ts';
+import { proxyFor } from '../../src/api/http/way-out.ts';
+import { noProxies, proxiesIn } from '../../src/core/egress.ts';
 
 test.each([
   ['*', 'https://a.example', false],

@@ -1,7 +1,7 @@
 // A secret is found wherever it stands, whatever letters it is made of.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Redactor } from '../../src/http/redactor.ts';
+import { Redactor } from '../../src/api/http/redactor.ts';
 
 const beside = fc.string({ maxLength: 40 });
 

@@ -2,12 +2,12 @@
 import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inertRow, inertText } from '../../src/mcp/inert.ts';
-import { inputSchemaOf } from '../../src/mcp/input-schema.ts';
-import type { ToolRun } from '../../src/mcp/source.ts';
-import { runResult } from '../../src/mcp/tool-server.ts';
-import { recipeTool, runTools, toolName } from '../../src/mcp/tools.ts';
-import { readRecipes, readRun } from '../../src/recipe-api/answers.ts';
+import { readRecipes, readRun } from '../../src/recipes/client/answers.ts';
+import { inertRow, inertText } from '../../src/recipes/mcp/inert.ts';
+import { inputSchemaOf } from '../../src/recipes/mcp/input-schema.ts';
+import type { ToolRun } from '../../src/recipes/mcp/source.ts';
+import { runResult } from '../../src/recipes/mcp/tool-server.ts';
+import { recipeTool, runTools, toolName } from '../../src/recipes/mcp/tools.ts';
 
 const deceptive = /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\p{Cs}]/u;
 /** Ordinary letters, and what hides, reorders or breaks text. */

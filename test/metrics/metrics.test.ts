@@ -2,11 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { Fleet } from '../../src/fleet/fleet.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 import { mailboxMetrics } from '../../src/metrics/mailbox-series.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { systemClock } from '../../src/world.ts';
+import { systemClock } from '../../src/world/world.ts';
+import { isInstalled } from '../support/debian.ts';
 import {
   account,
   alert,
@@ -18,9 +19,8 @@ import {
   rows,
   today,
   verdict,
-} from '../serve/example-fleet.ts';
-import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../serve/running-server.ts';
-import { isInstalled } from '../support/debian.ts';
+} from '../web/example-fleet.ts';
+import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../web/running-server.ts';
 
 /** Prometheus' own checker, where it is installed. */
 const promtool = 'promtool';

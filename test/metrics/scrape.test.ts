@@ -6,16 +6,16 @@ import { gunzipSync } from 'node:zlib';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
-import { Fleet } from '../../src/fleet/fleet.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 import { mailboxParts, mailboxSamples, maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
 import type { Metrics } from '../../src/metrics/metrics.ts';
 import { addMetrics, type ScrapeLimits } from '../../src/metrics/metrics-route.ts';
 import type { Answer } from '../../src/metrics/scrape-answer.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { createLog, movedClock, systemClock } from '../../src/world.ts';
-import { exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
-import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../serve/running-server.ts';
+import { createLog, movedClock, systemClock } from '../../src/world/world.ts';
+import { exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
+import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../web/running-server.ts';
 
 function fleetOf(size: number): Fleet {
   const fleet = new Fleet();

@@ -2,12 +2,12 @@
 // nothing that axe-core finds and no more width than its window; the table is filtered, sorted and paged, and changes live.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { Fleet } from '../../src/fleet/fleet.ts';
-import { hourMs } from '../../src/model/time.ts';
-import { account, alert, mailbox, now, verdict } from '../serve/example-fleet.ts';
-import { ask, serve } from '../serve/running-server.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { hourMs } from '../../src/core/time.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { troublesOf } from '../support/page-troubles.ts';
+import { account, alert, mailbox, now, verdict } from '../web/example-fleet.ts';
+import { ask, serve } from '../web/running-server.ts';
 
 const mailboxes = 10_000;
 const accounts = 200;

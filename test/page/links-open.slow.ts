@@ -3,10 +3,10 @@ import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
-import { alert, exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
-import { ask, serve } from '../serve/running-server.ts';
+import { alert, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
+import { ask, serve } from '../web/running-server.ts';
 
 /** So much of everything that each list has a further page. */
 async function filledServer(store: Store) {

@@ -1,8 +1,8 @@
 // A live page in a real Chromium: what changes arrives without a reload, and what its reader does stays.
 import { expect, test } from 'vitest';
-import { alert, exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
-import { serve } from '../serve/running-server.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
+import { alert, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
+import { serve } from '../web/running-server.ts';
 
 const isInSight = `(() => {
   const { left, top, bottom } = document.activeElement.getBoundingClientRect();

@@ -1,17 +1,17 @@
 // What a person reads: the sentence at the top, the order, the filter, and that no name becomes markup.
 import { describe, expect, test } from 'vitest';
-import { Fleet } from '../../src/fleet/fleet.ts';
-import { alreadySo } from '../../src/model/action.ts';
-import { noAccount } from '../../src/model/alert.ts';
-import { dailyRows, inboxRatio, sumOf } from '../../src/model/daily-counts.ts';
-import { mailboxPath } from '../../src/model/page-links.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
-import { everything } from '../../src/model/write-scope.ts';
-import type { Tags } from '../../src/overview/fleet-view.ts';
-import { forecastOf } from '../../src/poll/forecast.ts';
-import { FleetTrend } from '../../src/serve/fleet-sums.ts';
-import { Ranking } from '../../src/serve/ranking.ts';
+import { forecastOf } from '../../src/api/poll/forecast.ts';
+import { alreadySo } from '../../src/core/action.ts';
+import { noAccount } from '../../src/core/alert.ts';
+import { dailyRows, inboxRatio, sumOf } from '../../src/core/daily-counts.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { mailboxPath } from '../../src/core/page-links.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { everything } from '../../src/core/write-scope.ts';
+import { FleetTrend } from '../../src/web/fleet-sums.ts';
+import type { Tags } from '../../src/web/overview/fleet-view.ts';
+import { Ranking } from '../../src/web/ranking.ts';
 import {
   account,
   action,
@@ -23,8 +23,8 @@ import {
   row,
   today,
   verdict,
-} from '../serve/example-fleet.ts';
-import { ask, serve, stillWorld } from '../serve/running-server.ts';
+} from '../web/example-fleet.ts';
+import { ask, serve, stillWorld } from '../web/running-server.ts';
 
 const page = { accept: 'text/html' };
 

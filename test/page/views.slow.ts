@@ -3,14 +3,14 @@
 
 import axe from 'axe-core';
 import { expect, test } from 'vitest';
-import { Fleet } from '../../src/fleet/fleet.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
-import { account, action, alert, exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
-import { serve, stillWorld } from '../serve/running-server.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { type Found, troublesOf } from '../support/page-troubles.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
+import { account, action, alert, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
+import { serve, stillWorld } from '../web/running-server.ts';
 
 const nasty = `<img src=x onerror=alert(1)>"'&\u202e\u0007@acme.example`;
 

@@ -3,14 +3,14 @@ import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Delivery } from '../../src/model/delivery.ts';
-import type { CommandEntry } from '../../src/model/operator-command.ts';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import type { Delivery } from '../../src/core/delivery.ts';
+import type { CommandEntry } from '../../src/core/operator-command.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
 import { Store } from '../../src/store/store.ts';
-import { account, action, alert, exampleFleet, mailbox, now } from '../serve/example-fleet.ts';
-import { ask, serve, stillWorld } from '../serve/running-server.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
+import { account, action, alert, exampleFleet, mailbox, now } from '../web/example-fleet.ts';
+import { ask, serve, stillWorld } from '../web/running-server.ts';
 
 const accepts = { accept: 'text/html' };
 

@@ -1,7 +1,7 @@
 // A cadence that the budget can't bear: what the guard lives on is not crowded out.
 import { expect, test } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
-import { amelia, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
+import { minuteMs } from '../../src/core/time.ts';
+import { amelia, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../account/duty.ts';
 
 const everyTwoSeconds = Object.fromEntries(
   Object.keys(rarePoll).map((route) => [route, '*/2 * * * * *']),

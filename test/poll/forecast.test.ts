@@ -1,11 +1,11 @@
 // The honest plan: how old each kind of data gets with a cadence and a budget.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { routes } from '../../src/model/answers.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { cadenceOf, type ForecastInput, forecastOf, type Gaps } from '../../src/poll/forecast.ts';
-import { PollQueue } from '../../src/poll/queue.ts';
-import { mendText, sumText } from '../../src/wording/forecast.ts';
+import { cadenceOf, type ForecastInput, forecastOf, type Gaps } from '../../src/api/poll/forecast.ts';
+import { PollQueue } from '../../src/api/poll/queue.ts';
+import { routes } from '../../src/core/answers.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { mendText, sumText } from '../../src/core/wording/forecast.ts';
 
 const every = (ms: number) => ({ shortestMs: ms, longestMs: ms });
 /** The default cadence of config.example.yaml. */

@@ -1,13 +1,13 @@
 // The lane: even starts, actions first, several polls in flight, and an end.
 import { expect, test } from 'vitest';
-import { smallWorksATurn } from '../../src/event-loop.ts';
-import { Budget } from '../../src/mailbox-api/budget.ts';
-import { type Route, routes } from '../../src/model/answers.ts';
-import { hourMs } from '../../src/model/time.ts';
-import { Lane, type LaneOptions } from '../../src/poll/lane.ts';
-import type { Poll } from '../../src/poll/poll.ts';
-import { PollQueue } from '../../src/poll/queue.ts';
-import { movedClock } from '../../src/world.ts';
+import { Budget } from '../../src/api/budget.ts';
+import { Lane, type LaneOptions } from '../../src/api/poll/lane.ts';
+import type { Poll } from '../../src/api/poll/poll.ts';
+import { PollQueue } from '../../src/api/poll/queue.ts';
+import { type Route, routes } from '../../src/core/answers.ts';
+import { hourMs } from '../../src/core/time.ts';
+import { smallWorksATurn } from '../../src/world/event-loop.ts';
+import { movedClock } from '../../src/world/world.ts';
 
 const hourly = Object.fromEntries(routes.map((route) => [route, hourMs])) as Record<Route, number>;
 

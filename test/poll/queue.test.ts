@@ -1,10 +1,10 @@
 // Which poll is made next.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Route, routes } from '../../src/model/answers.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { mailboxRoutes, type Poll } from '../../src/poll/poll.ts';
-import { PollQueue } from '../../src/poll/queue.ts';
+import { mailboxRoutes, type Poll } from '../../src/api/poll/poll.ts';
+import { PollQueue } from '../../src/api/poll/queue.ts';
+import { type Route, routes } from '../../src/core/answers.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
 
 const cadenceMs: Record<Route, number> = {
   health: minuteMs,

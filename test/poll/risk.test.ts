@@ -1,10 +1,10 @@
 // How urgently a mailbox's statistics are read again, and what of each answer that rests on.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { StatsRow } from '../../src/model/answers.ts';
-import { PackedStats } from '../../src/model/packed-stats.ts';
-import { dayMs, utcDate } from '../../src/model/time.ts';
-import { armedBounces, mayCrossToday, type Risk, RiskOrder, riskOf, weightOf } from '../../src/poll/risk.ts';
+import { armedBounces, mayCrossToday, type Risk, RiskOrder, riskOf, weightOf } from '../../src/api/poll/risk.ts';
+import type { StatsRow } from '../../src/core/answers.ts';
+import { PackedStats } from '../../src/core/packed-stats.ts';
+import { dayMs, utcDate } from '../../src/core/time.ts';
 import { arrivedMailbox, now, verdictOf } from '../store/records.ts';
 
 const blank = { bounced: 0, delivered: null, opened: null, replied: null, spamLanded: null };

@@ -1,7 +1,7 @@
 // The heap that the queue is made of, against a sorted list.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SlotHeap } from '../../src/poll/slot-heap.ts';
+import { SlotHeap } from '../../src/api/poll/slot-heap.ts';
 
 test('whatever is put in, moved and taken out: the first is the smallest, and equals go by slot', () => {
   const step = fc.record({

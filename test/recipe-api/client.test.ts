@@ -1,8 +1,8 @@
 // The recipe API's client against a real server that plays what the document calls "not shown".
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { RecipeApi } from '../../src/recipe-api/client.ts';
-import { systemClock, type World } from '../../src/world.ts';
+import { RecipeApi } from '../../src/recipes/client/client.ts';
+import { systemClock, type World } from '../../src/world/world.ts';
 import { type Played, RecipeHost } from '../support/recipe-service.ts';
 
 const world: World = { clock: systemClock(), random: () => 0, log: pino({ level: 'silent' }), command: 'warmwarden' };

@@ -1,7 +1,7 @@
 // An applied run changes what its dry run named, and nothing that came to the rows since.
 import { expect, test } from 'vitest';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import type { Run } from '../../src/model/recipe.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import type { Run } from '../../src/core/recipe.ts';
 import { approvedBy, isPlanOf } from '../../src/recipes/approval.ts';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
 import { performStep } from '../../src/recipes/step.ts';

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { closedBreaker } from '../../src/model/breaker.ts';
-import type { StorePlace } from '../../src/model/store-failure.ts';
+import { closedBreaker } from '../../src/core/breaker.ts';
+import type { StorePlace } from '../../src/core/store-failure.ts';
 import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
 import { runSelect } from '../../src/recipes/select.ts';
 import { views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
-import { sampleIncident } from '../alert/incident-samples.ts';
+import { sampleIncident } from '../alerts/incident-samples.ts';
 import { actionOf, alertOf, answers, arrivedMailbox, memory, noAlerts, now, verdictOf } from '../store/records.ts';
 import { TestPostgres } from '../support/postgres.ts';
 

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runSelect, type SelectRequest } from '../../src/recipes/select.ts';
 import { baseTables, views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
-import { sampleIncident } from '../alert/incident-samples.ts';
-import { sampleAlert } from '../alert/samples.ts';
+import { sampleIncident } from '../alerts/incident-samples.ts';
+import { sampleAlert } from '../alerts/samples.ts';
 import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-select-'));

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Run } from '../../src/model/recipe.ts';
+import type { Run } from '../../src/core/recipe.ts';
 import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
 import { usualLimits } from '../../src/recipes/execution.ts';
 import { Store } from '../../src/store/store.ts';
-import { systemClock, worldOn } from '../../src/world.ts';
+import { systemClock, worldOn } from '../../src/world/world.ts';
 import { answers, memory, now, verdictOf } from '../store/records.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 

@@ -1,8 +1,8 @@
 // The alerts that tell of an account: its key, its list, and who else uses it. docs/faults.md H12, H13, H22, S8, T8.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { agencyFleet } from '../../src/simulator/agency-fleet.ts';
-import { amelia, type Duty, goOnDuty, jonas, oliver, stormOf } from '../watch/duty.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { agencyFleet } from '../../tools/simulator/agency-fleet.ts';
+import { amelia, type Duty, goOnDuty, jonas, oliver, stormOf } from '../account/duty.ts';
 
 const account = (duty: Duty) => [...duty.fleet().accounts()][0];
 const calm = { name: 'calm', summary: 'Nothing.', fleet: agencyFleet.slice(2, 7), incidents: [] };

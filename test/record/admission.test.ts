@@ -1,11 +1,11 @@
 // The breaker is asked before a verdict becomes an action: who gets in its book, and who leaves it.
 import { describe, expect, test } from 'vitest';
-import { judge } from '../../src/guard/verdict.ts';
-import { type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import type { Verdict } from '../../src/model/verdict.ts';
-import { newMailbox } from '../../src/record/observe.ts';
-import { askBreaker } from '../../src/record/tick.ts';
+import { newMailbox } from '../../src/account/record/observe.ts';
+import { askBreaker } from '../../src/account/record/tick.ts';
+import { type BreakerState, closedBreaker } from '../../src/core/breaker.ts';
+import { judge } from '../../src/core/guard/verdict.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import type { Verdict } from '../../src/core/verdict.ts';
 import { now, situation } from '../guard/samples.ts';
 
 const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };

@@ -1,7 +1,7 @@
 // Of two answers about one thing the one that was asked for later counts, however they come; on a real store.
 import { describe, expect, test } from 'vitest';
-import { mailboxRoutes } from '../../src/poll/poll.ts';
-import { AnswerOrder } from '../../src/record/observe.ts';
+import { AnswerOrder } from '../../src/account/record/observe.ts';
+import { mailboxRoutes } from '../../src/api/poll/poll.ts';
 import { now } from '../store/records.ts';
 import { answerOf, recording } from './recording.ts';
 

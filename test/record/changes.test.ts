@@ -1,10 +1,10 @@
 // What others changed between two looks at a mailbox, and what of it ends a claim.
 import { describe, expect, test } from 'vitest';
-import type { DnsAnswer, WarmupAnswer } from '../../src/model/answers.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { dayMs, hourMs } from '../../src/model/time.ts';
-import { changesIn } from '../../src/record/tick.ts';
-import { sampleAction, sampleMailbox, start } from '../alert/samples.ts';
+import { changesIn } from '../../src/account/record/tick.ts';
+import type { DnsAnswer, WarmupAnswer } from '../../src/core/answers.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { dayMs, hourMs } from '../../src/core/time.ts';
+import { sampleAction, sampleMailbox, start } from '../alerts/samples.ts';
 
 const limits = { replyRate: null, threadRate: null, weekdaysOnly: null, sendWindowStart: null, sendWindowEnd: null };
 const later = start + hourMs;

@@ -1,9 +1,9 @@
 // What of a first look waits for the one message of the sweep, and what is told at once.
 import { expect, test } from 'vitest';
-import type { Action } from '../../src/model/action.ts';
-import type { Transition } from '../../src/model/alert.ts';
-import { asFound, isUnsettled } from '../../src/record/guarded-account.ts';
-import { firing, judged, resolved, sampleAction, sampleAlert, sampleMailbox, start } from '../alert/samples.ts';
+import { asFound, isUnsettled } from '../../src/account/record/guarded-account.ts';
+import type { Action } from '../../src/core/action.ts';
+import type { Transition } from '../../src/core/alert.ts';
+import { firing, judged, resolved, sampleAction, sampleAlert, sampleMailbox, start } from '../alerts/samples.ts';
 
 const event = (acted: Action): Transition => ({
   kind: 'event',

@@ -1,7 +1,7 @@
 // Calm answers wait for one another: what is judged on them, what a commit takes along, and what is lost when the store fails.
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import type { Observation } from '../../src/record/observe.ts';
+import type { Observation } from '../../src/account/record/observe.ts';
 import { now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';
 import { answerOf, recording, statsOfToday as stats } from './recording.ts';

@@ -1,11 +1,11 @@
 // A late POST undoes a person's change, which is sent again: what of the guard's own gives way to that comes back if it fails.
 import { expect, test } from 'vitest';
-import { firstSight } from '../../src/guard/memory.ts';
-import type { FailedAction, OpenAction } from '../../src/model/action.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { latePostIn } from '../../src/record/late-posts.ts';
-import { withDisplaced } from '../../src/record/persons.ts';
-import { breach, judged, sampleAction, start } from '../alert/samples.ts';
+import { latePostIn } from '../../src/account/record/late-posts.ts';
+import { withDisplaced } from '../../src/account/record/persons.ts';
+import type { FailedAction, OpenAction } from '../../src/core/action.ts';
+import { firstSight } from '../../src/core/guard/memory.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { breach, judged, sampleAction, start } from '../alerts/samples.ts';
 
 const by = { name: 'root', reason: 'to see it' };
 

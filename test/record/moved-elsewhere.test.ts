@@ -1,9 +1,9 @@
 // What this process shows of a breaker is older than what another one stored: each event is decided on what is stored.
 import { expect, test } from 'vitest';
-import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
-import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
-import { hourMs } from '../../src/model/time.ts';
-import { releaseBreaker, withdrawUnguarded } from '../../src/record/breakers.ts';
+import { releaseBreaker, withdrawUnguarded } from '../../src/account/record/breakers.ts';
+import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/breaker.ts';
+import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { hourMs } from '../../src/core/time.ts';
 import { noAlerts, now } from '../store/records.ts';
 import { recording } from './recording.ts';
 

@@ -1,8 +1,8 @@
 // Answers that move something: those that come together are one transaction, whatever it is that they move.
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import type { Observation } from '../../src/record/observe.ts';
+import type { Observation } from '../../src/account/record/observe.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 import { now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';
 import { answerOf, recording, statsOfToday } from './recording.ts';

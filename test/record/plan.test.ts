@@ -1,15 +1,15 @@
 // What a verdict and an answer mean for the action on a mailbox: planned, confirmed, dropped, tried again.
 import { describe, expect, test } from 'vitest';
-import type { StatusWords } from '../../src/guard/run-state.ts';
-import { judge } from '../../src/guard/verdict.ts';
-import type { Action, ActionState, GuardActionKind, PlannedAction } from '../../src/model/action.ts';
-import { actionAfter, nextTryAfterUnconfirmed } from '../../src/model/action-transition.ts';
-import type { WarmupAnswer } from '../../src/model/answers.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import type { Verdict } from '../../src/model/verdict.ts';
-import { newMailbox } from '../../src/record/observe.ts';
-import { isActive, isOurs, planAfter, showsChange } from '../../src/record/plan.ts';
+import { newMailbox } from '../../src/account/record/observe.ts';
+import { isActive, isOurs, planAfter, showsChange } from '../../src/account/record/plan.ts';
+import type { Action, ActionState, GuardActionKind, PlannedAction } from '../../src/core/action.ts';
+import { actionAfter, nextTryAfterUnconfirmed } from '../../src/core/action-transition.ts';
+import type { WarmupAnswer } from '../../src/core/answers.ts';
+import type { StatusWords } from '../../src/core/guard/run-state.ts';
+import { judge } from '../../src/core/guard/verdict.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import type { Verdict } from '../../src/core/verdict.ts';
 import { now, situation } from '../guard/samples.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 

@@ -1,14 +1,14 @@
 // The alerts beyond one mailbox follow what is committed: what was not does not count, nor what is stale or has left.
 import { expect, test } from 'vitest';
-import type { Condition } from '../../src/alert/condition.ts';
-import { step } from '../../src/alert/engine.ts';
-import { Fleet } from '../../src/fleet/fleet.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { hourMs, utcDate } from '../../src/model/time.ts';
-import { newMailbox } from '../../src/record/observe.ts';
-import { PooledAlerts, type PooledOptions } from '../../src/record/pooled-alerts.ts';
-import { sampleVerdict } from '../alert/samples.ts';
+import { newMailbox } from '../../src/account/record/observe.ts';
+import { PooledAlerts, type PooledOptions } from '../../src/account/record/pooled-alerts.ts';
+import type { Condition } from '../../src/alerts/condition.ts';
+import { step } from '../../src/alerts/engine.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { hourMs, utcDate } from '../../src/core/time.ts';
+import { sampleVerdict } from '../alerts/samples.ts';
 import { row, now as start } from '../guard/samples.ts';
 
 function mailboxOf(number: number, bounced: number): MailboxState {

@@ -1,16 +1,16 @@
 // The running counts beyond one mailbox equal a full recount, whatever happens to the mailboxes and in whatever order.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type CountedDay, limitedDays } from '../../src/guard/window.ts';
-import type { PooledSum } from '../../src/model/breaker.ts';
-import { exact } from '../../src/model/exact.ts';
-import { domainOf, type MailboxState } from '../../src/model/mailbox.ts';
-import { defaultPolicy, type Policy, warmupModes } from '../../src/model/policy.ts';
-import { addDays, dayMs, hourMs, type IsoDate, utcDate } from '../../src/model/time.ts';
-import type { EarlierMode, RunState } from '../../src/model/verdict.ts';
-import { newMailbox } from '../../src/record/observe.ts';
-import { PooledMailboxes } from '../../src/record/pooled-mailboxes.ts';
-import { sampleVerdict } from '../alert/samples.ts';
+import { newMailbox } from '../../src/account/record/observe.ts';
+import { PooledMailboxes } from '../../src/account/record/pooled-mailboxes.ts';
+import type { PooledSum } from '../../src/core/breaker.ts';
+import { exact } from '../../src/core/exact.ts';
+import { type CountedDay, limitedDays } from '../../src/core/guard/window.ts';
+import { domainOf, type MailboxState } from '../../src/core/mailbox.ts';
+import { defaultPolicy, type Policy, warmupModes } from '../../src/core/policy.ts';
+import { addDays, dayMs, hourMs, type IsoDate, utcDate } from '../../src/core/time.ts';
+import type { EarlierMode, RunState } from '../../src/core/verdict.ts';
+import { sampleVerdict } from '../alerts/samples.ts';
 import { now as start } from '../guard/samples.ts';
 import { rowsUpTo } from '../guard/situations.ts';
 

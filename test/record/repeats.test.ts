@@ -1,13 +1,13 @@
 // Answers that say again what a mailbox was judged by: which of them need no judgement, and what is shown of those.
 import { expect, test } from 'vitest';
-import { Fleet } from '../../src/fleet/fleet.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
-import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import type { Observation } from '../../src/record/observe.ts';
-import { Repeats } from '../../src/record/repeats.ts';
-import type { Tick } from '../../src/record/tick.ts';
+import type { Observation } from '../../src/account/record/observe.ts';
+import { Repeats } from '../../src/account/record/repeats.ts';
+import type { Tick } from '../../src/account/record/tick.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { actionOf, alertOf, answers, arrivedMailbox, dayRow, memory, now, verdictOf } from '../store/records.ts';
 import { answerOf, recording, statsOfToday } from './recording.ts';
 

@@ -1,8 +1,8 @@
 // Mailboxes that come back under another id. docs/faults.md S9, S13.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { withHistory } from '../../src/record/roster.ts';
-import { amelia, goOnDuty, oliver, stormOf } from '../watch/duty.ts';
+import { withHistory } from '../../src/account/record/roster.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { amelia, goOnDuty, oliver, stormOf } from '../account/duty.ts';
 
 test('S9: a mailbox back under a new id keeps its address’s history, marked, but neither claim nor hold', async () => {
   await using duty = await goOnDuty({ scenario: stormOf(amelia, oliver) });

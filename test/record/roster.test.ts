@@ -1,9 +1,9 @@
 // A mailbox list against what is known: who arrives, changes, is absent, is gone. docs/faults.md H23, S8.
 import { describe, expect, test } from 'vitest';
-import type { MailboxEntry } from '../../src/model/answers.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { compareRoster, type Roster, type RosterChanges, Rosters } from '../../src/record/roster.ts';
+import { compareRoster, type Roster, type RosterChanges, Rosters } from '../../src/account/record/roster.ts';
+import type { MailboxEntry } from '../../src/core/answers.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
 
 const ids = (mailboxes: readonly MailboxState[]) => mailboxes.map(({ id }) => id);

@@ -1,7 +1,7 @@
 // A lost connection that mailbox lists show: the second list that shows it makes its alert fire.
 import { expect, test } from 'vitest';
-import type { MailboxEntry } from '../../src/model/answers.ts';
-import { minuteMs } from '../../src/model/time.ts';
+import type { MailboxEntry } from '../../src/core/answers.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
 import { answerOf, recording } from './recording.ts';
 

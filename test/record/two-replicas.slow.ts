@@ -1,13 +1,13 @@
 // A mass breach split over two replicas on one PostgreSQL is held as one, and a release on one of them frees what the other guards.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { heldEntries } from '../../src/model/breaker.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
-import { SharedState } from '../../src/operator/shared-state.ts';
-import { releaseBreaker } from '../../src/record/breakers.ts';
-import { accountScope } from '../../src/replicas/membership.ts';
+import { releaseBreaker } from '../../src/account/record/breakers.ts';
+import { heldEntries } from '../../src/core/breaker.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { SharedState } from '../../src/operations/shared-state.ts';
+import { accountScope } from '../../src/store/replicas/membership.ts';
 import { Store } from '../../src/store/store.ts';
-import { logTo, systemClock } from '../../src/world.ts';
+import { logTo, systemClock } from '../../src/world/world.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';

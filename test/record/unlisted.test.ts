@@ -1,10 +1,10 @@
 // The mailboxes that the configuration names one by one: which of them no list holds, and which are reported already.
 import { expect, test } from 'vitest';
+import { missedMailboxes } from '../../src/account/record/missed.ts';
+import { noLongerNamed, reportedMissing, unlistedNames } from '../../src/account/record/unlisted.ts';
 import { expectedNames } from '../../src/config/mailbox-rules.ts';
-import { dayMs } from '../../src/model/time.ts';
-import { missedMailboxes } from '../../src/record/missed.ts';
-import { noLongerNamed, reportedMissing, unlistedNames } from '../../src/record/unlisted.ts';
-import { sampleAlert, start } from '../alert/samples.ts';
+import { dayMs } from '../../src/core/time.ts';
+import { sampleAlert, start } from '../alerts/samples.ts';
 
 test('what has no glob and is not excluded is expected to be listed', () => {
   const include = ['*@acme.example', 'ann@acme.example', 'b?b@acme.example', 'm7', 'old@acme.example'];

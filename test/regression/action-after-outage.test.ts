@@ -1,8 +1,8 @@
 // The store refused a step of an action and worked again a second later: the action was taken up again only after a minute.
 import { expect, test } from 'vitest';
-import { secondMs } from '../../src/model/time.ts';
+import { secondMs } from '../../src/core/time.ts';
+import { goOnDuty } from '../account/duty.ts';
 import { failWrites } from '../support/failing-writes.ts';
-import { goOnDuty } from '../watch/duty.ts';
 
 test('an action whose step the store refused goes on within seconds after the store works again, and is sent once', async () => {
   await using duty = await goOnDuty();

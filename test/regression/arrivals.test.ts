@@ -1,8 +1,8 @@
 // A list with 20,000 new mailboxes held the event loop for 0.13 s and more: pages, probes and other accounts waited for it.
 import { expect, test } from 'vitest';
-import type { MailboxApi } from '../../src/mailbox-api/client.ts';
-import { minuteMs, secondMs } from '../../src/model/time.ts';
-import { amelia, type Duty, goOnDuty, stormOf } from '../watch/duty.ts';
+import type { MailboxApi } from '../../src/api/client.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
+import { amelia, type Duty, goOnDuty, stormOf } from '../account/duty.ts';
 
 const arriving = 20_000;
 const unanswered = () => new Promise<never>(() => {});

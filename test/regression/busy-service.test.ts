@@ -1,15 +1,15 @@
 // A service with too many runs was said to have perhaps started one, so nobody dared to ask again.
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Fleet } from '../../src/fleet/fleet.ts';
-import { apiSource } from '../../src/mcp/source.ts';
-import { RecipeApi } from '../../src/recipe-api/client.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { RecipeApi } from '../../src/recipes/client/client.ts';
+import { apiSource } from '../../src/recipes/mcp/source.ts';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
 import type { RecipeRunner } from '../../src/recipes/runner.ts';
-import { systemClock, type World } from '../../src/world.ts';
-import { type Running, serve, stillWorld } from '../serve/running-server.ts';
+import { systemClock, type World } from '../../src/world/world.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
+import { type Running, serve, stillWorld } from '../web/running-server.ts';
 
 const world: World = {
   clock: systemClock(),

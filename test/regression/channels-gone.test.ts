@@ -1,9 +1,9 @@
 // A configuration file that was cut off took every channel away: nobody was notified of that, nor of what came after it.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon, type WrittenConfig } from '../scenario/moved-daemon.ts';
 import { scrape } from '../support/scrape.ts';
-import { amelia, oliver, stormOf } from '../watch/duty.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 const begin = () => startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });

@@ -1,8 +1,8 @@
 // Answers that once broke the client or its word, each named for what happened.
 import { describe, expect, test } from 'vitest';
-import { readBlacklist, readStats, readWarmup } from '../../src/mailbox-api/answers.ts';
-import type { MailboxApi } from '../../src/mailbox-api/client.ts';
-import { answer, clientOf, key, type Script, startScripted } from '../mailbox-api/scripted-server.ts';
+import { readBlacklist, readStats, readWarmup } from '../../src/api/answers.ts';
+import type { MailboxApi } from '../../src/api/client.ts';
+import { answer, clientOf, key, type Script, startScripted } from '../api/scripted-server.ts';
 
 /** One request to a server that answers so, and when the next may start. */
 async function ask<Value>(script: Script, what: (api: MailboxApi) => Promise<Value>) {

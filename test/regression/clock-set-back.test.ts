@@ -1,18 +1,18 @@
 // The clock was set back by a day: what was to happen soon does not wait until it has caught up.
 import { describe, expect, test } from 'vitest';
-import { elapse, step } from '../../src/alert/engine.ts';
-import { dueStep } from '../../src/alert/incidents.ts';
-import { admit } from '../../src/guard/breaker.ts';
-import { tryWaitMs } from '../../src/model/action-transition.ts';
-import type { Alert } from '../../src/model/alert.ts';
-import { routes } from '../../src/model/answers.ts';
-import { closedBreaker } from '../../src/model/breaker.ts';
-import type { Incident } from '../../src/model/incident.ts';
-import { dayMs, elapsedMs, hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { cronSchedule } from '../../src/schedule.ts';
-import { Cadence } from '../../src/watch/cadence.ts';
-import { movedClock } from '../../src/world.ts';
-import { sampleAlert, start } from '../alert/samples.ts';
+import { Cadence } from '../../src/account/cadence.ts';
+import { elapse, step } from '../../src/alerts/engine.ts';
+import { dueStep } from '../../src/alerts/incidents.ts';
+import { tryWaitMs } from '../../src/core/action-transition.ts';
+import type { Alert } from '../../src/core/alert.ts';
+import { routes } from '../../src/core/answers.ts';
+import { closedBreaker } from '../../src/core/breaker.ts';
+import { admit } from '../../src/core/guard/breaker.ts';
+import type { Incident } from '../../src/core/incident.ts';
+import { dayMs, elapsedMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { cronSchedule } from '../../src/world/schedule.ts';
+import { movedClock } from '../../src/world/world.ts';
+import { sampleAlert, start } from '../alerts/samples.ts';
 
 const ahead = start + dayMs;
 

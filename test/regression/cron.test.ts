@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { readDefinition } from '../../src/recipes/definition.ts';
-import { cronSchedule } from '../../src/schedule.ts';
+import { cronSchedule } from '../../src/world/schedule.ts';
 import { Running, Workplace } from '../support/process.ts';
 
 const refusal = 'is not a value, range or step of a field';

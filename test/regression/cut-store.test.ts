@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
+import { oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { alertOf, noAlerts, now } from '../store/records.ts';
-import { oliver, stormOf } from '../watch/duty.ts';
 
 async function opened() {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-cut-'));

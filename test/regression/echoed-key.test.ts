@@ -1,8 +1,8 @@
 // An API that echoes the key in a success brought it onto the page, into metrics, alerts, recipes and the store.
 import { describe, expect, test } from 'vitest';
-import { Redactor } from '../../src/http/redactor.ts';
-import type { MailboxApi } from '../../src/mailbox-api/client.ts';
-import { answer, clientOf, key, type Script, startScripted } from '../mailbox-api/scripted-server.ts';
+import type { MailboxApi } from '../../src/api/client.ts';
+import { Redactor } from '../../src/api/http/redactor.ts';
+import { answer, clientOf, key, type Script, startScripted } from '../api/scripted-server.ts';
 
 async function ask<Value>(script: Script, what: (api: MailboxApi) => Promise<Value>): Promise<string> {
   await using server = await startScripted(script);

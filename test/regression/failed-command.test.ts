@@ -1,12 +1,12 @@
 // A pause by an operator was refused, and Warmwarden's own action that had failed before was dropped for it: its critical alert was
 // resolved with "The mailbox was changed in the meantime", and nothing was tried again.
 import { expect, test } from 'vitest';
-import type { Action } from '../../src/model/action.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { createOperatorCommands } from '../../src/operator/commands.ts';
-import { worldOn } from '../../src/world.ts';
-import { commandRooms } from '../operator/rooms.ts';
-import { amelia, type Duty, goOnDuty, rarePoll } from '../watch/duty.ts';
+import type { Action } from '../../src/core/action.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { createOperatorCommands } from '../../src/operations/commands.ts';
+import { worldOn } from '../../src/world/world.ts';
+import { amelia, type Duty, goOnDuty, rarePoll } from '../account/duty.ts';
+import { commandRooms } from '../operations/rooms.ts';
 
 const forbidden = { status: 403, body: { error: 'the API key lacks the write permission' } };
 const refused = { status: 422, body: { error: 'no' } };

@@ -1,8 +1,8 @@
 // guard_held was named after the account that stood first in the file: reordering the accounts made it fire for ever,
 // removing the first one said "resolved" while mailboxes were held, and what a removed account held stayed held.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import type { Scenario } from '../../src/simulator/scenario.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import type { Scenario } from '../../tools/simulator/scenario.ts';
 import { type MovedDaemon, startMovedDaemon, type WrittenConfig } from '../scenario/moved-daemon.ts';
 import { poll, settled } from '../scenario/three-domains.ts';
 

@@ -1,11 +1,11 @@
 // 16 answers of 32 MiB held the event loop for 4.7 s and took 1 GB. docs/faults.md O6; many at once in test/http/many-large-answers.slow.ts.
 import { describe, expect, test, vi } from 'vitest';
-import { HeldAnswers } from '../../src/http/held.ts';
-import type { MailboxApi } from '../../src/mailbox-api/client.ts';
-import { RecipeApi } from '../../src/recipe-api/client.ts';
-import { answer, clientOf, startScripted } from '../mailbox-api/scripted-server.ts';
-import { stillWorld } from '../serve/running-server.ts';
+import type { MailboxApi } from '../../src/api/client.ts';
+import { HeldAnswers } from '../../src/api/http/held.ts';
+import { RecipeApi } from '../../src/recipes/client/client.ts';
+import { answer, clientOf, startScripted } from '../api/scripted-server.ts';
 import { longestTurn } from '../support/loop-hold.ts';
+import { stillWorld } from '../web/running-server.ts';
 
 const mebibyte = 1024 * 1024;
 /** In yardsticks: twice what the slow proof allows, because a file that has just begun is not compiled. */

@@ -4,13 +4,13 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, truncateSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import type { WriteScope, WritesOff } from '../../src/model/write-scope.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import type { WriteScope, WritesOff } from '../../src/core/write-scope.ts';
 import { backUp } from '../../src/store/file/copies.ts';
 import { Store } from '../../src/store/store.ts';
+import { amelia, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { alertOf, now } from '../store/records.ts';
-import { amelia, stormOf } from '../watch/duty.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 const expectErrors = ['The store is failing.', 'composing messages failed'];

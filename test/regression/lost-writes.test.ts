@@ -2,10 +2,10 @@
 // them was sent. docs/faults.md O2.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { backUp } from '../../src/store/file/copies.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { amelia, oliver, stormOf } from '../watch/duty.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 

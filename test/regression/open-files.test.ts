@@ -9,8 +9,8 @@ import { node, root } from '../support/process.ts';
 /** Uses up the files that it may open, and sends a request. */
 const crowded = `
 import { openSync } from 'node:fs';
-import { createAgent, exchange } from '${root}src/http/exchange.ts';
-import { Redactor } from '${root}src/http/redactor.ts';
+import { createAgent, exchange } from '${root}src/api/http/exchange.ts';
+import { Redactor } from '${root}src/api/http/redactor.ts';
 try { for (;;) openSync('/dev/null'); } catch {}
 const ask = { method: 'POST', baseUrl: process.argv[1], path: '/', headers: {}, body: '{}', signal: null, redactor: new Redactor('', []) };
 const { result, reached } = await exchange(createAgent(), ask, Date.now, () => ({ ok: true, value: null }));

@@ -1,8 +1,8 @@
 // The API answered everything but the warm-up status, which is looked at before an action: a breach was not acted upon, every
 // light was green, and nobody was told. docs/faults.md H14.
 import { expect, test } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
-import { goOnDuty } from '../watch/duty.ts';
+import { minuteMs } from '../../src/core/time.ts';
+import { goOnDuty } from '../account/duty.ts';
 
 test('an action that cannot be sent fires an alert after five minutes, which ends when it is confirmed', async () => {
   await using duty = await goOnDuty();

@@ -1,7 +1,7 @@
 // A page with every alert of a fleet that fails at once: thousands of items that nobody reads. docs/faults.md O7.
 import { expect, test } from 'vitest';
-import { alert, exampleFleet, now } from '../serve/example-fleet.ts';
-import { ask, serve } from '../serve/running-server.ts';
+import { alert, exampleFleet, now } from '../web/example-fleet.ts';
+import { ask, serve } from '../web/running-server.ts';
 
 function troubledFleet() {
   const fleet = exampleFleet();

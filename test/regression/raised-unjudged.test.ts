@@ -1,7 +1,7 @@
 // A mode that others raised while the daemon was down: the warning rests on the last verdict, whatever was read since.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { amelia, calmPoll, goOnDuty } from '../watch/duty.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { amelia, calmPoll, goOnDuty } from '../account/duty.ts';
 
 test('a raise near the limit is a warning, also where newer statistics were read before the warm-up', async () => {
   await using duty = await goOnDuty({ poll: calmPoll, policy: { enforce: false } });

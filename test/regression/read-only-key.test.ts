@@ -1,8 +1,8 @@
 // A key that may not write, and a restart: what people were notified of does not end because the new process has not written yet.
 import { expect, test } from 'vitest';
-import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { amelia, goOnDuty, jonas, rarePoll, stormOf } from '../watch/duty.ts';
+import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { amelia, goOnDuty, jonas, rarePoll, stormOf } from '../account/duty.ts';
 
 /** Two mailboxes: the refusal of one says nothing of the key. */
 const scenario = stormOf(amelia, jonas);

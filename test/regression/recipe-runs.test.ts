@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
 import type { RecipeRunner } from '../../src/recipes/runner.ts';
-import { stillWorld } from '../serve/running-server.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
+import { stillWorld } from '../web/running-server.ts';
 
 const request = { recipe: 'at-risk', parameters: {}, apply: false, by: 'a test', role: 'viewer' as const };
 

@@ -1,14 +1,14 @@
 // A POST that was answered with 429 or another 4xx and was applied all the same (docs/faults.md O4): it was disowned.
 
 import { describe, expect, test } from 'vitest';
-import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { everything } from '../../src/model/write-scope.ts';
-import { createOperatorCommands } from '../../src/operator/commands.ts';
-import { worldOn } from '../../src/world.ts';
-import { commandRooms } from '../operator/rooms.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { everything } from '../../src/core/write-scope.ts';
+import { createOperatorCommands } from '../../src/operations/commands.ts';
+import { worldOn } from '../../src/world/world.ts';
+import { amelia, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../account/duty.ts';
+import type { Meddling } from '../account/go-between.ts';
+import { commandRooms } from '../operations/rooms.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { amelia, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
-import type { Meddling } from '../watch/go-between.ts';
 
 const isPost = ({ method }: { readonly method: string }) => method === 'POST';
 const isLook = ({ method, path }: { readonly method: string; readonly path: string }) =>

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
-import { Fleet } from '../../src/fleet/fleet.ts';
-import { serve } from '../serve/running-server.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { serve } from '../web/running-server.ts';
 
 const auth = { tokens: [{ name: 'anna', role: 'operator' as const, sha256: sha256('secret-of-anna') }] };
 const mebibyte = 1024 * 1024;

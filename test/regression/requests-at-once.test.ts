@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { Fleet } from '../../src/fleet/fleet.ts';
-import { serve } from '../serve/running-server.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { serve } from '../web/running-server.ts';
 
 const requests = 60;
 

@@ -1,7 +1,7 @@
 // A mailbox that comes back under its old id: what was read before it left says nothing of now.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { amelia, goOnDuty, oliver, rarePoll, stormOf } from '../watch/duty.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { amelia, goOnDuty, oliver, rarePoll, stormOf } from '../account/duty.ts';
 
 test('no alert about old data fires for it, also after a restart; what the guard remembers stays', async () => {
   const out = new Set<string>();

@@ -1,7 +1,7 @@
 // Alerts that wait for a second look: the process that ends between the two looks leaves the second to the next one.
 import { expect, test } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
-import { calmPoll, goOnDuty, oliver, stormOf } from '../watch/duty.ts';
+import { minuteMs } from '../../src/core/time.ts';
+import { calmPoll, goOnDuty, oliver, stormOf } from '../account/duty.ts';
 
 const passing = { status: 'pass', record: 'v=spf1 -all' };
 const dnsOf = (spf: unknown, measuredAt: number) => ({

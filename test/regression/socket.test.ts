@@ -2,11 +2,11 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { askDaemon } from '../../src/commands/sources/daemon-client.ts';
-import { minuteMs } from '../../src/model/time.ts';
-import { socketPathOf } from '../../src/operator/socket.ts';
+import { askDaemon } from '../../src/cli/sources/daemon-client.ts';
+import { minuteMs } from '../../src/core/time.ts';
+import { socketPathOf } from '../../src/operations/socket.ts';
+import { oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { oliver, stormOf } from '../watch/duty.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 

@@ -1,14 +1,14 @@
 // Answers and decisions that were overtaken while they waited: for the API, for their turn, for a slot of the budget.
 
 import { describe, expect, test } from 'vitest';
-import type { Action } from '../../src/model/action.ts';
-import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { everything } from '../../src/model/write-scope.ts';
-import { createOperatorCommands } from '../../src/operator/commands.ts';
-import { plannedAction } from '../../src/record/plan.ts';
-import { worldOn } from '../../src/world.ts';
-import { commandRooms } from '../operator/rooms.ts';
-import { amelia, type Duty, goOnDuty, oliver, rarePoll, stormOf } from '../watch/duty.ts';
+import { plannedAction } from '../../src/account/record/plan.ts';
+import type { Action } from '../../src/core/action.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { everything } from '../../src/core/write-scope.ts';
+import { createOperatorCommands } from '../../src/operations/commands.ts';
+import { worldOn } from '../../src/world/world.ts';
+import { amelia, type Duty, goOnDuty, oliver, rarePoll, stormOf } from '../account/duty.ts';
+import { commandRooms } from '../operations/rooms.ts';
 
 /** The breach is there when the watch begins, so it is acted upon within minutes. */
 const breached = { poll: rarePoll, afterMs: 3 * hourMs };

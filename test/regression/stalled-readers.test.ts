@@ -3,9 +3,9 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { Fleet } from '../../src/fleet/fleet.ts';
-import { ask, serve } from '../serve/running-server.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { until } from '../support/until.ts';
+import { ask, serve } from '../web/running-server.ts';
 
 const stallMs = 200;
 const oneConnection = { connections: 1, stallMs };

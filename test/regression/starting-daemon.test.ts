@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { askDaemon, askFor, daemonListens } from '../../src/commands/sources/daemon-client.ts';
-import { minuteMs } from '../../src/model/time.ts';
+import { askDaemon, askFor, daemonListens } from '../../src/cli/sources/daemon-client.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import { hasProc, Workplace } from '../support/process.ts';
 
 const pause = { by: 'a test', reason: 'to see it' };

@@ -1,9 +1,9 @@
 // Requests that the API hardly allows once all went to health and the mailbox list: no mailbox was read, and no breach acted upon.
 import { expect, test } from 'vitest';
-import type { Route } from '../../src/model/answers.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { mailboxRoutes } from '../../src/poll/poll.ts';
-import { PollQueue } from '../../src/poll/queue.ts';
+import { mailboxRoutes } from '../../src/api/poll/poll.ts';
+import { PollQueue } from '../../src/api/poll/queue.ts';
+import type { Route } from '../../src/core/answers.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
 
 const cadenceMs: Record<Route, number> = {
   health: minuteMs,

@@ -20,15 +20,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { storeError } from '../../src/store/file/connection.ts';
 import { backUp } from '../../src/store/file/copies.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 import { Store } from '../../src/store/store.ts';
+import { oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { alertOf, arrivedMailbox, memory, noAlerts, now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';
-import { oliver, stormOf } from '../watch/duty.ts';
 
 async function opened() {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-regression-'));

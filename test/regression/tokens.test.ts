@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { networkOf, WrongTokens } from '../../src/access/wrong-tokens.ts';
-import { callersOf } from '../../src/serve/recipes/callers.ts';
-import type { World } from '../../src/world.ts';
-import { exampleFleet } from '../serve/example-fleet.ts';
-import { type Answer, ask, serve, stillWorld } from '../serve/running-server.ts';
+import { networkOf, WrongTokens } from '../../src/web/access/wrong-tokens.ts';
+import { callersOf } from '../../src/web/recipes/callers.ts';
+import type { World } from '../../src/world/world.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
+import { exampleFleet } from '../web/example-fleet.ts';
+import { type Answer, ask, serve, stillWorld } from '../web/running-server.ts';
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 const operator = (token: string) => {

@@ -1,10 +1,10 @@
 // A line of 50 MB to the tool server was held in memory as a whole, and parsed. docs/faults.md O7.
 import { expect, test } from 'vitest';
-import type { ToolSource } from '../../src/mcp/source.ts';
-import { serveTools } from '../../src/mcp/tool-server.ts';
-import { stillWorld } from '../serve/running-server.ts';
+import type { ToolSource } from '../../src/recipes/mcp/source.ts';
+import { serveTools } from '../../src/recipes/mcp/tool-server.ts';
 import { pairedRpc } from '../support/bare-rpc.ts';
 import { until } from '../support/until.ts';
+import { stillWorld } from '../web/running-server.ts';
 
 const piece = 'x'.repeat(64 * 1024);
 

@@ -1,13 +1,13 @@
 // `undo` where the budget is small, and where the API can't show what was taken back.
 
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { createOperatorCommands } from '../../src/operator/commands.ts';
-import type { Scenario } from '../../src/simulator/scenario.ts';
-import { worldOn } from '../../src/world.ts';
-import { commandRooms } from '../operator/rooms.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { createOperatorCommands } from '../../src/operations/commands.ts';
+import { worldOn } from '../../src/world/world.ts';
+import type { Scenario } from '../../tools/simulator/scenario.ts';
+import { amelia, goOnDuty, jonas, stormOf } from '../account/duty.ts';
+import { commandRooms } from '../operations/rooms.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { amelia, goOnDuty, jonas, stormOf } from '../watch/duty.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 const sinceMs = 12 * hourMs;

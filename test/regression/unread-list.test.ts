@@ -1,7 +1,7 @@
 // The API answered everything but the mailbox list: new mailboxes were never guarded, and nobody was told. docs/faults.md H21.
 import { expect, test } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
-import { calmPoll, goOnDuty, oliver, stormOf } from '../watch/duty.ts';
+import { minuteMs } from '../../src/core/time.ts';
+import { calmPoll, goOnDuty, oliver, stormOf } from '../account/duty.ts';
 
 const poll = { ...calmPoll, mailboxes: '* * * * *', stats: '* * * * *' };
 const isList = ({ path }: { readonly path: string }) => path === '/v1/mailboxes';

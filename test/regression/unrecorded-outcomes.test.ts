@@ -1,9 +1,9 @@
 // A disk that fills up between a message and the record that it was sent: the same alert was in the channel every five seconds.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { firing, sampleAlert, start } from '../alert/samples.ts';
-import { type Receiver, startReceiver, status } from '../notify/receiver.ts';
-import { hookTo, rigWith } from '../notify/rig.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { firing, sampleAlert, start } from '../alerts/samples.ts';
+import { type Receiver, startReceiver, status } from '../outbox/receiver.ts';
+import { hookTo, rigWith } from '../outbox/rig.ts';
 
 const accountOf = ({ body }: Receiver['received'][number]) => JSON.parse(body).data.account;
 /** Without the alert that the store is failing, which stands in no outbox. */

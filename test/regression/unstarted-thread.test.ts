@@ -1,6 +1,6 @@
 // The system had no thread to spare for one large answer, and no large answer was read any more until a restart.
 import { expect, test } from 'vitest';
-import { Apart } from '../../src/http/apart.ts';
+import { Apart } from '../../src/api/http/apart.ts';
 
 const answering = `import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => parentPort.postMessage('done'));`;
 

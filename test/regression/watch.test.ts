@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { isSameSpan } from '../../src/model/decision.ts';
-import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { movedClock } from '../../src/world.ts';
+import { isSameSpan } from '../../src/core/decision.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { movedClock } from '../../src/world/world.ts';
+import { amelia, calmPoll, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { amelia, calmPoll, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
 
 const [marco, claire] = ['marco.rossi@cedarlane.example', 'claire.dubois@harborlight.example'];
 const five = stormOf(amelia, oliver, jonas, marco, claire);
@@ -131,7 +131,7 @@ test('the stored picture is the shown one right after a confirmed action', async
   await duty.until(() => duty.action()?.state === 'confirmed');
   const stored = (await duty.store().loadPicture()).mailboxes[0];
   const shown = duty.mailbox();
-  // A look at the warm-up led to the same decision; that the store hears of within 5 minutes (commit/unwritten.ts).
+  // A look at the warm-up led to the same decision; that the store hears of within 5 minutes (account/commit/unwritten.ts).
   expect({ ...stored, verdict: null }).toEqual({ ...shown, verdict: null });
   expect(stored?.verdict && shown?.verdict && isSameSpan(stored.verdict.answer, shown.verdict.answer)).toBe(true);
 });

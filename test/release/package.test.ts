@@ -49,7 +49,7 @@ test('what is started or imported by its path is a file of its own in the packag
   const exported = imported.map((file) => file.slice('./dist/'.length, -'.js'.length));
   // apart-thread.ts is what the threads have in common.
   expect(new Set(entries)).toEqual(
-    new Set([...own.filter((file) => file !== 'http/apart-thread'), ...exported, 'main']),
+    new Set([...own.filter((file) => file !== 'api/http/apart-thread'), ...exported, 'cli/main']),
   );
 });
 

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { endForgotten } from '../../src/reload/duties.ts';
+import { endForgotten } from '../../src/daemon/reload/duties.ts';
 import { Store } from '../../src/store/store.ts';
-import { sampleAlert, start } from '../alert/samples.ts';
+import { sampleAlert, start } from '../alerts/samples.ts';
 
 test('its alerts end with the reason, those of the others and of Warmwarden itself go on', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-forgotten-'));

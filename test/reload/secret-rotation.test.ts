@@ -1,10 +1,10 @@
 // A secret that was replaced in its file: when it is taken over, and when Warmwarden tries again.
 import { rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { CommandOutcome } from '../../src/model/operator-command.ts';
-import { minuteMs, secondMs } from '../../src/model/time.ts';
-import { SecretRotation } from '../../src/reload/secret-rotation.ts';
-import { movedClock, worldOn } from '../../src/world.ts';
+import type { CommandOutcome } from '../../src/core/operator-command.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
+import { SecretRotation } from '../../src/daemon/reload/secret-rotation.ts';
+import { movedClock, worldOn } from '../../src/world/world.ts';
 import { Workplace } from '../support/process.ts';
 
 const done: CommandOutcome = { result: 'done', messages: [] };

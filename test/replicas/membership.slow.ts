@@ -1,6 +1,6 @@
 // Several replicas on a real PostgreSQL, each with a clock of its own that moves with the others', stands still, or jumps.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Scope } from '../../src/replicas/membership.ts';
+import type { Scope } from '../../src/store/replicas/membership.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { type Joined, Rig } from './rig.ts';
 

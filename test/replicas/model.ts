@@ -1,5 +1,5 @@
 // The model of several replicas: which states follow a state, what must never be, and a search through all of them.
-import { isHeld } from '../../src/replicas/deadline.ts';
+import { isHeld } from '../../src/store/replicas/deadline.ts';
 import type { Planted } from './planted.ts';
 import { begin, copyOf, type Replica, type State, statusAfter } from './state.ts';
 import { apply, believes, now, steps } from './steps.ts';

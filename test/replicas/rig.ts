@@ -1,19 +1,19 @@
 // Replicas in one process on one PostgreSQL: memberships with followers that note what they hear, on clocks that tests move.
 import { randomUUID } from 'node:crypto';
 import { Kysely, sql } from 'kysely';
-import type { PostgresPlace } from '../../src/model/store-failure.ts';
-import type { Scope } from '../../src/replicas/membership.ts';
-import type { Roster } from '../../src/replicas/roster.ts';
-import { SharedMembership } from '../../src/replicas/shared.ts';
+import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { clientConfig, poolOf } from '../../src/store/postgres/connecting.ts';
 import { StoreDialect } from '../../src/store/postgres/dialect.ts';
 import { raise } from '../../src/store/postgres/fence.ts';
 import { Line } from '../../src/store/postgres/line.ts';
 import { Reach } from '../../src/store/postgres/reach.ts';
 import { PostgresRoster } from '../../src/store/postgres/roster.ts';
+import type { Scope } from '../../src/store/replicas/membership.ts';
+import type { Roster } from '../../src/store/replicas/roster.ts';
+import { SharedMembership } from '../../src/store/replicas/shared.ts';
 import type { Tables } from '../../src/store/schema/tables.ts';
 import { Store } from '../../src/store/store.ts';
-import { type Clock, logTo, movedClock } from '../../src/world.ts';
+import { type Clock, logTo, movedClock } from '../../src/world/world.ts';
 
 const start = Date.UTC(2026, 2, 10);
 

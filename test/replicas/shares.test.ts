@@ -1,9 +1,9 @@
 // Who takes and gives what, so that all have about as much; and what a clock that differs leads to.
 import { expect, test } from 'vitest';
-import type { Scope } from '../../src/replicas/membership.ts';
-import { type Holding, mayOffer, toEnd, toGive, toTake } from '../../src/replicas/shares.ts';
-import { type Skew, warnOfSkew } from '../../src/replicas/skew.ts';
-import { logTo, movedClock } from '../../src/world.ts';
+import type { Scope } from '../../src/store/replicas/membership.ts';
+import { type Holding, mayOffer, toEnd, toGive, toTake } from '../../src/store/replicas/shares.ts';
+import { type Skew, warnOfSkew } from '../../src/store/replicas/skew.ts';
+import { logTo, movedClock } from '../../src/world/world.ts';
 
 const scopes = (count: number) => Array.from({ length: count }, (_, index): Scope => `account:a${index}`);
 

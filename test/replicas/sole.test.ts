@@ -1,6 +1,6 @@
 // A process that shares its store with nobody: what it wants is its own.
 import { expect, test } from 'vitest';
-import { SoleMembership } from '../../src/replicas/sole.ts';
+import { SoleMembership } from '../../src/store/replicas/sole.ts';
 
 const nextTurn = () => new Promise<void>((resolve) => void setImmediate(resolve));
 

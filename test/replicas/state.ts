@@ -1,7 +1,7 @@
 // The small world in which the protocol of several replicas is enumerated: one database, one mailbox in breach at its API, two
 // replicas, one person. Times are relative to now, so that states that mean the same are the same.
-import type { Moment } from '../../src/replicas/deadline.ts';
-import type { Seen } from '../../src/replicas/heir.ts';
+import type { Moment } from '../../src/store/replicas/deadline.ts';
+import type { Seen } from '../../src/store/replicas/heir.ts';
 
 export type Change = 'pause' | 'resume';
 type Status = 'paused' | 'running';

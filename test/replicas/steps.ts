@@ -1,11 +1,11 @@
 // What a replica does, one step at a time: its beat, its look at the other, its work. Every step is atomic, and anything may
-// happen between two. The decisions are those of src/replicas.
+// happen between two. The decisions are those of src/store/replicas.
 
-import { mayStillCome } from '../../src/model/guard-memory.ts';
-import { commitOutcome } from '../../src/replicas/commit-outcome.ts';
-import { isHeld, mayPost } from '../../src/replicas/deadline.ts';
-import { afterFailedRead, afterRead, isSilent } from '../../src/replicas/heir.ts';
-import { inheritedWaitMs } from '../../src/replicas/inheritance.ts';
+import { mayStillCome } from '../../src/core/guard-memory.ts';
+import { commitOutcome } from '../../src/store/replicas/commit-outcome.ts';
+import { isHeld, mayPost } from '../../src/store/replicas/deadline.ts';
+import { afterFailedRead, afterRead, isSilent } from '../../src/store/replicas/heir.ts';
+import { inheritedWaitMs } from '../../src/store/replicas/inheritance.ts';
 import type { Planted } from './planted.ts';
 import { changeTo, type Replica, type State, startOver, statusAfter, type Task } from './state.ts';
 

@@ -1,7 +1,7 @@
 // What the API's health check says besides answering: a status that is not ok, a clock that differs, a version.
 import { expect, test } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
-import { scenarios } from '../../src/simulator/scenarios.ts';
+import { minuteMs } from '../../src/core/time.ts';
+import { scenarios } from '../../tools/simulator/scenarios.ts';
 import { scrape } from '../support/scrape.ts';
 import { startMovedDaemon, trouble } from './moved-daemon.ts';
 

@@ -1,7 +1,7 @@
 // Beyond one mailbox: a domain whose mailboxes bounce together, and an account that bounces everywhere. Alerts, no actions.
 import { expect, it } from 'vitest';
-import { dayMs, hourMs } from '../../src/model/time.ts';
-import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
+import { dayMs, hourMs } from '../../src/core/time.ts';
+import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 import { poll } from './three-domains.ts';
 

@@ -1,7 +1,7 @@
 // A burst of bounces that the emails of a whole week hide: announced once, resolved when its days are over.
 import { expect, it } from 'vitest';
-import { hourMs } from '../../src/model/time.ts';
-import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
+import { hourMs } from '../../src/core/time.ts';
+import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 import { poll } from './three-domains.ts';
 

@@ -1,8 +1,8 @@
 // What others change in the mailbox app: a pause, a raised mode and limit are announced with what was, what is, and when.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { demoKey } from '../../src/simulator/keys.ts';
-import type { MailboxSpec } from '../../src/simulator/scenario.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { demoKey } from '../../tools/simulator/keys.ts';
+import type { MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { startMovedDaemon, trouble } from './moved-daemon.ts';
 import { poll } from './three-domains.ts';
 

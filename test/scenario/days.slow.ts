@@ -1,7 +1,7 @@
 // Incidents of a day and more, through the whole daemon: DNS, listings, logins, and a pause of the vendor's own.
 import { expect, test } from 'vitest';
-import { hourMs } from '../../src/model/time.ts';
-import { scenarios } from '../../src/simulator/scenarios.ts';
+import { hourMs } from '../../src/core/time.ts';
+import { scenarios } from '../../tools/simulator/scenarios.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 
 const amelia = 'amelia.ward@northbeam.example';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/world.ts';
+import { systemClock } from '../../src/world/world.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** The promise: the story is told within this. */

@@ -1,7 +1,7 @@
 // Protection that a person switches off is news: by a reload, and in the store until it is on again.
 import { describe, expect, it } from 'vitest';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
-import { amelia, oliver, stormOf } from '../watch/duty.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
 const hourly = '0 * * * *';

@@ -1,9 +1,9 @@
 // The whole daemon against the simulator's own faults: no bad answer becomes an action, a zero, a resolve or a crash.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import type { FaultRule } from '../../src/simulator/fault.ts';
-import type { Scenario } from '../../src/simulator/scenario.ts';
-import { scenarios } from '../../src/simulator/scenarios.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import type { FaultRule } from '../../tools/simulator/fault.ts';
+import type { Scenario } from '../../tools/simulator/scenario.ts';
+import { scenarios } from '../../tools/simulator/scenarios.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 
 const amelia = 'amelia.ward@northbeam.example';

@@ -1,7 +1,7 @@
 // A fleet of 60 in three domains that jumps over the limit: at once, over two accounts, in one domain with an undo, at first sight.
 import { describe, expect, it } from 'vitest';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
-import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 import { domains, poll, settled } from './three-domains.ts';
 

@@ -1,7 +1,7 @@
 // The first minutes of a daemon on a fleet that nobody remembers: what is found is one message, later findings go their way.
 import { expect, it } from 'vitest';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
-import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
 import type { ReceivedMessage } from '../support/receiver.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 import { poll, settled } from './three-domains.ts';

@@ -1,8 +1,8 @@
 // DNS and blacklists come from a cache of the API: where an answer decides, a fresh measurement is asked for (docs/faults.md T5).
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { scenarios } from '../../src/simulator/scenarios.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { scenarios } from '../../tools/simulator/scenarios.ts';
 import { scrape } from '../support/scrape.ts';
 import { until } from '../support/until.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';

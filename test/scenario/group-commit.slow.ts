@@ -1,7 +1,7 @@
 // kill -9 of a real process while calm answers come in: the store lacks at most the newest, which are asked again; SIGTERM loses none.
 import { setTimeout as pass } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { StatsRow } from '../../src/model/answers.ts';
+import type { StatsRow } from '../../src/core/answers.ts';
 import { Store } from '../../src/store/store.ts';
 import { Stage } from '../support/guarded.ts';
 import { type OtherMailbox, week } from '../support/other-api.ts';

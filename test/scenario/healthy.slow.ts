@@ -1,7 +1,7 @@
 // A healthy fleet for a week with every rule on and routed: nothing is wrong with it, so no message is sent, through a restart too.
 import { expect, test } from 'vitest';
-import { dayMs } from '../../src/model/time.ts';
-import { scenarios } from '../../src/simulator/scenarios.ts';
+import { dayMs } from '../../src/core/time.ts';
+import { scenarios } from '../../tools/simulator/scenarios.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
 /** The usual cadence, but for health and list, which come every minute and say the same. */

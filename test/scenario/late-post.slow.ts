@@ -1,7 +1,7 @@
 // A POST that is on its way while its process is frozen past the deadline, and comes when another replica has acted and a
 // person has taken that back: what the person requested holds, and people are told once.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import { week } from '../support/other-api.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { ReplicaCrew } from '../support/replica-crew.ts';

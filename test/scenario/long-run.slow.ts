@@ -1,9 +1,9 @@
 // 120 days of the whole daemon for each mode and incident, asserted by the reasons in its ledger. It is on duty for some
 // minutes once or twice a working day, each time as another process: what it knows of the days before comes from the store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
-import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
-import { scenarioStart } from '../../src/simulator/scenarios.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
+import { scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 
 const totalDays = 120;

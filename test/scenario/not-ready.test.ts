@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
+import type { AlertRule } from '../../src/core/alert.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import { causes } from '../../src/daemon/readiness.ts';
-import type { AlertRule } from '../../src/model/alert.ts';
-import { minuteMs } from '../../src/model/time.ts';
-import { tooFar } from '../../src/replicas/skew.ts';
+import { tooFar } from '../../src/store/replicas/skew.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { failWrites } from '../support/failing-writes.ts';
 import { MovedMembership } from '../support/moved-membership.ts';
 import { root } from '../support/process.ts';
-import { amelia, oliver, stormOf } from '../watch/duty.ts';
 import { startMovedDaemon, trouble } from './moved-daemon.ts';
 
 const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };

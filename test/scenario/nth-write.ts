@@ -1,11 +1,11 @@
 // A short story (a breach, the switch to recovery, a reload while its intent is open, a pause, the messages about them)
 // in which writes of the store fail. However it goes, every account is guarded, everything is done once and told once.
 import { expect } from 'vitest';
-import type { Action } from '../../src/model/action.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import type { Scenario } from '../../src/simulator/scenario.ts';
+import type { Action } from '../../src/core/action.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import type { Scenario } from '../../tools/simulator/scenario.ts';
+import { amelia, jonas, stormOf } from '../account/duty.ts';
 import { failWrites, type HowToFail } from '../support/failing-writes.ts';
-import { amelia, jonas, stormOf } from '../watch/duty.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/5 * * * *', stats: '*/5 * * * *', warmup: '*/30 * * * *' };

@@ -1,7 +1,7 @@
 // Operator commands on a whole daemon: pause, resume, mode and undo, through its socket, on a clock that is moved by hand.
 import { describe, expect, it } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { amelia, jonas, oliver, stormOf } from '../watch/duty.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { amelia, jonas, oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };

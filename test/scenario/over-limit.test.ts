@@ -1,8 +1,8 @@
 // A rate over the limit with too few bounces to act on: shown and told everywhere, and acted on with the next bounce.
 import { expect, it } from 'vitest';
-import { guardStates } from '../../src/model/mailbox.ts';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
-import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
+import { guardStates } from '../../src/core/mailbox.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { scrape } from '../support/scrape.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 import { poll } from './three-domains.ts';

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
-import { amelia, oliver, stormOf } from '../watch/duty.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };

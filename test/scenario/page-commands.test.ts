@@ -1,12 +1,12 @@
 // Operator commands on the page of a whole daemon: the effect, the confirmation, the outcome that the simulator shows too.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { formTokenOf, newBrowserKey } from '../../src/access/browser-key.ts';
-import { mailboxCommandPath, mailboxPath } from '../../src/model/page-links.ts';
-import { minuteMs, secondMs } from '../../src/model/time.ts';
-import { TestBrowser } from '../serve/browser.ts';
+import { mailboxCommandPath, mailboxPath } from '../../src/core/page-links.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
+import { formTokenOf, newBrowserKey } from '../../src/web/access/browser-key.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { until } from '../support/until.ts';
-import { amelia, oliver, stormOf } from '../watch/duty.ts';
+import { TestBrowser } from '../web/browser.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };

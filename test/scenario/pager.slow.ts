@@ -1,8 +1,8 @@
 // A whole daemon with a pager: a pause by Warmwarden pages, also across a restart, until a person resumes the warm-up.
 import { expect, it } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { jonas, oliver, stormOf } from '../account/duty.ts';
 import { routingKey, StrictReceiver } from '../support/strict-receivers.ts';
-import { jonas, oliver, stormOf } from '../watch/duty.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };

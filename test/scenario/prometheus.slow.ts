@@ -3,11 +3,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { dayMs } from '../../src/model/time.ts';
-import { demoKey } from '../../src/simulator/keys.ts';
-import type { Incident, MailboxSpec, Scenario } from '../../src/simulator/scenario.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
-import { systemClock, worldOn } from '../../src/world.ts';
+import { dayMs } from '../../src/core/time.ts';
+import { systemClock, worldOn } from '../../src/world/world.ts';
+import { demoKey } from '../../tools/simulator/keys.ts';
+import type { Incident, MailboxSpec, Scenario } from '../../tools/simulator/scenario.ts';
+import { startSimulator } from '../../tools/simulator/simulator.ts';
 import { boards, expressions, filledIn, ruleFiles, ruleText } from '../grafana/boards.ts';
 import { isInstalled } from '../support/debian.ts';
 import { runDaemon, Workplace } from '../support/process.ts';

@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
+import { amelia, jonas } from '../account/duty.ts';
 import { until } from '../support/until.ts';
-import { amelia, jonas } from '../watch/duty.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 
 const digest = (key: string) => createHash('sha256').update(key).digest('hex');

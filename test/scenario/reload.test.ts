@@ -2,8 +2,8 @@
 import { unlinkSync } from 'node:fs';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { amelia, oliver, stormOf } from '../watch/duty.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
 /** Loses its login at 14:30. */

@@ -1,7 +1,7 @@
 // Rounds of what befalls replicas, one after the other, each held to the books: nothing happened twice, nothing was lost.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import { chanceFrom } from '../soak/chance.ts';
 import type { ReplicaCrew, Slot } from '../support/replica-crew.ts';
 import { until } from '../support/until.ts';

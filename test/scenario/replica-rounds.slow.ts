@@ -2,7 +2,7 @@
 // beyond the deadline, a database that is out of reach, a cut connection, a lost COMMIT, a lost reply, a restart. Nothing twice, nothing lost.
 // WARMWARDEN_REPLICA_ROUNDS: how many in all, 4 by default; WARMWARDEN_SEED=N draws the same again (not the machine's moments).
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { ReplicaCrew } from '../support/replica-crew.ts';
 import { Play } from './replica-play.ts';

@@ -2,14 +2,14 @@
 import { DatabaseSync } from 'node:sqlite';
 import { request } from 'undici';
 import { expect, test, vi } from 'vitest';
-import { type BreakerEntry, closedBreaker } from '../../src/model/breaker.ts';
-import { minuteMs, secondMs } from '../../src/model/time.ts';
-import { tooFar } from '../../src/replicas/skew.ts';
+import { type BreakerEntry, closedBreaker } from '../../src/core/breaker.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { AtRiskError } from '../../src/store/failure.ts';
+import { tooFar } from '../../src/store/replicas/skew.ts';
 import { Store } from '../../src/store/store.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { failWrites } from '../support/failing-writes.ts';
 import { MovedMembership, replica } from '../support/moved-membership.ts';
-import { amelia, oliver, stormOf } from '../watch/duty.ts';
 import { type MovedOptions, startMovedDaemon } from './moved-daemon.ts';
 
 const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };

@@ -1,9 +1,9 @@
 // A mailbox that sends more than it may, on a whole daemon: told once, ended when a whole day keeps to the limit, and never
 // for the day on which a limit fell.
 import { expect, test } from 'vitest';
-import { dayMs, hourMs } from '../../src/model/time.ts';
-import type { MailboxSpec } from '../../src/simulator/scenario.ts';
-import { amelia, jonas, oliver, stormOf } from '../watch/duty.ts';
+import { dayMs, hourMs } from '../../src/core/time.ts';
+import type { MailboxSpec } from '../../tools/simulator/scenario.ts';
+import { amelia, jonas, oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon, trouble } from './moved-daemon.ts';
 
 const rarely = { health: '7 */6 * * *', mailbox: '20 15 * * *', dns: '25 19 * * *', blacklist: '35 15 * * *' };

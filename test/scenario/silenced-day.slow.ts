@@ -1,7 +1,7 @@
 // Over a day: a silence and a domain's DNS hide no more than they may.
 import { expect, it } from 'vitest';
-import { hourMs } from '../../src/model/time.ts';
-import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
+import { hourMs } from '../../src/core/time.ts';
+import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
 const poll = {

@@ -1,17 +1,17 @@
 // docs/faults.md O3: an account that Warmwarden itself does not poll is shown, told, and polled again by itself.
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { type ClockFault, faultyClock } from '../support/faulty-clock.ts';
-import { amelia, oliver, stormOf } from '../watch/duty.ts';
 import { type MovedOptions, startMovedDaemon } from './moved-daemon.ts';
 
 const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 /** Where the loops of an account ask the clock. */
 const loops = [
-  ['request', 'poll/lane.ts'],
-  ['schedule', 'watch/cadence.ts'],
+  ['request', 'api/poll/lane.ts'],
+  ['schedule', 'account/cadence.ts'],
   ['time', '#keepTime'],
 ] as const;
 
@@ -96,7 +96,7 @@ describe('the supervisor', () => {
     const { stage } = scene;
     stage.expectErrors('a loop of an account failed', 'Warmwarden restarts the polling', 'could not be restarted');
     scene.fail('new AccountWatch', 'throws', 8);
-    scene.fail('poll/lane.ts', 'throws');
+    scene.fail('api/poll/lane.ts', 'throws');
     await stage.until('the alert', () => stage.notified('account_unguarded').length > 0, 5 * minuteMs);
     await stage.run(10 * minuteMs);
     expect(stage.notified('account_unguarded')).toEqual(['firing', 'resolved']);

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { oliver, stormOf } from '../account/duty.ts';
 import { certificateOf, firstCertificate, secondCertificate } from '../support/certificates.ts';
-import { oliver, stormOf } from '../watch/duty.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '0 * * * *', warmup: '0 * * * *' };

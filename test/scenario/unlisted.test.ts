@@ -1,7 +1,7 @@
 // A mailbox that the configuration includes by name and that no list has: logged, shown, announced after two lists, ended by a reload.
 import { expect, test } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
-import { scenarios } from '../../src/simulator/scenarios.ts';
+import { minuteMs } from '../../src/core/time.ts';
+import { scenarios } from '../../tools/simulator/scenarios.ts';
 import { scrape } from '../support/scrape.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 

@@ -2,9 +2,9 @@
 // filter. The daemon's days pass as its clock is moved; the browser lives in the machine's time.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
-import { amelia, oliver, stormOf } from '../watch/duty.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
 const poll = { health: '0 */6 * * *', mailboxes: '0 * * * *', stats: '*/15 * * * *', warmup: '*/30 * * * *' };

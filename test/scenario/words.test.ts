@@ -1,9 +1,9 @@
 // The API's words: a mailbox status that nobody knows is announced once, the kinds of bounces grade what is announced, and recent
 // emails in spam or stuck in the queue are shown, never announced.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
-import { scenarios } from '../../src/simulator/scenarios.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
+import { scenarios } from '../../tools/simulator/scenarios.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 import { poll } from './three-domains.ts';
 

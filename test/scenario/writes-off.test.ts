@@ -1,8 +1,8 @@
 // The emergency stop: writes off and on, through the socket of a whole daemon, on a clock that is moved by hand.
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { amelia, oliver, stormOf } from '../watch/duty.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };

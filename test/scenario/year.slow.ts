@@ -1,7 +1,7 @@
 // A weekend of silence and a year of troubles, on the moved clock: nothing is told or done that nothing calls for.
 import { expect, test } from 'vitest';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
-import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
 const days = 364;

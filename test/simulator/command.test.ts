@@ -8,7 +8,7 @@ import { commandLine } from '../support/command-line.ts';
 import { type Json, serve } from './served.ts';
 
 const script = `
-  import { simulatorCommand } from ${JSON.stringify(new URL('../../src/commands/simulator.ts', import.meta.url).href)};
+  import { simulatorCommand } from ${JSON.stringify(new URL('../../src/cli/simulator.ts', import.meta.url).href)};
   await simulatorCommand().parseAsync(process.argv.slice(1), { from: 'user' });
 `;
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { faults } from '../../src/simulator/fault.ts';
-import { readScenario } from '../../src/simulator/scenario-file.ts';
+import { faults } from '../../tools/simulator/fault.ts';
+import { readScenario } from '../../tools/simulator/scenario-file.ts';
 import { ann, bob, hourMs, scenarioOf, serve } from './served.ts';
 
 const bin = fileURLToPath(new URL('../../src/bin.js', import.meta.url));

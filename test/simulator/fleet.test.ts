@@ -1,9 +1,9 @@
 // How mailboxes live: ramps, windows, weekdays, chance, and what a person changes on them.
 import { expect, test } from 'vitest';
-import { fleetOf } from '../../src/simulator/agency-fleet.ts';
-import { rampDayFor, rampLimit, type WarmupMode } from '../../src/simulator/ramp.ts';
-import type { MailboxSpec } from '../../src/simulator/scenario.ts';
-import { scenarioStart } from '../../src/simulator/scenarios.ts';
+import { fleetOf } from '../../tools/simulator/agency-fleet.ts';
+import { rampDayFor, rampLimit, type WarmupMode } from '../../tools/simulator/ramp.ts';
+import type { MailboxSpec } from '../../tools/simulator/scenario.ts';
+import { scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { ann, bob, dayMs, hourMs, type Json, scenarioOf, serve } from './served.ts';
 
 const email = 'ann@one.example';

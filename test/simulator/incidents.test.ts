@@ -1,6 +1,6 @@
 // What goes wrong, and how it shows.
 import { expect, test } from 'vitest';
-import type { Incident } from '../../src/simulator/scenario.ts';
+import type { Incident } from '../../tools/simulator/scenario.ts';
 import { ann, bob, dayMs, hourMs, type Json, scenarioOf, serve } from './served.ts';
 
 const email = 'ann@one.example';

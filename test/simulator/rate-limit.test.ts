@@ -1,7 +1,7 @@
 // The four ways of counting, each told from the others by what it lets through.
 import { describe, expect, test } from 'vitest';
-import { createLimiter, type LimiterKind, limiterKinds } from '../../src/simulator/rate-limit.ts';
-import { movedClock } from '../../src/world.ts';
+import { movedClock } from '../../src/world/world.ts';
+import { createLimiter, type LimiterKind, limiterKinds } from '../../tools/simulator/rate-limit.ts';
 
 const limit = 60;
 

@@ -1,8 +1,8 @@
 // Every documented error, as JSON with a sentence.
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { demoKey } from '../../src/simulator/keys.ts';
-import { movedClock } from '../../src/world.ts';
+import { movedClock } from '../../src/world/world.ts';
+import { demoKey } from '../../tools/simulator/keys.ts';
 import { hourMs, type Reply, serve } from './served.ts';
 
 const newMailbox = {

@@ -1,8 +1,8 @@
 // What the shipped scenarios promise to the demo, on every seed.
 import { describe, expect, test } from 'vitest';
-import { agencyFleet, generatedFleet } from '../../src/simulator/agency-fleet.ts';
-import type { WarmupMode } from '../../src/simulator/ramp.ts';
-import { type ScenarioName, scenarioStart } from '../../src/simulator/scenarios.ts';
+import { agencyFleet, generatedFleet } from '../../tools/simulator/agency-fleet.ts';
+import type { WarmupMode } from '../../tools/simulator/ramp.ts';
+import { type ScenarioName, scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { hourMs, type Json, scenarioOf, serve } from './served.ts';
 
 const limits: Record<WarmupMode, number> = { slow: 0.005, balanced: 0.01, aggressive: 0.02, recovery: 0.003 };

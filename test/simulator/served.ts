@@ -1,10 +1,10 @@
 // A simulator on a moved clock, and requests to it over real HTTP.
 import { request } from 'undici';
-import { demoKey } from '../../src/simulator/keys.ts';
-import type { Incident, MailboxSpec, Scenario } from '../../src/simulator/scenario.ts';
-import { scenarioStart } from '../../src/simulator/scenarios.ts';
-import { type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
-import { createLog, movedClock } from '../../src/world.ts';
+import { createLog, movedClock } from '../../src/world/world.ts';
+import { demoKey } from '../../tools/simulator/keys.ts';
+import type { Incident, MailboxSpec, Scenario } from '../../tools/simulator/scenario.ts';
+import { scenarioStart } from '../../tools/simulator/scenarios.ts';
+import { type SimulatorOptions, startSimulator } from '../../tools/simulator/simulator.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
 export const hourMs = 3_600_000;

@@ -1,10 +1,10 @@
 // What a person lets go wrong in a simulator that runs: at once, on any day, and in the measure that a guard acts on.
 import { describe, expect, test } from 'vitest';
-import { modeRamps, type WarmupMode, warmupModes } from '../../src/simulator/ramp.ts';
-import type { MailboxSpec } from '../../src/simulator/scenario.ts';
-import { scenarioStart } from '../../src/simulator/scenarios.ts';
-import { createLog, movedClock } from '../../src/world.ts';
-import { goOnDuty, jonas, oliver, stormOf } from '../watch/duty.ts';
+import { createLog, movedClock } from '../../src/world/world.ts';
+import { modeRamps, type WarmupMode, warmupModes } from '../../tools/simulator/ramp.ts';
+import type { MailboxSpec } from '../../tools/simulator/scenario.ts';
+import { scenarioStart } from '../../tools/simulator/scenarios.ts';
+import { goOnDuty, jonas, oliver, stormOf } from '../account/duty.ts';
 import { ann, bob, dayMs, hourMs, type Json, scenarioOf, serve } from './served.ts';
 
 /** Four days after the Tuesday on which scenarios begin. */

@@ -1,5 +1,5 @@
 // Every POST that the simulated API saw, replayed: which change was made, and which was asked for although it was made already.
-import type { LoggedRequest } from '../../src/simulator/http.ts';
+import type { LoggedRequest } from '../../tools/simulator/http.ts';
 
 interface Known {
   mode: string;

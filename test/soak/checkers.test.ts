@@ -1,6 +1,6 @@
 // What a soak holds its runs to notices planted faults: growth, a repeated change, a message that is lost, doubled or reworded.
 import { expect, test } from 'vitest';
-import type { LoggedRequest } from '../../src/simulator/http.ts';
+import type { LoggedRequest } from '../../tools/simulator/http.ts';
 import type { ReceivedMessage } from '../support/receiver.ts';
 import { ChangeBook } from './change-book.ts';
 import { flatnessOf } from './flatness.ts';

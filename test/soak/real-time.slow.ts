@@ -2,10 +2,10 @@
 // and every message arrives once. WARMWARDEN_SOAK_MINUTES: how long, 0.5 by default; WARMWARDEN_SEED plays it again.
 import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { minuteMs, secondMs } from '../../src/model/time.ts';
-import { demoKey } from '../../src/simulator/keys.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
-import { systemClock, worldOn } from '../../src/world.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
+import { systemClock, worldOn } from '../../src/world/world.ts';
+import { demoKey } from '../../tools/simulator/keys.ts';
+import { startSimulator } from '../../tools/simulator/simulator.ts';
 import { runDaemon, Workplace } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
 import { scrape } from '../support/scrape.ts';

@@ -3,7 +3,7 @@
 // WARMWARDEN_SOAK_MINUTES: how long, 0.5 by default; WARMWARDEN_SEED draws the same again (not the machine's moments).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { mallocSettings, nodeFlags } from '../../tools/bench/daemon/package.ts';
 import { Play } from '../scenario/replica-play.ts';
 import { TestPostgres } from '../support/postgres.ts';

@@ -1,9 +1,9 @@
 // What every store promises of circuit breakers, whose entries are a row each: the third part of contract.ts.
 import { describe, expect, test } from 'vitest';
-import { admit, release, withdraw } from '../../src/guard/breaker.ts';
-import { type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
-import { defaultPolicy } from '../../src/model/policy.ts';
-import { minuteMs } from '../../src/model/time.ts';
+import { type BreakerState, closedBreaker } from '../../src/core/breaker.ts';
+import { admit, release, withdraw } from '../../src/core/guard/breaker.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import type { ReleaseRecord } from '../../src/store/records.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Opened } from './contract.ts';

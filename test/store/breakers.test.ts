@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { closedBreaker } from '../../src/model/breaker.ts';
+import { closedBreaker } from '../../src/core/breaker.ts';
 import { Store } from '../../src/store/store.ts';
 import { afterJudging, moveOf } from './breaker-contract.ts';
 import { now } from './records.ts';

@@ -1,11 +1,11 @@
 // What every store promises, as one suite: run it on each kind of store there is.
 import { describe, expect, test } from 'vitest';
-import { actionAfter } from '../../src/model/action-transition.ts';
-import type { About } from '../../src/model/alert.ts';
-import { closedBreaker } from '../../src/model/breaker.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import type { NotificationLogChanges } from '../../src/model/outbox.ts';
-import type { Verdict } from '../../src/model/verdict.ts';
+import { actionAfter } from '../../src/core/action-transition.ts';
+import type { About } from '../../src/core/alert.ts';
+import { closedBreaker } from '../../src/core/breaker.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import type { NotificationLogChanges } from '../../src/core/outbox.ts';
+import type { Verdict } from '../../src/core/verdict.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   actionOf,

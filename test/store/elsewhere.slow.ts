@@ -2,13 +2,13 @@
 // the same as if it had read everything.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Fleet } from '../../src/fleet/fleet.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { showAnew, showWritten } from '../../src/reload/shown.ts';
-import { accountScope } from '../../src/replicas/membership.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { showAnew, showWritten } from '../../src/daemon/reload/shown.ts';
 import type { Seen } from '../../src/store/moves.ts';
+import { accountScope } from '../../src/store/replicas/membership.ts';
 import { Store } from '../../src/store/store.ts';
-import { logTo, systemClock } from '../../src/world.ts';
+import { logTo, systemClock } from '../../src/world/world.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { alertOf, answers, arrivedMailbox, intentOf, memory, noAlerts, verdictOf } from './records.ts';
 

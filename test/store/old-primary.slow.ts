@@ -1,10 +1,10 @@
 // What was the primary before a failover runs again, and takes writes: a process that has met the new primary refuses it.
 import { existsSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { PostgresPlace } from '../../src/model/store-failure.ts';
+import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { examinePostgres } from '../../src/store/postgres/examination.ts';
 import { Store } from '../../src/store/store.ts';
-import { logTo, systemClock } from '../../src/world.ts';
+import { logTo, systemClock } from '../../src/world/world.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { CuttingProxy } from '../support/postgres-proxy.ts';
 import { until } from '../support/until.ts';

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { dayMs, hourMs } from '../../src/model/time.ts';
-import { scenarios } from '../../src/simulator/scenarios.ts';
+import { dayMs, hourMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
+import { scenarios } from '../../tools/simulator/scenarios.ts';
+import { amelia, jonas, oliver } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { operations, undocumented } from '../support/api-document.ts';
 import { until } from '../support/until.ts';
-import { amelia, jonas, oliver } from '../watch/duty.ts';
 
 /** Their rows become more with time; the others have one an account, a rule, a channel, a silence. */
 const growing = [

@@ -1,9 +1,9 @@
 // Replicas behind a connection pooler that hands each transaction to any connection: PgBouncer, where it is installed, always in CI.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PostgresPlace } from '../../src/model/store-failure.ts';
+import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 import { Store } from '../../src/store/store.ts';
-import { logTo, systemClock } from '../../src/world.ts';
+import { logTo, systemClock } from '../../src/world/world.ts';
 import { isPoolerInstalled, Pooler } from '../support/pooler.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';

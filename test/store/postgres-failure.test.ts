@@ -1,6 +1,6 @@
 // What people are told of an error of PostgreSQL, by its code, and what ends it.
 import { expect, test } from 'vitest';
-import type { PostgresPlace } from '../../src/model/store-failure.ts';
+import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { clientConfig, readerConfig } from '../../src/store/postgres/connecting.ts';
 import { failureOf } from '../../src/store/postgres/failure.ts';
 

@@ -2,12 +2,12 @@
 
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PostgresPlace } from '../../src/model/store-failure.ts';
-import { everything, scopeKey } from '../../src/model/write-scope.ts';
+import type { PostgresPlace } from '../../src/core/store-failure.ts';
+import { everything, scopeKey } from '../../src/core/write-scope.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 import { NewerStoreError, schemaVersion } from '../../src/store/schema/migrations.ts';
 import { Store } from '../../src/store/store.ts';
-import { logTo, systemClock } from '../../src/world.ts';
+import { logTo, systemClock } from '../../src/world/world.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { CuttingProxy } from '../support/postgres-proxy.ts';
 import { until } from '../support/until.ts';

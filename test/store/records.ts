@@ -1,12 +1,13 @@
 // Mailboxes, verdicts, actions and alerts for tests of the store, each with every field that can be there.
-import type { Action, OpenAction, PlannedAction } from '../../src/model/action.ts';
-import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '../../src/model/alert.ts';
-import type { StatsRow } from '../../src/model/answers.ts';
-import type { GuardMemory } from '../../src/model/guard-memory.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { PackedStats } from '../../src/model/packed-stats.ts';
-import type { Verdict } from '../../src/model/verdict.ts';
-import { newMailbox } from '../../src/record/observe.ts';
+
+import { newMailbox } from '../../src/account/record/observe.ts';
+import type { Action, OpenAction, PlannedAction } from '../../src/core/action.ts';
+import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '../../src/core/alert.ts';
+import type { StatsRow } from '../../src/core/answers.ts';
+import type { GuardMemory } from '../../src/core/guard-memory.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { PackedStats } from '../../src/core/packed-stats.ts';
+import type { Verdict } from '../../src/core/verdict.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 
 export const now = Date.UTC(2026, 2, 10, 8, 30);

@@ -1,9 +1,9 @@
 // What every store promises to several replicas, and of writes that wait for others: the second part of contract.ts.
 import { describe, expect, test } from 'vitest';
-import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
-import type { Run } from '../../src/model/recipe.ts';
-import { dayMs } from '../../src/model/time.ts';
-import { everything, scopeKey, type WritesOff } from '../../src/model/write-scope.ts';
+import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/breaker.ts';
+import type { Run } from '../../src/core/recipe.ts';
+import { dayMs } from '../../src/core/time.ts';
+import { everything, scopeKey, type WritesOff } from '../../src/core/write-scope.ts';
 import type { CalmRecord, ReleaseRecord } from '../../src/store/records.ts';
 import type { Opened } from './contract.ts';
 import {

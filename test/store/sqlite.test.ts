@@ -17,7 +17,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test } from 'vitest';
 import { NewerStoreError, schemaVersion } from '../../src/store/schema/migrations.ts';
 import { Store } from '../../src/store/store.ts';
-import { nextTurn } from '../../src/world.ts';
+import { nextTurn } from '../../src/world/world.ts';
 import { hasProc } from '../support/process.ts';
 import { describeBreakers } from './breaker-contract.ts';
 import { describeStore } from './contract.ts';

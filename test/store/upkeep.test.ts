@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { dayMs } from '../../src/model/time.ts';
+import { dayMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { actionOf, alertOf, arrivedMailbox, memory, now, transitionOf, verdictOf } from './records.ts';
 

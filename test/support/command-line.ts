@@ -1,7 +1,7 @@
 // The command line inside this process: what it writes, and how it ends; with a terminal that answers, or without one.
 import { PassThrough } from 'node:stream';
 import { vi } from 'vitest';
-import { main } from '../../src/main.ts';
+import { main } from '../../src/cli/main.ts';
 
 export interface Said {
   readonly code: number;

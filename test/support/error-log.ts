@@ -1,6 +1,6 @@
 // A log that keeps its errors, so that a test can fail for those that it does not expect.
 import { pino } from 'pino';
-import type { Log } from '../../src/world.ts';
+import type { Log } from '../../src/world/world.ts';
 
 export interface ErrorLog {
   readonly log: Log;

@@ -1,12 +1,12 @@
 // A clock that fails a part of the program on purpose: what the part asks of it next throws, or never ends.
-import type { Clock } from '../../src/world.ts';
+import type { Clock } from '../../src/world/world.ts';
 
 /** `throws`: whatever it asks. `hangs`: its next sleep never ends, not even when it is aborted. */
 export type ClockFault = 'throws' | 'hangs';
 
 export interface FaultyClock extends Clock {
   /**
-   * Fails the next call that comes straight from a place in the sources, as a stack names it (`poll/lane.ts`), so many
+   * Fails the next call that comes straight from a place in the sources, as a stack names it (`api/poll/lane.ts`), so many
    * times.
    */
   fail(place: string, fault: ClockFault, times?: number): void;

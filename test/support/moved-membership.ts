@@ -1,6 +1,13 @@
 // A membership that is moved by hand: a test gives and takes the work of a daemon that is one of several.
 
-import type { Follower, Membership, Replica, ReplicaReport, Scope, Taking } from '../../src/replicas/membership.ts';
+import type {
+  Follower,
+  Membership,
+  Replica,
+  ReplicaReport,
+  Scope,
+  Taking,
+} from '../../src/store/replicas/membership.ts';
 import { Store } from '../../src/store/store.ts';
 
 export class MovedMembership implements Membership {

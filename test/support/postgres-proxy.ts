@@ -2,7 +2,7 @@
 // the reply comes back. It can cut everything, and let nobody in for a while.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import type { PostgresPlace } from '../../src/model/store-failure.ts';
+import type { PostgresPlace } from '../../src/core/store-failure.ts';
 
 /** COMMIT as a simple query. */
 const commit = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1');

@@ -21,7 +21,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import type { PostgresPlace } from '../../src/model/store-failure.ts';
+import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { sharedFolder } from './shared-folder.ts';
 import { until } from './until.ts';
 

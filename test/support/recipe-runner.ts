@@ -4,7 +4,7 @@ import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
 import { usualLimits } from '../../src/recipes/execution.ts';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
 import { RecipeRunner, type RunnerParts } from '../../src/recipes/runner.ts';
-import type { World } from '../../src/world.ts';
+import type { World } from '../../src/world/world.ts';
 
 export function recipeRunner(
   world: World,

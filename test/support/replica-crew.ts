@@ -1,8 +1,8 @@
 // Several real daemons that share accounts through one PostgreSQL, each by a proxy of its own: they can be killed, frozen, cut
 // off and restarted, and the database says who has what.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { symptoms } from '../../src/alert/grouping.ts';
-import type { PostgresPlace } from '../../src/model/store-failure.ts';
+import { symptoms } from '../../src/alerts/grouping.ts';
+import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { OtherApi } from './other-api.ts';
 import type { TestPostgres } from './postgres.ts';
 import { CuttingProxy } from './postgres-proxy.ts';

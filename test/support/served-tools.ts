@@ -1,9 +1,9 @@
 // A recipe service on loopback and the tool server of it in this process, with a bare client.
 import { pino } from 'pino';
-import { apiSource } from '../../src/mcp/source.ts';
-import { serveTools } from '../../src/mcp/tool-server.ts';
-import { RecipeApi } from '../../src/recipe-api/client.ts';
-import { type Clock, systemClock } from '../../src/world.ts';
+import { RecipeApi } from '../../src/recipes/client/client.ts';
+import { apiSource } from '../../src/recipes/mcp/source.ts';
+import { serveTools } from '../../src/recipes/mcp/tool-server.ts';
+import { type Clock, systemClock } from '../../src/world/world.ts';
 import { pairedRpc } from './bare-rpc.ts';
 import { RecipeHost } from './recipe-service.ts';
 

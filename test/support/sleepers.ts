@@ -1,6 +1,6 @@
 // The leak check of every fixture that has a clock: at its end nothing sleeps on it any more.
 import { expect } from 'vitest';
-import type { Clock } from '../../src/world.ts';
+import type { Clock } from '../../src/world/world.ts';
 
 /** Fails the test when something still sleeps on a moved clock; other clocks can't tell. */
 export function expectNoSleepers(clock: Clock): void {

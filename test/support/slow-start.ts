@@ -1,7 +1,7 @@
 // A process that has a store and answers commands only once a line comes in, as a daemon that is starting; killed by its test.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { socketPathOf } from '../../src/operator/socket.ts';
+import { socketPathOf } from '../../src/operations/socket.ts';
 import { Store } from '../../src/store/store.ts';
 
 const path = process.argv[2] ?? '';

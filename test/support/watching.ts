@@ -1,8 +1,8 @@
 // An account of another API on duty, whose days a test writes itself, with what is shown and told of its mailboxes.
-import { guardStateOf } from '../../src/guard/run-state.ts';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { addDays, dayMs, type IsoDate, minuteMs, utcDate } from '../../src/model/time.ts';
-import { calmPoll, goOnDuty } from '../watch/duty.ts';
+import { guardStateOf } from '../../src/core/guard/run-state.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { addDays, dayMs, type IsoDate, minuteMs, utcDate } from '../../src/core/time.ts';
+import { calmPoll, goOnDuty } from '../account/duty.ts';
 import { OtherApi, type OtherMailbox } from './other-api.ts';
 
 /** Cron times for tests of days. */

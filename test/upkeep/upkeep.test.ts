@@ -1,10 +1,10 @@
 // The store is kept small while the daemon is on duty: step by step, as configured now, whatever fails.
 import { describe, expect, test } from 'vitest';
-import type { Retention } from '../../src/model/store-failure.ts';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import type { Retention } from '../../src/core/store-failure.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import type { UpkeepDuty, UpkeepPlan } from '../../src/store/upkeep/upkeep.ts';
-import { clockAheadMs, startUpkeep } from '../../src/upkeep/upkeep.ts';
-import { movedClock, worldOn } from '../../src/world.ts';
+import { clockAheadMs, startUpkeep } from '../../src/store/upkeep-loop.ts';
+import { movedClock, worldOn } from '../../src/world/world.ts';
 
 const retentionOf = (days: number): Retention => ({
   ...{ decisionsMs: days * dayMs, deliveriesMs: days * dayMs, changesMs: days * dayMs },

@@ -1,9 +1,9 @@
 // The root cause beside the number: what changed near the bounces, and who else has them.
 import { expect, test } from 'vitest';
-import type { MailboxState } from '../../src/model/mailbox.ts';
-import { dayMs, hourMs } from '../../src/model/time.ts';
-import { causeSentences } from '../../src/wording/causes.ts';
-import { breach, sampleMailbox, start } from '../alert/samples.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { dayMs, hourMs } from '../../src/core/time.ts';
+import { causeSentences } from '../../src/core/wording/causes.ts';
+import { breach, sampleMailbox, start } from '../alerts/samples.ts';
 
 const seen = { at: start, since: start - hourMs };
 const nobody = { called: 'other mailboxes of acme.example', running: 4, over: 0 };

@@ -1,7 +1,7 @@
 // What had been decided at a moment, in a sentence.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { decisionAt } from '../../src/wording/states.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { decisionAt } from '../../src/core/wording/states.ts';
 import { now, verdictOf } from '../store/records.ts';
 
 const decision = {

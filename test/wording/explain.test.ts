@@ -1,7 +1,7 @@
 // Sentences with numbers for every reason, and numbers that do not mislead.
 import { expect, test } from 'vitest';
-import { reasons } from '../../src/model/verdict.ts';
-import { explainVerdict } from '../../src/wording/explain.ts';
+import { reasons } from '../../src/core/verdict.ts';
+import { explainVerdict } from '../../src/core/wording/explain.ts';
 import {
   counted,
   datesText,
@@ -10,8 +10,8 @@ import {
   roughSpanText,
   spanText,
   timeText,
-} from '../../src/wording/phrases.ts';
-import { breach, sampleVerdict } from '../alert/samples.ts';
+} from '../../src/core/wording/phrases.ts';
+import { breach, sampleVerdict } from '../alerts/samples.ts';
 
 test('every reason has sentences of its own', () => {
   const texts = reasons.map((reason) => explainVerdict({ ...breach, reason, bouncesUntilBreach: 1 }));

@@ -1,8 +1,8 @@
 // Why a paused mailbox is paused: by whom, since when, and on what evidence.
 import { describe, expect, test } from 'vitest';
-import { dayMs, hourMs } from '../../src/model/time.ts';
-import { pausedBy, pausedText } from '../../src/wording/paused.ts';
-import { action, mailbox, now, verdict } from '../serve/example-fleet.ts';
+import { dayMs, hourMs } from '../../src/core/time.ts';
+import { pausedBy, pausedText } from '../../src/core/wording/paused.ts';
+import { action, mailbox, now, verdict } from '../web/example-fleet.ts';
 
 const box = mailbox('m1', 'a@acme.example');
 const pausedAt = now - 5 * hourMs;

@@ -1,8 +1,8 @@
 // What recent emails show besides bounces: how many landed in spam, and whether the queue moves.
 import { expect, test } from 'vitest';
-import { readWarmup } from '../../src/mailbox-api/answers.ts';
-import { hourMs } from '../../src/model/time.ts';
-import { recentEmailSentences } from '../../src/wording/phrases.ts';
+import { readWarmup } from '../../src/api/answers.ts';
+import { hourMs } from '../../src/core/time.ts';
+import { recentEmailSentences } from '../../src/core/wording/phrases.ts';
 
 const now = Date.parse('2026-03-10T12:00:00Z');
 const ago = (hours: number) => new Date(now - hours * hourMs).toISOString();

@@ -1,11 +1,11 @@
 // `npm run bench -- budget`: hours of virtual time with a backlog, on four kinds of limiter, at the limits of both plans and the
 // shipped headroom; how much of the limit is used, how often the API says 429, and how soon actions start. The daemon's own budget, lane and queue; the simulator's limiters.
-import { Budget } from '../../src/mailbox-api/budget.ts';
-import { type Route, routes } from '../../src/model/answers.ts';
-import { Lane } from '../../src/poll/lane.ts';
-import { PollQueue } from '../../src/poll/queue.ts';
-import { createLimiter, type LimiterKind, limiterKinds } from '../../src/simulator/rate-limit.ts';
-import { movedClock } from '../../src/world.ts';
+import { Budget } from '../../src/api/budget.ts';
+import { Lane } from '../../src/api/poll/lane.ts';
+import { PollQueue } from '../../src/api/poll/queue.ts';
+import { type Route, routes } from '../../src/core/answers.ts';
+import { movedClock } from '../../src/world/world.ts';
+import { createLimiter, type LimiterKind, limiterKinds } from '../simulator/rate-limit.ts';
 import { type BenchOptions, type Figure, rounded } from './figure.ts';
 import { seededChance, seedOf } from './guard/chance.ts';
 

@@ -1,5 +1,5 @@
 // `npm run bench -- guard`: the guard's false alarms, delays and costs, simulated; the study that the defaults come from is the target.
-import { defaultPolicy, literalProfile, warmupModes } from '../../src/model/policy.ts';
+import { defaultPolicy, literalProfile, warmupModes } from '../../src/core/policy.ts';
 import { type Figure, ratioOf, rounded } from './figure.ts';
 import { acceptance, isWithin, type Measure } from './guard/acceptance.ts';
 import { beyondFigures, beyondText, wholeScale } from './guard/beyond-figures.ts';

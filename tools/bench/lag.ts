@@ -15,7 +15,7 @@ interface Fleet {
 const range = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
 
 /**
- * The constants of src/watch (floor, patience, sharpness, armed) were tuned on seeds 1 to 3 of 1,000 mailboxes and 1 to
+ * The constants of src/account (floor, patience, sharpness, armed) were tuned on seeds 1 to 3 of 1,000 mailboxes and 1 to
  * 36 of 100, both at 100 a minute. Not one of these fleets was looked at for it.
  */
 const fleets: readonly Fleet[] = [

@@ -1,8 +1,8 @@
 // docs/alerts.md: when and how people are notified, and a runbook for each rule.
 import { readFileSync } from 'node:fs';
-import { alertRules } from '../../src/model/alert.ts';
-import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
-import { runbooks } from '../../src/wording/runbooks.ts';
+import { alertRules } from '../../src/core/alert.ts';
+import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { runbooks } from '../../src/core/wording/runbooks.ts';
 
 const head = readFileSync(new URL('alerts-head.md', import.meta.url), 'utf8');
 

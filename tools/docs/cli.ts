@@ -1,15 +1,15 @@
 // docs/cli.md: every command with its options, its examples and what it prints with --json, from commander's commands and the shapes.
 import type { Argument, Command, Option } from 'commander';
-import { allCommands } from '../../src/commands/commands.ts';
-import { caseSchema } from '../../src/commands/decide/cases.ts';
-import { examples } from '../../src/commands/examples.ts';
-import { errorShape, shapes } from '../../src/commands/shapes/shapes.ts';
-import { errorKinds, exitMeanings } from '../../src/terminal/command-error.ts';
+import { allCommands } from '../../src/cli/commands.ts';
+import { caseSchema } from '../../src/cli/decide/cases.ts';
+import { examples } from '../../src/cli/examples.ts';
+import { errorShape, shapes } from '../../src/cli/shapes/shapes.ts';
+import { errorKinds, exitMeanings } from '../../src/cli/terminal/command-error.ts';
 import { idOf, shapeTable, sharedShapes } from './json-shape.ts';
 
 const intro = `# Command line
 
-<!-- Written by \`npm run docs\`. Edit the commands and their shapes in src/commands. -->
+<!-- Written by \`npm run docs\`. Edit the commands and their shapes in src/cli. -->
 
 ## What all commands share
 

@@ -1,12 +1,12 @@
-// docs/http-api.md and docs/openapi.json: the routes as they are described in src/serve/openapi.
+// docs/http-api.md and docs/openapi.json: the routes as they are described in src/web/openapi.
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { type OperationName, operationNames, operationShapes } from '../../src/operator/command-requests.ts';
-import type { Described, DescribedParameter } from '../../src/serve/openapi/described.ts';
-import { describedRoutes, openApiDocument } from '../../src/serve/openapi/document.ts';
-import { recipeRefusals } from '../../src/serve/recipes/recipe-refusals.ts';
-import { refusals } from '../../src/serve/refusals.ts';
-import { version } from '../../src/version.ts';
+import { type OperationName, operationNames, operationShapes } from '../../src/operations/command-requests.ts';
+import type { Described, DescribedParameter } from '../../src/web/openapi/described.ts';
+import { describedRoutes, openApiDocument } from '../../src/web/openapi/document.ts';
+import { recipeRefusals } from '../../src/web/recipes/recipe-refusals.ts';
+import { refusals } from '../../src/web/refusals.ts';
+import { version } from '../../src/world/version.ts';
 import { shapeTable, sharedShapes } from './json-shape.ts';
 
 /** `{{...}}` stands for what is made here. */

@@ -1,5 +1,5 @@
 // docs/recipes.md: how to write and run recipes, the built-in ones, and the views, from the sources.
-import type { Recipe } from '../../src/model/recipe.ts';
+import type { Recipe } from '../../src/core/recipe.ts';
 import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
 import { usualLimits } from '../../src/recipes/execution.ts';
 import { views } from '../../src/recipes/views.ts';

@@ -7,10 +7,10 @@ import { type Plugin, type RolldownOutput, rolldown } from 'rolldown';
 
 /** What is loaded by its path: by bin.js, by whoever imports `warmwarden/json`, as a thread, as a process. */
 export const entries: readonly string[] = [
-  'main',
-  'commands/shapes/shapes',
-  'mailbox-api/large-answers-thread',
-  'recipe-api/large-answers-thread',
+  'cli/main',
+  'cli/shapes/shapes',
+  'api/large-answers-thread',
+  'recipes/client/large-answers-thread',
   'recipes/select-child',
   'store/file/damage-thread',
 ];
@@ -51,12 +51,14 @@ function refuseMissing(output: RolldownOutput['output']): void {
 }
 
 async function bundle(folder: string): Promise<void> {
-  const input = Object.fromEntries(entries.map((entry) => [entry, join(folder, `${entry}.js`)]));
+  // tsc puts the simulator beside them.
+  const sources = join(folder, 'src');
+  const input = Object.fromEntries(entries.map((entry) => [entry, join(sources, `${entry}.js`)]));
   const built = await rolldown({
     input,
     platform: 'node',
     external: absent,
-    plugins: [ownPaths(folder)],
+    plugins: [ownPaths(sources)],
     transform: { target: 'node24' },
   });
   // Beside it, for what is moved must not leave its file system.
@@ -72,7 +74,7 @@ async function bundle(folder: string): Promise<void> {
   refuseMissing(output);
   for (const file of output) if (file.type === 'chunk') writeFileSync(join(bundled, file.fileName), inAscii(file.code));
   // Types of a package's one export.
-  renameSync(join(folder, 'commands/shapes/shapes.d.ts'), join(bundled, 'commands/shapes/shapes.d.ts'));
+  renameSync(join(sources, 'cli/shapes/shapes.d.ts'), join(bundled, 'cli/shapes/shapes.d.ts'));
   rmSync(folder, { recursive: true });
   renameSync(bundled, folder);
 }

@@ -1,8 +1,8 @@
 // Writes the completion scripts that the package carries: `npm pack` calls it once dist is built.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { allCommands } from '../../src/commands/commands.ts';
-import { completionText } from '../../src/commands/completion.ts';
+import { allCommands } from '../../src/cli/commands.ts';
+import { completionText } from '../../src/cli/completion.ts';
 
 const folder = fileURLToPath(new URL('../../dist/completions/', import.meta.url));
 const files = { bash: 'warmwarden.bash', zsh: '_warmwarden', fish: 'warmwarden.fish' } as const;

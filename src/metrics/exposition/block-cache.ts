@@ -1,6 +1,6 @@
 // The gauges of many items, kept as compressed blocks of items: a scrape renders only blocks in which an item changed, and of
 // them only the series whose values are no longer the same.
-import { createPacer, type Pacer } from '../../world.ts';
+import { createPacer, type Pacer } from '../../world/world.ts';
 import { type Piece, pieceOf } from './piece.ts';
 import { type FamilyHead, headText, type Labels, labelText, numberText } from './text.ts';
 

@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { errorText } from '../../model/nearest.ts';
+import { errorText } from '../../core/nearest.ts';
 import { StoreError } from '../failure.ts';
 import { lockedOrNull } from './lock.ts';
 import { create, lockOf } from './place.ts';

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type LogEvent, type SqliteDatabase, SqliteDialect } from 'kysely';
-import { errorText, withoutNul } from '../../model/nearest.ts';
+import { errorText, withoutNul } from '../../core/nearest.ts';
 import { DamagedRowError, deletionOf, isFull, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';

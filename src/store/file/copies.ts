@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
-import { hourMs } from '../../model/time.ts';
+import { hourMs } from '../../core/time.ts';
 import { isFull, StoreError } from '../failure.ts';
 import { refuseNewer, schemaOf } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
-import { type EpochMs, minuteMs } from '../../model/time.ts';
+import { type EpochMs, minuteMs } from '../../core/time.ts';
 import { AtRiskError, HeldStoreError } from '../failure.ts';
 import { identityOf, sizeOf } from './identity.ts';
 import { create, lockOf } from './place.ts';

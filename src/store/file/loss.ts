@@ -1,9 +1,9 @@
 // What a store lacks that a start creates, or finds in the place of the one that failed: what the last process left beside it is put
 // into it.
 import type { Kysely } from 'kysely';
-import { type Loss, lossText } from '../../model/store-failure.ts';
-import type { EpochMs } from '../../model/time.ts';
-import { isOff, scopeKey, type WritesOff } from '../../model/write-scope.ts';
+import { type Loss, lossText } from '../../core/store-failure.ts';
+import type { EpochMs } from '../../core/time.ts';
+import { isOff, scopeKey, type WritesOff } from '../../core/write-scope.ts';
 import { metaOf, setMeta } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { nameOfHolder } from './lock.ts';

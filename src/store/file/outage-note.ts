@@ -1,8 +1,8 @@
 // A note beside the store for the next process: that people were notified that it fails, which emergency stops were in force, and
 // whether the file was deleted or replaced. The store itself may take nothing then, and it may be another one at the next start.
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
-import type { NotifiedOutage } from '../../model/store-failure.ts';
-import { scopeKey, type WritesOff } from '../../model/write-scope.ts';
+import type { NotifiedOutage } from '../../core/store-failure.ts';
+import { scopeKey, type WritesOff } from '../../core/write-scope.ts';
 import { create, noteOf } from './place.ts';
 
 /** Used while there is space, and from then on written over in place: a full disk takes the note too. */

@@ -1,6 +1,6 @@
 // How a client of PostgreSQL is made: where it connects, how it is encrypted, and that no lost connection ends the process.
 import pg from 'pg';
-import type { PostgresPlace } from '../../model/store-failure.ts';
+import type { PostgresPlace } from '../../core/store-failure.ts';
 import { types } from './dialect.ts';
 
 /** Everything of ours is in this schema, and nothing else is looked for. */

@@ -10,7 +10,7 @@ import {
   PostgresQueryCompiler,
 } from 'kysely';
 import pg from 'pg';
-import { withoutNul } from '../../model/nearest.ts';
+import { withoutNul } from '../../core/nearest.ts';
 
 /** Type numbers of PostgreSQL. */
 const int8 = 20;

@@ -1,7 +1,7 @@
 // What a PostgreSQL server, or the settings of the role, could do to the store: sentences for the log of a start and for `doctor`.
 import { type Kysely, sql } from 'kysely';
-import type { PostgresPlace } from '../../model/store-failure.ts';
-import { secondMs } from '../../model/time.ts';
+import type { PostgresPlace } from '../../core/store-failure.ts';
+import { secondMs } from '../../core/time.ts';
 import type { Tables } from '../schema/tables.ts';
 import { settingRole, sqlName } from './setup.ts';
 

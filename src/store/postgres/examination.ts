@@ -1,9 +1,9 @@
 // What `doctor` needs to know about a PostgreSQL server and the store in it. It changes nothing.
 import { Kysely, sql } from 'kysely';
-import type { PostgresPlace } from '../../model/store-failure.ts';
-import type { EpochMs } from '../../model/time.ts';
-import { accountOf, type Scope } from '../../replicas/membership.ts';
-import { type EndedReplica, missedForMs } from '../../replicas/missing.ts';
+import type { PostgresPlace } from '../../core/store-failure.ts';
+import type { EpochMs } from '../../core/time.ts';
+import { accountOf, type Scope } from '../replicas/membership.ts';
+import { type EndedReplica, missedForMs } from '../replicas/missing.ts';
 import { refuseNewer, schemaOf, schemaVersion } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { clientConfig, poolOf, reached, schema } from './connecting.ts';

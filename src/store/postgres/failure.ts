@@ -1,8 +1,8 @@
 // What a failure of PostgreSQL means for people: what is wrong, and what to do about it.
-import { errorText } from '../../model/nearest.ts';
-import { nameOf, type PostgresPlace, type StoreFailure } from '../../model/store-failure.ts';
-import { UntakenError } from '../../replicas/untaken.ts';
+import { errorText } from '../../core/nearest.ts';
+import { nameOf, type PostgresPlace, type StoreFailure } from '../../core/store-failure.ts';
 import { DamagedRowError, StoreError } from '../failure.ts';
+import { UntakenError } from '../replicas/untaken.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
 import { settingRole, sqlName } from './setup.ts';
 import { OldPrimaryError } from './timeline.ts';

@@ -1,6 +1,6 @@
 // What keeps a replica that others took for dead from writing: a row of its own, which each of its transactions raises.
 import { type Kysely, sql } from 'kysely';
-import type { Scope } from '../../replicas/membership.ts';
+import type { Scope } from '../replicas/membership.ts';
 import type { Tables } from '../schema/tables.ts';
 import { nowMs } from './now.ts';
 

@@ -1,6 +1,6 @@
 // Whether a store in PostgreSQL is sound: every row is read, with its JSON, and rows fit one another. Its indexes are pg_amcheck's.
 import { type Kysely, sql } from 'kysely';
-import type { PostgresPlace } from '../../model/store-failure.ts';
+import type { PostgresPlace } from '../../core/store-failure.ts';
 import type { Tables } from '../schema/tables.ts';
 import { isReadable, jsonColumns, misfits, namedAtMost, unreadable } from '../soundness.ts';
 import { DamagedDatabaseError } from './failure.ts';

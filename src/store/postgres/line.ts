@@ -1,6 +1,6 @@
 // A connection of its own for what must not wait behind the store's other work: transactions that are short, or fail.
 import pg from 'pg';
-import type { PostgresPlace } from '../../model/store-failure.ts';
+import type { PostgresPlace } from '../../core/store-failure.ts';
 import { clientConfig, tolerant } from './connecting.ts';
 import { beginText } from './dialect.ts';
 import { forCaller } from './failure.ts';

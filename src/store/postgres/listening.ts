@@ -1,7 +1,7 @@
 // Hears what other processes write, by LISTEN on a connection of its own. A net of its own it is not: behind a pooler, and while
 // the connection is lost, nothing is heard.
 import pg from 'pg';
-import type { PostgresPlace } from '../../model/store-failure.ts';
+import type { PostgresPlace } from '../../core/store-failure.ts';
 import { clientConfig, tolerant } from './connecting.ts';
 import type { Reach } from './reach.ts';
 

@@ -1,11 +1,11 @@
 // How a process is present at a database: as a replica among others, or alone, for a command.
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { nameOf, type PostgresPlace } from '../../model/store-failure.ts';
-import type { Membership, ReplicaReport, Scope } from '../../replicas/membership.ts';
-import type { SharedMembership } from '../../replicas/shared.ts';
-import { SoleMembership } from '../../replicas/sole.ts';
+import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
 import { AtRiskError, HeldStoreError, NotOursError } from '../failure.ts';
+import type { Membership, ReplicaReport, Scope } from '../replicas/membership.ts';
+import type { SharedMembership } from '../replicas/shared.ts';
+import { SoleMembership } from '../replicas/sole.ts';
 import { metaOf } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { nowMs } from './now.ts';

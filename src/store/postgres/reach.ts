@@ -2,7 +2,7 @@
 // with the one before would go on reading what that one knew.
 import type { PostgresPool } from 'kysely';
 import pg from 'pg';
-import type { PostgresPlace } from '../../model/store-failure.ts';
+import type { PostgresPlace } from '../../core/store-failure.ts';
 import { poolOf } from './connecting.ts';
 import { isOldPrimary, keepNewest, newestAt, OldPrimaryError, type Server, serverOf } from './timeline.ts';
 

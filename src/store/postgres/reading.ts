@@ -1,7 +1,7 @@
 // The store in a PostgreSQL database as a reader sees it beside a running daemon: nothing is locked, nothing can be written.
 import { Kysely } from 'kysely';
-import { nameOf, type PostgresPlace } from '../../model/store-failure.ts';
-import { minuteMs } from '../../model/time.ts';
+import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
+import { minuteMs } from '../../core/time.ts';
 import { StoreError } from '../failure.ts';
 import { schemaOf, schemaVersion } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';

@@ -1,9 +1,9 @@
 // The replicas and their leases in PostgreSQL: who lives, who has what. Whoever is not among the replicas is dead for ever.
 import { sql } from 'kysely';
-import type { ReplicaReport, Scope, Taking } from '../../replicas/membership.ts';
-import { type EndedReplica, missedForMs } from '../../replicas/missing.ts';
-import type { Entry, Roster, SeenLease, SeenReplica, Sight } from '../../replicas/roster.ts';
 import type { Write } from '../database.ts';
+import type { ReplicaReport, Scope, Taking } from '../replicas/membership.ts';
+import { type EndedReplica, missedForMs } from '../replicas/missing.ts';
+import type { Entry, Roster, SeenLease, SeenReplica, Sight } from '../replicas/roster.ts';
 import type { Ask, Line } from './line.ts';
 import { nowMs, nowText } from './now.ts';
 

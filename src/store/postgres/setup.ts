@@ -1,8 +1,8 @@
 // The schema on PostgreSQL: the same migrations as on SQLite, all in one transaction under a lock, and what only PostgreSQL needs.
 
 import { type Kysely, sql } from 'kysely';
-import { nameOf, type PostgresPlace } from '../../model/store-failure.ts';
-import { minuteMs } from '../../model/time.ts';
+import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
+import { minuteMs } from '../../core/time.ts';
 import { StoreError } from '../failure.ts';
 import { metaOf, migrate, oldestCompatible, schemaOf, schemaVersion, setMeta } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';

@@ -1,6 +1,6 @@
 // Rows of some tables as they were at one moment, for a process that asks them with SQLite's words.
 import pg from 'pg';
-import type { PostgresPlace } from '../../model/store-failure.ts';
+import type { PostgresPlace } from '../../core/store-failure.ts';
 import { clientConfig, reached, tolerant } from './connecting.ts';
 import { postgresError } from './failure.ts';
 

@@ -1,9 +1,9 @@
 // Statistics as one short text: a mailbox has thirty days of them, and each answer that differs is written. Beside them stands the
 // verdict on them, so that the row of the decision need not be written with each of them.
-import type { Observed, StatsAnswer } from '../../model/answers.ts';
-import { PackedStats } from '../../model/packed-stats.ts';
-import type { EpochMs } from '../../model/time.ts';
-import type { Verdict } from '../../model/verdict.ts';
+import type { Observed, StatsAnswer } from '../../core/answers.ts';
+import { PackedStats } from '../../core/packed-stats.ts';
+import type { EpochMs } from '../../core/time.ts';
+import type { Verdict } from '../../core/verdict.ts';
 import { DamagedRowError, type RowKey } from '../failure.ts';
 import { parsed, type StoredVerdict, verdictFrom, verdictText } from './stored.ts';
 

@@ -1,12 +1,12 @@
 // The JSON columns as model types, and verdicts as short texts.
-import type { Action } from '../../model/action.ts';
-import type { About, Marks } from '../../model/alert.ts';
-import type { DecisionDay } from '../../model/decision.ts';
-import type { GuardMemory } from '../../model/guard-memory.ts';
-import { orNone } from '../../model/none.ts';
-import { addDays, dayMs, type IsoDate } from '../../model/time.ts';
-import type { Verdict } from '../../model/verdict.ts';
-import type { WritesOff } from '../../model/write-scope.ts';
+import type { Action } from '../../core/action.ts';
+import type { About, Marks } from '../../core/alert.ts';
+import type { DecisionDay } from '../../core/decision.ts';
+import type { GuardMemory } from '../../core/guard-memory.ts';
+import { orNone } from '../../core/none.ts';
+import { addDays, dayMs, type IsoDate } from '../../core/time.ts';
+import type { Verdict } from '../../core/verdict.ts';
+import type { WritesOff } from '../../core/write-scope.ts';
 import { DamagedRowError, type RowKey } from '../failure.ts';
 import type { Tables } from './tables.ts';
 

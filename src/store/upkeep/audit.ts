@@ -1,7 +1,7 @@
 // Forgets actions and operator commands, which are kept longest.
 import { sql } from 'kysely';
-import type { EpochMs } from '../../model/time.ts';
-import type { Claim } from '../../model/verdict.ts';
+import type { EpochMs } from '../../core/time.ts';
+import type { Claim } from '../../core/verdict.ts';
 import { DamagedRowError } from '../failure.ts';
 import { storedMemory } from '../schema/stored.ts';
 import { type Db, rowsAStep, type Walk } from './step.ts';

@@ -1,6 +1,6 @@
 // Forgets mailboxes that were removed long ago, unless something that is under way still needs them.
 import { sql } from 'kysely';
-import type { EpochMs } from '../../model/time.ts';
+import type { EpochMs } from '../../core/time.ts';
 import { DamagedRowError } from '../failure.ts';
 import { storedMemory } from '../schema/stored.ts';
 import type { Db, Walk } from './step.ts';

@@ -1,7 +1,7 @@
 // Forgets history that is older than its retention: decisions, what others changed, messages, expired silences.
 import { sql } from 'kysely';
-import type { SettledDelivery } from '../../model/delivery.ts';
-import type { EpochMs } from '../../model/time.ts';
+import type { SettledDelivery } from '../../core/delivery.ts';
+import type { EpochMs } from '../../core/time.ts';
 import { type Db, rowsAStep, type Walk } from './step.ts';
 
 /** Those given last before that moment, but the newest on each mailbox that is known. */

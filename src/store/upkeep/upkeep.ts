@@ -1,6 +1,6 @@
 // What keeps the store small: duties in small steps, each a transaction of its own, so that nothing waits for them.
-import { auditRetentionMs, type Retention } from '../../model/store-failure.ts';
-import type { EpochMs } from '../../model/time.ts';
+import { auditRetentionMs, type Retention } from '../../core/store-failure.ts';
+import type { EpochMs } from '../../core/time.ts';
 import type { Gate } from '../gate.ts';
 import { oldActions, oldCommands } from './audit.ts';
 import { oldDeparted, oldObservations } from './departed.ts';

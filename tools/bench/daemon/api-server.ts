@@ -1,7 +1,7 @@
 // A child of the benchmarks of the whole daemon: the mailbox API over a fleet that goes on sending. It counts what each asker reads.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Route } from '../../../src/model/answers.ts';
+import type { Route } from '../../../src/core/answers.ts';
 import type { Answered, ApiOrder } from './api.ts';
 import { Bodies, type FleetShape } from './bodies.ts';
 

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Route } from '../../../src/model/answers.ts';
+import type { Route } from '../../../src/core/answers.ts';
 import type { FleetShape, Incident } from './bodies.ts';
 
 const script = fileURLToPath(new URL('./api-server.ts', import.meta.url));

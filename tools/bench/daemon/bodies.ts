@@ -1,5 +1,5 @@
 // The bodies that the benchmark's API answers with: a calm fleet whose mailboxes go on sending, so that a share of them changes.
-import type { Route } from '../../../src/model/answers.ts';
+import type { Route } from '../../../src/core/answers.ts';
 import { seededChance } from '../guard/chance.ts';
 
 const dayMs = 86_400_000;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
-import type { Route } from '../../../src/model/answers.ts';
+import type { Route } from '../../../src/core/answers.ts';
 import { keyOf } from './api.ts';
 import { idOf } from './bodies.ts';
 import type { FloorOrder, FloorPolls } from './floor.ts';

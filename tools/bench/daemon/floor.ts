@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Route } from '../../../src/model/answers.ts';
+import type { Route } from '../../../src/core/answers.ts';
 import type { FleetShape } from './bodies.ts';
 import type { Cost } from './cost.ts';
 import { counted } from './process.ts';

@@ -1,5 +1,5 @@
 // The acceptance numbers of the study that the defaults come from, and how far from them a figure may lie.
-import type { WarmupMode } from '../../../src/model/policy.ts';
+import type { WarmupMode } from '../../../src/core/policy.ts';
 
 /** What the study says of an incident. `missed` is a share; where the study writes none, it is under 0.5 %. */
 export interface IncidentTarget {

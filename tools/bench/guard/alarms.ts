@@ -1,9 +1,10 @@
 // The guard's own judge over a simulated mailbox: when it would act, when each alarm restarts the evidence the next day.
-import { judge } from '../../../src/guard/verdict.ts';
-import type { StatsRow } from '../../../src/model/answers.ts';
-import type { Policy, WarmupMode } from '../../../src/model/policy.ts';
-import { addDays, dayMs, type IsoDate } from '../../../src/model/time.ts';
-import type { Verdict } from '../../../src/model/verdict.ts';
+
+import type { StatsRow } from '../../../src/core/answers.ts';
+import { judge } from '../../../src/core/guard/verdict.ts';
+import type { Policy, WarmupMode } from '../../../src/core/policy.ts';
+import { addDays, dayMs, type IsoDate } from '../../../src/core/time.ts';
+import type { Verdict } from '../../../src/core/verdict.ts';
 import { type History, pollsPerDay } from './history.ts';
 
 /** The first simulated day, a Monday. */

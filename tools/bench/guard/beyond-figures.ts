@@ -1,5 +1,5 @@
 // The figures of the alerts beyond one mailbox, held against what the guard's policy expects of them.
-import { type WarmupMode, warmupModes } from '../../../src/model/policy.ts';
+import { type WarmupMode, warmupModes } from '../../../src/core/policy.ts';
 import { type Figure, rounded } from '../figure.ts';
 import { isWithin } from './acceptance.ts';
 import { badDomains, doubledSeen, falseAlerts, falseShifts } from './beyond.ts';

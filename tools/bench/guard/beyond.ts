@@ -1,5 +1,5 @@
 // What the alerts beyond one mailbox cost on healthy fleets, and what they see: a domain that turns bad, counts that double.
-import { defaultPolicy, type WarmupMode } from '../../../src/model/policy.ts';
+import { defaultPolicy, type WarmupMode } from '../../../src/core/policy.ts';
 import { alarmsOf } from './alarms.ts';
 import { type Chance, seededChance, seedOf } from './chance.ts';
 import type { Column } from './columns.ts';

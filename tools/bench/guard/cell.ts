@@ -1,5 +1,5 @@
 // One cell of the acceptance table: many mailboxes of one mode in one column, judged by one or more policies.
-import type { Policy, WarmupMode } from '../../../src/model/policy.ts';
+import type { Policy, WarmupMode } from '../../../src/core/policy.ts';
 import { type Alarm, alarmsOf } from './alarms.ts';
 import { seededChance, seedOf } from './chance.ts';
 import { type Column, missedAfterDays, missedSpikeAfterDays } from './columns.ts';

@@ -1,5 +1,5 @@
 // The columns of the guard's acceptance table: what happens to a mailbox.
-import { defaultPolicy, type WarmupMode } from '../../../src/model/policy.ts';
+import { defaultPolicy, type WarmupMode } from '../../../src/core/policy.ts';
 
 /** An incident, or a true bounce rate that never changes. */
 export type Column =

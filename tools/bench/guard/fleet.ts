@@ -1,11 +1,11 @@
 // A simulated fleet for the alerts beyond one mailbox: what its pooled counts say, poll by poll.
 
-import { PooledAccount } from '../../../src/guard/pooled-account.ts';
-import { accountShift, domainExcess, domainWeek } from '../../../src/guard/pooled-rules.ts';
-import type { CountedDay, DaysSource } from '../../../src/guard/window.ts';
-import type { StatsRow } from '../../../src/model/answers.ts';
-import { defaultPolicy, type WarmupMode } from '../../../src/model/policy.ts';
-import { addDays, dayMs, type IsoDate } from '../../../src/model/time.ts';
+import type { StatsRow } from '../../../src/core/answers.ts';
+import { PooledAccount } from '../../../src/core/guard/pooled-account.ts';
+import { accountShift, domainExcess, domainWeek } from '../../../src/core/guard/pooled-rules.ts';
+import type { CountedDay, DaysSource } from '../../../src/core/guard/window.ts';
+import { defaultPolicy, type WarmupMode } from '../../../src/core/policy.ts';
+import { addDays, dayMs, type IsoDate } from '../../../src/core/time.ts';
 import { rowOf, verdictAt } from './alarms.ts';
 import { type History, pollsPerDay } from './history.ts';
 

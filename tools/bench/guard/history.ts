@@ -1,5 +1,5 @@
 // One simulated mailbox: what it sends and what bounces, poll by poll, whatever the guard does.
-import type { WarmupMode } from '../../../src/model/policy.ts';
+import type { WarmupMode } from '../../../src/core/policy.ts';
 import { binomial, type Chance } from './chance.ts';
 import { type Column, rateAt } from './columns.ts';
 

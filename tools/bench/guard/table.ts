@@ -1,5 +1,5 @@
 // The guard's figures as a table for people.
-import { warmupModes } from '../../../src/model/policy.ts';
+import { warmupModes } from '../../../src/core/policy.ts';
 import type { Figure } from '../figure.ts';
 import type { CellResult, JudgedCell } from './cell.ts';
 import { columns } from './columns.ts';

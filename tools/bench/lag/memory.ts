@@ -2,9 +2,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type ScheduledTask, schedule } from 'node-cron';
-import { type Route, routes } from '../../../src/model/answers.ts';
-import { mailboxRoutes } from '../../../src/poll/poll.ts';
-import { PollQueue } from '../../../src/poll/queue.ts';
+import { mailboxRoutes } from '../../../src/api/poll/poll.ts';
+import { PollQueue } from '../../../src/api/poll/queue.ts';
+import { type Route, routes } from '../../../src/core/answers.ts';
 import { type Figure, ratioOf, rounded } from '../figure.ts';
 
 const minuteMs = 60_000;

@@ -1,8 +1,9 @@
 // The two ways of asking: round robin of four endpoints, and the queue that the daemon uses, on the same fleet and slots.
-import type { Route } from '../../../src/model/answers.ts';
-import { PollQueue } from '../../../src/poll/queue.ts';
-import { armedBounces } from '../../../src/poll/risk.ts';
-import { demandOf } from '../../../src/poll/sweep.ts';
+
+import { PollQueue } from '../../../src/api/poll/queue.ts';
+import { armedBounces } from '../../../src/api/poll/risk.ts';
+import { demandOf } from '../../../src/api/poll/sweep.ts';
+import type { Route } from '../../../src/core/answers.ts';
 import { bouncesLeft, countsAt, type FleetMailbox, healthScore, isOver, weekMs } from './fleet.ts';
 
 const minuteMs = 60_000;

@@ -1,7 +1,7 @@
 // The mailboxes of an agency, simulated: what each sends and what bounces, a quarter of an hour at a time, as its mode says then.
-import type { MailboxEntry, RecentBounce, StatsRow, WarmupAnswer } from '../../../src/model/answers.ts';
-import { isWarmupMode, type WarmupMode } from '../../../src/model/policy.ts';
-import { addDays, dayMs, type EpochMs, type IsoDate, minuteMs } from '../../../src/model/time.ts';
+import type { MailboxEntry, RecentBounce, StatsRow, WarmupAnswer } from '../../../src/core/answers.ts';
+import { isWarmupMode, type WarmupMode } from '../../../src/core/policy.ts';
+import { addDays, dayMs, type EpochMs, type IsoDate, minuteMs } from '../../../src/core/time.ts';
 import { type Chance, seededChance, seedOf } from '../guard/chance.ts';
 import { ramps, volumeOf } from '../guard/history.ts';
 

@@ -1,9 +1,10 @@
 // Lets an agency live through days: emails leave, bounces are polled, the guard's actions are carried out, people are notified.
-import type { DnsAnswer } from '../../../src/model/answers.ts';
-import type { AccountState } from '../../../src/model/mailbox.ts';
-import type { WarmupMode } from '../../../src/model/policy.ts';
-import { type EpochMs, hourMs, minuteMs } from '../../../src/model/time.ts';
-import type { Observation } from '../../../src/record/observe.ts';
+
+import type { Observation } from '../../../src/account/record/observe.ts';
+import type { DnsAnswer } from '../../../src/core/answers.ts';
+import type { AccountState } from '../../../src/core/mailbox.ts';
+import type { WarmupMode } from '../../../src/core/policy.ts';
+import { type EpochMs, hourMs, minuteMs } from '../../../src/core/time.ts';
 import {
   firstDayMs,
   firstSlot,

@@ -1,12 +1,12 @@
 // A child of the poll benchmark: polls as we do, or with global fetch, from the question to the verdict.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { judge } from '../../../src/guard/verdict.ts';
-import { readStats } from '../../../src/mailbox-api/answers.ts';
-import { MailboxApi } from '../../../src/mailbox-api/client.ts';
-import type { StatsAnswer } from '../../../src/model/answers.ts';
-import { defaultPolicy } from '../../../src/model/policy.ts';
-import { systemClock } from '../../../src/world.ts';
+import { readStats } from '../../../src/api/answers.ts';
+import { MailboxApi } from '../../../src/api/client.ts';
+import type { StatsAnswer } from '../../../src/core/answers.ts';
+import { judge } from '../../../src/core/guard/verdict.ts';
+import { defaultPolicy } from '../../../src/core/policy.ts';
+import { systemClock } from '../../../src/world/world.ts';
 
 /** What the parent asks for. everyMs 0: as fast as `concurrency` allows. */
 export interface PollOrder {

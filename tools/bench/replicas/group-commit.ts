@@ -1,7 +1,7 @@
 // The floor of a store on PostgreSQL: rows of the size of a poll's, written by the driver in one statement every half second.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { PostgresPlace } from '../../../src/model/store-failure.ts';
+import type { PostgresPlace } from '../../../src/core/store-failure.ts';
 
 const groups = 20;
 const groupMs = 500;

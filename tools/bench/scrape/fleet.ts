@@ -1,9 +1,9 @@
 // A fleet of any size for the scrape benchmark, and an eighth of it that changes as a round of stats polls would change it.
-import { Fleet } from '../../../src/fleet/fleet.ts';
-import type { MailboxState } from '../../../src/model/mailbox.ts';
-import { PackedStats } from '../../../src/model/packed-stats.ts';
-import { minuteMs } from '../../../src/model/time.ts';
-import { account, mailbox, now, rows, verdict } from '../../../test/serve/example-fleet.ts';
+import { Fleet } from '../../../src/core/fleet/fleet.ts';
+import type { MailboxState } from '../../../src/core/mailbox.ts';
+import { PackedStats } from '../../../src/core/packed-stats.ts';
+import { minuteMs } from '../../../src/core/time.ts';
+import { account, mailbox, now, rows, verdict } from '../../../test/web/example-fleet.ts';
 import { seededChance, seedOf } from '../guard/chance.ts';
 
 /** One key at 500 requests a minute polls an eighth of 1,000 mailboxes in 15 seconds. */

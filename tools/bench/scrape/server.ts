@@ -6,13 +6,13 @@ import { gzip } from 'node:zlib';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { Gauge, Registry } from 'prom-client';
+import type { MailboxState } from '../../../src/core/mailbox.ts';
+import { defaultPolicy } from '../../../src/core/policy.ts';
 import { type MailboxMetric, mailboxMetrics, mailboxSamples } from '../../../src/metrics/mailbox-series.ts';
 import { createMetrics } from '../../../src/metrics/metrics.ts';
 import { addMetrics } from '../../../src/metrics/metrics-route.ts';
-import type { MailboxState } from '../../../src/model/mailbox.ts';
-import { defaultPolicy } from '../../../src/model/policy.ts';
-import { movedClock, worldOn } from '../../../src/world.ts';
-import { now } from '../../../test/serve/example-fleet.ts';
+import { movedClock, worldOn } from '../../../src/world/world.ts';
+import { now } from '../../../test/web/example-fleet.ts';
 import { benchFleet } from './fleet.ts';
 import type { Measured, Order } from './orders.ts';
 

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { loadConfig } from '../../../src/config/load.ts';
+import { pathOf } from '../../../src/core/store-failure.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
-import { pathOf } from '../../../src/model/store-failure.ts';
-import { demoKey } from '../../../src/simulator/keys.ts';
-import type { Scenario } from '../../../src/simulator/scenario.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
-import { movedClock, worldOn } from '../../../src/world.ts';
+import { movedClock, worldOn } from '../../../src/world/world.ts';
+import { demoKey } from '../../simulator/keys.ts';
+import type { Scenario } from '../../simulator/scenario.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 
 const dayMs = 86_400_000;
 /** A Monday, so that every day is a sending day. */

@@ -1,0 +1,382 @@
+// The health of an account: whether its requests succeed, and its key is accepted and may write. Logged when it changes.
+
+import type { Budget } from '../api/budget.ts';
+import type { Failure } from '../api/http/failure.ts';
+import type { AlertRule } from '../core/alert.ts';
+import type { HealthAnswer, Observed, Route } from '../core/answers.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import type { AccountState, ApiHealth, Forecast, GuardedElsewhere, ReadFailure } from '../core/mailbox.ts';
+import { errorText } from '../core/nearest.ts';
+import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
+import { mendText, sumText } from '../core/wording/forecast.ts';
+import { Repeats } from '../world/repeats.ts';
+import type { World } from '../world/world.ts';
+import { KeyWrites, type WriteOutcome } from './key-writes.ts';
+import { UnreadRoutes } from './unread-routes.ts';
+
+/** While requests succeeded within this time, one mailbox that is not answered is no outage. */
+const silenceMs = minuteMs;
+
+/** While no request succeeds for so long, api_down reports it. */
+const outageMs = 3 * minuteMs;
+
+/** While no list can be recorded for so long, the account does not know its mailboxes. */
+const unrecordedMs = 10 * minuteMs;
+
+/** The alerts that say that no request of an account succeeds. */
+const outageRules: readonly AlertRule[] = ['api_down', 'key_rejected'];
+
+/** So many names stand in a line of the log. */
+const namesLogged = 20;
+
+/** What a request was for. mailbox is the address; null for the list. */
+export interface RequestAbout {
+  readonly route: Route;
+  readonly mailbox: string | null;
+}
+
+const isList = ({ route, mailbox }: RequestAbout) => route === 'mailboxes' && mailbox === null;
+
+function keyOf({ route, mailbox }: RequestAbout): string {
+  return `${route} ${mailbox ?? ''}`;
+}
+
+/** The outcomes of writes that are known before the first one of this process, the oldest first. */
+function earlierWrites({ account, fleet }: AccountHealthParts): readonly WriteOutcome[] {
+  const actions = [...fleet.mailboxesOf(account)].flatMap((mailbox) => fleet.actionsOf(mailbox));
+  return actions
+    .flatMap(({ mailboxId, state, forbidden, settledAt }) => {
+      const accepted = state === 'confirmed';
+      return settledAt !== null && (accepted || forbidden) ? [{ mailboxId, accepted, at: settledAt }] : [];
+    })
+    .sort((a, b) => a.at - b.at);
+}
+
+export interface AccountHealthParts {
+  readonly account: string;
+  readonly world: World;
+  readonly fleet: Fleet;
+  readonly budget: Budget;
+  /** Polls that are due, and since when the oldest is, on the monotonic clock. */
+  readonly backlog: (now: number) => { readonly length: number; readonly oldestDueAt: number | null };
+  /** How old the data will get with the present budget. */
+  readonly forecast: () => Forecast;
+}
+
+export class AccountHealth {
+  readonly #parts: AccountHealthParts;
+  #state: AccountState;
+  /** Kind and status of the account's failure that was said, so that it is said once; null once a request succeeded. */
+  #saidOfAccount: string | null = null;
+  /** The last failure of a mailbox's route that was said, so that it is said once. */
+  readonly #saidOf = new Map<string, string>();
+  /** A route that fails as a whole is not a line for each mailbox. */
+  readonly #repeats: Repeats;
+  /** Requests for a mailbox that were refused with 401, and not answered since. */
+  readonly #refused = new Set<string>();
+  /** Those of them after which the list was accepted: this is about them, and not about the key. */
+  readonly #refusedAlone = new Set<string>();
+  readonly #unread: UnreadRoutes;
+  /** Since when no list could be recorded, and the newest error. */
+  #unrecorded: ReadFailure | null = null;
+  /** What GET /v1/health answered last. */
+  #saidHealth: HealthAnswer | null = null;
+  readonly #writes: KeyWrites;
+
+  constructor(parts: AccountHealthParts) {
+    this.#parts = parts;
+    this.#unread = new UnreadRoutes({ account: parts.account, fleet: parts.fleet, clock: parts.world.clock });
+    this.#repeats = new Repeats(() => parts.world.clock.monotonic());
+    this.#writes = new KeyWrites(earlierWrites(parts));
+    this.#state = {
+      name: parts.account,
+      requestsPerMinute: parts.budget.allowedPerMinute,
+      limitPerMinute: parts.budget.limitPerMinute,
+      lastSuccessAt: null,
+      failingSince: null,
+      lastFailure: null,
+      keyRejected: false,
+      rejections: 0,
+      keyWrites: this.#writes.areAllowed,
+      throttledLastHour: 0,
+      watchedSince: parts.world.clock.now(),
+      listed: false,
+      unlisted: [],
+      health: 'unknown',
+      apiHealth: { status: null, clockAheadMs: null },
+      queueLength: 0,
+      oldestDueAt: null,
+      forecast: null,
+    };
+  }
+
+  get keyRejected(): boolean {
+    return this.#state.keyRejected;
+  }
+
+  /** A whole mailbox list was read at least once. */
+  get listed(): boolean {
+    return this.#state.listed;
+  }
+
+  /** Whether the key may write, as far as its writes show; null before the first. */
+  get keyWrites(): boolean | null {
+    return this.#state.keyWrites;
+  }
+
+  /** What GET /v1/health said; null when it failed. One signal among others (docs/faults.md H21). */
+  healthSaid(said: Observed<HealthAnswer> | null): void {
+    if (!said) {
+      this.#state = { ...this.#state, health: 'unknown' };
+      return;
+    }
+    const { at, answer } = said;
+    const before = this.#saidHealth;
+    this.#saidHealth = answer;
+    const status = answer.status ?? 'absent';
+    const { version } = answer;
+    const apiHealth = { status, ...(version !== null && { version }), clockAheadMs: clockAhead(before, answer, at) };
+    this.#state = { ...this.#state, health: status === 'ok' ? 'ok' : 'other', apiHealth };
+    this.publish();
+    if (answer.version === null || answer.version === before?.version) return;
+    const versions = { version: answer.version, ...(before?.version && { before: before.version }) };
+    this.#parts.world.log.info(
+      { account: this.#state.name, ...versions },
+      before?.version ? 'the mailbox API has a different version' : 'version of the mailbox API',
+    );
+  }
+
+  /**
+   * A list was taken in. `unlisted`: the names of the configuration that it lacks; null when it can't say. `elsewhere`: mailboxes
+   * that another account of the API guards.
+   */
+  listRead(unlisted: readonly string[] | null, elsewhere: readonly GuardedElsewhere[]): void {
+    const was = this.#state;
+    const isSame = unlisted === null || unlisted.join() === was.unlisted.join();
+    const overlap = JSON.stringify(elsewhere);
+    const isSameOverlap = overlap === JSON.stringify(was.guardedElsewhere ?? []);
+    // Like most lists it says nothing new: what else there is to show, time shows soon.
+    if (was.listed && isSame && isSameOverlap) return;
+    const known = { unlisted: unlisted ?? was.unlisted, guardedElsewhere: elsewhere };
+    this.#state = { ...was, listed: true, ...known };
+    this.publish();
+    if (!isSameOverlap) this.#sayOverlap(elsewhere);
+    if (unlisted === null || isSame) return;
+    const { log } = this.#parts.world;
+    const about = { account: was.name, unlisted: unlisted.length, mailboxes: unlisted.slice(0, namesLogged) };
+    if (unlisted.length > 0)
+      log.warn(about, 'the configuration includes mailboxes that the mailbox list does not have');
+    else log.info({ account: was.name }, 'the mailbox list has every mailbox that the configuration includes by name');
+  }
+
+  #sayOverlap(elsewhere: readonly GuardedElsewhere[]): void {
+    const { log } = this.#parts.world;
+    const guards = [...new Set(elsewhere.map(({ account }) => account))];
+    const mailboxes = elsewhere.slice(0, namesLogged).map(({ email }) => email);
+    const about = { account: this.#state.name, guarded_by: guards, overlapping: elsewhere.length, mailboxes };
+    if (elsewhere.length > 0) log.warn(about, 'another account of the same API guards mailboxes of this mailbox list');
+    else log.info({ account: this.#state.name }, 'no other account guards mailboxes of this mailbox list any more');
+  }
+
+  /** A request with the key succeeded. True when the account was failing before. */
+  succeeded(about: RequestAbout): boolean {
+    const was = this.#state;
+    const { clock, log } = this.#parts.world;
+    const accepted = { keyRejected: false, rejections: 0, listFailing: this.#listFailingAfter(was, about) };
+    this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null, ...accepted };
+    this.#saidOfAccount = null;
+    if (isList(about)) this.#unrecorded = null;
+    const isJudged = this.#unread.answered(about.route) && was.unjudged;
+    if (this.#refused.size + this.#refusedAlone.size > 0) this.#accepted(about);
+    if (this.#saidOf.size > 0 && this.#saidOf.delete(keyOf(about)))
+      this.#sayOfOne('answered', about, (fields) => log.info(fields, 'answered again'));
+    if (isJudged) this.publish();
+    if (was.failingSince === null) return false;
+    log.info({ account: was.name }, 'the mailbox API answers again');
+    this.publish();
+    return true;
+  }
+
+  /** An outage of the whole API says nothing about the list: it counts from its end on. */
+  #listFailingAfter({ listFailing, failingSince }: AccountState, about: RequestAbout): ReadFailure | null {
+    if (!listFailing || isList(about)) return null;
+    const now = this.#parts.world.clock.now();
+    const wasDown = failingSince !== null && now - failingSince >= outageMs;
+    return wasDown ? { ...listFailing, since: now } : listFailing;
+  }
+
+  #accepted(about: RequestAbout): void {
+    this.#refused.delete(keyOf(about));
+    this.#refusedAlone.delete(keyOf(about));
+    if (about.mailbox !== null) return;
+    for (const refused of this.#refused) this.#refusedAlone.add(refused);
+  }
+
+  /** A request failed. What the API answers about one mailbox counts for that mailbox; the rest counts for the account. */
+  failed(failure: Failure, about: RequestAbout): void {
+    if (!this.#speaksForAccount(failure, about)) {
+      this.#unread.failed(failure, about.route, about.mailbox);
+      this.#sayOnce(failure, about);
+      return;
+    }
+    const was = this.#state;
+    const { clock, log } = this.#parts.world;
+    const said = failureText(failure, was.listed);
+    this.#state = {
+      ...was,
+      failingSince: was.failingSince ?? this.#failingSince(),
+      lastFailure: said,
+      ...(isList(about) && { listFailing: { since: was.listFailing?.since ?? clock.now(), detail: said } }),
+      keyRejected: was.keyRejected || rejectsKey(failure),
+      rejections: was.rejections + (rejectsKey(failure) ? 1 : 0),
+    };
+    // Not by its text, which names the route: while nothing is answered every poll would say its own.
+    const what = `${failure.kind} ${failure.status}`;
+    if (this.#saidOfAccount === what) return;
+    this.#saidOfAccount = what;
+    log.error({ account: was.name, failure: failure.kind, status: failure.status }, said);
+    this.publish();
+  }
+
+  /** A list came, and the store did not take it. */
+  listNotRecorded(error: unknown): void {
+    const since = this.#unrecorded?.since ?? this.#parts.world.clock.now();
+    this.#unrecorded = { since, detail: errorText(error) };
+  }
+
+  /** See UnreadRoutes. */
+  withoutWarmup(mailbox: string): void {
+    this.#unread.withoutWarmup(mailbox);
+  }
+
+  /** Now; or when the outage began that was known before the start, and that no request has ended since. */
+  #failingSince(): EpochMs {
+    const { fleet, world } = this.#parts;
+    const { name, lastSuccessAt } = this.#state;
+    const now = world.clock.now();
+    if (lastSuccessAt !== null) return now;
+    const known = [...fleet.alertsOf(name)].filter(({ rule }) => outageRules.includes(rule));
+    return Math.min(now, ...known.map(({ since }) => since));
+  }
+
+  #speaksForAccount(failure: Failure, about: RequestAbout): boolean {
+    const { mailbox } = about;
+    if (failure.kind === 'unauthorized') return this.#rejectsKeyToo(about);
+    const { lastSuccessAt } = this.#state;
+    const silentForMs =
+      lastSuccessAt === null ? Number.POSITIVE_INFINITY : elapsedMs(lastSuccessAt, this.#parts.world.clock.now());
+    if (failure.kind === 'throttled') return this.#parts.budget.refusesAll;
+    return mailbox === null || (failure.kind === 'unavailable' && silentForMs > silenceMs);
+  }
+
+  /** A 401 is about the key, until the list was accepted after one: from then on the list says whether it is. */
+  #rejectsKeyToo(about: RequestAbout): boolean {
+    if (about.mailbox !== null) {
+      this.#refused.add(keyOf(about));
+      return this.#refusedAlone.size === 0;
+    }
+    this.#refused.clear();
+    this.#refusedAlone.clear();
+    return true;
+  }
+
+  #sayOnce(failure: Failure, about: RequestAbout): void {
+    const key = keyOf(about);
+    if (this.#saidOf.get(key) === failure.detail) return;
+    this.#saidOf.set(key, failure.detail);
+    const { kind, status } = failure;
+    const { log } = this.#parts.world;
+    const say = (fields: object) => log.warn({ ...fields, failure: kind, status }, failure.detail);
+    this.#sayOfOne(`${kind} ${status}`, about, say);
+  }
+
+  /** One line a minute names a mailbox; the others of its route that it could name are counted. */
+  #sayOfOne(kind: string, { route, mailbox }: RequestAbout, say: (fields: object) => void): void {
+    const account = this.#state.name;
+    const leftOut = this.#repeats.met(`${route} ${kind}`, (count) => say({ account, route, left_out: count }));
+    if (leftOut !== null) say({ account, route, mailbox, ...(leftOut > 0 && { left_out: leftOut }) });
+  }
+
+  /** A POST about a mailbox was refused with 403, or one succeeded. */
+  wrote(write: WriteOutcome): void {
+    this.#writes.note(write);
+    this.#state = { ...this.#state, keyWrites: this.#writes.areAllowed };
+    this.publish();
+  }
+
+  /** Shows the state in the picture. */
+  publish(): void {
+    const { world, budget, backlog, fleet } = this.#parts;
+    const now = world.clock.monotonic();
+    const { length, oldestDueAt } = backlog(now);
+    const { configured, limit, expected, isSlow } = budget.belief(now);
+    this.#repeats.settle();
+    if (this.#state.listed) this.#foresee();
+    this.#state = {
+      ...this.#state,
+      unjudged: this.#unread.failure(),
+      listUnrecorded: this.#lastingUnrecorded(),
+      ...{ requestsPerMinute: expected, limitPerMinute: limit, configuredPerMinute: configured, isSlow },
+      throttledLastHour: budget.throttledLastHour(now),
+      queueLength: length,
+      oldestDueAt: oldestDueAt === null ? null : world.clock.now() - (now - oldestDueAt),
+    };
+    fleet.putAccount(this.#state);
+  }
+
+  #lastingUnrecorded(): ReadFailure | null {
+    const failure = this.#unrecorded;
+    return failure && elapsedMs(failure.since, this.#parts.world.clock.now()) >= unrecordedMs ? failure : null;
+  }
+
+  /** Says how old the data will get, at the start and when that changes. */
+  #foresee(): void {
+    const [was, forecast] = [this.#state.forecast, this.#parts.forecast()];
+    if (forecast.mailboxes === 0 && (this.#state.guardedElsewhere ?? []).length > 0) {
+      this.#state = { ...this.#state, forecast: null };
+      return;
+    }
+    this.#state = { ...this.#state, forecast };
+    if (was === forecast || (was && sumText(was) === sumText(forecast))) return;
+    const { log } = this.#parts.world;
+    const about = { account: this.#state.name, asks_per_minute: Math.round(forecast.asksPerMinute) };
+    if (forecast.fits) log[forecast.mailboxes === 0 ? 'warn' : 'info'](about, sumText(forecast));
+    else log.warn(about, `${sumText(forecast)}. ${mendText(forecast)}`);
+  }
+}
+
+/**
+ * How far our clock is ahead of the API's. A time that stands still between two answers is no clock: a cache or a fixed
+ * text answers.
+ */
+function clockAhead(before: HealthAnswer | null, { timestamp }: HealthAnswer, at: EpochMs): ApiHealth['clockAheadMs'] {
+  if (!before) return null;
+  return timestamp === null || timestamp === before.timestamp ? 'not_told' : at - timestamp;
+}
+
+/** The API knows us and says no: the key is wrong or revoked, or its plan or its read permission is gone (T8). */
+function rejectsKey({ kind, status }: Failure): boolean {
+  return kind === 'unauthorized' || (kind === 'refused' && status === 403);
+}
+
+/** What is wrong, and where to look. An address that never gave a list is the first suspect. */
+function failureText({ kind, status, detail }: Failure, listed: boolean): string {
+  const address = listed ? '' : '; check base_url';
+  switch (kind) {
+    case 'unauthorized':
+      return `the API refuses the key (${detail}); check the api_key of this account`;
+    case 'missing':
+      return `the API does not know the mailbox list (${detail})${address}`;
+    case 'malformed':
+      return `the API's answer can't be read (${detail})${address}`;
+    case 'refused':
+      return status !== null && status >= 300 && status < 400
+        ? `the API redirects, which Warmwarden does not follow (${detail}); check base_url`
+        : `the API refuses to answer (${detail}); check the plan and the key's read permission`;
+    case 'throttled':
+      return `the API reports too many requests (${detail}); check plan or requests_per_minute`;
+    case 'unavailable':
+    case 'held_back':
+      return `the API does not answer (${detail})${listed ? '' : '; check base_url and whether the API is up'}`;
+  }
+}

@@ -1,0 +1,341 @@
+// The loops of one account: polls what is due, has every answer recorded, and has carried out what the verdicts plan.
+
+import { cadenceOf, forecastOf, gapsOf, ownLimitsOf } from '../api/poll/forecast.ts';
+import { Lane } from '../api/poll/lane.ts';
+import { type MailboxRoute, mailboxRoutes } from '../api/poll/poll.ts';
+import { PollQueue } from '../api/poll/queue.ts';
+import type { Action } from '../core/action.ts';
+import { type MeasuredRoute, measuredRoutes, type Route } from '../core/answers.ts';
+import type { MailboxState, SweepPart } from '../core/mailbox.ts';
+import { daysNeeded, type Ppm } from '../core/policy.ts';
+import { dayMs, type EpochMs, minuteMs, secondMs } from '../core/time.ts';
+import type { Schedule } from '../world/schedule.ts';
+import { type Clock, endsWithin, nextTurn } from '../world/world.ts';
+import { AccountHealth } from './account-health.ts';
+import { Actor } from './act/actor.ts';
+import type { AccountLease } from './act/rooms.ts';
+import { Agenda, Staleness } from './agenda.ts';
+import { Cadence } from './cadence.ts';
+import { FirstSweep } from './first-sweep.ts';
+import { FreshMeasurements } from './fresh-measurements.ts';
+import { Poller, Retries, type WatchRooms } from './poller.ts';
+import { Pulse } from './pulse.ts';
+import { releaseContest } from './record/breakers.ts';
+import type { GuardedAccount } from './record/guarded-account.ts';
+import { mustWait } from './record/guards.ts';
+import { type PersonsChange, planForPerson } from './record/persons.ts';
+import { Recorder } from './record/recorder.ts';
+
+/** Time alone is looked at this often: `for`, staleness, the account's own state. */
+const timeTickMs = 30 * secondMs;
+/** After a 429 in spite of our counting something else uses the key: spare requests are left to it for so long. */
+const noSpareForMs = 10 * minuteMs;
+/** A loop that was stopped ends at once unless it hangs; a POST under way has its own deadline, which is shorter. */
+const loopsEndWithinMs = 10 * secondMs;
+const actionsEndWithinMs = 40 * secondMs;
+
+export interface AccountWatchOptions extends GuardedAccount {
+  /** When each kind of answer is due at the latest. */
+  readonly schedules: Readonly<Record<Route, Schedule>>;
+  readonly lease: AccountLease;
+  /** Spare requests read a mailbox's statistics again at the earliest after this, milliseconds; 0: never early. */
+  readonly statsIntervalMinMs: number;
+  /** Spare requests take at most this share of the key's limit, parts per million. */
+  readonly sparePpm: Ppm;
+}
+
+export class AccountWatch {
+  /** Whether its loops turn. */
+  readonly pulse: Pulse;
+  readonly #rooms: WatchRooms;
+  readonly #options: AccountWatchOptions;
+  readonly #queue: PollQueue;
+  readonly #agenda: Agenda;
+  readonly #stop = new AbortController();
+  readonly #health: AccountHealth;
+  readonly #lane: Lane;
+  readonly #poller: Poller;
+  readonly #fresh: FreshMeasurements;
+  readonly #recorder: Recorder;
+  readonly #actor: Actor;
+  readonly #cadence: Cadence;
+  readonly #firstSweep: FirstSweep;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(rooms: WatchRooms, options: AccountWatchOptions) {
+    this.#rooms = rooms;
+    this.#options = options;
+    const { world, api, fleet } = rooms;
+    const { account, words } = options;
+    this.pulse = new Pulse(account, world.log);
+    this.#cadence = new Cadence(options.schedules, world.clock);
+    const perMinute = (part: SweepPart) => {
+      const { sweepPerMinute, detailsPerMinute } = this.#queue.demand();
+      return part === 'judging' ? sweepPerMinute : detailsPerMinute;
+    };
+    this.#firstSweep = new FirstSweep({ account, fleet, world, perMinute, over: rooms.onTransitions });
+    const gaps = gapsOf(options.schedules, world.clock.now());
+    const allowedPerMinute = () => api.budget.allowedPerMinute;
+    const earlyMs = options.sparePpm === 0 ? 0 : options.statsIntervalMinMs;
+    const spare = () => (api.budget.limitPerMinute * options.sparePpm) / 1e6;
+    const sparePerMinute = (now: number) => (now - api.budget.throttledAt < noSpareForMs ? 0 : spare());
+    const opensAt = (route: Route) => api.budget.opensAt(route);
+    this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), allowedPerMinute, sparePerMinute, opensAt, earlyMs });
+    api.onReceived = (route, bytes) => this.#queue.received(route, bytes);
+    runAsScheduled(this.#queue, options.schedules, world.clock);
+    this.#fresh = new FreshMeasurements(account, fleet);
+    this.#agenda = new Agenda({
+      world,
+      fleet,
+      queue: this.#queue,
+      fresh: this.#fresh,
+      policyFor: options.policyFor,
+    });
+    const backlog = (now: number) => this.#queue.backlog(now);
+    const forecast = () => {
+      const [mailboxes, { headroomPpm }] = [fleet.mailboxCount(account), api.budget];
+      const { expected, allowed } = api.budget.belief(world.clock.monotonic());
+      const pace = { allowedPerMinute: expected, sparePerMinute: spare(), isHeldBack: expected < allowed, headroomPpm };
+      return forecastOf({ mailboxes, ...pace, ownLimits: ownLimitsOf(api.budget), gaps, earlyMs });
+    };
+    this.#health = new AccountHealth({ account, world, fleet, budget: api.budget, backlog, forecast });
+    this.#lane = new Lane({
+      clock: world.clock,
+      budget: api.budget,
+      queue: this.#queue,
+      poll: (poll) => this.#poller.poll(poll),
+      // A rejected key is not hammered: the list alone asks whether it is accepted again.
+      mayAsk: () => (options.lease.holds() ? (this.#health.keyRejected ? 'account' : 'everything') : 'nothing'),
+    });
+    const mailboxes = () => fleet.mailboxCount(account);
+    const gapMs = (route: MeasuredRoute) => gaps[route].longestMs;
+    const { clock } = world;
+    const pacePerMinute = () => this.#queue.demand().pacePerMinute;
+    const staleness = new Staleness({ clock, cadence: this.#cadence, mailboxes, pacePerMinute, gapMs });
+    this.#recorder = new Recorder(rooms, {
+      ...options,
+      ended: () => this.#stop.signal.aborted || !options.lease.holds(),
+      keyWrites: () => this.#health.keyWrites,
+      isFirstLook: (mailboxId, route) => this.#firstSweep.isFirstLook(mailboxId, route),
+      staleBefore: (route = 'stats') => staleness.before(route),
+      staleMeasurement: (route) => staleness.measurement(route),
+      seenAgain: () => staleness.seenAgain(),
+      onLost: (mailboxId, route, error) => this.#poller.unrecorded({ route, mailboxId }, error),
+    });
+    const daysFor = (mailbox: MailboxState) =>
+      daysNeeded(options.policyFor(mailbox), mailbox.memory?.claim?.kind === 'recovery');
+    this.#actor = new Actor(
+      { world, api, fleet, store: rooms.store, lane: this.#lane, recorder: this.#recorder },
+      {
+        account,
+        words,
+        lease: options.lease,
+        daysFor,
+        onWritten: (write) => this.#health.wrote(write),
+        onFailure: (failure, poll) => this.#health.failed(failure, this.#poller.about(poll)),
+        onOvertaken: (mailboxId) => this.#ask(mailboxId, ['warmup']),
+      },
+    );
+    this.#poller = new Poller(rooms, {
+      account,
+      agenda: this.#agenda,
+      retries: new Retries(this.#queue, world, rooms.store),
+      health: this.#health,
+      firstSweep: this.#firstSweep,
+      recorder: this.#recorder,
+      lane: this.#lane,
+      actor: this.#actor,
+      fresh: this.#fresh,
+      others: options.others,
+      daysFor,
+      signal: this.#stop.signal,
+    });
+  }
+
+  /** Begins to watch. What the store knows of open intents is taken up first. */
+  start(): void {
+    const { signal } = this.#stop;
+    this.#health.publish();
+    this.#running = Promise.all([
+      // The list comes before whatever else the lane would take.
+      this.#askFirstList(),
+      this.pulse.keep('time', signal, async (turned) => {
+        await this.#begin();
+        await this.#keepTime(turned);
+      }),
+      this.pulse.keep('request', signal, (turned) => this.#lane.run(signal, turned)),
+      this.pulse.keep('schedule', signal, (turned) => this.#keepCadence(turned)),
+    ]);
+  }
+
+  /** Ends polls and actions at their next step. Ends when nothing is under way, or leaves behind what hangs. */
+  async stop(): Promise<void> {
+    const { world, api, group } = this.#rooms;
+    this.#stop.abort();
+    api.stopPolls();
+    const saved = this.#running.then(() => group.flush());
+    const ended = await Promise.all([
+      endsWithin(saved, loopsEndWithinMs, world.clock),
+      endsWithin(this.#actor.idle(), actionsEndWithinMs, world.clock),
+    ]);
+    if (ended.includes(false)) world.log.error({ account: this.account }, 'a loop that hangs was abandoned');
+    await api.close();
+  }
+
+  /** Opens no intent any more, and ends when what was sent was read back (see Actor.wrapUp). It polls on meanwhile. */
+  wrapUp(): Promise<void> {
+    return this.#actor.wrapUp();
+  }
+
+  /** Stops, and leaves nothing of its own in the picture: another one takes over, or nobody does. */
+  async end(): Promise<void> {
+    await this.stop().finally(() => this.#firstSweep.end());
+  }
+
+  get account(): string {
+    return this.#options.account;
+  }
+
+  releaseContest(mailbox: MailboxState): Promise<boolean> {
+    return releaseContest(this.#rooms, mailbox);
+  }
+
+  /** Makes a person's change, through to its outcome. A sentence instead when it can't be begun. */
+  async carryOut(mailbox: MailboxState, change: PersonsChange): Promise<Action | string> {
+    const planned = await planForPerson(this.#rooms, mailbox, change);
+    if (typeof planned === 'string') return planned;
+    await this.#actor.finish(planned, this.#stop.signal);
+    // By its id: the guard may have planned something else in its place already.
+    const ended = this.#rooms.fleet.recentActions().find(({ id }) => id === planned.id);
+    await this.judgeAgain(mailbox.id);
+    return ended ?? planned;
+  }
+
+  /**
+   * Everything about a mailbox is asked for as soon as the budget allows, and fresh measurements where one was made lately, too:
+   * returns when each of these will be.
+   */
+  refresh(mailboxId: string): readonly { readonly route: MeasuredRoute; readonly at: EpochMs }[] {
+    this.#fresh.want(mailboxId);
+    this.#ask(mailboxId, mailboxRoutes);
+    const { clock } = this.#rooms.world;
+    const waitMs = (route: MeasuredRoute) => this.#fresh.mayAskFrom({ route, mailboxId }) - clock.monotonic();
+    return measuredRoutes
+      .filter((route) => waitMs(route) > 0)
+      .map((route) => ({ route, at: clock.now() + waitMs(route) }));
+  }
+
+  /** Tries changes again, without waiting for their hour, that the API refused with 403. */
+  tryForbiddenAgain(): void {
+    this.#actor.tryForbiddenAgain();
+  }
+
+  /** The mailbox list is asked for as soon as the budget allows. */
+  askList(): void {
+    this.#queue.add({ route: 'mailboxes', mailboxId: null }, this.#rooms.world.clock.monotonic());
+    this.#lane.wake();
+  }
+
+  /** Another account guards these from now on. To be called within a turn. */
+  lose(mailboxes: readonly MailboxState[]): void {
+    for (const { id } of mailboxes) this.#recorder.left(id);
+    this.#poller.leave(mailboxes);
+  }
+
+  /** Mailboxes of another account, which are shown under this one already, are its own from now on. To be called within a turn. */
+  async adopt(mailboxes: readonly MailboxState[]): Promise<void> {
+    const { signal } = this.#stop;
+    this.#recorder.joined(mailboxes);
+    await this.#agenda.join(mailboxes, signal);
+    for (const { id } of mailboxes) this.#actor.attend(id, signal);
+    this.askList();
+  }
+
+  /** Judges a mailbox on what is believed already, and does what that wants. */
+  async judgeAgain(mailboxId: string): Promise<void> {
+    await this.#recorder.judgedAgain(mailboxId);
+    this.#actor.attend(mailboxId, this.#stop.signal);
+  }
+
+  #ask(mailboxId: string, routes: readonly MailboxRoute[]): void {
+    this.#agenda.ask(mailboxId, routes);
+    this.#lane.wake();
+  }
+
+  async #begin(): Promise<void> {
+    const now = this.#rooms.world.clock.monotonic();
+    this.#queue.add({ route: 'health', mailboxId: null }, now);
+    for (const mailbox of this.#mailboxes()) {
+      // What the configuration no longer selects leaves with the first list; nothing is written to it before.
+      if (!this.#options.selects(mailbox)) continue;
+      try {
+        if (mailbox.action)
+          await this.#recorder.dropPlanned(mailbox.action, 'the daemon stopped before it sent anything');
+      } catch (error) {
+        this.#rooms.world.log.error(
+          { account: mailbox.account, mailbox: mailbox.email, err: error },
+          'a planned action could not be dropped',
+        );
+      }
+      this.#actor.attend(mailbox.id, this.#stop.signal);
+    }
+  }
+
+  /** Not before the accounts that may guard the same mailboxes have been answered. */
+  async #askFirstList(): Promise<void> {
+    const { fleet, world } = this.#rooms;
+    const { account, accountsOfApi } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted && mustWait({ fleet, account, accounts: accountsOfApi() }))
+      await world.clock.sleep(secondMs, signal);
+    this.askList();
+  }
+
+  #mailboxes(): readonly MailboxState[] {
+    return [...this.#rooms.fleet.mailboxesOf(this.#options.account)];
+  }
+
+  /** Queues what has become due. */
+  #keepCadence(turned: () => void): Promise<void> {
+    const { clock } = this.#rooms.world;
+    const due = (routes: readonly Route[]) => {
+      for (const route of routes) this.#queue.run(route, clock.monotonic());
+      this.#lane.wake();
+    };
+    return this.#cadence.keep(due, this.#stop.signal, turned);
+  }
+
+  async #keepTime(turned: () => void): Promise<void> {
+    const { turns, world } = this.#rooms;
+    const { clock, log } = world;
+    const { signal } = this.#stop;
+    // It turns when its turn comes: where another account's hangs, nothing is recorded here either.
+    await turns.take(async () => {});
+    while (!signal.aborted) {
+      turned();
+      await clock.sleep(timeTickMs, signal);
+      // The accounts of a daemon begin together, so that the time of all of them comes in one turn of the event loop.
+      await clock.busy(() => nextTurn());
+      if (signal.aborted) return;
+      this.#health.publish();
+      this.#firstSweep.show();
+      try {
+        await this.#recorder.timePassed();
+      } catch (error) {
+        log.error({ account: this.#options.account, err: error }, 'what is due by time could not be recorded');
+      }
+    }
+  }
+}
+
+/** A run that lies farther back is taken for one so long ago. */
+const farthestRunMs = 400 * dayMs;
+
+/** Each kind of answer was due last when its schedule says so, before this process too. */
+function runAsScheduled(queue: PollQueue, schedules: AccountWatchOptions['schedules'], clock: Clock): void {
+  for (const route of mailboxRoutes) {
+    const now = clock.now();
+    const agoMs = now - (schedules[route].newestRun(now - farthestRunMs, now) ?? now - farthestRunMs);
+    queue.run(route, clock.monotonic() - agoMs);
+  }
+}

@@ -1,0 +1,348 @@
+// Makes the polls of an account: asks, has the answer recorded, and passes on what follows from it.
+
+import type { MailboxApi } from '../api/client.ts';
+import type { Failure, Result } from '../api/http/failure.ts';
+import type { Lane } from '../api/poll/lane.ts';
+import { type MailboxRoute, type Poll, pollKey } from '../api/poll/poll.ts';
+import type { PollQueue } from '../api/poll/queue.ts';
+import { judgedRoutes } from '../api/poll/sweep.ts';
+import { absentWarmup, type Observed, type Route } from '../core/answers.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import { PackedStats } from '../core/packed-stats.ts';
+import type { StoreTrouble } from '../core/store-failure.ts';
+import { type EpochMs, hourMs, minuteMs, secondMs } from '../core/time.ts';
+import { turnAfter, type World } from '../world/world.ts';
+import type { AccountHealth, RequestAbout } from './account-health.ts';
+import type { Actor } from './act/actor.ts';
+import type { ActorOptions } from './act/rooms.ts';
+import type { Agenda } from './agenda.ts';
+import type { FirstSweep } from './first-sweep.ts';
+import type { FreshMeasurements } from './fresh-measurements.ts';
+import type { OtherAccounts, RecorderRooms } from './record/guarded-account.ts';
+import type { AskedAt, Observation } from './record/observe.ts';
+import type { Recorder } from './record/recorder.ts';
+import type { RosterChanges } from './record/roster.ts';
+
+// Mailboxes that have no warm-up: the API answers 404 for both the warm-up and the statistics of a mailbox that it lists.
+
+/** A 404: when its request was begun, and when it came. */
+interface Absence {
+  readonly askedAt: AskedAt;
+  readonly at: EpochMs;
+}
+
+type JudgedRoute = (typeof judgedRoutes)[number];
+
+class Absences {
+  /** The newest 404 of each route that was not answered since, by mailbox. */
+  readonly #of = new Map<string, Map<MailboxRoute, Absence>>();
+  /** Mailboxes with both, of which a newer one came than was taken. */
+  readonly #waiting = new Set<string>();
+
+  /** Both were answered with 404. */
+  hasBoth(mailboxId: string): boolean {
+    return this.#of.get(mailboxId)?.size === judgedRoutes.length;
+  }
+
+  missed(mailboxId: string, route: MailboxRoute, absence: Absence): void {
+    if (!isJudged(route)) return;
+    const routes = this.#of.get(mailboxId) ?? new Map<MailboxRoute, Absence>();
+    this.#of.set(mailboxId, routes.set(route, absence));
+    if (this.hasBoth(mailboxId)) this.#waiting.add(mailboxId);
+  }
+
+  answered(mailboxId: string, route: MailboxRoute): void {
+    if (this.#of.size === 0 || !this.#of.get(mailboxId)?.delete(route)) return;
+    this.#waiting.delete(mailboxId);
+    if (this.#of.get(mailboxId)?.size === 0) this.#of.delete(mailboxId);
+  }
+
+  leave(mailboxId: string): void {
+    this.#of.delete(mailboxId);
+    this.#waiting.delete(mailboxId);
+  }
+
+  /** The mailboxes with both, since this was asked last. */
+  take(): readonly { readonly mailboxId: string; readonly routes: ReadonlyMap<MailboxRoute, Absence> }[] {
+    const taken = [...this.#waiting].map((mailboxId) => ({ mailboxId, routes: this.#of.get(mailboxId) ?? new Map() }));
+    this.#waiting.clear();
+    return taken;
+  }
+}
+
+function isJudged(route: MailboxRoute): route is JudgedRoute {
+  return (judgedRoutes as readonly MailboxRoute[]).includes(route);
+}
+
+// When a poll that failed, or whose answer could not be recorded, is made again: soon at first, then later and later,
+// each time after a random wait. What the store did not take is asked again once the store works.
+
+/** A failed poll is tried again after a random time below base x 2^failures, capped. */
+const retryBaseMs = 5 * secondMs;
+const retryCapMs = 5 * minuteMs;
+/** What is read a few times a day may fail for good: it costs a request an hour at most, not one in minutes. */
+const rareRetryCapMs = hourMs;
+const rareRoutes: ReadonlySet<Poll['route']> = new Set(['mailbox', 'dns', 'blacklist']);
+
+/** Once the store works again, what it did not take is asked again within this. */
+const afterOutageMs = 10 * secondMs;
+
+export class Retries {
+  readonly #queue: PollQueue;
+  readonly #world: World;
+  readonly #store: { readonly trouble: StoreTrouble };
+  /** Failures in a row, by pollKey. */
+  readonly #failures = new Map<string, number>();
+  /** Their answers came, and the store did not take them; by pollKey. */
+  readonly #unrecorded = new Map<string, Poll>();
+
+  constructor(queue: PollQueue, world: World, store: { readonly trouble: StoreTrouble }) {
+    this.#store = store;
+    this.#queue = queue;
+    this.#world = world;
+  }
+
+  answered(poll: Poll): void {
+    if (this.#failures.size + this.#unrecorded.size === 0) return;
+    this.#failures.delete(pollKey(poll));
+    this.#unrecorded.delete(pollKey(poll));
+    this.#askUnrecorded();
+  }
+
+  failed(poll: Poll, { kind, retryAfterMs }: Failure): void {
+    if (kind === 'missing' && poll.mailboxId !== null) {
+      // Whether the mailbox is gone, the list shows.
+      this.#queue.run('mailboxes', this.#world.clock.monotonic());
+      return;
+    }
+    // After a 429 the whole account waits already.
+    if (kind !== 'refused') this.#again(poll, kind === 'unavailable' ? (retryAfterMs ?? 0) : 0);
+  }
+
+  /** The answer came and could not be recorded: until it is, nothing is decided on it. */
+  unrecorded(poll: Poll): void {
+    this.#unrecorded.set(pollKey(poll), poll);
+    this.#again(poll);
+  }
+
+  /** A row that the store refuses for good does not come this way: what failed has not succeeded then. */
+  #askUnrecorded(): void {
+    const { newest, isOver } = this.#store.trouble;
+    if (this.#unrecorded.size === 0 || newest === null || !isOver) return;
+    const { clock, random } = this.#world;
+    const now = clock.monotonic();
+    for (const poll of this.#unrecorded.values()) this.#queue.retry(poll, now + random() * afterOutageMs);
+    this.#unrecorded.clear();
+  }
+
+  /** `leastMs`: the API wants to be left alone for so long. */
+  #again(poll: Poll, leastMs = 0): void {
+    const { clock, random } = this.#world;
+    const now = clock.monotonic();
+    const key = pollKey(poll);
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    const longestMs = rareRoutes.has(poll.route) ? rareRetryCapMs : retryCapMs;
+    const cap = Math.min(retryBaseMs * 2 ** Math.min(failures, 20), longestMs);
+    this.#queue.retry(poll, now + Math.max(leastMs, secondMs) + random() * cap);
+  }
+}
+
+export interface WatchRooms extends RecorderRooms {
+  readonly api: MailboxApi;
+}
+
+interface PollerParts {
+  readonly account: string;
+  readonly agenda: Agenda;
+  readonly retries: Retries;
+  readonly health: AccountHealth;
+  readonly firstSweep: FirstSweep;
+  readonly recorder: Recorder;
+  readonly lane: Lane;
+  readonly actor: Actor;
+  readonly fresh: FreshMeasurements;
+  readonly others: OtherAccounts;
+  readonly daysFor: ActorOptions['daysFor'];
+  /** Aborted when the account's loops end. */
+  readonly signal: AbortSignal;
+}
+
+const noStatistics = PackedStats.of({ rows: [] });
+
+export class Poller {
+  readonly #rooms: WatchRooms;
+  readonly #parts: PollerParts;
+  readonly #absences = new Absences();
+
+  constructor(rooms: WatchRooms, parts: PollerParts) {
+    this.#rooms = rooms;
+    this.#parts = parts;
+  }
+
+  /** One poll and what follows from its answer. Never rejects. */
+  async poll(poll: Poll): Promise<void> {
+    const { health, retries, firstSweep, lane, signal } = this.#parts;
+    try {
+      const failure = await this.#ask(poll);
+      // A request that our own end cut off says nothing about the API.
+      if (signal.aborted) return;
+      // Nobody else asks again when the account is ours again, and a mailbox is judged by all of its answers.
+      if (failure === 'ended') return retries.unrecorded(poll);
+      if (!failure) {
+        retries.answered(poll);
+        if (poll.route !== 'health' && health.succeeded(this.about(poll))) lane.wake();
+        return;
+      }
+      if (poll.route === 'health') health.healthSaid(null);
+      else if (!this.#lacksWarmup(poll, failure)) health.failed(failure, this.about(poll));
+      retries.failed(poll, failure);
+      lane.wake();
+    } catch (error) {
+      this.unrecorded(poll, error);
+    } finally {
+      firstSweep.asked(poll);
+    }
+  }
+
+  /** What a poll was answered could not be recorded, or is lost: it is made again. */
+  unrecorded(poll: Poll, error: unknown): void {
+    const { account, health, retries, lane } = this.#parts;
+    this.#rooms.world.log.error({ account, route: poll.route, err: error }, 'an answer could not be recorded');
+    if (poll.route === 'mailboxes') health.listNotRecorded(error);
+    retries.unrecorded(poll);
+    lane.wake();
+  }
+
+  /** What a request is for, as people name it. */
+  about({ route, mailboxId }: Poll): RequestAbout {
+    const id = mailboxId ?? '';
+    const email = this.#rooms.fleet.mailbox(this.#parts.account, id)?.email;
+    return { route, mailbox: mailboxId === null ? null : (email ?? id) };
+  }
+
+  /** Makes the request and takes the answer in; the failure if there was one. ended: the account is not ours at present. */
+  async #ask(poll: Poll): Promise<Failure | 'ended' | null> {
+    const { route, mailboxId } = poll;
+    if (route === 'health' || route === 'mailboxes' || mailboxId === null) return this.#askAccount(route);
+    const { agenda, actor, lane, recorder, signal } = this.#parts;
+    const askedAt = recorder.asking();
+    const said: Result<Observed<unknown>> = await this.#answerTo(poll, route, mailboxId);
+    if (!said.ok) {
+      if (said.failure.kind === 'missing')
+        this.#absences.missed(mailboxId, route, { askedAt, at: this.#rooms.world.clock.now() });
+      return said.failure;
+    }
+    this.#absences.answered(mailboxId, route);
+    const mailbox = await recorder.observed(mailboxId, { route, observed: said.value } as Observation, askedAt);
+    if (mailbox === null || mailbox === 'ended') return mailbox;
+    if (mailbox === 'outdated') agenda.ask(mailboxId, [route]);
+    else {
+      actor.attend(mailboxId, signal);
+      agenda.answered(mailbox, route);
+    }
+    lane.wake();
+    return null;
+  }
+
+  async #askAccount(route: Route): Promise<Failure | 'ended' | null> {
+    const { api, world } = this.#rooms;
+    const { health, recorder } = this.#parts;
+    if (route === 'health') {
+      const said = await api.health();
+      if (!said.ok) return said.failure;
+      health.healthSaid(said.value);
+      return null;
+    }
+    const list = await api.mailboxes((one) => this.#rooms.group.mailbox(this.#parts.account, one)?.entry.answer);
+    if (!list.ok) return list.failure;
+    const changes = await recorder.listed(list.value);
+    if (!changes) return 'ended';
+    await world.clock.busy(() => this.#follow(changes));
+    await this.#observeAbsences();
+    return null;
+  }
+
+  /** Whether a failure only says again that the mailbox has no warm-up. */
+  #lacksWarmup({ mailboxId }: Poll, { kind }: Failure): boolean {
+    return kind === 'missing' && mailboxId !== null && this.#absences.hasBoth(mailboxId) && this.#isBare(mailboxId);
+  }
+
+  /** Whether the mailbox was found to have no warm-up. */
+  #isBare(mailboxId: string): boolean {
+    const mailbox = this.#rooms.group.mailbox(this.#parts.account, mailboxId);
+    return mailbox?.verdict?.answer.reason === 'no_warmup';
+  }
+
+  /** Mailboxes that the list still has, and of which neither a warm-up nor statistics are there. */
+  async #observeAbsences(): Promise<void> {
+    const { account, agenda, health, recorder } = this.#parts;
+    for (const { mailboxId, routes } of this.#absences.take()) {
+      const mailbox = this.#rooms.fleet.mailbox(account, mailboxId);
+      const [warmup, stats] = [routes.get('warmup'), routes.get('stats')];
+      if (!mailbox || mailbox.missingLists > 0 || !warmup || !stats) continue;
+      await recorder.observed(
+        mailboxId,
+        { route: 'warmup', observed: { at: warmup.at, answer: absentWarmup } },
+        warmup.askedAt,
+      );
+      const observed = { at: stats.at, answer: noStatistics };
+      const taken = await recorder.observed(mailboxId, { route: 'stats', observed }, stats.askedAt);
+      if (taken !== null && typeof taken === 'object') agenda.answered(taken, 'stats');
+      if (this.#isBare(mailboxId)) health.withoutWarmup(mailbox.email);
+    }
+  }
+
+  #answerTo(poll: Poll, route: MailboxRoute, id: string) {
+    const { api, group } = this.#rooms;
+    const believed = group.mailbox(this.#parts.account, id);
+    switch (route) {
+      case 'stats':
+        return api.stats(id, believed?.stats, believed && this.#parts.daysFor(believed));
+      case 'warmup':
+        return api.warmup(id, believed?.warmup);
+      case 'mailbox':
+        return api.mailbox(id, believed?.detail);
+      case 'dns':
+        return api.dns(id, this.#isFresh(poll), believed?.dns);
+      case 'blacklist':
+        return api.blacklist(id, this.#isFresh(poll), believed?.blacklist);
+    }
+  }
+
+  #isFresh(poll: Poll): boolean {
+    return this.#parts.fresh.take(poll, this.#rooms.world.clock.monotonic());
+  }
+
+  /** What a list that was taken in gives to do. */
+  async #follow({ arrived, absent, left, stirred, unlisted, elsewhere }: RosterChanges): Promise<void> {
+    const { fleet, world } = this.#rooms;
+    const { account, agenda, firstSweep, health, signal } = this.#parts;
+    const first = !health.listed;
+    const mailboxes = [...fleet.mailboxesOf(account)];
+    await turnAfter(mailboxes);
+    // Before they are asked about: their answers are first looks.
+    if (first) await firstSweep.begin(mailboxes);
+    else await firstSweep.join(arrived);
+    await agenda.join(first ? mailboxes : arrived, signal);
+    agenda.stir(stirred);
+    this.leave(left);
+    if (left.length > 0 || absent.some(({ missingLists }) => missingLists === 1)) this.#parts.others.askLists();
+    if (first || arrived.length + left.length > 0) {
+      const counts = { mailboxes: mailboxes.length, arrived: arrived.length, left: left.length };
+      world.log.info({ account, ...counts }, first ? 'mailbox list read' : 'mailboxes changed');
+    }
+    health.listRead(unlisted, elsewhere);
+  }
+
+  /** Nothing more is asked about them. */
+  leave(mailboxes: readonly MailboxState[]): void {
+    const { agenda, firstSweep, fresh } = this.#parts;
+    agenda.leave(mailboxes);
+    for (const mailbox of mailboxes) {
+      this.#absences.leave(mailbox.id);
+      firstSweep.leave(mailbox);
+      fresh.leave(mailbox.id);
+    }
+  }
+}

@@ -1,0 +1,392 @@
+// The alerts of one account: what answers, lists, outcomes and the passing of time do to them. Reads the picture; the
+// recorder commits what comes out.
+
+import { type Condition, type MailboxContext, missingCountsSubject, subjectOf, tune } from '../../alerts/condition.ts';
+import { elapse, leave, step } from '../../alerts/engine.ts';
+import {
+  accountConditions,
+  keyReadOnly,
+  mailboxListShort,
+  mailboxMissing,
+  nameUnlisted,
+} from '../../alerts/rules/account-rules.ts';
+import { countsMissing } from '../../alerts/rules/bounce-rules.ts';
+import { guardHeld, heldSubject } from '../../alerts/rules/breaker-rule.ts';
+import { changedByOthersEvent, manyStoppedEvent } from '../../alerts/rules/changed-rule.ts';
+import { domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
+import { configMatchesNothing, idleSubject } from '../../alerts/rules/idle-rule.ts';
+import { lateRequestEvent } from '../../alerts/rules/late-rule.ts';
+import { isWarmupStale, knownSince } from '../../alerts/rules/stale-rule.ts';
+import {
+  type ActionContext,
+  actedEvent,
+  actionFailedCondition,
+  conditionsAfter,
+  isOverdue,
+} from '../../alerts/rules.ts';
+import type { Action } from '../../core/action.ts';
+import {
+  type Alert,
+  type AlertChanges,
+  bothChanges,
+  fingerprintOf,
+  isToBeSeenAgain,
+  noAccount,
+  type Subject,
+  type Transition,
+} from '../../core/alert.ts';
+import type { MeasuredRoute, Route } from '../../core/answers.ts';
+import type { BreakerEntry, BreakerState } from '../../core/breaker.ts';
+import type { Change } from '../../core/change.ts';
+import type { Fleet } from '../../core/fleet/fleet.ts';
+import { idOfKey, type MailboxState } from '../../core/mailbox.ts';
+import { type IdlePattern, idlePatterns } from '../../core/mailbox-pattern.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { EpochMs } from '../../core/time.ts';
+import { lacksCounts } from '../../core/verdict.ts';
+import { inTurns } from '../../world/world.ts';
+import type { MovingCommit } from '../commit/moving-commit.ts';
+import { asFound, type RecorderOptions, type RecorderRooms } from './guarded-account.ts';
+import type { LatePost } from './late-posts.ts';
+import { missedMailboxes, noLongerMissed, notNamed } from './missed.ts';
+import { conditionNamed, transitionNamed } from './namesakes.ts';
+import { isNearOrOver, outsideChanges, stoppedTogether } from './outside-changes.ts';
+import { isActive } from './plan.ts';
+import { PooledAlerts } from './pooled-alerts.ts';
+import { othersOf, type RosterChanges } from './roster.ts';
+import { noLongerNamed, reportedMissing, unlistedNames } from './unlisted.ts';
+
+/** Whose alerts a list moves in one turn: while V8 marks, it takes several times as long for what that allocates. */
+const mailboxesATurn = 25;
+
+/** What one answer, or one outcome, brings. */
+export interface Happening {
+  readonly mailbox: MailboxState;
+  readonly policy: Policy;
+  readonly now: EpochMs;
+  /** The route that answered; null for the outcome of an action. */
+  readonly route: Route | null;
+  /** Actions that were planned, dropped or settled. */
+  readonly actions: readonly Action[];
+  /** The action of the guard's own that people are to be notified of. */
+  readonly acted: Action | null;
+  /** The breaker, when it moved. */
+  readonly breaker: BreakerState | null;
+  /** What was changed since the look before, by others or by a late POST of ours, and the mailbox as it was then. */
+  readonly outside?: {
+    readonly before: MailboxState;
+    readonly changes: readonly Change[];
+    readonly late: LatePost | null;
+  };
+  /** The answer was judged. */
+  readonly judged?: boolean;
+}
+
+/** Findings of a mailbox list beside the changes of the roster. */
+export interface ListFindings {
+  /** The breaker without the mailboxes that left; null if they do not change it. */
+  readonly breaker: BreakerState | null;
+  /** The patterns of the account that match no mailbox; null when the list can't say. */
+  readonly idle: readonly IdlePattern[] | null;
+  readonly now: EpochMs;
+}
+
+export class AccountAlerts {
+  readonly #fleet: Fleet;
+  readonly #moving: MovingCommit;
+  readonly #command: string;
+  readonly #usualWords: readonly string[];
+  readonly #options: RecorderOptions;
+  readonly #pooled: PooledAlerts;
+
+  constructor({ fleet, world, group }: RecorderRooms, options: RecorderOptions) {
+    this.#pooled = new PooledAlerts(fleet, options, (fingerprint) => this.#alert(fingerprint));
+    this.#moving = group.moving;
+    this.#fleet = fleet;
+    this.#command = world.command;
+    this.#usualWords = [...options.words.running, ...options.words.paused];
+    this.#options = options;
+  }
+
+  /** After an answer about a mailbox, or the outcome of an action on it. */
+  after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged = false }: Happening): AlertChanges {
+    const context = this.#context(mailbox, policy, now, outside?.before);
+    const newest = actions.at(-1);
+    const conditions = [
+      ...(route ? this.#newsOf(mailbox, conditionsAfter(route, mailbox, context)) : []),
+      ...(route === 'stats' ? this.#blindAccount(mailbox) : []),
+      ...(route === 'stats' || route === 'warmup' ? this.#pooled.after(mailbox, judged, now) : []),
+      ...(newest ? [this.#failed(newest, mailbox, context), ...this.#keyShown()] : []),
+      ...(newest || !judged ? [] : this.#failedBefore(mailbox, context)),
+      ...(breaker ? [this.#held(breaker, policy, now, mailbox)] : []),
+    ];
+    const event = acted && actedEvent(acted, mailbox, context satisfies ActionContext);
+    const changes = this.#step(conditions, now);
+    const others = outside && this.#changedByOthers(mailbox, outside, context);
+    const late = outside?.late && lateRequestEvent(outside.late, outside.before, context);
+    const stopped = outside && this.#manyStopped(mailbox, outside.changes, context);
+    const events = [event, late, others, stopped].filter((one) => one !== null && one !== undefined);
+    const named = events.map((event) => transitionNamed(event, this.#fleet));
+    const transitions = [...named, ...changes.transitions];
+    if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };
+    return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
+  }
+
+  /** Looked at when a mailbox lacks its counts for the second time; time ends it. */
+  #blindAccount(mailbox: MailboxState): readonly Condition[] {
+    const { account } = this.#options;
+    const { reason } = mailbox.verdict?.answer ?? {};
+    if (!reason || !lacksCounts(reason) || this.#alert(fingerprintOf(missingCountsSubject(account)))) return [];
+    if (!this.#alert(fingerprintOf(subjectOf('guard_blind', mailbox)))) return [];
+    const all = [...this.#fleet.mailboxesOf(account)].map((one) => (one.id === mailbox.id ? mailbox : one));
+    return [countsMissing(account, all, false)];
+  }
+
+  #failed(action: Action, { verdict }: MailboxState, context: MailboxContext): Condition {
+    return actionFailedCondition(action, verdict?.answer, context);
+  }
+
+  /** An action that failed may have been dropped before anything was read, at a restart say: then a later verdict ends it. */
+  #failedBefore(mailbox: MailboxState, context: MailboxContext): readonly Condition[] {
+    const { action } = mailbox;
+    if (!this.#fleet.alertsAbout(mailbox).some(({ rule }) => rule === 'guard_action_failed')) return [];
+    return action && !isActive(action) ? [this.#failed(action, mailbox, context)] : [];
+  }
+
+  /** Where no alert is about a mailbox, its conditions are news only if they hold; most hold nowhere. What waits may have one. */
+  #newsOf(mailbox: MailboxState, conditions: readonly Condition[]): readonly Condition[] {
+    if (!this.#moving.isEmpty || this.#fleet.alertsAbout(mailbox).length > 0) return conditions;
+    return conditions.filter(({ active, subject }) => active === true || subject.mailboxId === null);
+  }
+
+  /** What writes showed of the key is stored together with their outcomes: a restart remembers both, or neither. */
+  #keyShown(): readonly Condition[] {
+    const state = this.#fleet.account(this.#options.account);
+    return state ? [keyReadOnly(state)] : [];
+  }
+
+  /** To be called before `after`: returns what makes it as if the mailbox had not been given to that. It was not committed. */
+  keep(mailboxId: string, now: EpochMs): () => void {
+    return this.#pooled.keep(mailboxId, now);
+  }
+
+  /** The mailbox is in the picture as it is here. */
+  shown(mailbox: MailboxState, now: EpochMs): void {
+    this.#pooled.shown(mailbox, now);
+  }
+
+  /** The mailbox is in the picture no more. */
+  left(mailboxId: string): void {
+    this.#pooled.left(mailboxId);
+  }
+
+  #changedByOthers(
+    { memory }: MailboxState,
+    { before, changes }: NonNullable<Happening['outside']>,
+    context: MailboxContext,
+  ): Transition | null {
+    const { policy } = context;
+    const outside = outsideChanges(changes, { words: this.#options.words, policy });
+    const forgets = memory?.evidence?.from !== before.memory?.evidence?.from;
+    return changedByOthersEvent(outside, { before, nearLimit: isNearOrOver(before, policy), forgets }, context);
+  }
+
+  #manyStopped(mailbox: MailboxState, changes: readonly Change[], context: MailboxContext): Transition | null {
+    const { account, words } = this.#options;
+    const believed = () => context.neighbours().map((one) => this.#moving.mailbox(account, one.id) ?? one);
+    const together = stoppedTogether(mailbox, changes, { words, others: believed, now: context.now });
+    return together && manyStoppedEvent(together.stopped, together.running, context);
+  }
+
+  /** After a mailbox list, in turns of the event loop. */
+  async listed(changes: RosterChanges, { breaker, idle, now }: ListFindings): Promise<AlertChanges> {
+    await this.#pooled.prepare(now);
+    const { arrived, changed, repeated, left, missed, shortage } = changes;
+    const { account, selects, expects, policyFor } = this.#options;
+    const own = this.#own();
+    const { back, forgotten } = missedMailboxes(own, { arrived, selects, expected: expects(), now });
+    const [anyone] = left;
+    const parts: AlertChanges[] = [];
+    const said = (mailbox: MailboxState) =>
+      conditionsAfter('mailboxes', mailbox, this.#context(mailbox, policyFor(mailbox), now));
+    await inTurns(changed, (piece) => parts.push(this.#step(piece.flatMap(said), now)), { size: mailboxesATurn });
+    // What was seen once is seen again where the list repeats it: it fires, however long the polls of all who wait for one take.
+    const again = repeated.filter((mailbox) => this.#fleet.alertsAbout(mailbox).some(isToBeSeenAgain));
+    await inTurns(
+      again,
+      (piece) => {
+        const conditions = piece.flatMap((mailbox) => said({ ...mailbox, entry: { ...mailbox.entry, at: now } }));
+        parts.push(
+          this.#step(
+            conditions.filter(({ subject }) => this.#waitsFor(subject)),
+            now,
+          ),
+        );
+      },
+      { size: mailboxesATurn },
+    );
+    const conditions = [
+      mailboxListShort(account, shortage),
+      ...missed.map((mailbox) => mailboxMissing(mailbox, true)),
+      ...back.map((mailbox) => mailboxMissing(mailbox, false)),
+      ...this.#unlisted(changes, own),
+      this.#matchesNothing(account, idle),
+      ...this.#idleRoutes(),
+      ...(breaker && anyone ? [this.#held(breaker, policyFor(anyone), now)] : []),
+    ];
+    parts.push(
+      this.#step(conditions, now),
+      leave(this.#without(left), now),
+      leave(forgotten, now, noLongerMissed),
+      leave(noLongerNamed(own, expects()), now, notNamed),
+    );
+    return {
+      changed: parts.flatMap((part) => part.changed),
+      dropped: parts.flatMap((part) => part.dropped),
+      transitions: parts.flatMap((part) => part.transitions).map((one) => this.#asListed(one)),
+    };
+  }
+
+  /** Of each name that the configuration has. A mailbox that was listed before is reported under its id. */
+  #unlisted({ unlisted, missed }: RosterChanges, own: readonly Alert[]): readonly Condition[] {
+    if (unlisted === null) return [];
+    const { account, expects } = this.#options;
+    const fresh = new Set(unlistedNames(unlisted, [...missed, ...reportedMissing(own)]));
+    return expects().map((name) => nameUnlisted(account, name, fresh.has(name)));
+  }
+
+  #matchesNothing(account: string, idle: readonly IdlePattern[] | null): Condition {
+    const alert = this.#alert(fingerprintOf(idleSubject(account)));
+    return configMatchesNothing(account, idle, { alert, command: this.#command });
+  }
+
+  /** The routes' patterns are about every account: until all mailboxes are known, nothing is known of them. */
+  #idleRoutes(): readonly Condition[] {
+    const { ofRoutes, accounts } = this.#options.patterns();
+    const isKnown = (name: string) =>
+      this.#fleet.isElsewhere(name) ? this.#fleet.mailboxCount(name) > 0 : this.#fleet.account(name)?.listed === true;
+    if (ofRoutes.length === 0) return [this.#matchesNothing(noAccount, [])];
+    if (!accounts.every(isKnown)) return [];
+    return [this.#matchesNothing(noAccount, idlePatterns(ofRoutes, [...this.#fleet.mailboxes()]))];
+  }
+
+  #asListed(transition: Transition): Transition {
+    const { mailboxId } = transition.alert;
+    const mailbox = mailboxId === null ? undefined : this.#fleet.mailbox(this.#options.account, mailboxId);
+    const isFirst = mailbox && this.#options.isFirstLook(mailbox.id, 'mailboxes');
+    return isFirst ? asFound(transition, { mailbox, acted: null }) : transition;
+  }
+
+  /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */
+  passed(now: EpochMs): AlertChanges {
+    const { account, staleBefore, staleMeasurement, policyFor, seenAgain } = this.#options;
+    const unreadSince = (route: MeasuredRoute) => staleMeasurement(route).unreadSince;
+    const state = this.#fleet.account(account);
+    const { timeZone } = this.#options.rules();
+    const conditions: Condition[] = state
+      ? [...accountConditions(state, now, timeZone, this.#fleet.sweep(account))]
+      : [];
+    const warmupStaleBefore = staleBefore('warmup');
+    const staleFrom = { stats: staleBefore(), dns: unreadSince('dns'), blacklist: unreadSince('blacklist') };
+    const isOld = (mailbox: MailboxState, route: keyof typeof staleFrom) =>
+      (route === 'stats' ? knownSince(mailbox) : (mailbox[route]?.at ?? mailbox.firstSeenAt)) < staleFrom[route];
+    for (const mailbox of this.#fleet.mailboxesOf(account)) {
+      const { action } = mailbox;
+      if (action && isOverdue(action, now))
+        conditions.push(this.#failed(action, mailbox, this.#context(mailbox, policyFor(mailbox), now)));
+      // Most are neither stale nor firing: nothing is to be computed for them.
+      const isUnjudged = isOld(mailbox, 'stats') || isWarmupStale(mailbox, warmupStaleBefore);
+      if (!isUnjudged && !isOld(mailbox, 'dns') && !isOld(mailbox, 'blacklist')) continue;
+      conditions.push(...conditionsAfter('time', mailbox, this.#context(mailbox, policyFor(mailbox), now)));
+    }
+    if (this.#alert(fingerprintOf(missingCountsSubject(account))))
+      conditions.push(countsMissing(account, this.#fleet.mailboxesOf(account), true));
+    const pooled = this.#pooled.passed(now);
+    conditions.push(...pooled.conditions);
+    const changes = bothChanges(this.#step(conditions, now), pooled.ends);
+    const moved = new Set(changes.changed.map(({ fingerprint }) => fingerprint));
+    const untouched = this.#own().filter(({ fingerprint }) => !moved.has(fingerprint));
+    // What was pending when the last process ended has to be seen again before its time may pass.
+    return bothChanges(
+      changes,
+      elapse(seenAgain() ? untouched : [], now, (fingerprint) => this.#fleet.endedLately.of(fingerprint)),
+    );
+  }
+
+  #step(conditions: readonly Condition[], now: EpochMs): AlertChanges {
+    const named = conditions.map((condition) => conditionNamed(condition, this.#fleet));
+    const current = (fingerprint: string) => this.#alert(fingerprint);
+    return step(tune(named, this.#options.rules()), current, now, (fingerprint) =>
+      this.#fleet.endedLately.of(fingerprint),
+    );
+  }
+
+  #waitsFor(subject: Subject): boolean {
+    const alert = this.#alert(fingerprintOf(subject));
+    return alert !== undefined && isToBeSeenAgain(alert);
+  }
+
+  /** As it is believed to be. */
+  #alert(fingerprint: string): Alert | undefined {
+    const waiting = this.#moving.alert(fingerprint);
+    return waiting === undefined ? this.#fleet.alert(fingerprint) : (waiting ?? undefined);
+  }
+
+  #context(mailbox: MailboxState, policy: Policy, now: EpochMs, before: MailboxState | null = null): MailboxContext {
+    const { account, pageUrl, keyWrites, staleBefore, staleMeasurement, rules } = this.#options;
+    const writesOff = this.#fleet.writesOffOver(account, mailbox.id, now);
+    // A read-only key is tried on each mailbox: before that try it is not known that the mailbox gets no action.
+    const isTried = isActive(mailbox.action) && mailbox.action.attempts > 0;
+    const mayWrite = policy.enforce && writesOff === null && !(keyWrites() === false && isTried);
+    const neighbours = () => [...this.#fleet.mailboxesOf(account)].filter(({ id }) => id !== mailbox.id);
+    const others = (one: MailboxState) => othersOf(one, this.#fleet.mailboxes(), now);
+    return {
+      now,
+      policy,
+      mayWrite,
+      writesOff,
+      staleBefore: staleBefore(),
+      warmupStaleBefore: staleBefore('warmup'),
+      staleMeasurement,
+      before,
+      usualWords: this.#usualWords,
+      rules: rules(),
+      neighbours,
+      pageUrl,
+      command: this.#command,
+      others,
+    };
+  }
+
+  /** `judged`: newer than what is believed of it. */
+  #held(breaker: BreakerState, policy: Policy, now: EpochMs, judged?: MailboxState): Condition {
+    const { api, pageUrl, rules } = this.#options;
+    const alert = this.#alert(fingerprintOf(heldSubject(api)));
+    const verdictOf = ({ key, account }: BreakerEntry) => {
+      const id = idOfKey(key);
+      if (judged?.account === account && judged.id === id) return judged.verdict?.answer;
+      return (this.#moving.mailbox(account, id) ?? this.#fleet.mailbox(account, id))?.verdict?.answer;
+    };
+    const about = { api, alert, pageUrl, now, command: this.#command, zone: rules().timeZone, verdictOf };
+    return guardHeld(breaker, { ...about, windowMs: policy.breaker.windowMs });
+  }
+
+  /** The account's alerts, and the one of its API: any account under it may drive that one. */
+  #own(): readonly Alert[] {
+    const { account, api } = this.#options;
+    const held = this.#fleet.alert(fingerprintOf(heldSubject(api)));
+    return [...this.#fleet.alertsOf(account), ...(held ? [held] : [])];
+  }
+
+  /** The alerts that end with those who left: their own, and those of a domain or an ip that nobody has any more. */
+  #without(left: readonly MailboxState[]): readonly Alert[] {
+    if (left.length === 0) return [];
+    const gone = new Set(left.map(({ id }) => id));
+    const stay = [...this.#fleet.mailboxesOf(this.#options.account)].filter(({ id }) => !gone.has(id));
+    const objects = new Set(stay.flatMap((mailbox) => [domainObject(mailbox), ipObject(mailbox)]));
+    return this.#own().filter(({ rule, mailboxId, object }) => {
+      if (mailboxId !== null) return gone.has(mailboxId);
+      return (rule === 'dns_failing' || rule === 'blacklisted') && object !== null && !objects.has(object);
+    });
+  }
+}

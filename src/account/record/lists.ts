@@ -1,0 +1,239 @@
+// A mailbox list becomes committed facts: who is new, changed, absent, gone, and the alerts that this moves.
+
+import { actionUnder } from '../../core/action.ts';
+import { type AlertChanges, bothChanges } from '../../core/alert.ts';
+import type { MailboxList, Observed } from '../../core/answers.ts';
+import { type BreakerState, moveEntries } from '../../core/breaker.ts';
+import { withdraw } from '../../core/guard/breaker.ts';
+import { type GuardedElsewhere, type MailboxState, mailboxKey, mailboxUnder } from '../../core/mailbox.ts';
+import { idlePatterns, idleText } from '../../core/mailbox-pattern.ts';
+import type { EpochMs } from '../../core/time.ts';
+import type { AccountMove, ListRecord, StoredBreaker } from '../../store/records.ts';
+import { inTurns, nextTurn, turnAfter } from '../../world/world.ts';
+import type { AccountAlerts, ListFindings } from './account-alerts.ts';
+import { showStored } from './breakers.ts';
+import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
+import { alertsMoved, namesakesOf, type Rival, rivalOf } from './guards.ts';
+import { isActive } from './plan.ts';
+import { type RosterChanges, Rosters, withHistory } from './roster.ts';
+
+/** So many addresses stand in a line of the log. */
+const namesLogged = 20;
+
+export interface ListsParts {
+  readonly account: RecorderOptions;
+  readonly alerts: AccountAlerts;
+  /** Puts a mailbox into the picture. */
+  readonly put: (mailbox: MailboxState) => void;
+  readonly putAlerts: (alerts: AlertChanges) => void;
+  /** The mailbox has left. */
+  readonly left: (id: string) => void;
+}
+
+type ListMove = AccountMove & { readonly ids: readonly string[] };
+
+/** Consequences of a list. */
+interface Following extends Pick<ListFindings, 'breaker' | 'idle'> {
+  readonly alerts: AlertChanges;
+  readonly moves: readonly ListMove[];
+  readonly at: EpochMs;
+}
+
+/** Of one account. Everything is to be called within a turn. */
+export class Lists {
+  readonly #rooms: RecorderRooms;
+  readonly #parts: ListsParts;
+  readonly #absentSince = new Map<string, EpochMs>();
+  readonly #rosters = new Rosters();
+  /** Patterns that match no mailbox, as the log named them last. */
+  #saidIdle = '';
+  /** Mailboxes that have the id of another account's, as the log named them last. */
+  #saidNamesakes = '';
+
+  constructor(rooms: RecorderRooms, parts: ListsParts) {
+    this.#rooms = rooms;
+    this.#parts = parts;
+  }
+
+  /** Takes in a list. Rejects when the store can't be written. */
+  async listed(list: Observed<MailboxList>): Promise<RosterChanges> {
+    const { account, selects, expects } = this.#parts.account;
+    const known = this.#rooms.group.mailboxesOf(account);
+    const rivals = this.#rivalsIn(list);
+    const elsewhere = new Map(
+      [...rivals].flatMap(([id, { mailbox, stays }]) => (stays && selects(mailbox) ? [[id, nameOf(mailbox)]] : [])),
+    );
+    const expected = { selects, elsewhere, expects: expects() };
+    const changes = this.#rosters.compare({ account, known, list, ...expected, absentSince: this.#absentSince });
+    await turnAfter(list.answer.mailboxes);
+    const { arrived, moves } = await this.#remembering(changes, rivals);
+    const { changed, absent, left } = changes;
+    // What is remembered of those who are back, what follows from the list, and what is shown of it: a turn each.
+    if (arrived.length + absent.length + left.length > 0) await nextTurn();
+    const breaker = this.#breakerAfter(left, moves);
+    const moved = moves.map(({ from, to, ids }) =>
+      alertsMoved(this.#rooms.fleet, { from, to, ids: new Set(ids) }, list.at),
+    );
+    const idle = this.#idleIn(list.answer, changes);
+    const alerts = moved.reduce(bothChanges, await this.#parts.alerts.listed(changes, { breaker, idle, now: list.at }));
+    const news = arrived.length + absent.length + left.length + alerts.changed.length + alerts.dropped.length;
+    if (news === 0 && changed.every((mailbox) => this.#mayWait(mailbox))) {
+      for (const mailbox of changed) this.#stage(mailbox);
+    } else await this.#record({ ...changes, arrived }, { alerts, breaker, idle, moves, at: list.at });
+    return { ...changes, arrived };
+  }
+
+  /** Mailboxes of the list that other accounts of the API have, by id. */
+  #rivalsIn({ at: now, answer }: Observed<MailboxList>): ReadonlyMap<string, Rival> {
+    const { account, accountsOfApi } = this.#parts.account;
+    const accounts = accountsOfApi();
+    const { fleet } = this.#rooms;
+    const rivals = new Map<string, Rival>();
+    const namesakes: [account: string, email: string][] = [];
+    if (accounts.length < 2) return rivals;
+    for (const entry of answer.mailboxes) {
+      const rival = rivalOf(entry, { fleet, account, accounts, now });
+      if (rival) rivals.set(entry.id, rival);
+      else for (const other of namesakesOf(entry, { fleet, account, accounts })) namesakes.push([other, entry.email]);
+    }
+    this.#sayNamesakes(namesakes);
+    return rivals;
+  }
+
+  /** Logged when they are others. */
+  #sayNamesakes(namesakes: readonly (readonly [account: string, email: string])[]): void {
+    const said = namesakes.join();
+    if (said === this.#saidNamesakes) return;
+    this.#saidNamesakes = said;
+    if (namesakes.length === 0) return;
+    const accounts = [...new Set(namesakes.map(([other]) => other))];
+    const mailboxes = [...new Set(namesakes.map(([, email]) => email))];
+    this.#rooms.world.log.warn(
+      {
+        account: this.#parts.account.account,
+        accounts,
+        count: mailboxes.length,
+        mailboxes: mailboxes.slice(0, namesLogged),
+      },
+      'accounts of the same API have other addresses under the same ids: each is guarded as a mailbox of its own',
+    );
+  }
+
+  async #record(changes: RosterChanges, { alerts, breaker, idle, moves, at }: Following): Promise<void> {
+    const { fleet, store } = this.#rooms;
+    const { account, api } = this.#parts.account;
+    const { arrived, changed, absent, left } = changes;
+    const present = [...arrived, ...changed];
+    const recordOf = (breaker: BreakerState | null, alerts: AlertChanges): ListRecord => {
+      const moved = breaker && { api, state: breaker, before: fleet.breaker(api), again };
+      return { account, moves, present, absent, left, leftAt: at, alerts, breaker: moved };
+    };
+    const again = async (stored: StoredBreaker) => {
+      showStored(fleet, api, stored);
+      const breaker = this.#breakerAfter(left, moves);
+      record = recordOf(breaker, await this.#parts.alerts.listed(changes, { breaker, idle, now: at }));
+      return record;
+    };
+    let record = recordOf(breaker, alerts);
+    await store.recordList(record);
+    if (record.breaker) fleet.putBreaker(api, record.breaker.state);
+    await nextTurn();
+    if (moves.length > 0) for (const off of await store.shared.writesOff()) fleet.putWritesOff(off);
+    this.#showMoved(moves);
+    for (const mailbox of present) this.#absentSince.delete(mailbox.id);
+    for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, at);
+    await inTurns([...present, ...absent], (piece) => {
+      for (const mailbox of piece) this.#parts.put(mailbox);
+    });
+    await inTurns(left, (piece) => {
+      for (const { id } of piece) this.#parts.left(id);
+    });
+    this.#parts.putAlerts(record.alerts);
+  }
+
+  /** The patterns of the account that match no mailbox; null when the list can't say. Logged when they are others. */
+  #idleIn({ mailboxes, truncated }: MailboxList, { absent, shortage }: RosterChanges): ListFindings['idle'] {
+    if (truncated || mailboxes.length === 0 || (shortage !== null && shortage.missing.length > 0)) return null;
+    const { account, patterns } = this.#parts.account;
+    const idle = idlePatterns(patterns().ofAccount, [...mailboxes, ...absent]);
+    const said = idle.map(idleText);
+    if (said.join() !== this.#saidIdle) {
+      this.#saidIdle = said.join();
+      const { log } = this.#rooms.world;
+      if (said.length > 0)
+        log.warn({ account, patterns: said }, 'the configuration has patterns that match no mailbox');
+      else log.info({ account }, 'every pattern of the configuration matches a mailbox again');
+    }
+    return idle;
+  }
+
+  /** Whether an entry is all that is new in the list about the mailbox: it waits for others to be committed with, as any calm answer. */
+  #mayWait(mailbox: MailboxState): boolean {
+    const { group } = this.#rooms;
+    const before = group.mailbox(mailbox.account, mailbox.id);
+    if (!before || !group.waits || isActive(mailbox.action)) return false;
+    const { email, missingLists, memory } = before;
+    return email === mailbox.email && missingLists === mailbox.missingLists && memory === mailbox.memory;
+  }
+
+  #stage(mailbox: MailboxState): void {
+    const { put } = this.#parts;
+    // What is lost the next list brings again.
+    this.#rooms.group.stage(mailbox, { answered: 'mailboxes', decision: null }, { committed: put, lost: () => {} });
+  }
+
+  /** They are shown under the account that guards them now, with their newest actions. */
+  #showMoved(moves: readonly ListMove[]): void {
+    const { fleet } = this.#rooms;
+    for (const { from, to, ids } of moves) {
+      const mailboxes = ids.flatMap((id) => fleet.mailbox(from, id) ?? []);
+      for (const mailbox of mailboxes) {
+        for (const action of fleet.actionsOf(mailbox)) fleet.putAction(actionUnder(action, to));
+        fleet.removeMailbox(from, mailbox.id);
+      }
+      this.#parts.account.others.tookFrom(from, mailboxes);
+    }
+  }
+
+  /** The arrived mailboxes. Those that return, or come from another account, have their history. */
+  async #remembering(
+    { arrived, absent, gone }: RosterChanges,
+    rivals: ReadonlyMap<string, Rival>,
+  ): Promise<{ readonly arrived: readonly MailboxState[]; readonly moves: readonly ListMove[] }> {
+    if (arrived.length === 0) return { arrived, moves: [] };
+    const { account, api, accountsOfApi } = this.#parts.account;
+    const strangers = arrived.filter(({ id }) => !rivals.has(id));
+    const departed = await this.#rooms.store.departed(account, strangers, { api, guarded: accountsOfApi() });
+    const own = withHistory(
+      strangers,
+      [...departed, ...absent, ...gone].map((mailbox) => mailboxUnder(mailbox, account)),
+    );
+    const byId = new Map(own.map((mailbox) => [mailbox.id, mailbox]));
+    const taken = arrived.flatMap(({ id }) => rivals.get(id)?.mailbox ?? []);
+    const withAll = ({ id, email, entry }: MailboxState, before: MailboxState) => ({
+      ...mailboxUnder(before, account),
+      ...{ id, email, entry, missingLists: 0 },
+    });
+    const from = Map.groupBy([...taken, ...departed.filter(({ id }) => byId.has(id))], (one) => one.account);
+    from.delete(account);
+    return {
+      arrived: arrived.map((mailbox) => {
+        const rival = rivals.get(mailbox.id);
+        return rival ? withAll(mailbox, rival.mailbox) : (byId.get(mailbox.id) ?? mailbox);
+      }),
+      moves: [...from].map(([name, mailboxes]) => ({ from: name, to: account, ids: mailboxes.map(({ id }) => id) })),
+    };
+  }
+
+  /** The breaker without mailboxes that left, and with moved mailboxes under their new account; null if nothing changes. */
+  #breakerAfter(left: readonly MailboxState[], moves: readonly ListMove[]): BreakerState | null {
+    const before = this.#rooms.fleet.breaker(this.#parts.account.api);
+    const without = left.reduce((state, { account, id }) => withdraw(state, mailboxKey(account, id)), before);
+    const after = moveEntries(without, moves);
+    return after === before ? null : after;
+  }
+}
+
+function nameOf({ account, id, email }: MailboxState): GuardedElsewhere {
+  return { account, id, email };
+}

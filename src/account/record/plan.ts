@@ -1,0 +1,144 @@
+// What a verdict and an answer mean for the action on a mailbox: plan, confirm, drop. Pure.
+
+import type { Action, GuardActionKind, Outcome, PendingAction, PlannedAction } from '../../core/action.ts';
+import { actionAfter, type Unsuccessful } from '../../core/action-transition.ts';
+import type { Observed, WarmupAnswer } from '../../core/answers.ts';
+import { type StatusWords, wordState } from '../../core/guard/run-state.ts';
+import type { MailboxState } from '../../core/mailbox.ts';
+import type { WarmupMode } from '../../core/policy.ts';
+import { type EpochMs, hourMs } from '../../core/time.ts';
+import type { Verdict } from '../../core/verdict.ts';
+import { reasonWords } from '../../core/wording/states.ts';
+import type { AskedAt } from './observe.ts';
+
+/** A change that shows up later than this after our POST is somebody else's. */
+const ownsLateChangeMs = hourMs;
+
+/** Wanted, under way, or failed and not taken back: no second action of the kind may be planned beside it. */
+export function isActive(action: Action | null): action is Action {
+  if (action === null || action.state === 'confirmed' || action.state === 'dropped') return false;
+  // Of a change that failed, the person who asked for it knows, and it binds nobody.
+  return !action.by || action.state === 'planned' || action.state === 'open';
+}
+
+/** Wanted, and nothing of it is under way. */
+export function isPending(action: Action | null): action is PendingAction {
+  return isActive(action) && action.state !== 'open' && action.state !== 'confirmed' && action.state !== 'dropped';
+}
+
+/** Whether the warm-up is as the action wants it. A pause or a resume also shows as a new word that is not its contrary. */
+export function showsChange(
+  action: Pick<Action, 'kind' | 'targetMode' | 'targetLimit' | 'before'>,
+  warmup: WarmupAnswer,
+  words: StatusWords,
+): boolean {
+  if (action.targetLimit !== undefined) return warmup.config.targetDailyLimit === action.targetLimit;
+  if (action.targetMode !== null) return warmup.mode === action.targetMode;
+  const [wanted, contrary] =
+    action.kind === 'pause' ? (['paused', 'running'] as const) : (['running', 'paused'] as const);
+  const state = wordState(warmup.status, words);
+  if (state === wanted) return true;
+  const [was, is] = [plainWord(action.before.status), plainWord(warmup.status)];
+  return was !== null && is !== null && is !== was && state !== contrary;
+}
+
+/** Status words are compared without case and spaces, as everywhere. */
+function plainWord(status: string | null): string | null {
+  return status?.trim().toLowerCase() || null;
+}
+
+/** Whether an answer that shows the change proves our own POST: one was sent, and not too long ago. */
+export function isOurs(action: Action | null, now: EpochMs): action is Action {
+  if (!action || action.attempts === 0 || action.openedAt === null) return false;
+  // A word that says paused has other causes, too: a service's nights.
+  if (action.state === 'open' || (action.state === 'unconfirmed' && !action.by && action.kind !== 'pause')) return true;
+  const late = action.state === 'dropped' || action.state === 'unconfirmed';
+  return late && now - action.openedAt <= ownsLateChangeMs;
+}
+
+export function actionKind(verdict: Verdict): GuardActionKind | null {
+  return verdict.action === 'none' || verdict.action === 'hold' ? null : verdict.action;
+}
+
+/** Why an action is dropped that the configuration or a person no longer allows. */
+export const notEnforced = 'writes are off';
+
+export interface Planning {
+  readonly mailbox: MailboxState;
+  readonly verdict: Verdict;
+  /** false: the configuration or a person says to write nothing, whatever was begun before. */
+  readonly enforce: boolean;
+  readonly now: EpochMs;
+  readonly newId: () => string;
+}
+
+/** The actions that a new verdict changes: one that is no longer wanted is dropped, one that is wanted is planned. */
+export function planAfter({ mailbox, verdict, enforce, now, newId }: Planning): readonly Action[] {
+  const current = mailbox.action;
+  const wanted = actionKind(verdict);
+  // While a POST may be under way nothing is decided about it: its outcome comes first.
+  if (current?.state === 'open') return [];
+  // Nor beside a person's change that is about to be sent.
+  if (current?.by && isActive(current)) return [];
+  if (enforce && isActive(current) && current.kind === wanted) return [];
+  const changes: Action[] = [];
+  const why = enforce ? `no longer needed: ${reasonWords(verdict.reason)}` : notEnforced;
+  if (isActive(current)) changes.push(actionAfter(current, { kind: 'dropped', detail: why, at: now }));
+  if (wanted && enforce) {
+    const change = { kind: wanted, targetMode: targetMode(wanted, verdict), by: null };
+    changes.push(plannedAction(mailbox, change, { verdict, now, newId }));
+  }
+  return changes;
+}
+
+/** A change, and who asked for it. */
+export type WantedChange = Pick<
+  Action,
+  'kind' | 'targetMode' | 'targetLimit' | 'by' | 'undoes' | 'undoesLimit' | 'displaced'
+>;
+
+/** An id that sorts by time; `chance` in [0, 1) tells apart what begins in the same millisecond. */
+export function actionId(now: EpochMs, chance: number): string {
+  const tail = Math.floor(chance * 36 ** 6);
+  return `${now.toString(36).padStart(9, '0')}-${tail.toString(36).padStart(6, '0')}`;
+}
+
+/** An action of which nothing was sent yet. */
+export function plannedAction(
+  mailbox: MailboxState,
+  change: WantedChange,
+  { verdict, now, newId }: Pick<Planning, 'verdict' | 'now' | 'newId'>,
+): PlannedAction {
+  return {
+    id: newId(),
+    account: mailbox.account,
+    mailboxId: mailbox.id,
+    email: mailbox.email,
+    ...change,
+    state: 'planned',
+    verdict,
+    before: { mode: verdict.mode, status: mailbox.warmup?.answer.status ?? null, run: verdict.run },
+    attempts: 0,
+    plannedAt: now,
+    openedAt: null,
+    settledAt: null,
+    nextTryAt: null,
+    detail: null,
+    causes: [],
+  };
+}
+
+function targetMode(kind: GuardActionKind, verdict: Verdict): WarmupMode | null {
+  if (kind === 'pause') return null;
+  return kind === 'recovery' ? 'recovery' : (verdict.restore?.mode ?? null);
+}
+
+/** What came of a POST and its read-back. */
+export type Settlement =
+  | { readonly kind: 'confirmed'; readonly observed: Observed<WarmupAnswer>; readonly askedAt: AskedAt }
+  | Unsuccessful;
+
+/** Whether the API answered in some way that people are notified of and that counts as an outcome. */
+export function isOutcome(settlement: Settlement): settlement is Settlement & { readonly kind: Outcome } {
+  return settlement.kind === 'confirmed' || settlement.kind === 'refused' || settlement.kind === 'unconfirmed';
+}

@@ -1,0 +1,392 @@
+// Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time in a daemon.
+
+import { type Action, isGuardActionKind, type OpenAction, type Outcome } from '../../core/action.ts';
+import { actionAfter } from '../../core/action-transition.ts';
+import type { AlertChanges } from '../../core/alert.ts';
+import type { MailboxList, Observed } from '../../core/answers.ts';
+import { haveShrunk } from '../../core/guard/lost-counts.ts';
+import { aheadMs, type MailboxState } from '../../core/mailbox.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { EpochMs } from '../../core/time.ts';
+import type { BreakerMove, StoredBreaker, TickRecord } from '../../store/records.ts';
+import { Unwritten } from '../commit/unwritten.ts';
+import { AccountAlerts } from './account-alerts.ts';
+import { showStored } from './breakers.ts';
+import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
+import { Lists } from './lists.ts';
+import { AnswerOrder, type AskedAt, type Observation } from './observe.ts';
+import { withDisplaced } from './persons.ts';
+import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
+import { type Grounds, Repeats } from './repeats.ts';
+import { othersOf, type RosterChanges, runningIn } from './roster.ts';
+import { type Answer, Staging, type Taken } from './staging.ts';
+import { afterSettlement, type TickContext, tick } from './tick.ts';
+
+export class Recorder {
+  readonly #rooms: RecorderRooms;
+  readonly #options: RecorderOptions;
+  readonly #order = new AnswerOrder();
+  readonly #unwritten = new Unwritten();
+  readonly #staging: Staging;
+  readonly #repeats: Repeats;
+  readonly #alerts: AccountAlerts;
+  readonly #lists: Lists;
+
+  constructor(rooms: RecorderRooms, options: RecorderOptions) {
+    this.#rooms = rooms;
+    this.#options = options;
+    this.#repeats = new Repeats(rooms.fleet);
+    this.#alerts = new AccountAlerts(rooms, options);
+    const { group } = rooms;
+    const { onLost } = options;
+    this.#staging = new Staging({ group, order: this.#order, unwritten: this.#unwritten, onLost });
+    this.#lists = new Lists(rooms, {
+      account: options,
+      alerts: this.#alerts,
+      put: (mailbox) => this.#put(mailbox),
+      putAlerts: (alerts) => this.#showAlerts(alerts),
+      left: (id) => this.left(id),
+    });
+  }
+
+  /** Work in its turn; `otherwise` when the account's loop has ended by then. What came of a POST is recorded in any case. */
+  #inTurn<Value>(otherwise: Value, work: () => Promise<Value>): Promise<Value> {
+    return this.#rooms.turns.take(async () => (this.#options.ended() ? otherwise : work()));
+  }
+
+  /** To be called right before a request whose answer is taken in: says which of two answers is the newer one. */
+  asking(): AskedAt {
+    return this.#order.asking();
+  }
+
+  /**
+   * Takes in an answer about a mailbox, unless one that was asked for later is there already. null when the mailbox has
+   * left; outdated when it has to be asked again; ended when the loop has ended, or the account is not ours at present.
+   * A calm answer is believed at once and committed with others, so the picture may not show it yet. Rejects when the store
+   * can't be written.
+   */
+  async observed(
+    mailboxId: string,
+    observation: Observation,
+    askedAt: AskedAt,
+  ): Promise<MailboxState | 'outdated' | 'ended' | null> {
+    const taken = await this.#rooms.turns.takeBelieving(async () =>
+      this.#options.ended() ? 'ended' : this.#observed(mailboxId, observation, askedAt),
+    );
+    if (taken === null || taken === 'outdated' || taken === 'ended') return taken;
+    if (taken.committed) await taken.committed;
+    return taken.mailbox;
+  }
+
+  async #observed(mailboxId: string, observation: Observation, askedAt: AskedAt): Promise<Taken | 'outdated' | null> {
+    const { moving } = this.#rooms.group;
+    if (moving.isFull) await moving.commit();
+    const before = this.#mailbox(mailboxId);
+    if (!before) return null;
+    const { route } = observation;
+    // Only now: what came while this answer waited for its turn counts too.
+    const freshness = this.#order.freshnessOf(route, mailboxId, askedAt);
+    if (freshness !== 'fresh') return freshness === 'outdated' ? freshness : { mailbox: before, committed: null };
+    const answer = { route, askedAt };
+    return this.#repeated(before, observation, answer) ?? this.#record(before, observation, answer);
+  }
+
+  /**
+   * Judges a mailbox on what is believed at its turn. Not before this process has read both answers, and not while a
+   * POST may be under way: the believed answer may be from before it. Those that come together are committed together.
+   */
+  async judgedAgain(mailboxId: string): Promise<void> {
+    const { turns } = this.#rooms;
+    const taken = await turns.takeBelieving(async () => (this.#options.ended() ? null : this.#judgedAgain(mailboxId)));
+    await taken?.committed;
+  }
+
+  async #judgedAgain(mailboxId: string): Promise<Taken | null> {
+    const { group } = this.#rooms;
+    // What comes of it is shown at once, so nothing that it rests on may wait.
+    if (group.has({ account: this.#options.account, id: mailboxId })) await group.commit();
+    if (group.moving.isFull) await group.moving.commit();
+    const before = this.#mailbox(mailboxId);
+    const known = this.hasRead(mailboxId, 'warmup') && this.hasRead(mailboxId, 'stats');
+    if (!before?.warmup || !known || before.action?.state === 'open') return null;
+    return this.#record(before, { route: 'warmup', observed: before.warmup }, null);
+  }
+
+  /** As it is believed to be; what is staged included. */
+  #mailbox(id: string): MailboxState | undefined {
+    return this.#rooms.group.mailbox(this.#options.account, id);
+  }
+
+  /** Takes in an answer that says again what the mailbox was judged by; null when there is more to it. */
+  #repeated(before: MailboxState, observation: Observation, answer: Answer): Taken | null {
+    const { group, tally, world } = this.#rooms;
+    if (group.moving.mailbox(before.account, before.id)) return null;
+    const now = world.clock.now();
+    const mailbox = this.#repeats.of(before, observation, this.#grounds(before), now);
+    if (!mailbox || !this.#unwritten.again({ mailbox, answered: answer.route }, now)) return null;
+    const show = (newest: MailboxState) => {
+      const verdict = mailbox.verdict?.answer;
+      if (verdict) tally.decision(mailbox.account, verdict.action, verdict.reason);
+      this.#put(newest);
+    };
+    const staged = this.#staging.stage(mailbox, null, { answer, now, putBack: () => {}, show });
+    if (staged || group.has(mailbox)) return staged;
+    this.#order.taken(answer.route, mailbox.id, answer.askedAt);
+    show(mailbox);
+    return { mailbox, committed: null };
+  }
+
+  /** What a judgement rests on besides the mailbox. */
+  #grounds(mailbox: MailboxState): Grounds {
+    return { policy: this.#options.policyFor(mailbox), rules: this.#options.rules() };
+  }
+
+  /** `answer`: null when nothing new was observed. */
+  async #record(before: MailboxState, observation: Observation, answer: Answer | null): Promise<Taken> {
+    const { fleet, group, store, world } = this.#rooms;
+    const { api } = this.#options;
+    const now = world.clock.now();
+    const judge = () => this.#judge(before, observation, { answer, now, again });
+    const again = async (stored: StoredBreaker) => {
+      judged.putBack();
+      showStored(fleet, api, stored);
+      judged = judge();
+      return judged.record;
+    };
+    let judged = judge();
+    const { record, mailbox } = judged;
+    const staged = this.#staging.stage(mailbox, record, { answer, now, ...judged });
+    if (staged) return staged;
+    if (record && !group.moving.isEmpty) {
+      // What it does rests on what is committed: it is judged once more, on that.
+      judged.putBack();
+      await group.moving.commit();
+      return this.#record(this.#mailbox(before.id) ?? before, observation, answer);
+    }
+    if (record) {
+      await store.recordTick(record).catch((error: unknown) => {
+        judged.putBack();
+        throw error;
+      });
+      if (judged.record) this.#unwritten.written(judged.record, now);
+    }
+    if (answer) this.#order.taken(answer.route, before.id, answer.askedAt);
+    const { breaker, confirmed } = judged;
+    if (breaker) fleet.putBreaker(api, breaker);
+    if (confirmed) {
+      this.#order.wrote(before.id);
+      this.#count(confirmed, 'confirmed');
+    }
+    judged.show(judged.mailbox);
+    return { mailbox: judged.mailbox, committed: null };
+  }
+
+  /** The tick of an answer, and all that follows from it. `again`: see BreakerMove. */
+  #judge(
+    before: MailboxState,
+    observation: Observation,
+    { answer, now, again }: { answer: Answer | null; now: EpochMs; again: BreakerMove<TickRecord>['again'] },
+  ) {
+    const { fleet, tally } = this.#rooms;
+    const { api } = this.#options;
+    const grounds = this.#grounds(before);
+    const { policy } = grounds;
+    const answered = answer?.route ?? null;
+    const putBack = this.#alerts.keep(before.id, now);
+    const context = this.#tickContext(before.id, { policy, now, answered });
+    const ticked = tick(before, observation, context);
+    const { mailbox, changes, verdict, decision, actions, confirmed, late, breaker } = ticked;
+    const acted = confirmed?.by ? null : confirmed;
+    const { route } = observation;
+    const outside = { before, changes, late };
+    const judged = verdict !== null;
+    const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged });
+    const moved = breaker && { api, state: breaker, before: fleet.breaker(api), again };
+    const whole = { mailbox, remembers: true, answered, changes, decision, actions, alerts, breaker: moved };
+    const record = this.#unwritten.of(before, whole, now);
+    if (verdict) this.#repeats.judged(ticked, grounds, now);
+    const show = (newest: MailboxState) => {
+      if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
+      this.#show(newest, actions, alerts);
+    };
+    return { mailbox, breaker, confirmed, record, putBack, show };
+  }
+
+  /** Whether this process, not an earlier one, has read that answer of the mailbox. */
+  hasRead(mailboxId: string, route: 'stats' | 'warmup'): boolean {
+    return this.#order.hasTaken(route, mailboxId);
+  }
+
+  /** Records the intent to POST. null when the action is no longer the one to be done. */
+  opened(mailboxId: string, actionId: string): Promise<OpenAction | null> {
+    return this.#inTurn(null, async () => {
+      const mailbox = this.#mailbox(mailboxId);
+      const action = mailbox?.action;
+      if (!mailbox || !action || action.id !== actionId || !isActive(action) || action.state === 'open') return null;
+      const warmup = mailbox.warmup?.answer;
+      const status = warmup?.status ?? null;
+      const before = {
+        mode: warmup?.mode ?? null,
+        status,
+        run: mailbox.verdict?.answer.run ?? 'unknown',
+        targetLimit: warmup?.config.targetDailyLimit ?? null,
+      };
+      const now = this.#rooms.world.clock.now();
+      if (!this.maySend(action)) {
+        await this.#drop(mailbox, action, notEnforced);
+        return null;
+      }
+      const open = actionAfter(action, { kind: 'opened', before, at: now });
+      const off = await this.#rooms.store.openIntent(open);
+      if (off) {
+        // Another replica set it, and this one has not read it yet.
+        this.#rooms.fleet.putWritesOff(off);
+        await this.#drop(mailbox, action, notEnforced);
+        return null;
+      }
+      this.#order.wrote(mailboxId);
+      this.#rooms.fleet.putMailbox({ ...mailbox, action: open });
+      this.#rooms.fleet.putAction(open);
+      return open;
+    });
+  }
+
+  /** Whether the action may be sent at this moment. `enforce: false` is about the guard; the emergency stop stops people too. */
+  maySend({ mailboxId, email, by }: Action): boolean {
+    const policy = this.#options.policyFor({ email, id: mailboxId });
+    return this.#enforces(mailboxId, by ? { ...policy, enforce: true } : policy, this.#rooms.world.clock.now());
+  }
+
+  /**
+   * Records what came of a POST. Does nothing when a poll has settled it in the meantime. True when what confirmed it
+   * was asked for before an answer that was taken in already.
+   */
+  settled(mailboxId: string, actionId: string, settlement: Settlement): Promise<boolean> {
+    return this.#rooms.turns.take(async () => {
+      const before = this.#mailbox(mailboxId);
+      const open = before?.action;
+      if (!before || !open || open.id !== actionId || open.state !== 'open') return false;
+      const now = this.#rooms.world.clock.now();
+      const policy = this.#options.policyFor(before);
+      const overtaken =
+        settlement.kind === 'confirmed' &&
+        this.#order.freshnessOf('warmup', mailboxId, settlement.askedAt) === 'superseded';
+      const context = { policy, words: this.#options.words, now, overtaken };
+      const { mailbox: ended, changes } = afterSettlement(before, open, settlement, context);
+      const action = ended.action ?? open;
+      const actions = withDisplaced(action, this.#rooms.world);
+      const mailbox = { ...ended, action: actions.at(-1) ?? action };
+      const acted =
+        !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
+      const outside = { before, changes, late: null };
+      const happening = { mailbox, policy, now, route: null, actions, breaker: null, outside };
+      const alerts = this.#alerts.after({ ...happening, acted: acted && isOutcome(settlement) ? action : null });
+      await this.#rooms.store.settleIntent({ actions, mailbox, changes, alerts });
+      this.#order.wrote(mailboxId);
+      if (isOutcome(settlement)) this.#count(action, settlement.kind);
+      this.#show(mailbox, actions, alerts);
+      return overtaken;
+    });
+  }
+
+  /** Drops an action that was planned and not sent. */
+  dropPlanned({ id, mailboxId }: Pick<Action, 'id' | 'mailboxId'>, why: string): Promise<void> {
+    return this.#rooms.turns.take(async () => {
+      const mailbox = this.#mailbox(mailboxId);
+      if (mailbox?.action?.state !== 'planned' || mailbox.action.id !== id) return;
+      await this.#drop(mailbox, mailbox.action, why);
+    });
+  }
+
+  async #drop(before: MailboxState, planned: Action, why: string): Promise<void> {
+    const now = this.#rooms.world.clock.now();
+    const actions = withDisplaced(actionAfter(planned, { kind: 'dropped', detail: why, at: now }), this.#rooms.world);
+    const mailbox = { ...before, action: actions.at(-1) ?? null };
+    const policy = this.#options.policyFor(mailbox);
+    const alerts = this.#alerts.after({ mailbox, policy, now, route: null, actions, acted: null, breaker: null });
+    await this.#rooms.store.settleIntent({ actions, mailbox, changes: [], alerts });
+    this.#show(mailbox, actions, alerts);
+  }
+
+  /** Takes in a mailbox list. null when the account's loop has ended, or the account is not ours at present. */
+  listed(list: Observed<MailboxList>): Promise<RosterChanges | null> {
+    return this.#inTurn(null, () => this.#rooms.world.clock.busy(() => this.#lists.listed(list)));
+  }
+
+  /** Mailboxes that are in the picture already are this account's from now on. To be called within a turn. */
+  joined(mailboxes: readonly MailboxState[]): void {
+    for (const mailbox of mailboxes) this.#put(mailbox);
+  }
+
+  /** Forgets a mailbox that is not this account's any more. To be called within a turn. */
+  left(id: string): void {
+    this.#rooms.fleet.removeMailbox(this.#options.account, id);
+    this.#alerts.left(id);
+    this.#order.forget(id);
+    this.#unwritten.forget(id);
+    this.#repeats.forget(id);
+  }
+
+  /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */
+  timePassed(): Promise<void> {
+    return this.#inTurn(undefined, async () => {
+      // An answer that waits is news of what would seem old.
+      await this.#rooms.group.commit();
+      const alerts = this.#alerts.passed(this.#rooms.world.clock.now());
+      if (alerts.changed.length + alerts.dropped.length === 0) return;
+      await this.#rooms.store.recordAlerts(alerts);
+      this.#showAlerts(alerts);
+    });
+  }
+
+  #tickContext(
+    mailboxId: string,
+    { policy, now, answered }: { policy: Policy; now: EpochMs; answered: Observation['route'] | null },
+  ): TickContext {
+    const { account, words, api, rules, staleBefore } = this.#options;
+    // Statistics beside a warm-up that is no longer given are not judged: its mode and its word may be others by now.
+    const isGiven = (route: 'stats' | 'warmup') =>
+      route !== 'warmup' || (this.#rooms.fleet.mailbox(account, mailboxId)?.warmup?.at ?? now) >= staleBefore('warmup');
+    return {
+      policy,
+      enforce: this.#enforces(mailboxId, policy, now),
+      words,
+      now,
+      hasRead: (route) => route === answered || (this.hasRead(mailboxId, route) && isGiven(route)),
+      breaker: this.#rooms.fleet.breaker(api),
+      running: () => runningIn(this.#options.accountsOfApi(), this.#rooms.fleet),
+      newId: () => actionId(now, this.#rooms.world.random()),
+      others: (mailbox) => othersOf(mailbox, this.#rooms.fleet.mailboxes(), now),
+      actionsOf: (mailbox) => this.#rooms.fleet.actionsOf(mailbox),
+      timeZone: rules().timeZone,
+      apiAheadMs: aheadMs(this.#rooms.fleet.account(account)),
+      accountHasShrunk: (mailbox) => haveShrunk(this.#rooms.fleet.mailboxesOf(account), mailbox, now),
+    };
+  }
+
+  /** Neither the configuration nor an emergency stop says to write nothing to the mailbox. */
+  #enforces(mailboxId: string, policy: Policy, now: EpochMs): boolean {
+    return policy.enforce && this.#rooms.fleet.writesAllowed(this.#options.account, mailboxId, now);
+  }
+
+  /** The guard's own actions are counted; a person's are theirs. */
+  #count({ account, kind, by }: Action, outcome: Outcome): void {
+    if (!by && isGuardActionKind(kind)) this.#rooms.tally.action(account, kind, outcome);
+  }
+
+  #put(mailbox: MailboxState): void {
+    this.#rooms.fleet.putMailbox(mailbox);
+    this.#alerts.shown(mailbox, this.#rooms.world.clock.now());
+  }
+
+  #show(mailbox: MailboxState, actions: readonly Action[], alerts: AlertChanges): void {
+    this.#put(mailbox);
+    for (const action of actions) this.#rooms.fleet.putAction(action);
+    this.#showAlerts(alerts);
+  }
+
+  #showAlerts(alerts: AlertChanges): void {
+    this.#rooms.fleet.putAlerts(alerts);
+    if (alerts.transitions.length > 0) this.#rooms.onTransitions();
+  }
+}

@@ -1,0 +1,81 @@
+// The routes that mailboxes are judged by, and that were answered for none since: whether an account can be judged at all.
+
+import type { Failure } from '../api/http/failure.ts';
+import { judgedRoutes } from '../api/poll/sweep.ts';
+import type { Route } from '../core/answers.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import type { ReadFailure } from '../core/mailbox.ts';
+import { elapsedMs, minuteMs } from '../core/time.ts';
+import type { Clock } from '../world/world.ts';
+
+/** What mailboxes are judged by was answered for none for so long, although it was before, or may be later. */
+const blindAfterMs = 30 * minuteMs;
+
+export interface UnreadRoutesParts {
+  readonly account: string;
+  readonly fleet: Fleet;
+  readonly clock: Clock;
+}
+
+interface Unread extends ReadFailure {
+  /** The addresses of those that were asked for in vain. */
+  readonly mailboxes: Set<string>;
+  readonly isRefusal: boolean;
+  /** The newest answer was a 429: the route is asked rarely then, and the answer is about no mailbox. */
+  readonly isThrottled: boolean;
+  readonly times: number;
+}
+
+export class UnreadRoutes {
+  readonly #parts: UnreadRoutesParts;
+  readonly #of = new Map<Route, Unread>();
+  /** Routes that were ever answered. */
+  readonly #read = new Set<Route>();
+
+  constructor(parts: UnreadRoutesParts) {
+    this.#parts = parts;
+  }
+
+  /** True when it was unread. */
+  answered(route: Route): boolean {
+    this.#read.add(route);
+    return this.#of.delete(route);
+  }
+
+  failed({ kind, detail }: Failure, route: Route, mailbox: string | null): void {
+    if (!(judgedRoutes as readonly Route[]).includes(route)) return;
+    const before = this.#of.get(route);
+    const { since = this.#parts.clock.now(), times = 0, mailboxes = new Set<string>() } = before ?? {};
+    if (mailbox !== null) mailboxes.add(mailbox);
+    const isThrottled = kind === 'throttled';
+    const isRefusal = kind !== 'unavailable' && !isThrottled;
+    this.#of.set(route, { since, detail, mailboxes, isRefusal, isThrottled, times: times + 1 });
+  }
+
+  /** The mailbox has no warm-up: that says nothing of the others. */
+  withoutWarmup(mailbox: string): void {
+    for (const [route, { mailboxes }] of this.#of)
+      if (mailboxes.delete(mailbox) && mailboxes.size === 0) this.#of.delete(route);
+  }
+
+  /**
+   * The failure because of which no mailbox can be judged; null if there is none. A refusal of a route that never answered counts at once,
+   * any other failure after half an hour; of a route that answered before, once every mailbox was asked for in vain, or with a 429.
+   */
+  failure(): ReadFailure | null {
+    const now = this.#parts.clock.now();
+    for (const [route, failure] of this.#of) {
+      const lasts = failure.times > 1 && elapsedMs(failure.since, now) >= blindAfterMs;
+      if (!this.#read.has(route) && (failure.isRefusal || lasts)) return failure;
+      if (lasts && (failure.isThrottled || this.#isForAll(failure))) return failure;
+    }
+    return null;
+  }
+
+  /** Where polls are hours apart, one mailbox may fail for long before another is asked for. */
+  #isForAll({ mailboxes }: Unread): boolean {
+    for (const { email, verdict } of this.#parts.fleet.mailboxesOf(this.#parts.account))
+      if (!mailboxes.has(email) && verdict?.answer.reason !== 'no_warmup') return false;
+    return true;
+  }
+}

@@ -1,0 +1,193 @@
+// The mailboxes whose bounces the guard or an alert noticed lately, as they stand in the picture. Pure.
+import type { Action } from '../core/action.ts';
+import type { Alert, AlertRule, Severity, Transition } from '../core/alert.ts';
+import { type BreakerState, heldEntries } from '../core/breaker.ts';
+import {
+  type Incident,
+  type IncidentMailbox,
+  type MemberState,
+  memberStates,
+  type SharedAttribute,
+  sharedAttributes,
+} from '../core/incident.ts';
+import { domainOf, idOfKey, type MailboxState, mailboxKey } from '../core/mailbox.ts';
+import { dayMs, type EpochMs, hourMs } from '../core/time.ts';
+import { worstOf } from './grouping.ts';
+import { eachInPieces } from './pieces.ts';
+import type { Affected } from './shared-cause.ts';
+
+/** What happened longer ago begins nothing any more. */
+const noticedForMs = dayMs;
+/** What is found when a mailbox is first seen need not have begun then. */
+const firstSeenForMs = hourMs;
+
+/** The alerts about a mailbox's own bounces that make it one of an incident. */
+const ownRules: readonly AlertRule[] = ['bounce_over_limit', 'bounce_burst'];
+
+export interface AffectedFacts {
+  readonly now: EpochMs;
+  readonly mailboxes: Iterable<MailboxState>;
+  readonly firing: readonly Alert[];
+  readonly breakers: Iterable<readonly [api: string, state: BreakerState]>;
+  /** What people were not notified of yet: it says how severe an action is. */
+  readonly unnotified: readonly Transition[];
+  /** The base_url of an account; null when it is not configured. */
+  readonly apiOf: (account: string) => string | null;
+  /** Called between pieces of a large fleet: lets others have a turn. */
+  readonly pause: () => Promise<void>;
+}
+
+/** Who is affected, by key. */
+export async function affectedMailboxes(facts: AffectedFacts): Promise<ReadonlyMap<string, Affected>> {
+  const { now, firing, breakers, unnotified, apiOf, pause } = facts;
+  const alerts = byMailbox(firing.filter(isOwn));
+  const held = heldSince(breakers);
+  const acted = byMailbox(unnotified.map(({ alert }) => alert).filter(({ rule }) => rule === 'guard_acted'));
+  // Nothing is to be found of any other: of a large fleet, most are passed by at once.
+  const noticed = new Set([...alerts.keys(), ...held.keys()].map(idOfKey));
+  const found = new Map<string, Affected>();
+  await eachInPieces([...facts.mailboxes], pause, (mailbox) => {
+    if (mailbox.action === null && !noticed.has(mailbox.id)) return;
+    const key = mailboxKey(mailbox.account, mailbox.id);
+    const steps = [
+      ...(isTooFew(mailbox) ? [] : (alerts.get(key) ?? [])).map(stepOfAlert),
+      ...stepOfHold(held.get(key)),
+      ...stepOfAction(mailbox.action, acted.get(key) ?? []),
+    ];
+    const one = memberOf(mailbox, steps, now);
+    if (one) found.set(key, { key, mailbox: one, kinds: mainKinds(mailbox), traits: traitsOf(mailbox, apiOf) });
+  });
+  return found;
+}
+
+/** null when nothing of it is recent, or all was found when the mailbox was first seen. */
+function memberOf(mailbox: MailboxState, steps: readonly Step[], now: EpochMs): IncidentMailbox | null {
+  const recent = steps.filter(({ since, goesOn }) => goesOn || since > now - noticedForMs);
+  const worst = recent.toSorted((a, b) => memberStates.indexOf(a.state) - memberStates.indexOf(b.state))[0];
+  if (!worst || worst.since < mailbox.firstSeenAt + firstSeenForMs) return null;
+  const verdict = mailbox.verdict?.answer;
+  const { account, id: mailboxId, email } = mailbox;
+  const counts = { sent: verdict?.sent ?? 0, bounced: verdict?.bounced ?? 0 };
+  const severity = worstOf(recent.map((one) => one.severity));
+  const goesOn = recent.some((one) => one.goesOn);
+  const { state, since } = worst;
+  return { account, mailboxId, email, state, since, ...counts, severity, goesOn };
+}
+
+interface Step {
+  readonly state: MemberState;
+  readonly since: EpochMs;
+  readonly severity: Severity;
+  readonly goesOn: boolean;
+}
+
+function isOwn({ rule }: Alert): boolean {
+  return ownRules.includes(rule);
+}
+
+/** Too few bounces to act on are no part of an incident: every large fleet has such mailboxes on most days. */
+function isTooFew({ verdict }: MailboxState): boolean {
+  return verdict?.answer.reason === 'insufficient_evidence';
+}
+
+function stepOfAlert({ rule, severity, firingAt, since }: Alert): Step {
+  return { state: rule === 'bounce_burst' ? 'burst' : 'not_acted', since: firingAt ?? since, severity, goesOn: true };
+}
+
+function stepOfHold(since: EpochMs | undefined): readonly Step[] {
+  return since === undefined ? [] : [{ state: 'held', since, severity: 'critical', goesOn: true }];
+}
+
+function stepOfAction(action: Action | null, events: readonly Alert[]): readonly Step[] {
+  if (!action || action.by !== null || (action.kind !== 'recovery' && action.kind !== 'pause')) return [];
+  if (action.state === 'planned' || action.state === 'dropped') return [];
+  const usual = action.kind === 'pause' ? 'critical' : 'warning';
+  const severity = worstOf([usual, ...events.map((one) => one.severity)]);
+  const failed = action.state === 'refused' || action.state === 'unconfirmed';
+  const state = failed ? 'failed' : action.kind === 'pause' ? 'paused' : 'recovery';
+  return [{ state, since: action.openedAt, severity, goesOn: action.state === 'open' || action.nextTryAt !== null }];
+}
+
+/** By key, since when the breaker holds a mailbox. What it holds at first sight was found, and need not have begun. */
+function heldSince(breakers: AffectedFacts['breakers']): ReadonlyMap<string, EpochMs> {
+  const held = new Map<string, EpochMs>();
+  for (const [, state] of breakers) {
+    for (const { key, at, firstSight } of heldEntries(state)) if (!firstSight) held.set(key, state.openSince ?? at);
+  }
+  return held;
+}
+
+function byMailbox(alerts: readonly Alert[]): ReadonlyMap<string, readonly Alert[]> {
+  const found = new Map<string, Alert[]>();
+  for (const alert of alerts) {
+    if (alert.mailboxId === null) continue;
+    const key = mailboxKey(alert.account, alert.mailboxId);
+    found.set(key, [...(found.get(key) ?? []), alert]);
+  }
+  return found;
+}
+
+/**
+ * The domains, as `ACCOUNT DOMAIN`, of the mailboxes of an incident, and of those that share its cause and have its kind of
+ * bounce without being over a limit themselves.
+ */
+export function domainsShowing(
+  { cause, kind, members }: Pick<Incident, 'cause' | 'kind' | 'members'>,
+  mailboxes: Iterable<MailboxState>,
+  apiOf: AffectedFacts['apiOf'],
+): ReadonlySet<string> {
+  const found = new Set(members.map(domainKeyOf));
+  for (const mailbox of mailboxes) {
+    if (kind === null || !mainKinds(mailbox).includes(kind)) continue;
+    if (traitOf(mailbox, cause.attribute, apiOf) === cause.value) found.add(domainKeyOf(mailbox));
+  }
+  return found;
+}
+
+function domainKeyOf({ account, email }: { readonly account: string; readonly email: string }): string {
+  return domainKey(account, domainOf(email));
+}
+
+export function domainKey(account: string, domain: string): string {
+  return `${account} ${domain}`;
+}
+
+/** `block (policy_block)`: those that most of its recent bounces are of. */
+function mainKinds({ warmup }: MailboxState): readonly string[] {
+  const bounces = warmup?.answer.recentBounces ?? [];
+  if (bounces.length === 0) return [];
+  const counts = new Map<string, number>();
+  for (const { type, category } of bounces) {
+    if (type === null && category === null) continue;
+    const kind = (category === null ? `${type}` : `${type ?? 'bounce'} (${category})`).toLowerCase();
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  const most = Math.max(...counts.values());
+  return [...counts].filter(([, count]) => count === most).map(([kind]) => kind);
+}
+
+/** What a mailbox may share with others. */
+function traitsOf(mailbox: MailboxState, apiOf: AffectedFacts['apiOf']): Affected['traits'] {
+  const traits = sharedAttributes.map((attribute) => [attribute, traitOf(mailbox, attribute, apiOf)] as const);
+  return Object.fromEntries(traits) as Record<SharedAttribute, string | null>;
+}
+
+/** One of them; null: not known. */
+export function traitOf(
+  mailbox: MailboxState,
+  attribute: SharedAttribute,
+  apiOf: AffectedFacts['apiOf'],
+): string | null {
+  switch (attribute) {
+    case 'domain':
+      return domainOf(mailbox.email);
+    case 'ip':
+      return mailbox.blacklist?.answer.ip ?? null;
+    case 'provider':
+      return mailbox.entry.answer.provider?.toLowerCase() ?? null;
+    case 'account':
+      return mailbox.account;
+    case 'base_url':
+      return apiOf(mailbox.account);
+  }
+}

@@ -1,0 +1,297 @@
+// Conditions become alerts: pending, firing, resolved. Pure: the caller keeps the alerts and records the transitions.
+import {
+  type Alert,
+  type AlertChanges,
+  type AlertFacts,
+  type AlertRule,
+  type Announcement,
+  fingerprintOf,
+  severities,
+  type Transition,
+  type Unstable,
+} from '../core/alert.ts';
+import type { StoredTransition } from '../core/delivery.ts';
+import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
+import type { Condition } from './condition.ts';
+import type { Routed } from './notifications.ts';
+import { eachInPieces } from './pieces.ts';
+import { endAsTold } from './quiet-ends.ts';
+
+interface Collected {
+  readonly changed: Alert[];
+  readonly dropped: string[];
+  readonly transitions: Transition[];
+}
+
+/** An alert is unstable when it fires again within this time of its end, and ends once it is calm for as long. */
+const calmMs = 30 * minuteMs;
+/** Rules about states that the API shows, which may change within a minute. An alert of another rule is never unstable. */
+const comeAndGo: readonly AlertRule[] = [
+  'api_down',
+  'api_unwell',
+  'guard_blind',
+  'mailbox_disconnected',
+  'mailbox_status_unknown',
+  'mailbox_missing',
+  'mailbox_list_short',
+  'dns_failing',
+  'blacklisted',
+  'stale_data',
+  'measurement_stale',
+  'health_score_drop',
+];
+
+type Step = 'firing' | 'worsened' | 'resolved';
+
+/**
+ * Applies conditions to the alerts at hand. Of one subject only one condition may be given a time.
+ * `current` returns the pending or firing alert of a fingerprint.
+ */
+export function step(
+  conditions: readonly Condition[],
+  current: (fingerprint: string) => Alert | undefined,
+  now: EpochMs,
+  endedLately: FindEnded = () => undefined,
+): AlertChanges {
+  const out: Collected = { changed: [], dropped: [], transitions: [] };
+  for (const condition of conditions) {
+    if (condition.active === 'unknown' && !condition.stillShown) continue;
+    const alert = live(current(fingerprintOf(condition.subject)));
+    if (condition.active === 'unknown') reword(out, condition, alert);
+    else if (condition.active) speaksFor(out, condition, alert, { now, endedLately });
+    else if (alert) speaksAgainst(out, condition, alert, now);
+  }
+  return out;
+}
+
+/**
+ * Fires the pending alerts whose time has come, and ends the unstable ones that were calm long enough. A pending one that began ahead of
+ * now begins now: the clock was set back, and the alert does not wait until it has caught up.
+ */
+export function elapse(alerts: Iterable<Alert>, now: EpochMs, endedLately: FindEnded = () => undefined): AlertChanges {
+  const out: Collected = { changed: [], dropped: [], transitions: [] };
+  for (const alert of alerts) {
+    const { calm = null } = alert.unstable ?? {};
+    if (alert.status === 'firing' && calm && isCalm(calm, now))
+      resolve(out, { ...alert, facts: calmFacts(calm.facts) }, now);
+    if (alert.status !== 'pending' || alert.firesAt === null) continue;
+    if (alert.since > now) out.changed.push({ ...alert, since: now, firesAt: now + alert.firesAt - alert.since });
+    else if (alert.firesAt <= now) tell(out, 'firing', begun(alert, { now, endedLately }), now);
+  }
+  return out;
+}
+
+const mailboxLeft = 'The mailbox is no longer on the account, so Warmwarden no longer watches it.';
+
+/** Ends alerts whose subject is gone: what was announced is resolved, with the reason in front. */
+export function leave(alerts: Iterable<Alert>, now: EpochMs, why = mailboxLeft): AlertChanges {
+  const out: Collected = { changed: [], dropped: [], transitions: [] };
+  for (const alert of alerts) {
+    if (alert.status === 'pending') out.dropped.push(alert.fingerprint);
+    if (alert.status !== 'firing') continue;
+    const sentences = [why, ...alert.facts.sentences];
+    resolve(out, { ...alert, facts: { ...alert.facts, sentences } }, now);
+  }
+  return out;
+}
+
+/**
+ * Alerts of one account become another's: what is pending waits on, and people who were notified of what fires are not notified
+ * again. Receivers that keep alerts open get an end under the old name and a beginning under the new one.
+ */
+export function moveTo(account: string, alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
+  const out: Collected = { changed: [], dropped: [], transitions: [] };
+  for (const alert of alerts) {
+    const { fingerprint: movedFrom } = alert;
+    const moved = { ...alert, account, fingerprint: fingerprintOf({ ...alert, account }) };
+    if (alert.status === 'pending') out.dropped.push(movedFrom);
+    else {
+      const ended: Alert = { ...alert, status: 'resolved', resolvedAt: now, seen: 0 };
+      out.changed.push(ended);
+      out.transitions.push({ kind: 'resolved', at: now, alert: ended, foretold: true });
+      out.transitions.push({ kind: 'firing', at: now, alert: moved, movedFrom });
+    }
+    out.changed.push(moved);
+  }
+  return out;
+}
+
+/** A resolved alert is history: what comes after it is a new one. */
+function live(alert: Alert | undefined): Alert | undefined {
+  return alert?.status === 'resolved' ? undefined : alert;
+}
+
+function speaksFor(
+  out: Collected,
+  condition: Condition,
+  alert: Alert | undefined,
+  { now, endedLately }: { readonly now: EpochMs; readonly endedLately: FindEnded },
+): void {
+  if (alert?.status === 'firing') {
+    refresh(out, condition, alert, now);
+    return;
+  }
+  const since = Math.min(alert?.since ?? condition.since ?? now, now);
+  const seen = (alert?.seen ?? 0) + 1;
+  const seenEnough = seen >= condition.observations;
+  const firesAt = since + condition.forMs;
+  const next: Alert = {
+    ...condition.subject,
+    fingerprint: fingerprintOf(condition.subject),
+    severity: condition.severity,
+    status: 'pending',
+    since,
+    firingAt: null,
+    resolvedAt: null,
+    firesAt: seenEnough ? firesAt : null,
+    seen,
+    facts: condition.facts,
+  };
+  if (!seenEnough || firesAt > now) out.changed.push(next);
+  else tell(out, 'firing', begun(next, { now, endedLately }), now, condition);
+}
+
+/** How the alert of a fingerprint ended, if that was not long ago. */
+type FindEnded = (fingerprint: string) => Alert | undefined;
+
+/** A pending alert whose time has come. What comes again soon after its end is unstable, if its rule may be. */
+function begun(alert: Alert, { now, endedLately }: { readonly now: EpochMs; readonly endedLately: FindEnded }): Alert {
+  const firing = { ...alert, status: 'firing', firingAt: now, firesAt: null, seen: 0 } as const;
+  const last = comeAndGo.includes(alert.rule) ? endedLately(alert.fingerprint) : undefined;
+  if (!last || elapsedMs(last.resolvedAt ?? now, now) >= calmMs) return firing;
+  const unstable = { times: (last.unstable?.times ?? 1) + 1, calm: null };
+  return { ...firing, facts: factsIn(alert.facts, unstable), unstable };
+}
+
+/**
+ * People are notified of a firing alert once; later words for it only update what is shown, and restart the count against it. They
+ * are notified again when it got more severe, or clearly worse.
+ */
+function refresh(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {
+  const { severity } = condition;
+  const severer = severities.indexOf(severity) < severities.indexOf(alert.severity);
+  const isBack = alert.unstable !== undefined && alert.unstable.calm !== null;
+  const unstable = isBack ? { times: (alert.unstable?.times ?? 0) + 1, calm: null } : alert.unstable;
+  const facts = factsIn(condition.facts, unstable);
+  const next = { ...alert, severity, seen: 0, facts, ...(unstable && { unstable }) };
+  if (severer || condition.worse) {
+    tell(out, 'worsened', next, now, condition);
+    return;
+  }
+  const same = !isBack && alert.seen === 0 && alert.severity === severity && sameFacts(alert.facts, facts);
+  if (!same) out.changed.push(next);
+}
+
+/** The same trouble, seen again: it counts for nothing, but it may concern one mailbox more, or have another reason by now. */
+function reword(out: Collected, condition: Condition, alert: Alert | undefined): void {
+  const { stillShown } = condition;
+  // Its words are made only where there is an alert.
+  if (!alert || (typeof stillShown === 'function' && !stillShown(alert))) return;
+  const facts = factsIn(condition.facts, alert.unstable);
+  const { numbers } = alert.facts;
+  if (!sameFacts(alert.facts, { ...facts, numbers })) out.changed.push({ ...alert, facts });
+}
+
+function speaksAgainst(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {
+  if (alert.status === 'pending') {
+    out.dropped.push(alert.fingerprint);
+    return;
+  }
+  if (alert.unstable) {
+    calms(out, condition, alert, now);
+    return;
+  }
+  const seen = alert.seen + 1;
+  if (seen < condition.clearObservations) out.changed.push({ ...alert, seen });
+  else resolve(out, { ...alert, facts: condition.facts }, now);
+}
+
+/** Shows an unstable alert with its present facts while its condition is over, and ends it when that has lasted for 30 minutes. */
+function calms(out: Collected, { facts }: Condition, alert: Alert, now: EpochMs): void {
+  const { times, calm } = alert.unstable ?? { times: 1, calm: null };
+  if (!calm) {
+    const unstable = { times, calm: { since: now, facts } };
+    out.changed.push({ ...alert, seen: 0, facts: factsIn(facts, unstable), unstable });
+  } else if (isCalm(calm, now)) resolve(out, { ...alert, facts: calmFacts(facts) }, now);
+}
+
+function isCalm({ since }: NonNullable<Unstable['calm']>, now: EpochMs): boolean {
+  return elapsedMs(since, now) >= calmMs;
+}
+
+/** The facts of an alert, with a sentence about its coming and going where it is unstable. */
+function factsIn(facts: AlertFacts, unstable: Unstable | undefined): AlertFacts {
+  if (!unstable) return facts;
+  const much = `It comes and goes: it has come ${unstable.times} times since it was calm last. You get no message about it until it has been calm for 30 minutes.`;
+  return { ...facts, title: `${facts.title} (unstable)`, sentences: [...facts.sentences, much] };
+}
+
+function calmFacts(facts: AlertFacts): AlertFacts {
+  return { ...facts, sentences: [...facts.sentences, 'It has been calm for 30 minutes.'] };
+}
+
+function resolve(out: Collected, alert: Alert, now: EpochMs): void {
+  tell(out, 'resolved', { ...alert, status: 'resolved', resolvedAt: now, seen: 0 }, now);
+}
+
+function tell(out: Collected, kind: Step, alert: Alert, at: EpochMs, condition?: Condition): void {
+  out.changed.push(alert);
+  out.transitions.push({ kind, at, alert, ...(condition?.worse === 'at_once' && { urgent: true }) });
+}
+
+/** Numbers that grow by themselves; a difference in them alone is not worth a write. */
+const growing = new Set(['data_age_seconds']);
+
+function sameFacts(one: AlertFacts, other: AlertFacts): boolean {
+  if (one.title !== other.title || one.sentences.length !== other.sentences.length) return false;
+  if (one.sentences.some((text, index) => text !== other.sentences[index])) return false;
+  const names = new Set([...Object.keys(one.numbers), ...Object.keys(other.numbers)]);
+  return [...names].every((name) => growing.has(name) || one.numbers[name] === other.numbers[name]);
+}
+
+// Steps that a receiver that keeps alerts open hears of at once, while people wait for the message of the group: an alert ended, and
+// fires again after that. Pure.
+
+interface EarlyFacts {
+  /** In the order of their ids. */
+  readonly unnotified: readonly StoredTransition[];
+  /** Ids of those that are announced now. */
+  readonly due: ReadonlySet<number>;
+  /** Announcements that people have got, by fingerprint. */
+  readonly announced: ReadonlyMap<string, Announcement>;
+  readonly muted: (alert: Alert) => boolean;
+  /** Names of channels whose receivers keep alerts open. */
+  readonly keepers: readonly string[];
+  /** Called between pieces of long lists: lets others have a turn. */
+  readonly pause: () => Promise<void>;
+}
+
+/** A step for some channels, and what people know after it. */
+export interface EarlyStep extends Routed {
+  readonly announcement: Announcement;
+}
+
+export async function earlySteps({ unnotified, due, announced, muted, keepers, pause }: EarlyFacts) {
+  const latest = new Map<string, Transition>();
+  if (keepers.length > 0)
+    await eachInPieces(unnotified, pause, ({ id, transition }) => {
+      if (!due.has(id)) latest.set(transition.alert.fingerprint, transition);
+    });
+  const steps: EarlyStep[] = [];
+  for (const transition of latest.values()) {
+    const known = announced.get(transition.alert.fingerprint);
+    if (!known || known.onlyInIncident) continue;
+    const { closed = [], ...rest } = known;
+    if (transition.kind === 'resolved') {
+      const to = (known.channels ?? []).filter((name) => keepers.includes(name) && !closed.includes(name));
+      if (to.length > 0)
+        steps.push({
+          transition: endAsTold(transition, known),
+          to,
+          announcement: { ...rest, closed: [...closed, ...to] },
+        });
+    } else if (closed.length > 0 && !muted(transition.alert))
+      steps.push({ transition: { ...transition, kind: 'firing' }, to: closed, announcement: rest });
+  }
+  return steps;
+}

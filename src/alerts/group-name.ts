@@ -1,0 +1,24 @@
+// What several alerts of one rule are called together.
+import type { Alert, AlertRule, Transition } from '../core/alert.ts';
+import type { Reason } from '../core/verdict.ts';
+import { ruleNames } from '../core/wording/states.ts';
+import { isTooFew } from './quiet-ends.ts';
+
+/** Why Warmwarden acts: an alert that ends so is no all-clear. */
+const actingReasons: readonly unknown[] = ['bounce_rate_over_limit', 'repeat_offender', 'emergency'] satisfies Reason[];
+
+function isActedOn({ rule, facts }: Pick<Alert, 'rule' | 'facts'>): boolean {
+  return rule === 'bounce_over_limit' && actingReasons.includes(facts.numbers['reason']);
+}
+
+/** Of bounces over the limit it says whether they are not acted on: some are too few for that, and some have ended. */
+export function groupName(rule: AlertRule, alerts: readonly Pick<Transition, 'kind' | 'alert'>[]): string {
+  if (rule !== 'bounce_over_limit') return ruleNames[rule];
+  const goOn = alerts.filter(({ kind, alert }) => kind !== 'resolved' && alert.rule === rule);
+  const few = goOn.filter(({ alert }) => isTooFew(alert)).length;
+  const name = ruleNames.bounce_over_limit;
+  if (goOn.length === 0)
+    return alerts.some(({ alert }) => isActedOn(alert)) ? `${name}: Warmwarden can act again` : name;
+  if (few === 0) return `${name}, NO ACTION TAKEN`;
+  return few === goOn.length ? `${name}, too few to act on` : `${name}, ${goOn.length - few} WITHOUT ACTION`;
+}

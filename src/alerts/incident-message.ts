@@ -1,0 +1,171 @@
+// What people read of an incident: its cause and its count first, what Warmwarden did, what waits, what to do. Pure.
+import { type Alert, type AlertRule, alertRules } from '../core/alert.ts';
+import type {
+  Incident,
+  IncidentCause,
+  IncidentMailbox,
+  IncidentMember,
+  MemberState,
+  MessageIncident,
+} from '../core/incident.ts';
+import { mailboxKey } from '../core/mailbox.ts';
+import type { EpochMs } from '../core/time.ts';
+import { campaignsUntouched } from '../core/wording/explain.ts';
+import {
+  causeText,
+  domainsOf,
+  doneTexts,
+  incidentAdvice,
+  incidentTitle,
+  memberLine,
+  worstFirst,
+} from '../core/wording/incidents.ts';
+import { counted, listText, momentText, spanText } from '../core/wording/phrases.ts';
+import { ruleNames } from '../core/wording/states.ts';
+import { symptoms, worstOf } from './grouping.ts';
+import { callsForNothing } from './quiet-ends.ts';
+
+/** What a message is written with. */
+export interface IncidentLook {
+  readonly now: EpochMs;
+  /** For the times in sentences: an IANA name. */
+  readonly zone: string;
+  /** Base of the links to the page; null when there is no page. */
+  readonly pageUrl: string | null;
+  /** The words that start this program. */
+  readonly command: string;
+  /** Alerts that fire now. */
+  readonly firing: readonly Alert[];
+  /** How many mailboxes share a cause without being in the incident, and how many have something else there. */
+  readonly sharing: (cause: IncidentCause) => { readonly spared: number; readonly others: number };
+}
+
+const worstNamed = 5;
+
+/** `members`: those that the reader may know of, at least one. */
+export function messageIncident(
+  incident: Incident,
+  step: MessageIncident['step'],
+  members: readonly IncidentMailbox[],
+  look: IncidentLook,
+): MessageIncident {
+  const { id, cause, kind, beganAt, endedAt, alerts } = incident;
+  const shared = look.firing.filter(({ mailboxId, fingerprint }) => mailboxId === null && alerts.includes(fingerprint));
+  return {
+    id,
+    step,
+    title: incidentTitle(incident, members, look.zone),
+    sentences: step === 'ended' ? endSentences(incident, members, look) : sentencesOf(incident, members, look),
+    cause,
+    kind,
+    severity: worstOf([...members, ...shared].map(({ severity }) => severity)),
+    beganAt,
+    endedAt,
+    memberCount: members.length,
+    domainCount: domainsOf(members),
+    worst: worstFirst(members)
+      .slice(0, worstNamed)
+      .map((one) => memberOf(one, look.zone)),
+    pageUrl: look.pageUrl === null ? null : `${look.pageUrl}/#${id}`,
+  };
+}
+
+/** What fires of an incident: the alerts that belong to it, and those of these mailboxes. */
+export function firingOf(
+  { alerts }: Pick<Incident, 'alerts'>,
+  members: readonly IncidentMailbox[],
+  firing: readonly Alert[],
+): readonly Alert[] {
+  const isIn = new Set(members.map(keyOf));
+  return firing.filter(({ account, mailboxId, fingerprint }) =>
+    mailboxId === null ? alerts.includes(fingerprint) : isIn.has(mailboxKey(account, mailboxId)),
+  );
+}
+
+function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], look: IncidentLook): readonly string[] {
+  const own = firingOf(incident, members, look.firing);
+  return [
+    commonText(incident, members, look),
+    ...doneTexts(members),
+    ...own.filter(({ rule }) => told.includes(rule)).map(({ facts }) => `${facts.title}.`),
+    ...symptomTexts(own),
+    ...(members.some(({ state }) => state === 'held')
+      ? [`To carry out the held actions now: \`${look.command} breaker release\`.`]
+      : []),
+    incidentAdvice(incident.cause),
+    ...(members.some(({ state }) => state === 'paused') ? [campaignsUntouched] : []),
+  ];
+}
+
+/** What is common is said as what it is, with how many of those that share it are not in it. */
+function commonText({ cause, kind }: Incident, members: readonly IncidentMailbox[], look: IncidentLook): string {
+  const { spared, others } = look.sharing(cause);
+  const which = kind === null ? '' : `. Kind of bounce: ${kind}`;
+  const all =
+    members.length === 1
+      ? 'What this mailbox shares:'
+      : `What all ${counted(members.length, 'mailbox', 'mailboxes')} share:`;
+  const rest =
+    spared === 0
+      ? `No other mailbox shares the ${nounOf(cause)}`
+      : `${counted(spared, 'other mailbox shares', 'other mailboxes share')} the ${nounOf(cause)} and ${spared === 1 ? 'is' : 'are'} not in this incident`;
+  const beyond = others === 0 ? '' : `; ${counted(others, 'mailbox has', 'mailboxes have')} a different one`;
+  return `${all} ${causeText(cause)}${which}. ${rest}${beyond}.`;
+}
+
+function nounOf({ attribute }: IncidentCause): string {
+  if (attribute === 'ip') return 'IP address';
+  return attribute === 'base_url' ? 'API' : attribute;
+}
+
+/** Alerts that belong to it and say something of their own. */
+const told: readonly AlertRule[] = ['dns_failing', 'blacklisted'];
+
+function symptomTexts(own: readonly Alert[]): readonly string[] {
+  const seen = countsText(own.filter(({ rule }) => symptoms.includes(rule)));
+  return seen === '' ? [] : [`Also seen: ${seen}.`];
+}
+
+/** Bounces count for days: these outlast the incident, and nothing is to be done about them. */
+function outlastingTexts(own: readonly Alert[]): readonly string[] {
+  const seen = countsText(own.filter(callsForNothing));
+  return seen === '' ? [] : [`Still firing: ${seen}. You get no message when this ends.`];
+}
+
+function countsText(alerts: readonly Alert[]): string {
+  const counts = alertRules.map((rule) => [rule, countOf(alerts, rule)] as const);
+  return listText(counts.filter(([, count]) => count > 0).map(([rule, count]) => `${ruleNames[rule]} (${count})`));
+}
+
+function countOf(alerts: readonly Alert[], wanted: AlertRule): number {
+  return alerts.filter(({ rule }) => rule === wanted).length;
+}
+
+function endSentences(
+  incident: Incident,
+  members: readonly IncidentMailbox[],
+  { zone, firing }: IncidentLook,
+): readonly string[] {
+  const { beganAt, endedAt, movedAt } = incident;
+  const counts = (state: MemberState) => members.filter((one) => one.state === state).length;
+  return [
+    `It lasted from ${momentText(beganAt, zone)} to ${momentText(movedAt, zone)}, ${spanText(movedAt - beganAt)}. Since then no mailbox was added and none is waiting for an action.`,
+    ...(endedAt === null ? [] : doneTexts(members)),
+    ...outlastingTexts(firingOf(incident, members, firing)),
+    ...(counts('paused') > 0
+      ? ['A paused warm-up stays paused until you resume it: clean the recipient list first.']
+      : []),
+    ...(counts('recovery') > 0
+      ? ['Warmwarden switches the mailboxes in recovery mode back by itself when they stay clean.']
+      : []),
+  ];
+}
+
+function keyOf({ account, mailboxId }: IncidentMailbox): string {
+  return mailboxKey(account, mailboxId);
+}
+
+function memberOf(one: IncidentMailbox, zone: string): IncidentMember {
+  const { account, mailboxId, email } = one;
+  return { account, mailboxId, email, line: memberLine(one, zone) };
+}

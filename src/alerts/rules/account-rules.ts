@@ -1,0 +1,258 @@
+// The rules of an account: is the API up, is the key accepted, may it write, is it ours alone, is the mailbox list whole.
+import type { AccountState, MailboxState, SweepProgress } from '../../core/mailbox.ts';
+import { type EpochMs, hourMs, minuteMs } from '../../core/time.ts';
+import { sentence } from '../../core/wording/explain.ts';
+import { counted, momentText } from '../../core/wording/phrases.ts';
+import { accountSubject, atOnce, type Condition } from '../condition.ts';
+import { accountBlind, apiUnwell, clockOff, listUnread } from './api-health-rules.ts';
+import { budgetTooSmall, throttlesUntilShared } from './budget-rule.ts';
+
+/** How long no request may succeed before people are notified. */
+const apiDownForMs = 3 * minuteMs;
+/** One refusal may be the API's own hiccup. */
+const rejectionsUntilFiring = 2;
+/** Addresses that a sentence carries at most. */
+const namesShown = 5;
+
+/** What the state of an account says. One that has neither succeeded nor failed yet is unknown. `sweep`: its first, while it goes on. */
+export function accountConditions(
+  account: AccountState,
+  now: EpochMs,
+  zone: string,
+  sweep?: SweepProgress,
+): readonly Condition[] {
+  return [
+    apiDown(account, now, zone),
+    keyRejected(account),
+    keyReadOnly(account),
+    keyShared(account, now),
+    budgetTooSmall(account, sweep, now),
+    apiUnwell(account),
+    accountBlind(account, now, zone),
+    listUnread(account, now, zone),
+    clockOff(account),
+  ];
+}
+
+/** api_down. Where the key is what is refused, key_rejected reports it, and this one learns nothing. */
+function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
+  const { name, failingSince, lastSuccessAt, lastFailure } = account;
+  const down = failingSince !== null;
+  const unknown = down ? account.keyRejected : lastSuccessAt === null;
+  const sentences = down
+    ? [
+        `All requests of account ${name} have failed since ${momentText(failingSince, zone)}.`,
+        ...(lastFailure ? [`The last failure: ${sentence(lastFailure)}`] : []),
+        'Warmwarden decides nothing and changes nothing on this account until the API answers again.',
+        'Check the address and the key of the account, and whether the API is up.',
+      ]
+    : [`The mailbox API answers requests for account ${name} again.`];
+  return {
+    subject: accountSubject('api_down', name),
+    severity: 'critical',
+    active: unknown ? 'unknown' : down,
+    forMs: apiDownForMs,
+    observations: 1,
+    clearObservations: 1,
+    since: failingSince ?? now,
+    facts: {
+      title: down ? `${name}: the mailbox API does not answer` : `${name}: the mailbox API answers again`,
+      sentences,
+      numbers: {
+        failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
+        last_success: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString(),
+      },
+    },
+  };
+}
+
+/** key_rejected: twice in a row, until a request with the key succeeds. */
+function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailure }: AccountState): Condition {
+  const rejected = rejections >= rejectionsUntilFiring;
+  const accepted = rejections === 0 && lastSuccessAt !== null && failingSince === null;
+  return {
+    subject: accountSubject('key_rejected', name),
+    severity: 'critical',
+    active: rejected ? true : accepted ? false : 'unknown',
+    ...atOnce,
+    facts: {
+      title: rejected ? `${name}: the API refuses the key` : `${name}: the key is accepted again`,
+      sentences: rejected
+        ? [
+            `The API refuses the key of account ${name}, so Warmwarden cannot read or guard its mailboxes.`,
+            ...(lastFailure ? [sentence(lastFailure)] : []),
+            'Put a valid key with read and write permission into the configuration and reload it. Other accounts are not affected.',
+          ]
+        : [`Warmwarden polls account ${name} as usual.`],
+      numbers: {},
+    },
+  };
+}
+
+/** key_read_only: the API refused changes of two mailboxes, or of one of which it accepted a change before. It ends with an accepted change. */
+export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
+  const readOnly = keyWrites === false;
+  return {
+    subject: accountSubject('key_read_only', name),
+    severity: 'critical',
+    active: keyWrites === null ? 'unknown' : readOnly,
+    ...atOnce,
+    facts: {
+      title: readOnly ? `${name}: the key may not write` : `${name}: the key may write`,
+      sentences: readOnly
+        ? [
+            `The API refused changes of account ${name} that are not about one mailbox alone: its key may read, but not write.`,
+            'Warmwarden does NOT ACT on the mailboxes that were refused. It tries every breach once, and again every hour.',
+            'Give the key write permission in the mailbox app, or put another key into the configuration and reload it.',
+          ]
+        : [`The API accepted a change on account ${name}.`],
+      numbers: {},
+    },
+  };
+}
+
+/** key_shared: 429 in spite of our counting, three times an hour, until an hour without one. */
+function keyShared(
+  { name, throttledLastHour, requestsPerMinute, watchedSince }: AccountState,
+  now: EpochMs,
+): Condition {
+  const shared = throttledLastHour >= throttlesUntilShared;
+  const quiet = throttledLastHour === 0 && now - watchedSince >= hourMs;
+  return {
+    subject: accountSubject('key_shared', name),
+    severity: 'warning',
+    active: shared ? true : quiet ? false : 'unknown',
+    ...atOnce,
+    facts: {
+      title: shared ? `${name}: something else uses the key` : `${name}: an hour without a 429`,
+      sentences: shared
+        ? [
+            `The API answered 429 (too many requests) ${throttledLastHour} times within an hour, although Warmwarden stayed within its rate limit.`,
+            `Either other tools use the same key, or its plan allows less than the configuration says. For now Warmwarden makes ${counted(requestsPerMinute, 'request')} a minute, so data gets older.`,
+            'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',
+          ]
+        : [`Account ${name} has its full request budget again.`],
+      numbers: { throttled_last_hour: throttledLastHour, requests_per_minute: requestsPerMinute },
+    },
+  };
+}
+
+/** How a mailbox list falls short of what is known. Neither truncated nor missing any: nobody is guarded. */
+export interface ListShortage {
+  readonly listed: number;
+  /** Known ones that it lacks, and that are not believed to be gone yet. */
+  readonly missing: readonly MailboxState[];
+  /** It says that it goes on elsewhere, or holds entries that can't be read. */
+  readonly truncated: boolean;
+}
+
+/**
+ * mailbox_list_short: seen in two lists in a row; `shortage` null: the list is whole, or its loss is believed. Where
+ * nobody is guarded it is a warning: the account may be new.
+ */
+export function mailboxListShort(account: string, shortage: ListShortage | null): Condition {
+  return {
+    subject: accountSubject('mailbox_list_short', account),
+    severity: shortage && guardsNobody(shortage) ? 'warning' : 'critical',
+    active: shortage !== null,
+    forMs: 0,
+    observations: 2,
+    clearObservations: 1,
+    facts: {
+      title: `${account}: ${shortage ? shortageTitle(shortage) : 'the mailbox list is in order again'}`,
+      sentences: shortage
+        ? shortageSentences(account, shortage)
+        : [`Warmwarden guards all mailboxes of account ${account} that the configuration selects.`],
+      numbers: { listed: shortage?.listed ?? null, missing: shortage?.missing.length ?? 0 },
+    },
+  };
+}
+
+function guardsNobody({ missing, truncated }: ListShortage): boolean {
+  return !truncated && missing.length === 0;
+}
+
+function shortageTitle(shortage: ListShortage): string {
+  if (guardsNobody(shortage)) return 'no mailbox is guarded';
+  return `the mailbox list is ${shortage.truncated ? 'incomplete' : 'suddenly short'}`;
+}
+
+function shortageSentences(account: string, shortage: ListShortage): readonly string[] {
+  const { listed, missing, truncated } = shortage;
+  if (guardsNobody(shortage)) return emptySentences(account, listed);
+  if (truncated) {
+    return [
+      `The mailbox list of account ${account} has ${counted(listed, 'readable mailbox', 'readable mailboxes')}. It says that there are more, or has entries that can't be read.`,
+      'Mailboxes that Warmwarden cannot read from the list are not guarded. No mailbox is treated as removed because of this list.',
+    ];
+  }
+  const names = missing.slice(0, namesShown).map(({ email }) => email);
+  const more = missing.length - names.length;
+  return [
+    `The mailbox list of account ${account} lacks ${counted(missing.length, 'mailbox', 'mailboxes')} that ${missing.length === 1 ? 'was' : 'were'} in it before: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
+    'Warmwarden keeps watching the missing mailboxes. If the list stays short for an hour, it treats them as removed.',
+    'Check in the mailbox app whether the mailboxes are there and whether the key can still see them.',
+  ];
+}
+
+function emptySentences(account: string, listed: number): readonly string[] {
+  if (listed === 0) {
+    return [
+      `The mailbox list of account ${account} is empty, so Warmwarden guards no mailbox there.`,
+      'Check in the mailbox app whether the account has mailboxes and whether the key can see them.',
+    ];
+  }
+  return [
+    `The mailbox list of account ${account} has ${counted(listed, 'mailbox', 'mailboxes')}, but the configuration selects none, so Warmwarden guards no mailbox there.`,
+    'Check mailboxes.include and mailboxes.exclude of the account.',
+  ];
+}
+
+/** mailbox_missing: it was in none of two lists; ends when it is back. */
+export function mailboxMissing(
+  { account, id, email }: Pick<MailboxState, 'account' | 'id' | 'email'>,
+  missing: boolean,
+): Condition {
+  return {
+    subject: { rule: 'mailbox_missing', account, mailboxId: id, email, object: null },
+    severity: 'warning',
+    active: missing,
+    ...atOnce,
+    facts: {
+      title: missing ? `${email}: no longer in the mailbox list` : `${email}: back in the mailbox list`,
+      sentences: missing
+        ? [
+            `${email} is missing from the newest mailbox lists of account ${account}, so Warmwarden no longer watches it.`,
+            'If somebody removed it on purpose, do nothing. Otherwise connect it again in the mailbox app.',
+          ]
+        : [`Warmwarden watches ${email} again.`],
+      numbers: {},
+    },
+  };
+}
+
+/** mailbox_missing, of a name in the configuration that two lists do not hold; ends when one does. */
+export function nameUnlisted(account: string, name: string, missing: boolean): Condition {
+  return {
+    subject: {
+      ...accountSubject('mailbox_missing', account),
+      email: name.includes('@') ? name : null,
+      object: name,
+    },
+    severity: 'warning',
+    active: missing,
+    forMs: 0,
+    observations: 2,
+    clearObservations: 1,
+    facts: {
+      title: missing ? `${name}: not in the mailbox list` : `${name}: now in the mailbox list`,
+      sentences: missing
+        ? [
+            `The configuration includes ${name}, but the newest mailbox lists of account ${account} do not have it, so Warmwarden does not guard it.`,
+            'Check the spelling in the include list of the account, and whether the key can see the mailbox.',
+          ]
+        : [`Warmwarden watches ${name}.`],
+      numbers: {},
+    },
+  };
+}

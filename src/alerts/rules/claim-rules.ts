@@ -1,0 +1,101 @@
+// The rules about our own changes over time: contested, without effect, overdue to end.
+import { type MailboxState, typedName } from '../../core/mailbox.ts';
+import { maxPerDay } from '../../core/policy.ts';
+import { dayMs, hourMs } from '../../core/time.ts';
+import { explainVerdict } from '../../core/wording/explain.ts';
+import { momentText } from '../../core/wording/phrases.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
+
+/** Recovery lowers the daily limit to its maximum within this time of the switch. */
+const effectWithinMs = 24 * hourMs;
+/** A recovery that lasts longer than this wants a person's eye. */
+const overdueAfterMs = 45 * dayMs;
+
+type Rule = 'contested' | 'recovery_without_effect' | 'restore_overdue';
+
+/** All three after an answer or the passing of time. */
+export function claimConditions(mailbox: MailboxState, context: MailboxContext): readonly Condition[] {
+  return [contested(mailbox, context), withoutEffect(mailbox, context), overdue(mailbox, context)];
+}
+
+interface Words {
+  readonly title: string;
+  readonly sentences: readonly string[];
+}
+
+function condition(
+  rule: Rule,
+  mailbox: MailboxState,
+  context: MailboxContext,
+  { active, words }: { readonly active: Condition['active']; readonly words: () => Words },
+): Condition {
+  return wordedLater({ subject: subjectOf(rule, mailbox), severity: 'warning', active, ...atOnce }, () => {
+    const claim = mailbox.memory?.claim ?? null;
+    const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
+    const { title, sentences } = words();
+    return {
+      title: `${mailbox.email}: ${title}`,
+      sentences,
+      numbers: { claim: claim?.kind ?? null, since: claim ? new Date(claim.since).toISOString() : null, ...link },
+    };
+  });
+}
+
+/** Two outside reversals within a day: the guard does not enter a quarrel. */
+function contested(mailbox: MailboxState, context: MailboxContext): Condition {
+  const verdict = mailbox.verdict?.answer;
+  const active = verdict === undefined ? 'unknown' : verdict.reason === 'contested';
+  return condition('contested', mailbox, context, {
+    active,
+    words: () => ({
+      title: active === true ? "somebody reversed Warmwarden's changes" : 'no longer contested',
+      sentences:
+        active === true && verdict
+          ? [
+              explainVerdict(verdict),
+              'Find out which person or tool changes it. Warmwarden judges the mailbox again after a day.',
+            ]
+          : [],
+    }),
+  });
+}
+
+function withoutEffect(mailbox: MailboxState, context: MailboxContext): Condition {
+  const claim = mailbox.memory?.claim;
+  const limit = mailbox.warmup?.answer.dailyLimit ?? null;
+  const ripe = claim?.kind === 'recovery' && context.now - claim.since >= effectWithinMs;
+  const active = !ripe ? false : limit === null ? 'unknown' : limit > maxPerDay.recovery;
+  return condition('recovery_without_effect', mailbox, context, {
+    active,
+    words: () => ({
+      title: active === true ? 'recovery mode without effect' : 'recovery mode works, or has ended',
+      sentences:
+        active === true && claim
+          ? [
+              `It has been in recovery mode since ${momentText(claim.since, context.rules.timeZone)}, but its daily limit is still ${limit} emails, over the ${maxPerDay.recovery} that recovery mode should allow.`,
+              `Lower the daily limit: \`${context.command} limit ${typedName(mailbox)} ${maxPerDay.recovery}\`. If that has no effect either, pause the warm-up: \`${context.command} pause ${typedName(mailbox)}\`.`,
+            ]
+          : [],
+    }),
+  });
+}
+
+function overdue(mailbox: MailboxState, context: MailboxContext): Condition {
+  const claim = mailbox.memory?.claim;
+  const active = claim?.kind === 'recovery' && context.now - claim.since >= overdueAfterMs;
+  const verdict = mailbox.verdict?.answer;
+  return condition('restore_overdue', mailbox, context, {
+    active,
+    words: () => ({
+      title: active ? 'in recovery for over 45 days' : 'no longer in recovery for over 45 days',
+      sentences:
+        active && claim
+          ? [
+              `Warmwarden switched it to recovery mode on ${momentText(claim.since, context.rules.timeZone)}, and it has not been clean enough to go back.`,
+              ...(verdict ? [explainVerdict(verdict)] : []),
+              'Look for the cause: its recipient list, its DNS, its reputation. Or set the mode yourself.',
+            ]
+          : [],
+    }),
+  });
+}

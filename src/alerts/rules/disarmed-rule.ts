@@ -1,0 +1,210 @@
+// disarmed: protection that a person took away, other than by the emergency stop: enforcement, an account, every channel, or every
+// message by a silence. Like writes_off it is for every person: no route and no silence keeps it back, and it is repeated daily.
+import {
+  type Alert,
+  type AlertMatch,
+  type AlertRule,
+  noAccount,
+  type Silence,
+  type Subject,
+  severities,
+} from '../../core/alert.ts';
+import { fitsGlob } from '../../core/mailbox-pattern.ts';
+import { dayMs, type EpochMs } from '../../core/time.ts';
+import { sentence } from '../../core/wording/explain.ts';
+import { counted, firstText, momentText } from '../../core/wording/phrases.ts';
+import { atOnce, type Condition } from '../condition.ts';
+
+/** Whether it is about protection that was taken away. */
+export function isDisarming({ rule }: { readonly rule: AlertRule }): boolean {
+  return rule === 'writes_off' || rule === 'disarmed';
+}
+
+/** Where `enforce: false` stands. */
+export type EnforcementScope =
+  | { readonly kind: 'everything' }
+  | { readonly kind: 'override'; readonly account: string; readonly match: string };
+
+interface Words {
+  readonly command: string;
+  readonly zone: string;
+}
+
+export function enforcementSubject(scope: EnforcementScope): Subject {
+  const everything = scope.kind === 'everything';
+  return subjectOf(everything ? noAccount : scope.account, everything ? 'enforcement' : `enforcement ${scope.match}`);
+}
+
+/** `by`: who reloaded the configuration that switched it off. */
+export function enforcementOff(
+  scope: EnforcementScope,
+  { by, at }: { readonly by: string; readonly at: EpochMs },
+  { command, zone }: Words,
+): Condition {
+  const sentences = [
+    `Reloaded by ${by} on ${momentText(at, zone)}: the configuration now says guard.enforce: false.`,
+    'Warmwarden does not change these mailboxes by itself. It keeps polling and notifies you of what it would have done. Enforcement stays off until the configuration says guard.enforce: true.',
+    `To switch it on: write guard.enforce: true, then run \`${command} reload\`.`,
+  ];
+  const facts = { title: `enforcement is OFF for ${scopeText(scope)}`, sentences, numbers: { until: null } };
+  return { subject: enforcementSubject(scope), severity: 'warning', active: true, ...atOnce, facts };
+}
+
+/** Whether it is about enforcement that is off. */
+export function isEnforcementAlert({ rule, object }: Alert): boolean {
+  return rule === 'disarmed' && object !== null && /^enforcement( |$)/.test(object);
+}
+
+/** The end of such an alert. */
+export function enforcementOn({ account, object, facts }: Alert): Condition {
+  const about = { title: facts.title.replace('is OFF', 'is on again'), sentences: [], numbers: {} };
+  return { subject: subjectOf(account, object), severity: 'warning', active: false, ...atOnce, facts: about };
+}
+
+function scopeText(scope: EnforcementScope): string {
+  if (scope.kind === 'everything') return 'all accounts';
+  return scope.match === '*' ? `account ${scope.account}` : `mailboxes of ${scope.account} that match ${scope.match}`;
+}
+
+interface Removal {
+  readonly account: string;
+  readonly mailboxes: number;
+  readonly by: string;
+  readonly at: EpochMs;
+}
+
+const removalMark = 'account ';
+/** An account that left stays away: after so long nobody needs to be reminded of it. docs/decisions/0009. */
+const remindedForMs = 3 * dayMs;
+
+/** An account that a reload removed. */
+export function accountRemoved({ account, mailboxes, by, at }: Removal, { command, zone }: Words): Condition {
+  const until = at + remindedForMs;
+  const sentences = [
+    `Reloaded by ${by} on ${momentText(at, zone)}: the account is no longer in the configuration. It had ${counted(mailboxes, 'mailbox', 'mailboxes')}.`,
+    'Warmwarden no longer polls the account, does not change its mailboxes, and sends no alerts about it.',
+    `If that was not intended: put the account back into the configuration, then run \`${command} reload\`. Otherwise you are reminded daily until ${momentText(until, zone)}.`,
+  ];
+  const numbers = { removed_account: account, until: new Date(until).toISOString() };
+  const facts = { title: `account ${account} is no longer guarded`, sentences, numbers };
+  return { subject: subjectOf(noAccount, removalOf(account)), severity: 'warning', active: true, ...atOnce, facts };
+}
+
+/** Whether it is about an account that was removed. */
+export function isRemoval({ rule, object }: Alert): boolean {
+  return rule === 'disarmed' && object?.startsWith(removalMark) === true;
+}
+
+/** The ends of such alerts: the account is there again, or people were reminded for long enough. */
+export function removalsOver(alerts: Iterable<Alert>, accounts: readonly string[], now: EpochMs): readonly Condition[] {
+  const back = new Set(accounts.map(removalOf));
+  return [...alerts].filter(isRemoval).flatMap(({ object, since, facts }) => {
+    const isBack = back.has(object ?? '');
+    if (!isBack && now - since < remindedForMs) return [];
+    const title = isBack
+      ? `${object} is guarded again`
+      : `${object} is still not guarded, and this is the last reminder`;
+    const about = { title, sentences: [], numbers: facts.numbers };
+    const subject = subjectOf(noAccount, object);
+    return [{ subject, severity: 'warning', active: false, ...atOnce, facts: about }];
+  });
+}
+
+function removalOf(account: string): string {
+  return `${removalMark}${account}`;
+}
+
+interface ChannelsRemoval {
+  /** Their names. */
+  readonly channels: readonly string[];
+  /** The configuration that has them no more. */
+  readonly file: string;
+  readonly by: string;
+  readonly at: EpochMs;
+}
+
+/** So many channels are named. */
+const channelsNamed = 5;
+const channelsSubject = subjectOf(noAccount, 'channels');
+
+/** A reload removed every channel except recipes. They get it as their last message. */
+export function channelsRemoved({ channels, file, by, at }: ChannelsRemoval, { command, zone }: Words): Condition {
+  const sentences = [
+    `Reloaded by ${by} on ${momentText(at, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${firstText(channels, channelsNamed)}.`,
+    'Warmwarden keeps guarding the mailboxes, but it can no longer notify you: this is the last message that it sends.',
+    `If that was not intended: put alerts.channels back into ${file}, then run \`${command} reload\`.`,
+  ];
+  const title = 'no channel is left that can notify you';
+  const facts = { title, sentences, numbers: { until: null } };
+  return { subject: channelsSubject, severity: 'warning', active: true, ...atOnce, facts };
+}
+
+/** The end of that alert. */
+export function channelsBack(): Condition {
+  const facts = {
+    title: 'Warmwarden can notify you again: the configuration has a channel',
+    sentences: [],
+    numbers: {},
+  };
+  return { subject: channelsSubject, severity: 'warning', active: false, ...atOnce, facts };
+}
+
+/** Whether it is about channels that were removed. */
+export function isOfChannels({ rule, object }: Alert): boolean {
+  return rule === 'disarmed' && object === channelsSubject.object;
+}
+
+/** One condition a silence that covers everything, and one for each that is over and still has an alert. */
+export function messagesSilenced(
+  silences: readonly Silence[],
+  alerts: Iterable<Alert>,
+  { accounts, ...words }: Words & { readonly accounts: readonly string[] },
+): readonly Condition[] {
+  const wide = silences.filter(({ match }) => coversEverything(match, accounts));
+  const objects = new Set(wide.map(({ id }) => silenceObject(id)));
+  const over = [...alerts].filter(
+    ({ rule, object }) => rule === 'disarmed' && object?.startsWith(silenceMark) && !objects.has(object),
+  );
+  return [...wide.map((silence) => silenced(silence, words)), ...over.map(({ object }) => silenceOver(object))];
+}
+
+/** Whether no alert about a mailbox of these accounts could get through. */
+export function coversEverything(match: AlertMatch, accounts: readonly string[]): boolean {
+  const all = (globs: readonly string[] | undefined) => globs === undefined || globs.includes('*');
+  const everyAccount =
+    all(match.account) || accounts.every((name) => match.account?.some((glob) => fitsGlob(glob, name)));
+  const everySeverity = severities.every((severity) => match.severity?.includes(severity) ?? true);
+  const everyObject = all(match.domain) && all(match.mailbox) && all(match.object);
+  return everyAccount && everySeverity && all(match.rule) && everyObject;
+}
+
+const silenceMark = 'silence ';
+const silenceObject = (id: string) => `${silenceMark}${id}`;
+
+function silenced({ id, by, reason, from, until }: Silence, { command, zone }: Words): Condition {
+  return {
+    subject: subjectOf(noAccount, silenceObject(id)),
+    severity: 'warning',
+    active: true,
+    ...atOnce,
+    since: from,
+    facts: {
+      title: `a silence mutes all messages until ${momentText(until, zone)}`,
+      sentences: [
+        sentence(`Added by ${by} on ${momentText(from, zone)}: ${reason}`),
+        'Warmwarden keeps guarding, but sends no other message.',
+        `To end it now: \`${command} silence expire ${id}\`.`,
+      ],
+      numbers: { silence: id, until: new Date(until).toISOString() },
+    },
+  };
+}
+
+function silenceOver(object: string | null): Condition {
+  const facts = { title: 'the silence that muted all messages is over', sentences: [], numbers: {} };
+  return { subject: subjectOf(noAccount, object), severity: 'warning', active: false, ...atOnce, facts };
+}
+
+function subjectOf(account: string, object: string | null): Subject {
+  return { rule: 'disarmed', account, mailboxId: null, email: null, object };
+}

@@ -1,0 +1,60 @@
+// config_matches_nothing: the configuration has patterns for mailboxes that match none.
+import { type Alert, noAccount } from '../../core/alert.ts';
+import { type IdlePattern, idleText } from '../../core/mailbox-pattern.ts';
+import { defaultRuleSettings } from '../../core/rule-settings.ts';
+import { counted } from '../../core/wording/phrases.ts';
+import { accountSubject, type Condition } from '../condition.ts';
+
+/** Patterns that a message names at most. */
+const patternsShown = 5;
+
+export function idleSubject(account: string) {
+  return accountSubject('config_matches_nothing', account);
+}
+
+/**
+ * Seen in two lists in a row. `account`: whose lists do not have the mailboxes; noAccount: the patterns are those of routes.
+ * `idle` null: what mailboxes there are is not known. `alert`: the one so far; a further pattern makes it worse.
+ */
+export function configMatchesNothing(
+  account: string,
+  idle: readonly IdlePattern[] | null,
+  { alert, command }: { readonly alert: Alert | undefined; readonly command: string },
+): Condition {
+  const { severity } = defaultRuleSettings.of.config_matches_nothing;
+  const shown = idle ?? [];
+  const whose = account === noAccount ? 'routes' : account;
+  const isNew = ({ place, pattern }: IdlePattern) =>
+    !alert?.facts.sentences.some((said) => said.startsWith(`${place} "${pattern}"`));
+  return {
+    subject: idleSubject(account),
+    severity,
+    active: idle === null ? 'unknown' : idle.length > 0,
+    forMs: 0,
+    observations: 2,
+    clearObservations: 1,
+    worse: shown.slice(0, patternsShown).some(isNew),
+    facts: {
+      title:
+        shown.length > 0
+          ? `${whose}: ${counted(shown.length, 'pattern')} of the configuration match${shown.length === 1 ? 'es' : ''} no mailbox`
+          : `${whose}: no pattern of the configuration is without a mailbox`,
+      sentences:
+        shown.length > 0
+          ? [
+              ...shown.slice(0, patternsShown).map((one) => `${idleText(one)}.`),
+              ...(shown.length > patternsShown
+                ? [
+                    `${counted(shown.length - patternsShown, 'more pattern')}: \`${command} check --online\` lists them all.`,
+                  ]
+                : []),
+              account === noAccount
+                ? 'No alert about a mailbox takes such a route.'
+                : 'An exclude that matches nothing leaves its mailboxes guarded, and an override changes none.',
+              `Correct the pattern, or remove it, and run \`${command} reload\`.`,
+            ]
+          : [],
+      numbers: { patterns: shown.length },
+    },
+  };
+}

@@ -1,0 +1,225 @@
+// The rules beyond one mailbox: a domain over its limits, and an account whose bounce rate has shifted. They never act.
+import type { AlertFacts, Subject } from '../../core/alert.ts';
+import type { AccountShift, DomainExcess, DomainWeek, PooledWindow } from '../../core/breaker.ts';
+import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
+import {
+  allowedText,
+  counted,
+  datesText,
+  listText,
+  onDatesText,
+  percentText,
+  spanText,
+} from '../../core/wording/phrases.ts';
+import { accountSubject, atOnce, type Condition } from '../condition.ts';
+
+/** How much of a pool is known. */
+export interface PoolKnowledge {
+  /** Mailboxes whose counts are in the sums. */
+  readonly counted: number;
+  /** Nothing current is known of these: their data is missing, unreadable or too old. */
+  readonly unknown: number;
+  /** Not read yet since the start of the process. */
+  readonly pending: number;
+  /** When the oldest of the counts were read; asked only for messages. */
+  readonly oldestAt: () => EpochMs | null;
+}
+
+/** A mailbox of a domain with its part of the excess. */
+export interface DomainShare {
+  readonly email: string;
+  readonly sent: number;
+  readonly bounced: number;
+}
+
+export interface DomainFinding extends PoolKnowledge {
+  readonly account: string;
+  readonly domain: string;
+  readonly excess: DomainExcess | null;
+  /** The last seven days; null without rows. Asked only without an excess. */
+  readonly week: () => DomainWeek | null;
+  /** The mailboxes with the most bounces in the excess; asked only for messages. */
+  readonly worst: () => readonly DomainShare[];
+}
+
+interface Look {
+  readonly now: EpochMs;
+  /** Base of the links to the page; null when there is no page. */
+  readonly pageUrl: string | null;
+}
+
+/** A message does not change with every minute that its counts get older. */
+const ageStepMs = 15 * minuteMs;
+
+export function domainSubject(account: string, domain: string): Subject {
+  return { ...accountSubject('domain_over_limit', account), object: domain };
+}
+
+export function shiftSubject(account: string): Subject {
+  return accountSubject('account_shift', account);
+}
+
+/**
+ * domain_over_limit. Silent while mailboxes are not read yet. One of which nothing is known keeps an alert from ending, not
+ * from firing: what the others show stands.
+ */
+export function domainOverLimit(finding: DomainFinding, look: Look): Condition {
+  const { account, domain, excess } = finding;
+  return {
+    subject: domainSubject(account, domain),
+    severity: 'warning',
+    active: isDomainOver(finding),
+    ...atOnce,
+    facts: excess ? excessFacts(finding, excess, look) : weekFacts(domain, finding.week()),
+  };
+}
+
+/** Nothing of it walks the domain's mailboxes. */
+export function isDomainOver(finding: DomainFinding): Condition['active'] {
+  const { excess, week, counted: known, unknown, pending } = finding;
+  if (pending > 0 || known === 0) return 'unknown';
+  if (excess) return true;
+  return unknown === 0 && week()?.isWithinLimits ? false : 'unknown';
+}
+
+function weekFacts(domain: string, week: DomainWeek | null): AlertFacts {
+  return {
+    title: `${domain}: bounces are within the limits again`,
+    sentences: week
+      ? [`${windowText(week, onDatesText(week.from, week.to))}; their bounce limits allow ${allowed(week)}.`]
+      : [],
+    numbers: numbersOf(week),
+  };
+}
+
+function excessFacts(finding: DomainFinding, excess: DomainExcess, look: Look): AlertFacts {
+  const { account, domain, worst } = finding;
+  const shares = worst().map(({ email, bounced, sent }) => `${email} (${bounced} of ${sent})`);
+  const since = `of ${counted(excess.mailboxes, 'mailbox', 'mailboxes')} since ${datesText(excess.from, excess.from)}`;
+  return {
+    title: `${domain}: bounces over the limits of its mailboxes`,
+    sentences: [
+      `${windowText(excess, since)}; their bounce limits allow ${allowed(excess)}.`,
+      `Most bounces in that time: ${listText(shares)}.`,
+      ...unknownText(finding),
+      ...ageText(finding, look.now),
+      'Warmwarden does not act on this alert. It acts only on single mailboxes that breach their own limits. Each mailbox has its own window, so the counts in messages about one mailbox may differ.',
+      `Look for a cause that the mailboxes share: the DNS of ${domain}, its blacklists, and the recipient lists.`,
+    ],
+    numbers: {
+      ...numbersOf(excess),
+      mailboxes: excess.mailboxes,
+      mailboxes_unknown: finding.unknown,
+      ...ageNumber(finding, look.now),
+      ...linkTo(look.pageUrl, `${account} @${domain}`),
+    },
+  };
+}
+
+/** account_shift is silent where more than one in so many mailboxes is unknown. */
+const unknownOneIn = 10;
+
+export interface ShiftFinding extends PoolKnowledge {
+  readonly account: string;
+  /** null while there is too little to compare. */
+  readonly shift: AccountShift | null;
+}
+
+/** account_shift: the bounce rate of the whole account has doubled. */
+export function accountShiftAlert(finding: ShiftFinding, look: Look): Condition {
+  const { account, shift } = finding;
+  const active = hasShifted(finding);
+  const compared = shift
+    ? [
+        `${windowText(shift.last, onDatesText(shift.last.from, shift.last.to))}: ${rateText(shift.last)}.`,
+        `${windowText(shift.before, `in the 28 days before`)}: ${rateText(shift.before)}.`,
+      ]
+    : [];
+  return {
+    subject: shiftSubject(account),
+    severity: 'warning',
+    active,
+    ...atOnce,
+    facts: {
+      title:
+        active === true
+          ? `${account}: the bounce rate of the account is far above usual`
+          : `${account}: the bounce rate of the account is as before`,
+      sentences: [
+        ...compared,
+        ...(active === true && shift
+          ? [
+              `The bounces are on ${counted(shift.domains, 'domain')}: check the data or the provider.`,
+              ...unknownText(finding),
+              ...ageText(finding, look.now),
+              'Warmwarden does not act on this alert. It acts only on single mailboxes that breach their own limits.',
+            ]
+          : []),
+      ],
+      numbers: {
+        ...numbersOf(shift?.last ?? null),
+        sent_before: shift ? Number(shift.before.sent) : null,
+        bounced_before: shift ? Number(shift.before.bounced) : null,
+        domains: shift?.domains ?? null,
+        mailboxes: finding.counted,
+        mailboxes_unknown: finding.unknown,
+        ...ageNumber(finding, look.now),
+        ...linkTo(look.pageUrl, account),
+      },
+    },
+  };
+}
+
+/** Nothing of it walks the account's mailboxes. */
+export function hasShifted({ shift, counted: known, unknown, pending }: ShiftFinding): Condition['active'] {
+  if (!shift || (unknown + pending) * unknownOneIn > known + unknown + pending) return 'unknown';
+  if (shift.isShifted) return true;
+  return shift.isOver ? false : 'unknown';
+}
+
+/** `9 bounces in 290 emails WHERE`. */
+function windowText({ bounced, sent }: PooledWindow, where: string): string {
+  const text = `${counted(Number(bounced), 'bounce')} in ${counted(Number(sent), 'email')} ${where}`;
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function allowed({ allowed: ppmEmails }: PooledWindow): string {
+  return allowedText(Number(ppmEmails));
+}
+
+function rateText({ bounced, sent }: PooledWindow): string {
+  return sent === 0 ? 'no rate' : percentText((Number(bounced) * 1e6) / Number(sent));
+}
+
+function unknownText({ unknown }: PoolKnowledge): readonly string[] {
+  if (unknown === 0) return [];
+  const are = unknown === 1 ? 'is not counted, because its data is' : 'are not counted, because their data is';
+  return [`${counted(unknown, 'mailbox', 'mailboxes')} ${are} missing, unreadable or too old.`];
+}
+
+function ageText({ oldestAt }: PoolKnowledge, now: EpochMs): readonly string[] {
+  const at = oldestAt();
+  if (at === null) return [];
+  const steps = Math.max(1, Math.ceil((now - at) / ageStepMs));
+  return [`None of these counts is older than ${spanText(steps * ageStepMs)}.`];
+}
+
+function ageNumber({ oldestAt }: PoolKnowledge, now: EpochMs): AlertFacts['numbers'] {
+  const at = oldestAt();
+  return { data_age_seconds: at === null ? null : Math.max(0, Math.round((now - at) / secondMs)) };
+}
+
+function numbersOf(window: PooledWindow | null): AlertFacts['numbers'] {
+  return {
+    sent: window && Number(window.sent),
+    bounced: window && Number(window.bounced),
+    allowed_bounces: window && Number(window.allowed) / 1e6,
+    window_from: window?.from ?? null,
+    window_to: window?.to ?? null,
+  };
+}
+
+/** The page with the mailboxes that it is about. */
+function linkTo(pageUrl: string | null, words: string): AlertFacts['numbers'] {
+  return pageUrl === null ? {} : { page_url: `${pageUrl}/?q=${encodeURIComponent(words)}` };
+}

@@ -1,0 +1,70 @@
+// store_failing: what is decided can't be recorded, so it is not acted on until it can.
+import {
+  type Alert,
+  type AlertChanges,
+  type AlertFacts,
+  fingerprintOf,
+  noAccount,
+  type Subject,
+  type Transition,
+} from '../../core/alert.ts';
+import { endTitleOf, type Loss, lossText, type StoreFailure, titleOf } from '../../core/store-failure.ts';
+import type { EpochMs } from '../../core/time.ts';
+import { sentence } from '../../core/wording/explain.ts';
+import { atOnce, type Condition } from '../condition.ts';
+
+const storeSubject: Subject = {
+  rule: 'store_failing',
+  account: noAccount,
+  mailboxId: null,
+  email: null,
+  object: null,
+};
+
+export const storeFingerprint = fingerprintOf(storeSubject);
+
+/**
+ * `failure`: what is wrong with the store; null when nothing is. `before`: what the messages said is wrong. `loss`: what the one
+ * that works now lacked.
+ */
+export function storeFailing(
+  failure: StoreFailure | null,
+  before: AlertFacts | null,
+  loss: Loss | null = null,
+): Condition {
+  return {
+    subject: storeSubject,
+    severity: 'critical',
+    active: failure !== null,
+    ...atOnce,
+    facts: failure === null ? factsOfEnd(before, loss) : factsOf(failure),
+  };
+}
+
+function factsOf(failure: StoreFailure): AlertFacts {
+  const meanwhile =
+    failure.title === undefined
+      ? 'Warmwarden takes no action that it cannot record. It may be unable to send other alerts until the store works again.'
+      : 'Until then, Warmwarden does not do the work that no other replica has: some accounts are not guarded, or other alerts are not sent.';
+  return { title: titleOf(failure), sentences: [sentence(failure.said), meanwhile, failure.remedy], numbers: {} };
+}
+
+function factsOfEnd(before: AlertFacts | null, loss: Loss | null): AlertFacts {
+  const works =
+    (loss?.stops ?? 0) === 0
+      ? 'Warmwarden guards, records its decisions and acts on them again.'
+      : 'Warmwarden guards and records its decisions again. It does not act where an emergency stop is in force.';
+  const sentences = loss === null ? [works] : [works, lossText(loss)];
+  return { title: endTitleOf(before?.title ?? ''), sentences, numbers: {} };
+}
+
+/** The alert fires for another reason than the messages said, and one that calls for a person. */
+export function worsened(alert: Alert, failure: StoreFailure, at: EpochMs): Transition {
+  return { kind: 'worsened', at, alert: { ...alert, facts: factsOf(failure) } };
+}
+
+/** The end of a failure together with its beginning, which could not be recorded when it came. */
+export function withBeginning(end: AlertChanges, begunAt: EpochMs): AlertChanges {
+  const beginnings = end.transitions.map((transition) => ({ ...transition, kind: 'firing' as const, at: begunAt }));
+  return { ...end, transitions: [...beginnings, ...end.transitions] };
+}

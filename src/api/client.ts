@@ -1,0 +1,398 @@
+// The HTTP client of the mailbox API: one per account, one connection pool, one budget. Failures are values.
+import type { Agent } from 'undici';
+import type {
+  BlacklistAnswer,
+  DnsAnswer,
+  DnsWords,
+  HealthAnswer,
+  MailboxDetail,
+  MailboxList,
+  Observed,
+  Route,
+  StatsAnswer,
+  WarmupAnswer,
+} from '../core/answers.ts';
+import { directly, type Egress } from '../core/egress.ts';
+import type { Ppm, WarmupMode } from '../core/policy.ts';
+import type { Tally } from '../core/tally.ts';
+import { Relay } from '../world/interrupt.ts';
+import type { World } from '../world/world.ts';
+import { Budget, type LimitHeaders } from './budget.ts';
+import {
+  type AnswerHeaders,
+  type Ask,
+  createAgent,
+  type Deadlines,
+  type Exchange,
+  exchange,
+  type Success,
+} from './http/exchange.ts';
+import { type Failure, failed, type Result } from './http/failure.ts';
+import { Redactor } from './http/redactor.ts';
+import type { AnswerTo, RequestKind } from './interpret.ts';
+import { type Known, KnownBodies, Seen } from './known-bodies.ts';
+import { readAnswer } from './large-answers.ts';
+import { type KnownEntry, keptList, LastList } from './last-list.ts';
+import { cutText, type StatsCut, StatsDays } from './stats-days.ts';
+
+export interface ClientOptions {
+  readonly account: string;
+  /** Without a trailing slash; every path begins with /v1. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly requestsPerMinute: number;
+  /** null: as much as other users of the key are seen to need. */
+  readonly headroomPpm: Ppm | null;
+  /** The way to `baseUrl`. Default: directly. */
+  readonly egress?: Egress;
+  /** Meaning of its DNS words. Default: the usual ones. */
+  readonly dnsWords?: DnsWords;
+  /** Default: those of api/http/exchange.ts. */
+  readonly deadlines?: Deadlines;
+}
+
+interface Call<Kind extends RequestKind> {
+  readonly route: Kind;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: object;
+  /** See Ask. */
+  readonly mayLeave?: (() => boolean) | undefined;
+  /** The mailbox that the answer must be about, when it names one. */
+  readonly mailboxId?: string;
+  /** The days of statistics that were asked for. */
+  readonly days?: number | undefined;
+  /** The ETag of what is believed, so that the API may say that it is unchanged; null: it has none. */
+  readonly etag?: string | null;
+  /** What is believed: where the same bytes come, they are not read again. */
+  readonly believed?: Known<AnswerTo<Kind>> | null;
+  /** Called with an answer that was read; returns what it is kept as. */
+  readonly keptAs?: (answer: AnswerTo<Kind>) => Promise<AnswerTo<Kind>>;
+  /** Called with each answer that has a body. */
+  readonly remember?: (known: Known<AnswerTo<Kind>>, headers: AnswerHeaders) => void;
+}
+
+/** What an exchange brought: what is believed, where the API says that it is unchanged. */
+function resultOf<Kind extends RequestKind>(
+  { believed = null, etag = null, remember }: Call<Kind>,
+  { status, headers, result }: Exchange<Known<AnswerTo<Kind>>>,
+): Result<Known<AnswerTo<Kind>>> {
+  if (status === 304 && etag !== null && believed !== null) return { ok: true, value: believed };
+  if (result.ok) remember?.(result.value, headers);
+  return result;
+}
+
+/** A mailbox that is missing, or an answer about another one: the list may have changed. */
+const isAboutList = ({ kind }: Failure) => kind === 'missing' || kind === 'malformed';
+
+/** The evidence window of a usual policy. */
+const usualDays = 30;
+const noEntries: KnownEntry = () => undefined;
+
+const noSecrets: readonly string[] = [];
+const keyless = { accept: 'application/json' };
+
+export type Answered<Answer> = Promise<Result<Observed<Answer>>>;
+
+/** Speaks for one account. Every method is one request; the caller takes a slot of `budget` before each. */
+export class MailboxApi {
+  readonly budget: Budget;
+  readonly #options: ClientOptions;
+  readonly #world: World;
+  readonly #tally: Tally;
+  readonly #now = () => this.#world.clock.now();
+  readonly #agent: Agent;
+  readonly #stopping = new AbortController();
+  readonly #stopped = new Relay(this.#stopping.signal);
+  readonly #usualHeaders: Ask['headers'];
+  /** The smaller limits that were said last, of the key and of kinds of requests, so that each is said once. */
+  readonly #saidLimits = new Map<RequestKind | 'key', number>();
+  #saidHeadroomPpm: Ppm;
+  readonly #lastList = new LastList();
+  readonly #statsDays: StatsDays;
+  /** Called with the bytes of each answer, as they came over the wire. */
+  onReceived: (route: RequestKind, bytes: number) => void = () => {};
+  /** Called when the API said 429. */
+  onThrottled: () => void = () => {};
+  #bodies = new KnownBodies();
+  readonly #doubted = new Set<string>();
+  #redacting: { readonly secrets: readonly string[]; readonly redactor: Redactor } | null = null;
+
+  constructor(options: ClientOptions, world: World, tally: Tally) {
+    this.#options = options;
+    this.#world = world;
+    this.#tally = tally;
+    this.budget = new Budget(options);
+    const { account } = options;
+    this.#statsDays = new StatsDays(world.clock, (cut) => world.log.warn({ account, ...cut }, cutText(cut)));
+    this.#saidHeadroomPpm = this.budget.headroomPpm;
+    const { baseUrl: url, egress = directly } = options;
+    this.#agent = createAgent({ url, egress });
+    this.#usualHeaders = { ...keyless, authorization: `Bearer ${options.apiKey}` };
+  }
+
+  health(): Answered<HealthAnswer> {
+    return this.#call({ route: 'health', method: 'GET', path: '/v1/health' });
+  }
+
+  /** A list of the same bytes as the last one is the same object, and so is each entry that says what is known. */
+  mailboxes(known: KnownEntry = noEntries): Answered<MailboxList> {
+    const { clock } = this.#world;
+    const { believed, etag } = this.#lastList.askedWith(clock.monotonic());
+    const keptAs = (list: MailboxList) => keptList(list, known);
+    const remember = (list: Known<MailboxList>, headers: AnswerHeaders) =>
+      this.#lastList.remember(list, headers, clock.monotonic());
+    return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes', believed, etag, keptAs, remember });
+  }
+
+  /** `believed`, here and below: what was read before; an answer of the same bytes is the same object. */
+  mailbox(id: string, believed: Observed<MailboxDetail> | null = null): Answered<MailboxDetail> {
+    const path = `/v1/mailboxes/${encodeURIComponent(id)}`;
+    return this.#call({
+      route: 'mailbox',
+      method: 'GET',
+      path,
+      mailboxId: id,
+      believed: believed && Seen.known(believed),
+    });
+  }
+
+  warmup(id: string, believed: Observed<WarmupAnswer> | null = null): Answered<WarmupAnswer> {
+    return this.#ask('warmup', id, { believed });
+  }
+
+  /** `days`: what the window needs; fewer where the API refuses so many. */
+  stats(id: string, believed: Observed<StatsAnswer> | null = null, days = usualDays): Answered<StatsAnswer> {
+    const request = (asked: number) => this.#ask('stats', id, { more: `&days=${asked}`, days: asked, believed });
+    return this.#statsDays.ask(id, days, request, () => this.#slot('stats'));
+  }
+
+  /** Days that the API leaves out of the statistics; null if none were seen to be. */
+  get statsCut(): StatsCut | null {
+    return this.#statsDays.cut;
+  }
+
+  /** `fresh`: the API is to look up the records now, not to answer from its cache. */
+  dns(id: string, fresh = false, believed: Observed<DnsAnswer> | null = null): Answered<DnsAnswer> {
+    return this.#ask('dns', id, { more: fresh ? '&refresh=true' : '', believed });
+  }
+
+  /** `fresh`: the API is to ask the lists now, not to answer from its cache. */
+  blacklist(id: string, fresh = false, believed: Observed<BlacklistAnswer> | null = null): Answered<BlacklistAnswer> {
+    return this.#ask('blacklist', id, { more: fresh ? '&refresh=true' : '', believed });
+  }
+
+  /** Asks for a warm-up mode. ok only means that the API said yes: read it back. `mayLeave` of this and the next three: see Ask. */
+  setMode(id: string, mode: WarmupMode, mayLeave?: () => boolean): Answered<true> {
+    return this.#write(id, mayLeave, { mailbox_id: id, action: 'update_config', config: { warmup_mode: mode } });
+  }
+
+  /** Asks for a target daily limit, emails a day. ok only means that the API said yes: read it back. */
+  setLimit(id: string, limit: number, mayLeave?: () => boolean): Answered<true> {
+    return this.#write(id, mayLeave, {
+      mailbox_id: id,
+      action: 'update_config',
+      config: { target_daily_limit: limit },
+    });
+  }
+
+  /** Asks for a pause of the warm-up. ok only means that the API said yes: read it back. */
+  pause(id: string, mayLeave?: () => boolean): Answered<true> {
+    return this.#write(id, mayLeave, { mailbox_id: id, action: 'pause' });
+  }
+
+  /** Asks for the warm-up to go on. ok only means that the API said yes: read it back. */
+  resume(id: string, mayLeave?: () => boolean): Answered<true> {
+    return this.#write(id, mayLeave, { mailbox_id: id, action: 'resume' });
+  }
+
+  /** Ends every poll under way; writes go on. */
+  stopPolls(): void {
+    this.#stopping.abort();
+  }
+
+  /** Ends the connections; requests under way fail as unavailable. */
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  #ask<Kind extends Route>(
+    route: Kind,
+    id: string,
+    {
+      more = '',
+      days,
+      believed = null,
+    }: { readonly more?: string; readonly days?: number; readonly believed?: Observed<AnswerTo<Kind>> | null },
+  ): Answered<AnswerTo<Kind>> {
+    const path = `/v1/${route}?mailbox_id=${encodeURIComponent(id)}${more}`;
+    const about = { mailboxId: id, days, believed: believed && Seen.known(believed) };
+    return this.#call({ route, method: 'GET', path, ...about });
+  }
+
+  #write(id: string, mayLeave: (() => boolean) | undefined, body: object): Answered<true> {
+    const path = '/v1/warmup';
+    return this.#call({
+      route: 'warmup_write',
+      method: 'POST',
+      path,
+      body,
+      mailboxId: id,
+      mayLeave,
+    });
+  }
+
+  async #call<Kind extends RequestKind>(call: Call<Kind>): Answered<AnswerTo<Kind>> {
+    const { clock } = this.#world;
+    const begun = clock.monotonic();
+    this.budget.sent();
+    let exchanged = await this.#exchange(call);
+    if (exchanged.lostKept && call.method === 'GET') {
+      await this.#nextSlot(call.route);
+      exchanged = await this.#exchange(call);
+    }
+    const ended = clock.monotonic();
+    const { status, headers } = exchanged;
+    this.budget.ended(ended);
+    this.onReceived(call.route, exchanged.wireBytes);
+    const result = resultOf(call, exchanged);
+    this.#noteLimits({ kind: call.route, startedAt: begun, succeeded: result.ok }, headers, ended);
+    const code = status === null && !result.ok ? result.failure.kind : String(status);
+    this.#tally.request({ account: this.#options.account, route: call.route, code }, (ended - begun) / 1_000);
+    this.#noteOutcome(call.route, result, ended);
+    this.#sayHeadroom();
+    if (result.ok) return { ok: true, value: new Seen(clock.now(), result.value) };
+    const { failure } = result;
+    if (call.mailboxId !== undefined && isAboutList(failure)) this.#lastList.doubted();
+    const what = `${call.method} ${call.path.split('?')[0]}: `;
+    return failed({ ...failure, detail: what + failure.detail });
+  }
+
+  /** Sends it, once. */
+  #exchange<Kind extends RequestKind>(call: Call<Kind>): Promise<Exchange<Known<AnswerTo<Kind>>>> {
+    const redactor = this.#redactor();
+    const { baseUrl, deadlines } = this.#options;
+    const { method, path, body, mayLeave, believed = null } = call;
+    const ask: Ask = {
+      method,
+      baseUrl,
+      path,
+      headers: this.#headersOf(call),
+      body: body ? JSON.stringify(body) : null,
+      // A poll ends at once when the daemon stops; a POST is given its time, for its answer matters.
+      signal: method === 'GET' ? this.#stopped : null,
+      redactor,
+      deadlines,
+      mayLeave,
+    };
+    const bodies = this.#bodies;
+    const read = (success: Success) => bodies.read(success, believed, () => this.#read(call, success, redactor));
+    return this.#world.clock.busy(() => exchange(this.#agent, ask, this.#now, read));
+  }
+
+  async #read<Kind extends RequestKind>(
+    call: Call<Kind>,
+    success: Success,
+    redactor: Redactor,
+  ): Promise<Result<AnswerTo<Kind>>> {
+    const { route, mailboxId = null, days: asked = null, keptAs } = call;
+    const doubt = (field: string, sentence: string) => this.#doubt(route, field, sentence);
+    const { dnsWords } = this.#options;
+    const { result, days } = await readAnswer({ about: route, mailboxId, dnsWords }, success, redactor, doubt);
+    if (asked !== null && days !== null) this.#statsDays.holds(days, asked);
+    return result.ok && keptAs ? { ...result, value: await keptAs(result.value) } : result;
+  }
+
+  /** A request that met a kept connection gone is sent once more, in the next slot of the budget (H19). */
+  async #nextSlot(kind: RequestKind): Promise<void> {
+    this.budget.ended(this.#world.clock.monotonic());
+    this.budget.sent();
+    await this.#slot(kind);
+  }
+
+  /** Waits for the next slot of the budget, and takes it. */
+  async #slot(kind: RequestKind): Promise<void> {
+    const { clock } = this.#world;
+    const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
+    this.budget.started(slot, kind);
+    await clock.sleep(slot - clock.monotonic(), this.#stopped);
+  }
+
+  #headersOf({ route, body, etag }: Call<RequestKind>): Ask['headers'] {
+    if (route === 'health') return keyless;
+    if (!body && !etag) return this.#usualHeaders;
+    return {
+      ...this.#usualHeaders,
+      ...(body && { 'content-type': 'application/json' }),
+      ...(etag && { 'if-none-match': etag }),
+    };
+  }
+
+  /** Made again when the world learns of other secrets. */
+  #redactor(): Redactor {
+    const secrets = this.#world.secrets?.() ?? noSecrets;
+    if (this.#redacting?.secrets !== secrets) {
+      this.#redacting = { secrets, redactor: new Redactor(this.#options.apiKey, secrets) };
+      // They were read with fewer secrets taken out.
+      this.#bodies = new KnownBodies();
+    }
+    return this.#redacting.redactor;
+  }
+
+  /** Says once that somebody else uses the key, and that nobody does any more. */
+  #sayHeadroom(): void {
+    const { headroomPpm } = this.budget;
+    if (headroomPpm === this.#saidHeadroomPpm) return;
+    const grows = headroomPpm > this.#saidHeadroomPpm;
+    this.#saidHeadroomPpm = headroomPpm;
+    const { account } = this.#options;
+    const percent = headroomPpm / 10_000;
+    const said = grows
+      ? `something else uses the API key of ${account}, for example another tool, or warmwarden doctor or check --online in the last minute: Warmwarden leaves ${percent}% of the rate limit free, until it has seen nothing else use it for 24 hours`
+      : `nothing else has used the API key of ${account} for 24 hours: Warmwarden leaves only ${percent}% of the rate limit free`;
+    this.#world.log.info({ account, headroom_percent: percent }, said);
+  }
+
+  /** Says each doubtful field of a route once. */
+  #doubt(route: string, field: string, sentence: string): void {
+    const key = `${route} ${field}`;
+    if (this.#doubted.has(key)) return;
+    this.#doubted.add(key);
+    this.#world.log.warn({ account: this.#options.account, route, field }, sentence);
+  }
+
+  #noteOutcome(kind: RequestKind, result: Result<unknown>, now: number): void {
+    const { random } = this.#world;
+    if (result.ok || !['throttled', 'unavailable'].includes(result.failure.kind)) this.budget.answered();
+    else if (result.failure.kind === 'throttled') {
+      this.budget.throttled(kind, result.failure.retryAfterMs, now, random);
+      this.onThrottled();
+    } else if (!this.#stopping.signal.aborted) {
+      const { retryAfterMs: ms } = result.failure;
+      this.budget.failed(now, random, ms === null ? undefined : { kind, ms });
+    }
+  }
+
+  #noteLimits(about: Omit<LimitHeaders, 'limit' | 'remaining'>, headers: AnswerHeaders, now: number): void {
+    const { kind } = about;
+    const limit = wholeNumber(headers['x-ratelimit-limit']);
+    const remaining = wholeNumber(headers['x-ratelimit-remaining']);
+    this.budget.noteLimits({ ...about, limit, remaining }, now);
+    const { account, requestsPerMinute: configured } = this.#options;
+    const { limitPerMinute: ofKey } = this.budget;
+    if (ofKey < configured && this.#saidLimits.get('key') !== ofKey) {
+      this.#saidLimits.set('key', ofKey);
+      const said = `the API allows ${ofKey} ${ofKey === 1 ? 'request' : 'requests'} a minute, the configuration says ${configured}: Warmwarden uses the smaller number`;
+      this.#world.log.warn({ account, limit: ofKey, configured }, said);
+    }
+    const own = this.budget.ownLimit(kind);
+    if (!own || this.#saidLimits.get(kind) === own.limit) return;
+    this.#saidLimits.set(kind, own.limit);
+    const said = `the API allows ${own.limit} ${own.limit === 1 ? 'request' : 'requests'} a minute for ${kind}: Warmwarden keeps to that there, and asks for everything else as usual`;
+    this.#world.log.info({ account, route: kind, limit: own.limit, configured }, said);
+  }
+}
+
+function wholeNumber(value: AnswerHeaders[string]): number | null {
+  return typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : null;
+}

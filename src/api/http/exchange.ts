@@ -1,0 +1,308 @@
+// One HTTP request under deadlines and caps, as a value: what was read from a success, or a failure of a closed kind.
+
+import { Agent } from 'undici';
+import type { Egress } from '../../core/egress.ts';
+import { type EpochMs, minuteMs, readRetryAfter, retryAfterInBody } from '../../core/time.ts';
+import { ownTurn, roomForSmallWork } from '../../world/event-loop.ts';
+import type { Ending } from '../../world/interrupt.ts';
+import {
+  causes,
+  classify,
+  connectDeadlineMs,
+  errorWordOf,
+  type Failure,
+  failed,
+  malformed,
+  ProxyError,
+  quote,
+  type Result,
+} from './failure.ts';
+import { HeldAnswers } from './held.ts';
+import { type AnswerHeaders, type Caps, type Deadlines, HeldBack, joined, type Received, receive } from './receive.ts';
+import type { Redactor } from './redactor.ts';
+import { type WayOut, wayOutTo } from './way-out.ts';
+
+const usualDeadlines: Deadlines = { headersMs: 15_000, idleMs: 10_000, totalMs: 30_000 };
+const answerCaps: Caps = { wireBytes: 32 * 1024 * 1024, decodedBytes: 32 * 1024 * 1024 };
+const errorCaps: Caps = { wireBytes: 64 * 1024, decodedBytes: 64 * 1024 };
+/** A longer Retry-After is cut: we must come back (docs/faults.md H11). */
+const longestStopMs = 15 * minuteMs;
+const maxConnections = 16;
+/** Most bytes of the head of an answer: gateways add cookies and traces. */
+export const maxHeaderBytes = 64 * 1024;
+/** Of all answers of this process, from their first byte until they have been read. */
+export const heldAnswers = new HeldAnswers(64 * 1024 * 1024);
+/** Of bodies up to this, several may be read in one turn of the event loop. */
+const smallBytes = 16 * 1024;
+/** A body beyond this takes too long to be read between two turns of the event loop. */
+const largeBytes = 512 * 1024;
+
+export type { AnswerHeaders, Deadlines };
+
+/** How busy the connections of an agent are. To ask undici for it takes as long as to send a request. */
+interface Load {
+  connections: number;
+  requests: number;
+  readonly way: WayOut | null;
+  base: Base | null;
+  /** The headers of the last request, and what they became: most requests have the same. */
+  headers: { readonly of: Ask['headers']; readonly all: Readonly<Record<string, string>> } | null;
+}
+
+/** An address as it stands before a path. */
+interface Base {
+  readonly url: string;
+  readonly origin: string;
+  readonly before: string;
+}
+
+/** What no URL would write in another way. */
+const plainPath = /^(?:\/[\w-]+)+(?:\?[\w=&-]*)?$/;
+
+/** Where a request goes: to its origin, or to the proxy that asks for it. A URL takes as much memory as the rest of it: it is made for the first one alone. */
+function placeOf({ baseUrl, path }: Ask, load: Load): { readonly origin: string; readonly path: string } {
+  const isPlain = plainPath.test(path);
+  const { base } = load;
+  if (isPlain && base?.url === baseUrl) return { origin: base.origin, path: base.before + path };
+  const { origin: own, pathname, search } = new URL(`${baseUrl}${path}`);
+  const { forward = null } = load.way ?? {};
+  const origin = forward?.origin ?? own;
+  const whole = forward ? `${own}${pathname}${search}` : `${pathname}${search}`;
+  if (isPlain && whole.endsWith(path)) load.base = { url: baseUrl, origin, before: whole.slice(0, -path.length) };
+  return { origin, path: whole };
+}
+
+function headersOf({ baseUrl, headers }: Ask, load: Load): Readonly<Record<string, string>> {
+  if (load.headers?.of === headers) return load.headers.all;
+  const { forward } = load.way ?? {};
+  const toProxy = forward ? { host: new URL(baseUrl).host, ...forward.headers } : {};
+  const all = { ...headers, ...toProxy, 'accept-encoding': 'gzip' };
+  load.headers = { of: headers, all };
+  return all;
+}
+
+const loads = new WeakMap<Agent, Load>();
+const noLoad = (way: WayOut | null = null): Load => ({ connections: 0, requests: 0, way, base: null, headers: null });
+
+/** Where the connections of an agent lead: over TCP to an address, or over a unix socket. */
+type AgentTarget = { readonly url: string; readonly egress: Egress } | { readonly socketPath: string };
+
+/** The connections to one API; its owner destroys it. Without a destination it asks any address directly. */
+export function createAgent(to: AgentTarget | null = null): Agent {
+  const way = to && 'url' in to ? wayOutTo(to.url, to.egress) : null;
+  const socket = to && 'socketPath' in to ? { socketPath: to.socketPath } : {};
+  const connect = way?.connect ?? { timeout: connectDeadlineMs, ...socket };
+  const agent = new Agent({ connections: maxConnections, connect, maxHeaderSize: maxHeaderBytes });
+  const load = noLoad(way);
+  agent.on('connect', () => {
+    load.connections += 1;
+  });
+  agent.on('disconnect', () => {
+    load.connections -= 1;
+  });
+  loads.set(agent, load);
+  return agent;
+}
+
+export interface Ask {
+  readonly method: 'GET' | 'POST';
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  /** Begins with a slash; appended to `baseUrl` as it is. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** Ends the request before its deadline. */
+  readonly signal: Ending | null;
+  /** Takes secrets out of what is said of an error. */
+  readonly redactor: Redactor;
+  /** Default: 15 s for the head, 10 s between two pieces of the body, 30 s in all. */
+  readonly deadlines?: Deadlines | undefined;
+  /** Asked right before its first byte leaves. False: nothing is sent, and the exchange was not `reached`. */
+  readonly mayLeave?: (() => boolean) | undefined;
+}
+
+/** A 2xx answer. */
+export interface Success {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  readonly body: Buffer;
+}
+
+/** Reads a success. Its bytes count as held until this is done. */
+type ReadSuccess<Value> = (success: Success) => Result<Value> | Promise<Result<Value>>;
+
+export interface Exchange<Value> {
+  /** null when no complete answer came. */
+  readonly status: number | null;
+  /** Empty when no answer came. */
+  readonly headers: AnswerHeaders;
+  /** Everything but a complete 2xx answer is a failure. Redirects are not followed (H18). */
+  readonly result: Result<Value>;
+  /** Of the body, as they came over the wire; 0 when no complete answer came. */
+  readonly wireBytes: number;
+  /** The `error` of an error answer where it is one word, as with services that name their refusals; null otherwise. */
+  readonly errorWord: string | null;
+  /** False when no connection came about: the other side has surely not seen the request. */
+  readonly reached: boolean;
+  /** True when a connection that had been kept open was gone before anything came back: once more is worth a try (H19). */
+  readonly lostKept: boolean;
+}
+
+/** Sends one request. Never rejects for what the outside does. `now`: wall time, for a Retry-After date without a Date. */
+export async function exchange<Value>(
+  agent: Agent,
+  ask: Ask,
+  now: () => EpochMs,
+  read: ReadSuccess<Value>,
+): Promise<Exchange<Value>> {
+  const { method, body, signal, mayLeave, deadlines = usualDeadlines } = ask;
+  const load = loads.get(agent) ?? noLoad();
+  const { origin, path } = placeOf(ask, load);
+  // Then it goes out on a connection that is open already.
+  const kept = load.connections > load.requests;
+  const { headersMs: headersTimeout, idleMs: bodyTimeout } = deadlines;
+  const request = { origin, path, method, headers: headersOf(ask, load), body, headersTimeout, bodyTimeout };
+  const held = heldAnswers.begin();
+  load.requests += 1;
+  try {
+    let received: Received;
+    try {
+      received = await receive(agent, { request, signal, deadlines, capsOf, held, mayLeave });
+    } catch (error) {
+      return noAnswer(error, whereOf(ask, load), { kept, deadlines });
+    }
+    const { status, headers, trouble, wireBytes } = received;
+    const answer = { status, headers, wireBytes, errorWord: null, reached: true, lostKept: false };
+    if (status === 407 && load.way?.forward)
+      return noAnswer(new ProxyError(status), whereOf(ask, load), { kept, deadlines });
+    if (status >= 300) return { ...answer, ...refusalOf(received, now(), ask.redactor) };
+    if (trouble !== null) return { ...answer, result: malformed(status, trouble) };
+    const room = received.length > smallBytes ? ownTurn() : roomForSmallWork();
+    if (room) await room;
+    const reading = read({ status, headers, body: joined(received.pieces) });
+    const result = reading instanceof Promise ? await reading : reading;
+    return { ...answer, result };
+  } finally {
+    load.requests -= 1;
+    held.release();
+  }
+}
+
+/** The address that failures name, with the proxy. */
+function whereOf({ baseUrl }: Ask, { way }: Load): string {
+  return way?.proxy ? `${baseUrl}, through the proxy ${way.proxy}` : baseUrl;
+}
+
+/** `kept`: it went out on a connection that had been kept open. */
+function noAnswer(
+  error: unknown,
+  where: string,
+  { kept, deadlines }: { readonly kept: boolean; readonly deadlines: Deadlines },
+): Exchange<never> {
+  const lostKept = kept && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
+  const result = failed(unavailable(error, where, deadlines));
+  return { status: null, headers: {}, result, wireBytes: 0, errorWord: null, reached: !isUnreached(error), lostKept };
+}
+
+function capsOf(status: number): Caps {
+  return status < 300 ? answerCaps : errorCaps;
+}
+
+/** What an answer says whose status is not 2xx. */
+function refusalOf({ status, headers, pieces }: Received, now: EpochMs, redactor: Redactor) {
+  const text = joined(pieces).toString('utf8');
+  const location = typeof headers['location'] === 'string' ? headers['location'] : null;
+  const retryAfterMs = readRetryAfter(headers, now, longestStopMs) ?? retryAfterInBody(text, longestStopMs);
+  const failure = classify({ status, text, location }, retryAfterMs, redactor);
+  return { result: failed(failure), errorWord: errorWordOf(text) };
+}
+
+/** Whether a success is better read in a thread of its own. */
+export function isLarge({ body }: Success): boolean {
+  return body.length > largeBytes;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function isUnreached(error: unknown): boolean {
+  if (error instanceof HeldBack || error instanceof ProxyError) return true;
+  // Whatever the code: an error of this call comes before the first byte.
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'connect') return true;
+  return ['ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error));
+}
+
+/** The words for a deadline that passed; null for any other error. */
+function lateness(error: unknown, { headersMs, idleMs, totalMs }: Deadlines): string | null {
+  if (error instanceof Error && error.name === 'TimeoutError') return `no complete answer within ${totalMs / 1_000} s`;
+  if (codeOf(error) === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${headersMs / 1_000} s`;
+  return codeOf(error) === 'UND_ERR_BODY_TIMEOUT' ? `the answer stopped for ${idleMs / 1_000} s` : null;
+}
+
+function unavailable(error: unknown, where: string, deadlines: Deadlines): Failure {
+  if (error instanceof HeldBack)
+    return { kind: 'held_back', status: null, detail: 'it was not sent', retryAfterMs: null };
+  const known = lateness(error, deadlines) ?? causes[codeOf(error)];
+  const said = known ?? (error instanceof Error ? quote(error.message) : 'the request failed');
+  return { kind: 'unavailable', status: null, detail: `${where}: ${said}`, retryAfterMs: null };
+}
+
+// The body of a success as text and as JSON. Apart from the sockets, so that a thread may read without them.
+
+/** Made once: making one takes longer than decoding a small body. */
+const decoder = new TextDecoder();
+
+/** The text of a body, without a byte order mark. */
+export function textOf(body: Uint8Array): string {
+  return decoder.decode(body);
+}
+
+/** A success as text. */
+interface ReadText {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** The JSON of a success, whatever its shape (docs/faults.md H2, H5), without secrets. */
+export function jsonOf({ status, text }: ReadText, redactor: Redactor): Result<unknown> {
+  try {
+    return { ok: true, value: redactor.json(text) };
+  } catch {
+    const said = text.trim() === '' ? 'the body is empty' : `the body is not valid JSON: ${quote(redactor.text(text))}`;
+    return malformed(status, said);
+  }
+}
+
+/** What a large body may grow to when it is parsed. */
+const maxParsedBytes = 256 * 1024 * 1024;
+/** What values take at most beside their text: an empty object is two characters long and takes 64 bytes. */
+const holderBytes = 64;
+const itemBytes = 24;
+const textBytes = 32;
+
+const [quotationMark, comma, colon, bracket, brace] = [0x22, 0x2c, 0x3a, 0x5b, 0x7b];
+
+/** The JSON of a large body, as `jsonOf`. One of so many values that they would fill the memory is not parsed. */
+export function largeJsonOf(status: number, body: Uint8Array, redactor: Redactor): Result<unknown> {
+  if (parsedBytes(body) > maxParsedBytes) {
+    return malformed(status, `its values would take more than ${maxParsedBytes / 1024 / 1024} MiB`);
+  }
+  return jsonOf({ status, text: textOf(body) }, redactor);
+}
+
+/** At most so many bytes; what stands inside texts counts as if it were structure. */
+function parsedBytes(body: Uint8Array): number {
+  let [holders, items, quotationMarks, names] = [0, 0, 0, 0];
+  // By index: an iterator takes five times as long, and this is done for every large body.
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at];
+    if (byte === comma) items += 1;
+    else if (byte === quotationMark) quotationMarks += 1;
+    else if (byte === colon) names += 1;
+    else if (byte === brace || byte === bracket) holders += 1;
+  }
+  const texts = Math.max(0, quotationMarks / 2 - names);
+  return holderBytes * holders + itemBytes * items + textBytes * texts + 2 * body.length;
+}

@@ -1,0 +1,148 @@
+// The one lane through which all requests of an account start: evenly spaced, actions before polls, several in flight.
+
+import { minuteMs, secondMs } from '../../core/time.ts';
+import { turnEveryMs } from '../../core/write-scope.ts';
+import { roomForSmallWork } from '../../world/event-loop.ts';
+import { Bag, Relay } from '../../world/interrupt.ts';
+import { type Bell, type Clock, createBell } from '../../world/world.ts';
+import type { Budget } from '../budget.ts';
+import type { Poll } from './poll.ts';
+import type { PollQueue } from './queue.ts';
+
+/** Polls that may be under way at a time; a slow answer must not stop the others. */
+const maxPollsInFlight = 8;
+/** The client ends every request long before this; a poll that is not done by then hangs. */
+const pollMayTakeMs = minuteMs;
+
+export interface LaneOptions {
+  readonly clock: Clock;
+  readonly budget: Budget;
+  readonly queue: PollQueue;
+  /** Makes a poll; never rejects. */
+  readonly poll: (poll: Poll) => Promise<void>;
+  /** What may be asked at present. account: health and the list, and actions go on. nothing: the account is not ours. */
+  readonly mayAsk: () => 'everything' | 'account' | 'nothing';
+}
+
+/** A poll under way. */
+interface PollInFlight {
+  readonly since: number;
+  readonly done: Promise<void>;
+}
+
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #bell: Bell;
+  readonly #waitingActions = {
+    post: { kind: 'warmup_write', waiting: [] as (() => void)[] },
+    look: { kind: 'warmup', waiting: [] as (() => void)[] },
+  } as const;
+  readonly #inFlight = new Bag<PollInFlight>();
+  /** What a poll rejected with, although none may. */
+  #broken: { readonly error: unknown } | null = null;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+    this.#bell = createBell(options.clock);
+  }
+
+  /** Something new may be due. */
+  wake(): void {
+    this.#bell.ring();
+  }
+
+  /**
+   * Resolves when the caller may start one request of an action: the very next slot, ahead of every poll. A POST goes
+   * before a look: when many mailboxes are acted upon at once, each is done with before the next is begun.
+   */
+  actionSlot(signal: AbortSignal, step: 'look' | 'post' = 'look'): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const go = () => {
+        signal.removeEventListener('abort', go);
+        resolve();
+      };
+      signal.addEventListener('abort', go, { once: true });
+      this.#waitingActions[step].waiting.push(go);
+      this.#bell.ring();
+    });
+  }
+
+  /**
+   * Serves until the signal aborts, then waits for the polls under way. Each turn calls `turned`, unless a poll hangs;
+   * while the budget is stopped none does: one that lost its connection waits for it as everybody does.
+   */
+  async run(signal: AbortSignal, turned: () => void): Promise<void> {
+    const { clock, budget, mayAsk } = this.#options;
+    // The slots of many accounts come at the same moment where the machine is late: to choose a poll is work, too.
+    let hasRoom = false;
+    const end = new Relay(signal);
+    while (!signal.aborted) {
+      const now = clock.monotonic();
+      const wait = budget.nextStartAt(now) - now;
+      if (this.#broken) throw this.#broken.error;
+      if (budget.isStopped(now) || !this.#hangs(now)) turned();
+      if (mayAsk() === 'nothing') await clock.sleep(secondMs, end);
+      else if (wait > 0) await clock.sleep(Math.min(wait, turnEveryMs), end);
+      else if (!hasRoom) {
+        const room = roomForSmallWork();
+        if (room) await clock.busy(() => room);
+        hasRoom = true;
+      } else {
+        hasRoom = false;
+        if (!this.#serveAction() && !this.#servePoll()) await this.#bell.sleep(this.#idleFor(), end);
+      }
+    }
+    await Promise.allSettled([...this.#inFlight].map(({ done }) => done));
+  }
+
+  #hangs(now: number): boolean {
+    for (const { since } of this.#inFlight) if (now - since > pollMayTakeMs) return true;
+    return false;
+  }
+
+  #serveAction(): boolean {
+    const { budget, clock } = this.#options;
+    const now = clock.monotonic();
+    for (const { waiting, kind } of Object.values(this.#waitingActions)) {
+      const next = budget.opensAt(kind) <= now ? waiting.shift() : undefined;
+      if (!next) continue;
+      budget.started(now, kind);
+      next();
+      return true;
+    }
+    return false;
+  }
+
+  #servePoll(): boolean {
+    const { clock, budget, queue, poll, mayAsk } = this.#options;
+    if (this.#inFlight.size >= maxPollsInFlight) return false;
+    const next = queue.take(clock.monotonic(), mayAsk() === 'account');
+    if (!next) return false;
+    budget.started(clock.monotonic(), next.route);
+    const over = () => {
+      this.#inFlight.delete(one);
+      queue.done(next);
+      this.#bell.ring();
+    };
+    const done = poll(next).then(over, (error: unknown) => {
+      this.#broken ??= { error };
+      over();
+    });
+    const one = { since: clock.monotonic(), done };
+    this.#inFlight.add(one);
+    return true;
+  }
+
+  /** A full lane waits for the next ring. */
+  #idleFor(): number {
+    const { budget, clock, queue } = this.#options;
+    const now = clock.monotonic();
+    const actions = Object.values(this.#waitingActions).filter(({ waiting }) => waiting.length > 0);
+    const times = [
+      queue.nextDueAt(now) ?? Number.POSITIVE_INFINITY,
+      ...actions.map(({ kind }) => budget.opensAt(kind)),
+    ];
+    return Math.min(turnEveryMs, Math.max(0, Math.min(...times) - now));
+  }
+}

@@ -1,0 +1,118 @@
+// `warmwarden channels test|resend`: tries a channel out, and sends once more what was given up.
+import { randomUUID } from 'node:crypto';
+import { Command } from 'commander';
+import type { Channel, Notice, SendResult } from '../channels/channel.ts';
+import { createChannel } from '../channels/channels.ts';
+import { longestOf, pingOf } from '../channels/post.ts';
+import { pendingDelivery } from '../core/delivery.ts';
+import { secondMs } from '../core/time.ts';
+import { sentence } from '../core/wording/explain.ts';
+import { spanText } from '../core/wording/phrases.ts';
+import { systemClock, type World, worldOn } from '../world/world.ts';
+import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
+import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { channelOf, heartbeatArgument } from './sources/channel-of.ts';
+import { askDaemon } from './sources/daemon-client.ts';
+import { CommandError, exitFailed } from './terminal/command-error.ts';
+
+/** How much of an answer's body is shown. */
+const maxBodyShown = 200;
+
+interface TestOptions extends JsonOptions {
+  readonly config: string;
+}
+
+interface ResendOptions extends ChangeOptions {
+  readonly delivery?: string;
+}
+
+export function channelsCommand(): Command {
+  const test = new Command('test')
+    .description(
+      'send a test message through a channel, or ping the heartbeat, and show the answer; a recipe is looked up, not started',
+    )
+    .argument('<channel>', 'its name, or heartbeat')
+    .addOption(configOption('the configuration file'))
+    .addOption(jsonOption())
+    .action(tryOut);
+  const resend = withChangeOptions(new Command('resend'))
+    .description('send undelivered messages again, unchanged, through the running daemon')
+    .argument('[channel]', 'only the messages of this channel')
+    .option('--delivery <id>', 'only this message, by its id on the page and in /api/deliveries')
+    .action((channel: string | undefined, options: ResendOptions) => {
+      const which = { channel: channel ?? null, delivery: options.delivery ?? null };
+      return change(options, (daemon, carried) => askDaemon(daemon, 'channels-resend', { ...carried, ...which }));
+    });
+  return new Command('channels')
+    .description('test a channel, or send undelivered messages again')
+    .addCommand(test)
+    .addCommand(resend);
+}
+
+async function tryOut(name: string, { config: file, json = false }: TestOptions): Promise<void> {
+  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const { channel: settings, names, heartbeat, timeZone } = channelOf(file, name);
+  const channel =
+    settings && createChannel(settings, { world, pageUrl: null, publicUrl: null, timeZone: () => timeZone });
+  const began = world.clock.monotonic();
+  const asked = channel ? testOf(channel, world) : heartbeat && pingOf(heartbeat, world.clock);
+  if (asked === null) throw unknownChannel(name, names);
+  const result = await asked;
+  const tookMs = Math.round(world.clock.monotonic() - began);
+  const messages = [...saidOf(name, result, spanText(tookMs)), ...bodyOf(result)];
+  const good = result.kind === 'sent';
+  if (!good) process.exitCode = exitFailed;
+  if (json) printJson('channels test', testJson(name, result, { tookMs, messages }));
+  else (good ? process.stdout : process.stderr).write(`${messages.join('\n')}\n`);
+  await channel?.close?.();
+}
+
+function unknownChannel(name: string, names: readonly string[]): CommandError {
+  if (name === heartbeatArgument)
+    return new CommandError('unknown_name', 'No heartbeat is configured (alerts.heartbeat).');
+  const known = names.length === 0 ? 'none is configured' : `configured: ${names.join(', ')}`;
+  return new CommandError('unknown_name', `No channel is called ${name}; ${known}.`);
+}
+
+function testJson(
+  channel: string,
+  { kind, answer }: SendResult,
+  { tookMs, messages }: { readonly tookMs: number; readonly messages: readonly string[] },
+) {
+  return { channel, outcome: kind, status: answer?.status ?? null, took_seconds: tookMs / secondMs, messages };
+}
+
+function testOf(channel: Channel, { clock }: World): Promise<SendResult> {
+  const signal = AbortSignal.timeout(longestOf(channel));
+  if (channel.check) return channel.check(signal);
+  const at = clock.now();
+  const line = 'If you can read this, alerts of Warmwarden reach you here.';
+  const notice: Notice = {
+    name: 'test',
+    title: 'A test from Warmwarden',
+    at,
+    sections: [{ heading: '', lines: [line] }],
+  };
+  const rendered = channel.renderNotice(notice);
+  const message = { group: 'test', payload: rendered?.payload ?? '', title: notice.title, alerts: [] };
+  const delivery = pendingDelivery({ id: `msg_test_${randomUUID()}`, channel: channel.name, ...message }, at);
+  return channel.send(delivery, signal);
+}
+
+function saidOf(name: string, result: SendResult, took: string): readonly string[] {
+  const { answer } = result;
+  const status = answer ? `: ${answer.protocol ?? 'HTTP'} ${answer.status}` : '';
+  const outcome = result.kind === 'sent' ? 'succeeded' : 'failed';
+  return [
+    `The test of ${name} ${outcome} after ${took}${status}.`,
+    ...(result.detail ? [sentence(result.detail)] : []),
+  ];
+}
+
+/** The start of what came back, on one line. */
+function bodyOf({ answer }: SendResult): readonly string[] {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a receiver's answer must not move the terminal.
+  const text = (answer?.text ?? '').replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  if (text === '') return [];
+  return [`The answer: ${text.length > maxBodyShown ? `${text.slice(0, maxBodyShown)}…` : text}`];
+}

@@ -1,0 +1,178 @@
+// `warmwarden check`: every problem of a configuration file at once; or all that it says, with where each value came from.
+
+import { Command } from 'commander';
+import type { Config } from '../config/config.ts';
+import type { ValidConfig } from '../config/load.ts';
+import { type MailboxSettings, settingsFor } from '../config/mailbox-settings.ts';
+import { formatPath, formatProblem, type Path } from '../config/problem.ts';
+import { type Origin, originText, type Setting, valueText } from '../config/settings.ts';
+import { counted } from '../core/wording/phrases.ts';
+import { RecipeCatalogue } from '../recipes/catalogue.ts';
+import { doubtsIn } from '../recipes/doubts.ts';
+import { systemClock, worldOn } from '../world/world.ts';
+import type { Neighbor } from './check/online.ts';
+import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { askFor } from './sources/daemon-client.ts';
+import { loadConfigured } from './sources/loading.ts';
+import { CommandError, exitFailed } from './terminal/command-error.ts';
+
+// The settings in force as YAML, each with where its value came from. Pure.
+
+/** Where the comments begin, unless a line is longer. */
+const commentColumn = 52;
+
+/** YAML for people: a default that is written out is no longer one that a profile may change. Ends with a line break. */
+export function settingsText(settings: readonly Setting[]): string {
+  const lines: string[] = [];
+  let before: Path = [];
+  for (const { path, value, from } of settings) {
+    const shared = sharedSteps(before, path);
+    for (const [depth, step] of path.entries()) {
+      const last = depth === path.length - 1;
+      if (typeof step === 'number' || (depth < shared && !last)) continue;
+      const first = typeof path[depth - 1] === 'number' && shared < depth;
+      const indent = `${'  '.repeat(first ? depth - 1 : depth)}${first ? '- ' : ''}`;
+      const line = last ? `${indent}${step}: ${valueText(value)}` : `${indent}${step}:`;
+      lines.push(last ? `${line.padEnd(commentColumn)} # ${originText(from)}` : line);
+    }
+    before = path;
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** For programs: names in snake_case, places from 1. */
+function settingsJson(settings: readonly Setting[]) {
+  return settings.map(({ path, value, from }) => ({
+    path: formatPath(path),
+    value,
+    from: from.kind,
+    ...placeOf(from),
+  }));
+}
+
+function placeOf(from: Origin) {
+  if (!('line' in from)) return {};
+  const { line, column } = from;
+  return from.kind === 'environment' ? { line, column, written: from.written } : { line, column };
+}
+
+function sharedSteps(a: Path, b: Path): number {
+  const differs = b.findIndex((step, depth) => a[depth] !== step);
+  return differs < 0 ? b.length : differs;
+}
+
+interface CheckOptions extends JsonOptions {
+  readonly config: string;
+  readonly show?: boolean;
+  readonly mailbox?: string;
+  readonly online?: boolean;
+}
+
+/** Exit code 0 for a valid file, else 2; 1 when online an account fails, or no mailbox is guarded or can be judged. Writes no secret anywhere. */
+export function checkCommand(): Command {
+  return new Command('check')
+    .description('check a configuration file and list every problem in it')
+    .addOption(configOption('the file to check'))
+    .option('--show', 'print the settings in force and where each value comes from; secrets are hidden')
+    .option(
+      '--mailbox <address>',
+      'print the guard settings in force for one mailbox (its address, id, or ACCOUNT/ADDRESS), overrides resolved',
+    )
+    .option(
+      '--online',
+      'also ask each account: does its API answer, which mailboxes are selected, how old will the data get; without a daemon, try each kind of request once',
+    )
+    .addOption(jsonOption())
+    .action(check);
+}
+
+async function check(options: CheckOptions): Promise<void> {
+  const { config: file } = options;
+  const loaded = loadConfigured(file);
+  mustBeKnown(options.mailbox, loaded);
+  const { config } = loaded;
+  const ofRecipes = doubtsIn(
+    (await new RecipeCatalogue(() => config.recipes.directory).recipes()).definitions.values(),
+  );
+  const warnings = [...loaded.warnings.map((warning) => formatProblem(file, warning)), ...ofRecipes];
+  // In JSON they are part of the answer.
+  if (!options.json) for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
+  const online = options.online ? await asked(config) : null;
+  if (options.json)
+    printJson('check', {
+      ...inJson(loaded, options),
+      recipe_warnings: ofRecipes,
+      online: online?.json ?? null,
+      idle_routes: online?.idle ?? null,
+    });
+  else process.stdout.write(`${inWords(loaded, options)}${online?.text ?? ''}`);
+  if (online?.failed) process.exitCode = exitFailed;
+}
+
+/** What the accounts' APIs say. Loads their client: a file is checked without one. */
+async function asked(config: Config) {
+  const { askOnline, guardsNothing, idleRoutes, isUnjudged, onlineJson, onlineText } = await import(
+    './check/online.ts'
+  );
+  const beside = await neighborOf(config);
+  const accounts = await askOnline(config, worldOn(systemClock(), { level: 'silent', format: 'json' }), beside);
+  const failed = guardsNothing(accounts) || accounts.some((one) => one.failure !== null || isUnjudged(one));
+  const idle = idleRoutes(config, accounts);
+  return { failed, idle, json: accounts.map(onlineJson), text: onlineText(accounts, beside !== null, idle) };
+}
+
+/** The daemon that runs on the store; one that does not tell of its accounts still uses their keys. */
+async function neighborOf({ store }: Config): Promise<Neighbor | null> {
+  const fleet = await askFor(store, 'fleet', { limit: '1' }).catch(() => ({ accounts: [] }));
+  return fleet as Neighbor | null;
+}
+
+/** What the accounts that a name may be about make of the mailbox: ACCOUNT/ADDRESS is about that account alone. */
+function settingsOf(name: string, { config, settings }: ValidConfig): readonly MailboxSettings[] {
+  const account = config.accounts.find((one) => name.startsWith(`${one.name}/`))?.name;
+  if (account === undefined && name.includes('/')) return [];
+  const called = account === undefined ? name : name.slice(account.length + 1);
+  const all = settingsFor({ email: called, id: called }, config, settings);
+  return account === undefined ? all : all.filter((one) => one.account === account);
+}
+
+/** Throws a CommandError when no account guards a mailbox of that name. */
+function mustBeKnown(name: string | undefined, loaded: ValidConfig): void {
+  if (name === undefined || settingsOf(name, loaded).some(({ guarded }) => guarded)) return;
+  const accounts = loaded.config.accounts.map((account) => account.name).join(', ');
+  throw new CommandError(
+    'unknown_name',
+    `No account guards a mailbox called ${name}. Name it by its address or id, or as ACCOUNT/ADDRESS; the accounts are ${accounts}.`,
+  );
+}
+
+function inWords(loaded: ValidConfig, { config: file, show, mailbox }: CheckOptions): string {
+  const { config, settings } = loaded;
+  if (mailbox !== undefined) {
+    return settingsOf(mailbox, loaded)
+      .map(({ account, guarded, settings: own }) =>
+        guarded
+          ? `# ${mailbox}, on account ${account}\n${settingsText(own)}`
+          : `# ${mailbox} is not selected by account ${account}\n`,
+      )
+      .join('\n');
+  }
+  return show ? settingsText(settings) : `${file} is valid: ${summaryOf(config)}\n`;
+}
+
+function inJson(loaded: ValidConfig, { config: file, mailbox }: CheckOptions) {
+  const { settings, warnings } = loaded;
+  const forMailbox = (name: string) =>
+    settingsOf(name, loaded).map((one) => ({ ...one, settings: settingsJson(one.settings) }));
+  return {
+    file,
+    valid: true as const,
+    warnings,
+    settings: settingsJson(settings),
+    mailbox: mailbox === undefined ? null : { name: mailbox, accounts: forMailbox(mailbox) },
+  };
+}
+
+function summaryOf(config: Config): string {
+  return `${counted(config.accounts.length, 'account')}, ${counted(config.alerts.channels.length, 'channel')}`;
+}

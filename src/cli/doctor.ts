@@ -1,0 +1,154 @@
+// `warmwarden doctor`: everything that Warmwarden needs, looked at once, in one report without secrets.
+import { existsSync } from 'node:fs';
+import { Command } from 'commander';
+import { KnownSecrets } from '../config/hiding.ts';
+import { type LoadedConfig, loadConfig, type ValidConfig } from '../config/load.ts';
+import { loadPlaces, type Places } from '../config/places.ts';
+import { formatProblem } from '../config/problem.ts';
+import { pathOf } from '../core/store-failure.ts';
+import { sentence } from '../core/wording/explain.ts';
+import { counted } from '../core/wording/phrases.ts';
+import { RecipeCatalogue } from '../recipes/catalogue.ts';
+import { doubtsIn } from '../recipes/doubts.ts';
+import { version } from '../world/version.ts';
+import { systemClock } from '../world/world.ts';
+import { examineAccounts } from './doctor/accounts.ts';
+import { examineChannels } from './doctor/channels.ts';
+import { examineDaemon, type SeenDaemon, seeDaemon } from './doctor/daemon.ts';
+import { type DoctorPart, doctorParts, type Examined, reporter } from './doctor/examined.ts';
+import { examineFiles, isReadersGain } from './doctor/files.ts';
+import { unknownReplicas } from './doctor/postgres.ts';
+import { examineStore, type StoreLines } from './doctor/store.ts';
+import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { configurationError } from './sources/loading.ts';
+import { errorKinds, exitDone } from './terminal/command-error.ts';
+import { onScreen } from './terminal/outputs.ts';
+
+interface DoctorOptions extends JsonOptions {
+  readonly config: string;
+}
+
+type Report = Answers['doctor'];
+
+/** Exit code 0 without problems; 2 for those of the configuration, 3 for a store of a newer version, else 1. */
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description(
+      'check everything that Warmwarden needs: configuration, API, budget, store, channels, clock, permissions; pings the heartbeat, sends no message and changes nothing',
+    )
+    .addOption(configOption('the configuration of the daemon'))
+    .addOption(jsonOption())
+    .action(doctor);
+}
+
+async function doctor({ config: file, json = false }: DoctorOptions): Promise<void> {
+  const loaded = loadConfig(file, process.env);
+  if (!loaded.ok && !existsSync(file)) throw configurationError(file, loaded.problems);
+  const { checks, exitCode } = await examine(file, loaded);
+  const report: Report = {
+    at: new Date(systemClock().now()).toISOString(),
+    file,
+    problems: checks.filter(({ result }) => result === 'problem').length,
+    warnings: checks.filter(({ result }) => result === 'warning').length,
+    checks: checks.toSorted((a, b) => doctorParts.indexOf(a.part) - doctorParts.indexOf(b.part)),
+  };
+  process.exitCode = exitCode;
+  if (json) printJson('doctor', report);
+  else process.stdout.write(`${linesOf(report).join('\n')}\n`);
+}
+
+interface Examination {
+  readonly checks: readonly Examined[];
+  readonly exitCode: number;
+}
+
+async function examine(file: string, loaded: LoadedConfig): Promise<Examination> {
+  const places = loadPlaces(file, process.env);
+  const place = places.ok ? places.store : null;
+  const storePath = place === null ? null : pathOf(place);
+  const seen = storePath === null ? null : await seeDaemon(storePath).catch(() => null);
+  const store = places.ok ? await storeOf(places) : notKnown('store');
+  const checks = [
+    versions(),
+    ...(await configuration(file, loaded)),
+    ...examineFiles({
+      config: file,
+      holdsSecrets:
+        loaded.ok && loaded.settings.some(({ secret, from }) => from.kind === 'file' && isReadersGain(secret)),
+      secretFiles: loaded.ok ? loaded.secretFiles : [],
+      recipesFolder: places.ok ? places.recipesFolder : null,
+      store: place,
+    }),
+    ...(loaded.ok ? await outside(loaded, seen) : [...notKnown('api').checks, ...notKnown('channels').checks]),
+    ...store.checks,
+    ...(storePath === null ? notKnown('daemon').checks : examineDaemon(seen, storePath, store.replicas)),
+  ];
+  const hasProblem = checks.some(({ result }) => result === 'problem');
+  const otherwise = hasProblem ? errorKinds.failed.exitCode : exitDone;
+  return {
+    checks: hidden(checks, loaded),
+    exitCode: loaded.ok ? Math.max(store.exitCode, otherwise) : errorKinds.configuration.exitCode,
+  };
+}
+
+function versions(): Examined {
+  const { node, sqlite } = process.versions;
+  const machine = `${process.platform} ${process.arch}`;
+  return reporter('versions')('ok', `Warmwarden ${version} on Node.js ${node} with SQLite ${sqlite}, ${machine}.`);
+}
+
+async function configuration(file: string, loaded: LoadedConfig): Promise<readonly Examined[]> {
+  const line = reporter('configuration');
+  if (!loaded.ok) return loaded.problems.map((problem) => line('problem', formatProblem(file, problem)));
+  const { config, warnings } = loaded;
+  const { definitions, broken } = await new RecipeCatalogue(() => config.recipes.directory).recipes();
+  const size = [counted(config.accounts.length, 'account'), counted(config.alerts.channels.length, 'channel')];
+  return [
+    line('ok', `${file} is valid: ${[...size, counted(definitions.size, 'recipe')].join(', ')}.`),
+    ...warnings.map((warning) => line('warning', formatProblem(file, warning))),
+    ...doubtsIn(definitions.values()).map((warning) => line('warning', warning)),
+    ...broken.flatMap(({ problems }) => problems.map((problem) => line('problem', problem))),
+  ];
+}
+
+/** What is asked over the network. */
+async function outside({ config }: ValidConfig, seen: SeenDaemon | null): Promise<readonly Examined[]> {
+  const [accounts, channels] = await Promise.all([
+    examineAccounts(config, seen),
+    examineChannels(config.alerts, seen?.fleet.channels ?? null),
+  ]);
+  return [...accounts, ...channels];
+}
+
+async function storeOf(places: Extract<Places, { ok: true }>): Promise<StoreLines & Examination> {
+  try {
+    return { ...(await examineStore(places)), exitCode: exitDone };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const { exitCode } = errorKinds[error.name === 'NewerStoreError' ? 'newer_store' : 'no_store'];
+    const replicas = typeof places.store === 'string' ? null : unknownReplicas;
+    return { checks: [reporter('store')('problem', error.message)], replicas, exitCode };
+  }
+}
+
+function notKnown(part: DoctorPart): StoreLines & Examination {
+  const why = 'Not checked, because the configuration has problems.';
+  return { checks: [reporter(part)('skipped', why)], replicas: null, exitCode: exitDone };
+}
+
+/** Problems of a configuration hide what they quote by themselves. */
+function hidden(checks: readonly Examined[], loaded: LoadedConfig): readonly Examined[] {
+  const secrets = new KnownSecrets();
+  if (loaded.ok) secrets.learn(loaded.settings);
+  return checks.map((check) => ({ ...check, message: secrets.hide(check.message) }));
+}
+
+function linesOf({ checks, problems, warnings }: Report): readonly string[] {
+  const width = Math.max(...checks.map(({ result }) => result.length));
+  const lines = doctorParts.flatMap((part) => {
+    const own = checks.filter((check) => check.part === part);
+    return own.length === 0 ? [] : [part, ...own.map(({ result, message }) => `  ${result.padEnd(width)}  ${message}`)];
+  });
+  const sum = sentence(`${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`);
+  return onScreen([...lines, problems + warnings === 0 ? 'Everything is in order.' : sum]);
+}

@@ -1,0 +1,125 @@
+// `warmwarden explain`: the decisions on a mailbox and what was done, in sentences with their numbers.
+import { Command } from 'commander';
+import { sentence } from '../core/wording/explain.ts';
+import { counted, visibleText } from '../core/wording/phrases.ts';
+import { decisionWords } from '../core/wording/states.ts';
+import { type ExplainAnswer, type Explanation, explainAnswer, maxEntriesShown } from '../web/json/explain-answer.ts';
+import { systemClock } from '../world/world.ts';
+import { printJson } from './options.ts';
+import {
+  addressOf,
+  askFor,
+  type DaemonOptions,
+  isHttp,
+  UnknownNameError,
+  withDaemonOptions,
+  zoneOf,
+} from './sources/daemon-client.ts';
+import { ledgerBeside } from './sources/ledger-beside.ts';
+import { CommandError } from './terminal/command-error.ts';
+import { onScreen } from './terminal/outputs.ts';
+import { momentIn, wholeNumber } from './terminal/wrapped.ts';
+
+interface ExplainOptions extends DaemonOptions {
+  readonly limit?: number;
+  readonly at?: string;
+}
+
+export function explainCommand(): Command {
+  return withDaemonOptions(new Command('explain'))
+    .description('show why a mailbox is in its state: every decision with its counts, and what was done')
+    .argument('<mailbox>', 'its address, its id, or ACCOUNT/ADDRESS')
+    .option('--at <time>', 'as it was at that moment, for example 2026-03-20T10:02Z')
+    .option(
+      '--limit <number>',
+      `decisions, actions and changes to show, 1 to ${maxEntriesShown} of each (default: 20)`,
+      wholeNumber(1, maxEntriesShown),
+    )
+    .action(explain);
+}
+
+async function explain(name: string, options: ExplainOptions): Promise<void> {
+  const at = options.at === undefined ? null : Date.parse(options.at);
+  if (Number.isNaN(at))
+    throw new CommandError('usage', `--at ${options.at} is not a time: write it as 2026-03-20T10:02Z`);
+  const limited = options.limit !== undefined && { limit: `${options.limit}` };
+  const query = { mailbox: name, ...(at !== null && { at: new Date(at).toISOString() }), ...limited };
+  const answer = await answerOf(options, query);
+  if ('error' in answer) throw new UnknownNameError(answer.message);
+  if (options.json) return void printJson('explain', answer);
+  process.stdout.write(`${onScreen(story(answer).map(visibleText)).join('\n')}\n`);
+}
+
+/** Beside a store it is read there, whether or not a daemon runs. */
+async function answerOf(options: DaemonOptions, query: Readonly<Record<string, string>>): Promise<ExplainAnswer> {
+  const address = addressOf(options);
+  if (isHttp(address)) {
+    const answer = (await askFor(address, 'explain', query)) as ExplainAnswer | null;
+    if (answer) return answer;
+  }
+  const ledger = await ledgerBeside(address);
+  try {
+    const mailboxes = await ledger.mailboxes();
+    const telling = { now: systemClock().now(), zone: zoneOf(options) };
+    return (await explainAnswer(ledger, { mailboxes, ...telling }, new URLSearchParams(query))).body;
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** How a moment of the answer is written. */
+type When = (at: string) => string;
+
+/** The newest first, by the time that each line begins with. */
+function story({
+  mailbox,
+  moment,
+  decisions,
+  actions,
+  changes,
+  more,
+  time_zone: zone,
+}: Explanation): readonly string[] {
+  const when = momentIn(zone);
+  const entries = [
+    ...decisions.map((decision) => ({ at: decision.since, lines: decisionLines(decision, when) })),
+    ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action, when) })),
+    ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
+  ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  const now = [...(mailbox.paused === null ? [] : [mailbox.paused]), ...mailbox.recent_emails];
+  const head = [headOf(mailbox, moment === null ? 'mode' : 'now in mode', when), ...(moment ? [moment.text] : now)];
+  if (entries.length === 0) return moment ? head : [...head, 'Nothing was decided on it yet.'];
+  const { former_ids: former } = mailbox;
+  const joined =
+    former.length === 0
+      ? []
+      : [`Its address was guarded before under ${former.join(', ')}: that history is joined below.`];
+  const older = more ? ['There are older entries: --limit shows more of them.'] : [];
+  return [...head, ...joined, ...entries.flatMap(({ lines }) => lines), ...older];
+}
+
+/** `is`: what leads to its mode, which is that of this moment even where an earlier one was asked for. */
+function headOf({ email, account, mode, claim }: Explanation['mailbox'], is: string, when: When): string {
+  const claimed = claim ? `; ${claim.kind} by Warmwarden since ${when(claim.since)}` : '';
+  return `${email} on account ${account}, ${is} ${mode ?? 'unknown'}${claimed}`;
+}
+
+/** `22 November 10:02 UTC: pause by ann, confirmed`, then what may explain it, what came of it, and the person's words. */
+function actionLines(action: Explanation['actions'][number], when: When): readonly string[] {
+  const { planned_at: at, kind, target_mode: mode, target_limit: limit, by, state, causes, text } = action;
+  const what = kind === 'mode' ? `mode ${mode}` : kind === 'limit' ? `limit ${limit}` : kind;
+  const why = by && by.reason !== '' ? [sentence(`Reason: ${by.reason}`)] : [];
+  const below = [...causes, sentence(text), ...why].map((line) => `  ${line}`);
+  return [`${when(at)}: ${what} by ${by?.name ?? 'Warmwarden'}, ${state}`, ...below];
+}
+
+function decisionLines(
+  { since, until, count, first_sent: firstSent, ...verdict }: Explanation['decisions'][number],
+  when: When,
+): readonly string[] {
+  const [first, last] = [when(since), when(until)];
+  const span = first === last ? first : `${first} to ${last}`;
+  const at = count === 1 ? first : `${span}, ${count} answers`;
+  const grown = firstSent === verdict.sent ? [] : [`  At first: ${counted(firstSent, 'email')} in the window.`];
+  return [`${at}: ${decisionWords(verdict)}`, `  ${verdict.explanation}`, ...grown];
+}

@@ -1,0 +1,107 @@
+// `warmwarden history`: the audit log. Who did what, when, why, and what came of it; of the daemon, or of its store alone.
+import { Command } from 'commander';
+import { secondMs } from '../core/time.ts';
+import { visibleText } from '../core/wording/phrases.ts';
+import { reasonWords } from '../core/wording/states.ts';
+import { type HistoryAnswer, type HistoryEntry, historyAnswer } from '../web/json/history-answer.ts';
+import { systemClock } from '../world/world.ts';
+import { printJson } from './options.ts';
+import {
+  addressOf,
+  askFor,
+  type DaemonOptions,
+  UnknownNameError,
+  withDaemonOptions,
+  zoneOf,
+} from './sources/daemon-client.ts';
+import { ledgerBeside } from './sources/ledger-beside.ts';
+import { onScreen } from './terminal/outputs.ts';
+import { duration, momentIn, wholeNumber } from './terminal/wrapped.ts';
+
+interface HistoryOptions extends DaemonOptions {
+  readonly mailbox?: string;
+  readonly by?: string;
+  readonly operation?: string;
+  readonly reason?: string;
+  readonly since?: number;
+  readonly guard?: boolean;
+  readonly limit?: number;
+}
+
+/** What the answer holds at most. */
+const mostEntries = 1_000;
+
+export function historyCommand(): Command {
+  return withDaemonOptions(new Command('history'))
+    .description('show the audit log: who changed what, when, why, and the outcome; the newest first')
+    .option('--mailbox <name>', 'only commands on this mailbox, by address, id or ACCOUNT/ADDRESS')
+    .option('--by <name>', 'only what this person did; Warmwarden: only what it did by itself')
+    .option('--operation <word>', 'only this operation, such as pause, or this action of Warmwarden, such as restore')
+    .option('--reason <word>', 'only what Warmwarden did for this reason, such as "bounce rate over limit"')
+    .option('--since <duration>', 'how far back (default: 30d)', duration)
+    .option('--limit <number>', `entries to show, 1 to ${mostEntries} (default: 100)`, wholeNumber(1, mostEntries))
+    .option('--guard', 'also show what Warmwarden did by itself')
+    .action(history);
+}
+
+async function history(options: HistoryOptions): Promise<void> {
+  const answer = await answerOf(options, queryOf(options));
+  if ('error' in answer) throw new UnknownNameError(answer.message);
+  const { next_cursor: next, ...rest } = answer;
+  if (options.json) printJson('history', { ...rest, more: next !== null });
+  else process.stdout.write(`${onScreen(linesOf(answer, options)).join('\n')}\n`);
+}
+
+function queryOf(options: HistoryOptions): Readonly<Record<string, string>> {
+  const { mailbox, by, operation, reason, since, guard = false, limit } = options;
+  return {
+    ...(mailbox !== undefined && { mailbox }),
+    ...(by !== undefined && { by }),
+    ...(operation !== undefined && { operation }),
+    // As it is printed, or as it is in the JSON.
+    ...(reason !== undefined && { reason: reason.replaceAll(' ', '_') }),
+    ...(since !== undefined && { since_seconds: `${since / secondMs}` }),
+    ...(guard && { guard: 'true' }),
+    ...(limit !== undefined && { limit: `${limit}` }),
+  };
+}
+
+async function answerOf(options: DaemonOptions, query: Readonly<Record<string, string>>): Promise<HistoryAnswer> {
+  const address = addressOf(options);
+  const answer = (await askFor(address, 'history', query)) as HistoryAnswer | null;
+  if (answer) return answer;
+  const ledger = await ledgerBeside(address);
+  try {
+    const mailboxes = query['mailbox'] === undefined ? [] : await ledger.mailboxes();
+    const telling = { now: systemClock().now(), zone: zoneOf(options) };
+    return (await historyAnswer(ledger, { mailboxes, ...telling }, new URLSearchParams(query))).body;
+  } finally {
+    await ledger.close();
+  }
+}
+
+function linesOf(
+  { entries, next_cursor: next, time_zone: zone }: Exclude<HistoryAnswer, { readonly error: string }>,
+  options: HistoryOptions,
+): readonly string[] {
+  if (entries.length === 0) return [noneText(options)];
+  const rest = next !== null ? ['There are older entries: --limit shows more of them.'] : [];
+  return [...entries.flatMap((entry) => entryLines(entry, momentIn(zone))), ...rest];
+}
+
+function noneText({ mailbox, by, operation, reason, since, guard = false }: HistoryOptions): string {
+  const where = `${mailbox === undefined ? '' : ' on that mailbox'} ${since === undefined ? 'in the last 30 days' : 'in that time'}`;
+  if ([by, operation, reason].some((one) => one !== undefined)) return `Nothing that matches${where}.`;
+  if (guard) return `Nothing was changed through Warmwarden${where}.`;
+  return `No operator command${where}. \`--guard\` adds what Warmwarden did by itself.`;
+}
+
+function entryLines(
+  { at, by, command, kind, reason, result, outcome }: HistoryEntry,
+  when: (at: string) => string,
+): readonly string[] {
+  const why = kind === 'guard' ? `Decision: ${reasonWords(reason)}` : reason === '' ? null : `Reason: ${reason}`;
+  const came = outcome === '' ? [] : outcome.split('\n').map((line) => `  ${line}`);
+  const head = `${when(at)}  ${by}  ${command}  ${result.replaceAll('_', ' ')}`;
+  return [head, ...(why === null ? [] : [`  ${why}`]), ...came].map(visibleText);
+}

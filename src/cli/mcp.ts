@@ -1,0 +1,151 @@
+// `warmwarden mcp`: every saved recipe as a tool of an MCP client, over stdin and stdout.
+import { Command } from 'commander';
+import { isPlainHttpBeyondLoopback } from '../config/secrets.ts';
+import { readSmallFile } from '../config/small-file.ts';
+import { proxiesIn } from '../core/egress.ts';
+import { nameOf, pathOf } from '../core/store-failure.ts';
+import { socketPathOf } from '../operations/socket.ts';
+import { userName } from '../operations/user-name.ts';
+import { RecipeApi } from '../recipes/client/client.ts';
+import { apiSource, nearestSource, serviceSource, type ToolSource } from '../recipes/mcp/source.ts';
+import { serveTools } from '../recipes/mcp/tool-server.ts';
+import { presenceOf } from '../store/file/place.ts';
+import { version } from '../world/version.ts';
+import { systemClock, type World, worldOn } from '../world/world.ts';
+import { configOption } from './options.ts';
+import { daemonListens } from './sources/daemon-client.ts';
+import { findPlaces } from './sources/loading.ts';
+import { openOfflineRecipes } from './sources/offline-recipes.ts';
+import { CommandError } from './terminal/command-error.ts';
+
+/** A service elsewhere counts our requests. */
+const lookAtServiceEveryMs = 60_000;
+/** Files and the daemon's socket are at hand. */
+const lookAtStoreEveryMs = 2_000;
+/** Connections that do not end are left behind. */
+const closeDeadlineMs = 250;
+const keyVariable = 'WARMWARDEN_API_KEY';
+
+interface McpOptions {
+  readonly config: string;
+  readonly baseUrl?: string;
+  readonly apiKeyFile?: string;
+  readonly allowHttp?: boolean;
+}
+
+/** Where the tools come from, how often to look for changes, and how to leave. */
+interface Opened {
+  readonly source: ToolSource;
+  readonly lookEveryMs: number;
+  readonly close: () => Promise<void>;
+}
+
+export function mcpCommand(): Command {
+  return new Command('mcp')
+    .description('offer every saved recipe as a tool to an MCP client, over standard input and output')
+    .addOption(configOption('the configuration that names the store and the recipes'))
+    .option('--base-url <url>', 'a recipe service elsewhere; its address ends with /v1')
+    .option('--api-key-file <file>', `a file with its key; without it, the environment variable ${keyVariable}`)
+    .option('--allow-http', 'accept plain http to another machine')
+    .action(mcp);
+}
+
+async function mcp(options: McpOptions): Promise<void> {
+  // Standard output carries the protocol and nothing else.
+  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const note = (text: string) => process.stderr.write(`warmwarden mcp: ${text}\n`);
+  const opened = options.baseUrl === undefined ? openStore(options.config, world) : openService(options, world);
+  const { source, lookEveryMs } = opened;
+  const server = serveTools(
+    { input: process.stdin, output: process.stdout },
+    { source, version, lookEveryMs, note },
+    world,
+  );
+  await server.closed;
+  await Promise.race([opened.close(), world.clock.sleep(closeDeadlineMs)]);
+  process.exit(0);
+}
+
+/** The recipes of a store: through its daemon while one listens. */
+function openStore(file: string, world: World): Opened {
+  const places = findPlaces(file);
+  const { store } = places;
+  const storePath = pathOf(store);
+  const api = new RecipeApi(
+    { baseUrl: 'http://localhost/v1', apiKey: null, socketPath: socketPathOf(storePath) },
+    world,
+  );
+  const runner = openOfflineRecipes(places, world);
+  const alone = serviceSource(runner.service, { by: userName(), role: 'operator' });
+  const noStore = `There is no store at ${nameOf(store)} yet, and no daemon listens: check the configuration, or start the daemon with it once to create the store.`;
+  const careful: ToolSource = {
+    ...alone,
+    start: async (...asked) =>
+      typeof store !== 'string' || presenceOf(store) === 'there'
+        ? alone.start(...asked)
+        : { ok: false, said: [noStore] },
+  };
+  const source = nearestSource(apiSource(api, { foreign: false }, world), careful, () => daemonListens(storePath));
+  return {
+    source,
+    lookEveryMs: lookAtStoreEveryMs,
+    close: async () => void (await Promise.all([api.close(), runner.close()])),
+  };
+}
+
+function openService(options: McpOptions, world: World): Opened {
+  const api = new RecipeApi(
+    {
+      baseUrl: checkedBaseUrl(options),
+      apiKey: keyOf(options),
+      egress: { proxies: proxiesIn(process.env).proxies, ca: null },
+    },
+    world,
+  );
+  return {
+    source: apiSource(api, { foreign: true }, world),
+    lookEveryMs: lookAtServiceEveryMs,
+    close: () => api.close(),
+  };
+}
+
+/** A mistake of the operator, in one sentence. */
+function wrong(sentence: string): CommandError {
+  return new CommandError('usage', sentence);
+}
+
+/** The address of the service, checked (docs/faults.md T1). */
+function checkedBaseUrl({ baseUrl = '', allowHttp = false }: McpOptions): string {
+  if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
+    throw wrong(
+      '--base-url is not an address: it must begin with https:// (or http:// when it leads to this machine) and end with /v1',
+    );
+  }
+  const { username, password, search, hash, pathname } = new URL(baseUrl);
+  if (username || password || search || hash) throw wrong('--base-url must have no name, no ? and no #');
+  if (!/\/v1\/*$/.test(pathname)) throw wrong(`--base-url must end with /v1, as in ${baseUrl.replace(/\/+$/, '')}/v1`);
+  if (/\/v1\/+v1\/*$/.test(pathname)) throw wrong('--base-url ends with /v1 twice');
+  if (isPlainHttpBeyondLoopback(baseUrl) && !allowHttp) {
+    throw wrong(
+      '--base-url is plain http to another machine, which shows the key to everybody between: use https, or add --allow-http',
+    );
+  }
+  return baseUrl;
+}
+
+function keyOf({ apiKeyFile }: McpOptions): string {
+  if (apiKeyFile === undefined) {
+    const key = process.env[keyVariable]?.trim() ?? '';
+    if (key === '') throw wrong(`a recipe service wants a key: set ${keyVariable}, or give --api-key-file`);
+    return checkedKey(key, keyVariable);
+  }
+  const read = readSmallFile(apiKeyFile);
+  if ('failure' in read) throw wrong(`the file of --api-key-file can't be read: ${read.failure}`);
+  return checkedKey(read.text.trim(), '--api-key-file');
+}
+
+/** Whatever else it is, it must fit into a header. */
+function checkedKey(key: string, from: string): string {
+  if (!/^[\x21-\x7e]{1,512}$/.test(key)) throw wrong(`${from} holds no key: it must be one word of ASCII`);
+  return key;
+}

@@ -1,0 +1,33 @@
+// The daemon in this process, until a signal ends it.
+import { KnownSecrets } from '../../config/hiding.ts';
+import { loadConfigInTurns } from '../../config/load.ts';
+import { formatProblem } from '../../config/problem.ts';
+import { startDaemon } from '../../daemon/daemon.ts';
+import { systemClock, type World, worldOn } from '../../world/world.ts';
+import { loadConfigured } from '../sources/loading.ts';
+import { goOnWithoutOutputs } from '../terminal/outputs.ts';
+import type { HeapRoom } from './heap.ts';
+import { bySignal, handleSignals } from './signals.ts';
+
+/** Resolves when the daemon is up. Rejects with one sentence when it does not come up. `reloadAsked`: what keepReloads returned. */
+export async function guard(file: string, heap: HeapRoom, reloadAsked: () => boolean): Promise<void> {
+  const loaded = loadConfigured(file);
+  goOnWithoutOutputs();
+  const { config } = loaded;
+  const secrets = new KnownSecrets();
+  secrets.learn(loaded.settings);
+  const hiding = worldOn(systemClock(), config.log, (line) => secrets.hide(line));
+  const world: World = { ...hiding, secrets: () => secrets.secrets };
+  for (const warning of loaded.warnings) world.log.warn({ file }, formatProblem(file, warning));
+  const load = async () => {
+    const again = await loadConfigInTurns(file, process.env);
+    if (again.ok) secrets.learn(again.settings);
+    return again;
+  };
+  const daemon = await startDaemon({ file, started: loaded, load }, world);
+  void heap.follow(world.clock);
+  const mailboxes = daemon.fleet.mailboxCount();
+  world.log.info({ url: daemon.url, accounts: config.accounts.length, mailboxes, pid: process.pid }, 'on duty');
+  handleSignals(daemon, (text) => world.log.info(text));
+  if (reloadAsked()) void daemon.reload(bySignal);
+}

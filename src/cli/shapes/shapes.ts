@@ -1,0 +1,306 @@
+// The contract of --json: the shape of what each command prints. docs/cli.md is made of it, and a test holds real output to it.
+import { z } from 'zod';
+import { routes } from '../../core/answers.ts';
+import { runWithRowsShape } from '../../web/recipes/recipe-json.ts';
+import { alertsAnswer, explainAnswer, fleetAnswer, historyAnswer, silencesAnswer } from '../../web/shapes/answers.ts';
+import { count, datedVerdict, listOf, moment, number, text, texts } from '../../web/shapes/facts.ts';
+import { doctorParts, doctorResults } from '../doctor/examined.ts';
+import { type ErrorKind, errorKinds } from '../terminal/command-error.ts';
+
+const place = { line: count, column: count };
+const problem = z
+  .strictObject({ ...place, path: text, message: text })
+  .meta({ id: 'problem', description: 'What is wrong in a configuration file, and where.' });
+
+const setting = z
+  .strictObject({
+    path: text,
+    value: z.unknown().describe('As the file would write it; secrets are hidden.'),
+    from: z.enum(['default', 'profile', 'file', 'secret_file', 'environment']),
+    line: count.optional(),
+    column: count.optional(),
+    written: text.optional().describe('How the file names the environment variable.'),
+  })
+  .meta({ id: 'setting', description: 'A setting in force, with where its value came from.' });
+
+const forecast = z.strictObject({
+  mailboxes: count,
+  allowed_per_minute: number,
+  asks_per_minute: number.describe('Requests that the cadence asks for.'),
+  used_per_minute: number.describe('Requests that are made at most, with spare ones.'),
+  fits: z.boolean(),
+  oldest_seconds: z.record(z.enum(routes), number).describe('How old each kind of data gets.'),
+  calmest_stats_seconds: number,
+  first_sweep_seconds: number,
+  remedy: z
+    .strictObject({ requests_per_minute: number, stats_seconds: number, warmup_seconds: number })
+    .nullable()
+    .describe('What would make the cadence fit.'),
+});
+
+const online = z.strictObject({
+  account: text,
+  health: text,
+  failure: text.nullable(),
+  listed: count,
+  selected: count,
+  unselected: texts,
+  clock_ahead_seconds: number
+    .nullable()
+    .describe('How far the clock of this machine is ahead of the API; null when the API does not report the time.'),
+  idle_rules: texts.describe(
+    'Includes, excludes and overrides that match no mailbox: place, pattern and the nearest one that would match.',
+  ),
+  guarded_elsewhere: listOf(z.strictObject({ id: text, account: text, mailbox: text })).describe(
+    'Selected mailboxes that an earlier account of the same API guards.',
+  ),
+  refused: texts.describe('Kinds of requests that failed: each is tried once, on one mailbox, when no daemon runs.'),
+  statistics_cut: text
+    .nullable()
+    .describe('Which days of the statistics the API does not give; null: none, as far as was tried.'),
+  forecast: forecast.nullable(),
+});
+
+const check = z.strictObject({
+  file: text,
+  valid: z.literal(true),
+  warnings: listOf(problem),
+  settings: listOf(setting),
+  mailbox: z
+    .strictObject({
+      name: text,
+      accounts: listOf(z.strictObject({ account: text, guarded: z.boolean(), settings: listOf(setting) })),
+    })
+    .nullable()
+    .describe('With --mailbox.'),
+  recipe_warnings: texts,
+  online: listOf(online).nullable().describe('With --online: one entry per account.'),
+  idle_routes: texts.nullable().describe('With --online: patterns of routes that match no mailbox.'),
+});
+
+const doctor = z.strictObject({
+  at: moment,
+  file: text,
+  problems: count,
+  warnings: count,
+  checks: listOf(
+    z.strictObject({
+      part: z.enum(doctorParts),
+      result: z.enum(doctorResults).describe('skipped: it could not be checked; `message` says why.'),
+      message: text.describe('What was found and, unless it is fine, what to do.'),
+    }),
+  ),
+});
+
+const outcome = z
+  .strictObject({
+    result: z.enum(['planned', 'done', 'no_change']).describe('planned: a dry run, nothing was done.'),
+    messages: texts,
+    counts: z
+      .record(text, count)
+      .optional()
+      .describe('Of a plan whose messages name only some ("and 3 more"): how many there are of each kind.'),
+  })
+  .meta({ id: 'outcome', description: 'What a command did, in sentences. A failure is an error instead.' });
+
+const channelTest = z.strictObject({
+  channel: text,
+  outcome: z.enum(['sent', 'accepted', 'failed', 'refused', 'gone', 'unanswered']),
+  status: count.nullable().describe('The HTTP status.'),
+  took_seconds: number,
+  messages: texts,
+});
+
+const judged = datedVerdict.pick({
+  action: true,
+  reason: true,
+  sent: true,
+  bounced: true,
+  rate_percent: true,
+  limit_percent: true,
+});
+const explained = {
+  ...judged.shape,
+  window_from: z.iso.date().nullable(),
+  window_to: z.iso.date().nullable(),
+  explanation: text,
+};
+const verdicts = z.union([
+  z.strictObject({
+    ...explained,
+    first_sight: z
+      .strictObject(explained)
+      .describe(
+        'The verdict on a mailbox that Warmwarden sees for the first time; the fields beside it are of one that it knows.',
+      ),
+  }),
+  listOf(z.strictObject({ id: text, ...judged.shape, window_days: count })).describe(
+    'With --cases: one entry per case.',
+  ),
+]);
+
+const totals = {
+  guard: text.describe('The file that the guard comes from.'),
+  interventions: count,
+  days_in_recovery: count,
+  days_paused: count,
+  days_held: count,
+  sent: count,
+  bounced: count,
+  bounces_avoided: number,
+  sends_lost: number,
+};
+const replayed = z.strictObject({
+  ...totals,
+  from: z.iso.date().nullable(),
+  to: z.iso.date().nullable(),
+  actions: listOf(
+    z.strictObject({ date: z.iso.date(), action: text, reason: text, sent: count, bounced: count, explanation: text }),
+  ),
+});
+const backtest = z.strictObject({
+  days: count,
+  assumptions: texts,
+  failures: texts.describe('What is wrong with whole accounts.'),
+  mailboxes: listOf(
+    z.strictObject({
+      account: text,
+      id: text,
+      email: text,
+      mode: text.nullable().optional(),
+      failure: text.optional().describe('Why it could not be read.'),
+      guards: listOf(replayed),
+    }),
+  ),
+  totals: listOf(z.strictObject(totals)),
+});
+
+/** Beside an answer about the fleet: whether it is the daemon's. */
+const guarded = z.boolean().describe('false: no daemon runs, and this is what was known last.');
+
+const token = z.strictObject({
+  name: text,
+  kind: z.enum(['token', 'recipe_key']),
+  role: text,
+  plan: text.nullable(),
+  token: text,
+  sha256: text.describe('For the configuration.'),
+});
+
+const recipes = z.strictObject({
+  recipes: listOf(
+    z.strictObject({
+      id: text,
+      title: text,
+      description: text,
+      parameters: z.record(text, z.unknown()).describe('A JSON Schema of the parameters.'),
+      writes: z.boolean(),
+      operation: text.nullable(),
+      schedule: z.strictObject({ cron: text, time_zone: text, apply: z.boolean() }).nullable(),
+      built_in: z.boolean(),
+    }),
+  ),
+  broken: listOf(z.strictObject({ file: text, problems: texts })),
+});
+
+const run = z.strictObject(runWithRowsShape.shape);
+
+const trouble = z
+  .strictObject({
+    result: z.literal('done'),
+    mailboxes: texts.describe('Addresses that it happened to.'),
+    messages: texts,
+  })
+  .meta({ id: 'trouble', description: 'What happened in a simulator.' });
+
+const storeFile = text.describe('The file, or the address of the PostgreSQL database without a password.');
+const storeStats = z.strictObject({
+  file: storeFile,
+  bytes: count,
+  wal_bytes: count.nullable().describe('Of the write-ahead log beside the file; null on PostgreSQL.'),
+  unused_bytes: count.describe(
+    'Within the file; used again before it grows. On PostgreSQL about what rows take that it has not cleaned up yet.',
+  ),
+  shrinks_by_itself: z
+    .boolean()
+    .nullable()
+    .describe('Unused space goes back to the disk; false for a store of an earlier version; null on PostgreSQL.'),
+  bytes_a_day: count
+    .nullable()
+    .describe('Of new rows, in the last week or since the first row; null: the store is younger than a day.'),
+  past_retention_bytes: count.describe('About what the daemon deletes next.'),
+  tables: listOf(
+    z.strictObject({
+      table: text,
+      bytes: count.describe('With its indexes.'),
+      rows: count,
+      bytes_a_day: count.nullable().describe('null: its rows have no time, or the store is younger than a day.'),
+      past_retention_rows: count,
+      past_retention_bytes: count,
+    }),
+  ).describe('The largest first.'),
+});
+
+/** By the words of the command. */
+export const shapes = {
+  check,
+  doctor,
+  'channels test': channelTest,
+  'channels resend': outcome,
+  decide: verdicts,
+  backtest,
+  status: z.strictObject({ guarded, ...fleetAnswer.omit({ next_cursor: true }).shape }),
+  'alerts list': z.strictObject({ guarded, ...alertsAnswer.omit({ next_cursor: true }).shape }),
+  explain: explainAnswer,
+  history: z.strictObject({
+    ...historyAnswer.omit({ next_cursor: true }).shape,
+    more: z.boolean().describe('There are further entries.'),
+  }),
+  pause: outcome,
+  resume: outcome,
+  mode: outcome,
+  limit: outcome,
+  undo: outcome,
+  'token new': token,
+  'recipes list': recipes,
+  'recipes run': run,
+  'breaker release': outcome,
+  'contest release': outcome,
+  writes: outcome,
+  'silence add': outcome,
+  'silence list': silencesAnswer.omit({ next_cursor: true }),
+  'silence expire': outcome,
+  'store stats': storeStats,
+  'store check': z.strictObject({ file: storeFile, sound: z.literal(true).describe('Damage is an error instead.') }),
+  'store backup': z.strictObject({ file: text, bytes: count, took_seconds: number }),
+  'store copy': z.strictObject({
+    from: text,
+    to: text.describe('Without a password.'),
+    rows: count,
+    tables: listOf(z.strictObject({ table: text, rows: count })),
+  }),
+  'store vacuum': outcome,
+  reload: outcome,
+  'simulator breach': trouble,
+  'simulator emergency': trouble,
+  'simulator dns-failure': trouble,
+  'simulator disconnect': trouble,
+  'simulator repair': trouble,
+  'simulator pause': trouble,
+  'simulator raise-mode': trouble,
+  'simulator raise-limit': trouble,
+  'simulator unwell': trouble,
+  'simulator clock-off': trouble,
+  'simulator well': trouble,
+} as const;
+
+/** What any of them prints when it fails. */
+export const errorShape = z.strictObject({
+  error: z.strictObject({
+    code: z.enum(Object.keys(errorKinds) as [ErrorKind, ...ErrorKind[]]),
+    message: text,
+    problems: listOf(problem).optional(),
+  }),
+});
+
+export type Shapes = typeof shapes;

@@ -1,0 +1,188 @@
+// `warmwarden simulator`: the mailbox API, simulated, on its own port until somebody stops it.
+import { readFileSync } from 'node:fs';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { parse } from 'yaml';
+import { fleetOf } from '../../tools/simulator/agency-fleet.ts';
+import { habitsOf } from '../../tools/simulator/habits.ts';
+import { type LimiterKind, limiterKinds } from '../../tools/simulator/rate-limit.ts';
+import type { Scenario } from '../../tools/simulator/scenario.ts';
+import { fromError, readScenario } from '../../tools/simulator/scenario-file.ts';
+import { type ScenarioName, scenarios } from '../../tools/simulator/scenarios.ts';
+import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
+import { proxyFor } from '../api/http/way-out.ts';
+import { proxiesIn } from '../core/egress.ts';
+import { didYouMean } from '../core/nearest.ts';
+import { type Clock, movedClock, standardOutput, systemClock, worldOn } from '../world/world.ts';
+import { afterParent } from './run/parent.ts';
+import { banner } from './simulator/banner.ts';
+import { receivedMessage } from './simulator/inbox.ts';
+import { plans, simulatedKeys, type TypedKey, withKey } from './simulator/keys.ts';
+import { troubleSubcommands } from './simulator/trouble.ts';
+import { exitFailed } from './terminal/command-error.ts';
+import { goOnWithoutOutputs } from './terminal/outputs.ts';
+import { helpEntry, wholeNumber } from './terminal/wrapped.ts';
+
+interface Flags {
+  readonly port: number;
+  readonly host: string;
+  readonly scenario: ScenarioName;
+  readonly file?: Scenario;
+  readonly seed: number;
+  readonly speed: number;
+  readonly start?: number;
+  readonly mailboxes?: number;
+  readonly domains?: number;
+  readonly key?: readonly TypedKey[];
+  readonly plan: (typeof plans)[number];
+  readonly habits: boolean;
+  readonly readOnly: boolean;
+  readonly limiter: LimiterKind;
+}
+
+const maxMailboxes = 20_000;
+
+const keyHelp =
+  'an API key to accept, beginning with sk_live_; several times for several keys, each followed by a plan, read-only or mailboxes if they differ: KEY,enterprise,read-only,*@b.example';
+
+const notes = `
+With --speed above 1, the fleet's time runs ahead of real time. The rate limit
+stays on real time: 100 requests in 60 real seconds. A client that judges dates
+by its own clock will find days in the future.
+
+Faults (docs/faults.md) come from --file, or are added while it runs:
+  curl -X POST URL/admin/faults \\
+    -d '{"fault": "bad-gateway", "route": "stats", "times": 3}'
+
+Scenarios are written for a start at 08:30 UTC on a Tuesday:
+--start 2026-03-10T08:30:00Z
+${Object.values(scenarios)
+  .map(({ name, summary }) => helpEntry(`  ${name.padEnd(16)}`, summary))
+  .join('\n')}`;
+
+/** The command; main.ts mounts it. */
+export function simulatorCommand(): Command {
+  const names = Object.keys(scenarios);
+  const command = new Command('simulator')
+    .description('serve a simulated mailbox API over a simulated fleet; let something go wrong in it')
+    .option('--port <port>', 'port to listen on, 0 for any', wholeNumber(0, 65_535), 7030)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addOption(new Option('--scenario <name>', 'what happens to the fleet').choices(names).default('calm'))
+    .option('--file <path>', 'a scenario of your own, YAML or JSON: fleet, incidents, faults', scenarioFile)
+    .option('--seed <number>', 'the same seed gives the same fleet', wholeNumber(0, 2 ** 31 - 1), 1)
+    .option(
+      '--speed <factor>',
+      'how many times as fast as real time the fleet runs: with 60, a minute passes each second',
+      speedFactor,
+      1,
+    )
+    .option('--start <time>', "the fleet's time at the start, ISO 8601 (default: now)", instant)
+    .option('--mailboxes <number>', 'size of the fleet (default: 12)', wholeNumber(1, maxMailboxes))
+    .option('--domains <number>', 'domains of the mailboxes beyond the first 12', wholeNumber(1, maxMailboxes))
+    .option('--key <key>', keyHelp, withKey)
+    .addOption(new Option('--plan <plan>', 'the plan of the keys').choices(plans).default('pro'))
+    .option(
+      '--habits',
+      'behave as real services do where the document is silent: a pause at night, a shared mailbox, two keys, odd limits',
+      false,
+    )
+    .option('--read-only', 'the keys may only read: every change is refused with 403', false)
+    .addOption(new Option('--limiter <kind>', 'how requests are counted').choices(limiterKinds).default('sliding'))
+    .addHelpText('after', notes)
+    .argument('[command...]', 'what goes wrong in a simulator that runs; without a command, a new one is started')
+    .usage('[options] [command]')
+    .action(([word]: readonly string[], flags: Flags) => {
+      if (word === undefined) return run(flags);
+      const names = command.commands.map((one) => one.name());
+      return command.error(`error: unknown command '${word}'${didYouMean(word, names)}`);
+    });
+  for (const trouble of troubleSubcommands()) command.addCommand(trouble);
+  return command;
+}
+
+async function run(flags: Flags): Promise<void> {
+  goOnWithoutOutputs();
+  const output = standardOutput(() => '');
+  const stop = new AbortController();
+  const { clock, pacing } = fleetClock(flags, stop.signal);
+  const world = worldOn(clock, { level: 'warn', format: 'pretty' });
+  const base: Scenario = flags.file ?? scenarios[flags.scenario];
+  const scenario = flags.mailboxes ? { ...base, fleet: fleetOf(flags.mailboxes, flags.domains) } : base;
+  const { port, host, seed } = flags;
+  const keys = simulatedKeys(flags.key ?? [], flags);
+  const habits = flags.habits ? habitsOf(scenario.fleet) : null;
+  let simulator: Simulator;
+  try {
+    const onMessage = (body: string) => output.write(receivedMessage(body, clock.now()));
+    const limiterClock = systemClock();
+    const served = { scenario, seed, keys, port, host, ...(habits && { habits }) };
+    simulator = await startSimulator({ world, limiterClock, onMessage, ...served });
+  } catch (error) {
+    stop.abort();
+    await pacing;
+    process.stderr.write(`${refusal(error, flags)}\n`);
+    process.exitCode = exitFailed;
+    return;
+  }
+  const mailboxes = simulator.fleet.mailboxes().map(({ email }) => email);
+  const { url } = simulator;
+  const startChosen = flags.start !== undefined;
+  const { speed } = flags;
+  const behindProxy = proxyFor(url, proxiesIn(process.env).proxies) !== null;
+  output.write(
+    banner({ url, keys, scenario, seed, speed, now: clock.now(), startChosen, behindProxy, habits, mailboxes }),
+  );
+  await stopSignal();
+  stop.abort();
+  await pacing;
+  await simulator.close();
+  output.write('The simulator has stopped.\n');
+}
+
+/** Real time when nothing else is asked for: only it survives a laptop's sleep without falling behind. */
+function fleetClock({ speed, start }: Flags, signal: AbortSignal): { clock: Clock; pacing: Promise<void> } {
+  const real = systemClock();
+  if (speed === 1 && start === undefined) return { clock: real, pacing: Promise.resolve() };
+  const clock = movedClock(start ?? real.now());
+  return { clock, pacing: clock.pace(speed, signal) };
+}
+
+function refusal(error: unknown, { port, host }: Flags): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use: choose another one with --port.`;
+  if (code === 'EACCES') return `Port ${port} needs more rights than you have: choose one above 1023 with --port.`;
+  return `The simulator can't listen on ${host}:${port}: ${message}`;
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    const onSignal = () => {
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
+      stopLooking();
+      resolve();
+    };
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+    const stopLooking = afterParent(onSignal);
+  });
+}
+
+function speedFactor(text: string): number {
+  const value = Number(text);
+  if (!(value >= 1 && value <= 100_000)) throw new InvalidArgumentError('It must be a number from 1 to 100000.');
+  return value;
+}
+
+function scenarioFile(path: string): Scenario {
+  try {
+    return readScenario(parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    throw new InvalidArgumentError(`It can't be used: ${fromError(error)}.`);
+  }
+}
+
+function instant(text: string): number {
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw new InvalidArgumentError('It must be a time such as 2026-03-10T08:30:00Z.');
+  return time;
+}

@@ -1,0 +1,191 @@
+// `warmwarden store stats|check|backup|vacuum`: the store itself, also beside a running daemon; a file on its own machine.
+import { Command } from 'commander';
+import { nameOf, type StorePlace } from '../core/store-failure.ts';
+import { counted, roughSpanText } from '../core/wording/phrases.ts';
+import { backUp, refuseHeld, vacuum } from '../store/file/copies.ts';
+import { Ledger } from '../store/ledger.ts';
+import { commandName } from '../world/command-name.ts';
+import { systemClock } from '../world/world.ts';
+import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
+import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { report } from './sources/daemon-client.ts';
+import { findRetention, findStore } from './sources/loading.ts';
+import type { CopyOptions } from './store/copy.ts';
+import { CommandError } from './terminal/command-error.ts';
+import { onScreen, screenColumns } from './terminal/outputs.ts';
+import { tableText } from './terminal/table.ts';
+import { bytesText } from './terminal/wrapped.ts';
+
+interface StoreOptions extends JsonOptions {
+  readonly config: string;
+}
+
+export function storeCommand(): Command {
+  const part = (name: string) => new Command(name).addOption(configOption()).addOption(jsonOption());
+  return new Command('store')
+    .description(
+      'show the size of the store, check it, back it up, free its unused space, or copy it to PostgreSQL; on the machine that has it',
+    )
+    .addCommand(
+      part('stats')
+        .description('show how large the store is by table, how fast it grows, and what is past its retention')
+        .action(stats),
+    )
+    .addCommand(
+      part('check')
+        .description('read the whole store and report what is damaged; exits with 1 if anything is')
+        .action(check),
+    )
+    .addCommand(
+      part('backup')
+        .description('write a copy of the store into a new file; a running daemon continues')
+        .argument('<file>', 'the new file, which only you will be able to open')
+        .action(backup),
+    )
+    .addCommand(
+      withConfirmOptions(part('vacuum'))
+        .description('rewrite the store without its unused space; stop the daemon first')
+        .action(vacuumStore),
+    )
+    .addCommand(
+      part('copy')
+        .description('copy a store from a SQLite file into an empty PostgreSQL database; stop the daemon first')
+        .requiredOption('--from <store>', 'sqlite: and the path of the file')
+        .option('--to <url>', 'postgres://USER@HOST:5432/DATABASE; default: the store of the configuration')
+        .action(async (options: CopyOptions) => (await import('./store/copy.ts')).copyInto(options)),
+    );
+}
+
+async function stats({ config, json = false }: StoreOptions): Promise<void> {
+  const answer = await statsOf(config);
+  if (json) return void printJson('store stats', answer);
+  const columns = [
+    ...[
+      { title: 'SIZE', numbers: true },
+      { title: 'ROWS', numbers: true },
+      { title: 'A DAY', numbers: true },
+    ],
+    ...[{ title: 'PAST RETENTION', numbers: true }, { title: 'TABLE' }],
+  ];
+  const rows = answer.tables.map((one) => [
+    bytesText(one.bytes),
+    one.rows.toLocaleString('en-US'),
+    one.bytes_a_day === null ? '' : bytesText(one.bytes_a_day),
+    one.past_retention_rows === 0 ? '' : bytesText(one.past_retention_bytes),
+    one.table,
+  ]);
+  process.stdout.write(`${onScreen(summaryOf(answer)).join('\n')}\n\n${tableText(columns, rows, screenColumns())}`);
+}
+
+/** The file of a store; of one in PostgreSQL, what to do `instead`. */
+function findFile(config: string, instead: string): string {
+  const place = findStore(config);
+  if (typeof place === 'string') return place;
+  throw new CommandError('usage', `The store is ${nameOf(place)}: ${instead}`);
+}
+
+async function statsOf(config: string): Promise<Answers['store stats']> {
+  const [place, retention] = [findStore(config), findRetention(config)];
+  const ledger = await Ledger.at(place);
+  const sizes = await ledger.sizes({ now: systemClock().now(), retention }).finally(() => ledger.close());
+  const sum = (of: (table: (typeof sizes.tables)[number]) => number) =>
+    sizes.tables.reduce((all, one) => all + of(one), 0);
+  return {
+    file: placeText(place),
+    bytes: sizes.bytes,
+    wal_bytes: sizes.walBytes,
+    unused_bytes: sizes.freeBytes,
+    shrinks_by_itself: sizes.shrinks,
+    bytes_a_day: sizes.tables.some(({ bytesADay }) => bytesADay !== null)
+      ? sum(({ bytesADay }) => bytesADay ?? 0)
+      : null,
+    past_retention_bytes: sum(({ old }) => old.bytes),
+    tables: sizes.tables.map(({ table, bytes, rows, bytesADay, old }) => ({
+      ...{ table, bytes, rows, bytes_a_day: bytesADay },
+      ...{ past_retention_rows: old.rows, past_retention_bytes: old.bytes },
+    })),
+  };
+}
+
+/** Without a password. */
+const placeText = (place: StorePlace) => (typeof place === 'string' ? place : nameOf(place));
+
+/** The share of a store that is worth rewriting it for. */
+const muchUnused = 0.25;
+
+function summaryOf(answer: Answers['store stats']): readonly string[] {
+  const { file, bytes, wal_bytes: wal, unused_bytes: unused, shrinks_by_itself: shrinks } = answer;
+  const space =
+    wal === null
+      ? `${bytesText(bytes)}, of which about ${bytesText(unused)} are rows that PostgreSQL has not cleaned up yet`
+      : `${bytesText(bytes)}, of which ${bytesText(unused)} are unused; its write-ahead log beside it takes ${bytesText(wal)} more`;
+  const old = answer.past_retention_bytes;
+  const isWorthVacuuming = shrinks === false && unused > muchUnused * bytes;
+  return [
+    `${file}: ${space}.`,
+    answer.bytes_a_day === null
+      ? 'It is younger than a day, so how much it grows a day is not known yet.'
+      : `It grew by ${bytesText(answer.bytes_a_day)} of new rows a day, in the last week or since its first row.`,
+    old === 0
+      ? 'Nothing in it is past its retention.'
+      : `About ${bytesText(old)} are past their retention: the running daemon deletes them within six hours.`,
+    ...(isWorthVacuuming
+      ? [`To give the unused space back to the disk, stop the daemon and run \`${commandName} store vacuum\`.`]
+      : []),
+  ];
+}
+
+async function check({ config, json = false }: StoreOptions): Promise<void> {
+  const place = findStore(config);
+  const path = placeText(place);
+  const ledger = await Ledger.at(place);
+  const problems = await ledger.problems().finally(() => ledger.close());
+  if (problems.length > 0) {
+    const advice =
+      typeof place === 'string'
+        ? `Stop Warmwarden and put a backup in the place of ${path}.`
+        : 'Stop all replicas and restore a backup.';
+    throw new CommandError(
+      'failed',
+      [`The store ${path} has ${counted(problems.length, 'problem')}:`, ...problems, advice].join('\n'),
+    );
+  }
+  if (json) return void printJson('store check', { file: path, sound: true });
+  const indexes = typeof place === 'string' ? '' : ' Check its indexes with pg_amcheck.';
+  process.stdout.write(`The store ${path} is sound: Warmwarden read all of it.${indexes}\n`);
+}
+
+async function backup(file: string, { config, json = false }: StoreOptions): Promise<void> {
+  const path = findFile(
+    config,
+    'back it up with `pg_dump --schema=warmwarden`, or as you back up your other databases.',
+  );
+  await Ledger.open(path).close();
+  const clock = systemClock();
+  const begun = clock.monotonic();
+  const bytes = await backUp(path, file);
+  const took = clock.monotonic() - begun;
+  if (json) return void printJson('store backup', { file, bytes, took_seconds: took / 1_000 });
+  process.stdout.write(
+    `The backup of ${path} is in ${file}: ${bytesText(bytes)}, checked, written in ${roughSpanText(took)}.\n`,
+  );
+}
+
+async function vacuumStore({ config, json = false, ...confirm }: StoreOptions & ConfirmOptions): Promise<void> {
+  const path = findFile(config, 'PostgreSQL reuses freed space by itself (autovacuum).');
+  const { bytes, unused_bytes: unused } = await statsOf(config);
+  // A dry run says whether it is worth stopping the daemon.
+  if (!confirm.dryRun) refuseHeld(path);
+  mustBeConfirmed(confirm);
+  const effect = [
+    `Warmwarden will rewrite the store ${path} (${bytesText(bytes)}, of which ${bytesText(unused)} are unused).`,
+    `It needs up to ${bytesText(2 * (bytes - unused))} of free disk space until it is done, and the daemon must be stopped.`,
+  ];
+  if (confirm.dryRun) return report({ result: 'planned', messages: effect }, { json });
+  if (!confirm.yes && !(await agrees(onScreen(effect)))) throw declined();
+  const warnings = await vacuum(path);
+  const after = await statsOf(config);
+  const freed = bytes - after.bytes;
+  const said = freed > 0 ? `${bytesText(freed)} went back to the disk` : 'it had no space to give back';
+  report({ result: 'done', messages: [...warnings, `Warmwarden rewrote the store ${path}: ${said}.`] }, { json });
+}

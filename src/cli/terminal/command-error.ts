@@ -1,0 +1,109 @@
+// How a command says that it failed: a CommandError thrown anywhere ends it with a sentence or JSON, and the exit code.
+
+import { CommanderError } from 'commander';
+import type { Problem } from '../../config/problem.ts';
+
+// One table: how a command can end, the exit code that says so, and the `code` of its error in JSON. Every command follows it.
+
+export const exitDone = 0;
+export const exitFailed = 1;
+/** Usage or configuration is wrong, or a name is unknown. */
+const exitUsage = 2;
+/** The store belongs to a newer version. */
+const exitNewerStore = 3;
+
+/** What each exit code means, as `--help` and docs/cli.md say it. */
+export const exitMeanings: readonly (readonly [code: number, meaning: string])[] = [
+  [exitDone, 'done, also when there was nothing to do'],
+  [exitFailed, 'failed, or mailboxes are not guarded'],
+  [exitUsage, 'usage or configuration is wrong, or a mailbox, channel, recipe or silence is unknown'],
+  [exitNewerStore, 'the store belongs to a newer version'],
+];
+
+/** The kinds of error: what each means, and its exit code. */
+export const errorKinds = {
+  usage: { exitCode: exitUsage, meaning: 'an option, an argument or a command is wrong or missing' },
+  configuration: { exitCode: exitUsage, meaning: 'the configuration file has problems; `problems` lists them' },
+  unknown_name: { exitCode: exitUsage, meaning: 'no mailbox, channel, recipe or silence has this name' },
+  confirmation_needed: { exitCode: exitUsage, meaning: 'a change needs `--yes` where there is no terminal' },
+  invalid: {
+    exitCode: exitUsage,
+    meaning:
+      'the daemon refused the request: it names something unknown, makes no sense, or has a configuration with problems',
+  },
+  changed: { exitCode: exitFailed, meaning: 'the situation changed after the question; nothing was done' },
+  declined: { exitCode: exitFailed, meaning: 'the person at the terminal said no' },
+  no_daemon: { exitCode: exitFailed, meaning: 'no daemon answers' },
+  unauthorized: { exitCode: exitFailed, meaning: 'the daemon does not accept the token' },
+  no_store: { exitCode: exitFailed, meaning: 'there is no store, or it cannot be used' },
+  newer_store: { exitCode: exitNewerStore, meaning: 'the store belongs to a newer version' },
+  failed: { exitCode: exitFailed, meaning: 'it was not done, or not all of it' },
+} as const;
+
+export type ErrorKind = keyof typeof errorKinds;
+
+/** A mistake or a failure that was expected: said as it is, without a stack. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly kind: ErrorKind;
+  /** Of a configuration file. */
+  readonly problems: readonly Problem[];
+
+  constructor(kind: ErrorKind, message: string, problems: readonly Problem[] = []) {
+    super(message);
+    this.kind = kind;
+    this.problems = problems;
+  }
+}
+
+/** Errors of other rooms, by their names: a command that never meets one does not load the room. */
+const kindsByName: Readonly<Record<string, ErrorKind>> = {
+  UnknownNameError: 'unknown_name',
+  NoDaemonError: 'no_daemon',
+  UnauthorizedError: 'unauthorized',
+  NewerStoreError: 'newer_store',
+  StoreError: 'no_store',
+};
+
+/** How an error is shown. */
+interface Showing {
+  /** On standard output, as `{"error": {...}}`; otherwise in words on standard error. */
+  readonly json: boolean;
+  /** With where in the program it came from. */
+  readonly debug: boolean;
+}
+
+/** Shows what ended a command; its exit code. */
+export function showError(error: unknown, { json, debug }: Showing): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === exitDone) return exitDone;
+    // In words it was said by commander.
+    if (json) showJson('usage', usageMessage(error));
+    return errorKinds.usage.exitCode;
+  }
+  const said = error instanceof Error ? error : new Error(String(error));
+  const kind = kindOf(said);
+  if (json) showJson(kind, said.message, said instanceof CommandError ? said.problems : []);
+  else process.stderr.write(`${debug ? said.stack : wordsOf(said)}\n`);
+  return errorKinds[kind].exitCode;
+}
+
+function kindOf(error: Error): ErrorKind {
+  return error instanceof CommandError ? error.kind : (kindsByName[error.name] ?? 'failed');
+}
+
+/** What was expected is a sentence of its own; what was not is marked as ours. */
+function wordsOf(error: Error): string {
+  return kindOf(error) === 'failed' && !(error instanceof CommandError)
+    ? `warmwarden: ${error.message}`
+    : error.message;
+}
+
+function usageMessage({ code, message }: CommanderError): string {
+  return code === 'commander.help' ? 'A command is missing: see --help.' : message.replace(/^error: /, '');
+}
+
+function showJson(code: ErrorKind, message: string, problems: readonly Problem[] = []): void {
+  const error = { code, message, ...(problems.length > 0 && { problems }) };
+  process.stdout.write(`${JSON.stringify({ error }, null, 2)}\n`);
+}

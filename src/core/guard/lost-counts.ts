@@ -1,0 +1,85 @@
+// Counts that were read, and that the API no longer shows. Pure.
+import type { StatsRow } from '../answers.ts';
+import type { LostCounts } from '../guard-memory.ts';
+import type { MailboxState } from '../mailbox.ts';
+import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
+
+/** Number of days, up to today, that every answer has, however few days were asked for. */
+const daysCompared = 6;
+
+/** A mailbox, as far as its emails of the last days are counted. */
+interface Counted {
+  readonly rows: readonly StatsRow[] | null;
+  readonly lost: LostCounts | undefined;
+}
+
+/**
+ * What is lost after another answer. It stays lost until most of it is back, or newer days have emails: the API counts again, and what came
+ * before is history. `before`: the answer before it; null when there is none, or no other.
+ */
+export function lostAfter(
+  before: readonly StatsRow[] | null,
+  { rows, lost }: Counted,
+  now: EpochMs,
+): LostCounts | undefined {
+  if (!rows) return lost;
+  if (lost && sentIn(rows, lost) * 2 <= lost.sent && !rows.some((row) => isAfter(row, lost.to))) return lost;
+  return before && before !== rows ? lossBetween(before, rows, now) : undefined;
+}
+
+function isAfter({ date, sent }: StatsRow, to: IsoDate): boolean {
+  return date !== null && date > to && sent !== null && sent > 0;
+}
+
+/** Half of the emails, or more, on the days that had some and can be read in both. */
+function lossBetween(before: readonly StatsRow[], rows: readonly StatsRow[], now: EpochMs): LostCounts | undefined {
+  const today = utcDate(now);
+  const from = addDays(today, 1 - daysCompared);
+  let [to, was, is] = [today, 0, 0];
+  for (let date = from; date <= addDays(today, 1); date = addDays(date, 1)) {
+    const [earlier, later] = [sentOn(before, date), sentOn(rows, date)];
+    if (earlier === null || later === null) continue;
+    if (earlier === 0) continue;
+    if (date > to) to = date;
+    was += earlier;
+    is += later;
+  }
+  return was > 0 && is * 2 <= was ? { from, to, sent: was } : undefined;
+}
+
+/** The emails of a date: of two rows those of the fuller one. null: a count cannot be read. */
+function sentOn(rows: readonly StatsRow[], date: IsoDate): number | null {
+  let sent = 0;
+  for (const row of rows) {
+    if (row.date !== date) continue;
+    if (row.sent === null || !Number.isSafeInteger(row.sent) || row.sent < 0) return null;
+    if (row.sent > sent) sent = row.sent;
+  }
+  return sent;
+}
+
+/** The emails that are counted on these days. */
+function sentIn(rows: readonly StatsRow[], { from, to }: Omit<LostCounts, 'sent'>): number {
+  let sent = 0;
+  for (let date = from; date <= to; date = addDays(date, 1)) sent += sentOn(rows, date) ?? 0;
+  return sent;
+}
+
+/** Whether a quarter or less is left of what was lost: no revision of counts takes so many. */
+export function isMostLost(rows: readonly StatsRow[], lost: LostCounts): boolean {
+  return sentIn(rows, lost) * 4 <= lost.sent;
+}
+
+/** Whether half of the emails of an account's last days, or more, were read before and are not shown now. `judged`: newer than in the picture. */
+export function haveShrunk(mailboxes: Iterable<MailboxState>, judged: MailboxState, now: EpochMs): boolean {
+  const today = utcDate(now);
+  const last = { from: addDays(today, 1 - daysCompared), to: today };
+  let [was, is] = [0, 0];
+  for (const mailbox of mailboxes) {
+    const { stats, memory } = mailbox.id === judged.id ? judged : mailbox;
+    const left = sentIn(stats?.answer.rows ?? [], memory?.lost ?? last);
+    is += left;
+    was += memory?.lost?.sent ?? left;
+  }
+  return was > 0 && is * 2 <= was;
+}

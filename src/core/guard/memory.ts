@@ -1,0 +1,323 @@
+// What the guard remembers of a mailbox and how events change it. docs/guard.md, "After a change".
+import type { ActionKind, GuardActionKind } from '../action.ts';
+import type { StatsRow } from '../answers.ts';
+import type { GuardMemory } from '../guard-memory.ts';
+import { none } from '../none.ts';
+import { isWarmupMode, type Policy } from '../policy.ts';
+import { addDays, dayMs, type EpochMs, utcDate } from '../time.ts';
+import {
+  type Claim,
+  type EarlierMode,
+  type EvidenceStart,
+  isBlind,
+  type Reason,
+  type RunState,
+  type Verdict,
+} from '../verdict.ts';
+import { countsOf, type Days, newestToday, pool, readDays } from './rows.ts';
+import { evidenceWindow, isBreach } from './window.ts';
+
+/** What a look at the mailbox shows. */
+export interface Sight {
+  readonly mode: string | null;
+  readonly run: RunState;
+  /** The status word. Absent where only the run state is known. */
+  readonly word?: string | null;
+  readonly rows: readonly StatsRow[] | null;
+  readonly now: EpochMs;
+  /** How far the API's clock is ahead of ours. Absent: not at all. */
+  readonly apiAheadMs?: number;
+}
+
+function daysIn({ rows, now, apiAheadMs = 0 }: Sight): Days {
+  return readDays(rows ?? [], now + apiAheadMs);
+}
+
+const today = ({ rows, now, apiAheadMs = 0 }: Pick<Sight, 'rows' | 'now' | 'apiAheadMs'>) =>
+  newestToday(rows, now, apiAheadMs);
+
+/** Evidence that begins at this moment: on its first day only what comes on top of the counts of now. */
+function fromNow(sight: Sight): EvidenceStart {
+  const days = daysIn(sight);
+  const from = days.anchor ?? utcDate(sight.now);
+  return { from, before: countsOf(days, from) };
+}
+
+/** Evidence that begins on the first full day after this moment. */
+function fromNextFullDay(sight: Sight): EvidenceStart {
+  return { from: addDays(today(sight), 1), before: null };
+}
+
+/**
+ * Where the evidence of a mailbox begins that nobody remembers; null until a mode and a day of it were read. In recovery
+ * it begins now, and what the window's last days say by themselves is remembered.
+ */
+function firstEvidence(policy: Policy, sight: Sight): Pick<GuardMemory, 'evidence' | 'foundBreachAt'> {
+  const days = daysIn(sight);
+  const { anchor } = days;
+  if (anchor === null || !isWarmupMode(sight.mode)) return { evidence: null, foundBreachAt: null };
+  const from = addDays(anchor, 1 - policy.windowDays);
+  if (sight.mode !== 'recovery') return { evidence: { from, before: null }, foundBreachAt: null };
+  const isFoundSo = isBreach(pool(days, { from, to: anchor }, null), policy.limitsPpm.recovery, policy.minBounces);
+  return { evidence: fromNow(sight), foundBreachAt: isFoundSo ? sight.now : null };
+}
+
+/** Statistics reach no further back. */
+const statsDays = 90;
+/** More changes than days: somebody plays with it, and the newest count. */
+const earlierModesKept = 90;
+
+/** The mode of now, and those before it: the day of a change belongs to the mode before. */
+function modesAfter(memory: GuardMemory, sight: Sight): Pick<GuardMemory, 'mode' | 'earlierModes'> {
+  const mode = isWarmupMode(sight.mode) ? sight.mode : memory.mode;
+  if (!isWarmupMode(memory.mode) || mode === memory.mode) return { mode };
+  const date = today(sight);
+  const changed: EarlierMode = { mode: memory.mode, until: date };
+  const remembered = (memory.earlierModes ?? []).filter(({ until }) => until >= addDays(date, -statsDays));
+  return { mode, earlierModes: [changed, ...remembered].slice(0, earlierModesKept) };
+}
+
+/** A mailbox that nobody remembers: in recovery the evidence starts now, elsewhere with the window's last days. */
+export function firstSight(policy: Policy, sight: Sight): GuardMemory {
+  return {
+    firstSeenAt: sight.now,
+    answersJudged: 0,
+    mode: isWarmupMode(sight.mode) ? sight.mode : null,
+    run: sight.run,
+    ...ranUnder(sight),
+    ...firstEvidence(policy, sight),
+    emergencyEvidence: null,
+    interventions: none,
+    claim: null,
+    pauseWord: null,
+    reversals: none,
+  };
+}
+
+/**
+ * The memory of an address that is back under another id: what we did counts on, but neither a claim nor a hold is
+ * carried over, and what the new one sends is judged as at first sight (docs/faults.md S9).
+ */
+export function underNewId(before: GuardMemory, formerId: string, now: EpochMs): GuardMemory {
+  const formerIds = [formerId, ...(before.formerIds ?? [])];
+  const nothing = { evidence: null, emergencyEvidence: null, claim: null, reversals: [] };
+  const { interventions, pauseWord } = before;
+  return {
+    firstSeenAt: now,
+    answersJudged: 0,
+    mode: null,
+    run: 'unknown',
+    interventions,
+    pauseWord,
+    formerIds,
+    ...nothing,
+  };
+}
+
+/** The word of a sight in which the warm-up runs. */
+function ranUnder({ run, word }: Sight): Pick<GuardMemory, 'runningWord'> {
+  return run === 'running' && word !== undefined ? { runningWord: word } : {};
+}
+
+/**
+ * What changed outside since the last look: another mode or a resume may restart the evidence, and a change of what we
+ * claimed ends the claim. A mode or state that could not be read, or that nobody knows, changes nothing.
+ */
+export function afterSight(policy: Policy, before: GuardMemory, sight: Sight): GuardMemory {
+  const memory = withoutFuture(before, sight);
+  const modes = modesAfter(memory, sight);
+  const { mode } = modes;
+  const run = sight.run === 'unknown' ? memory.run : sight.run;
+  const modeChanged = memory.mode !== null && mode !== memory.mode;
+  const resumed = (memory.run === 'paused' || memory.run === 'not_running') && run === 'running';
+  const known = memory.evidence ? memory : { ...memory, ...firstEvidence(policy, sight) };
+  const restarted = modeChanged || resumed ? restartByOthers(policy, known, sight, { mode, resumed }) : known;
+  const claim = stands(memory.claim, mode, run) ? memory.claim : null;
+  const reversed = memory.claim !== null && claim === null;
+  const reversals = reversed ? [...memory.reversals, sight.now] : memory.reversals;
+  const pauseWord = run === 'running' ? null : memory.pauseWord;
+  return { ...restarted, ...modes, ...ranUnder(sight), run, claim, pauseWord, reversals };
+}
+
+/** The memory with dates no later than a look can set them: a clock that was ahead for a while has left later ones. */
+function withoutFuture(memory: GuardMemory, sight: Sight): GuardMemory {
+  const { evidence, emergencyEvidence, unjudgedSince, reversals } = memory;
+  const [now, next] = [today(sight), fromNextFullDay(sight)];
+  const isAhead = (start: EvidenceStart | null) => start !== null && start.from > next.from;
+  const late = reversals.filter((at) => at > sight.now);
+  if (!isAhead(evidence) && !isAhead(emergencyEvidence) && !((unjudgedSince ?? now) > now) && late.length === 0)
+    return memory;
+  return {
+    ...memory,
+    evidence: isAhead(evidence) ? next : evidence,
+    emergencyEvidence: isAhead(emergencyEvidence) ? fromNow(sight) : emergencyEvidence,
+    unjudgedSince: unjudgedSince && unjudgedSince > now ? now : (unjudgedSince ?? null),
+    reversals: reversals.filter((at) => at <= sight.now),
+  };
+}
+
+function stands(claim: Claim | null, mode: string | null, run: RunState): boolean {
+  if (!claim) return false;
+  return claim.kind === 'pause' ? run === 'paused' : mode === 'recovery';
+}
+
+/**
+ * A change that others made. A resume of what we paused forgets what we acted on. Any other change forgets nothing that nobody
+ * acted on: it moves the start of the evidence once within the window's days, and not while what counts is a breach, unless
+ * the change is the switch to recovery, which is what a breach leads to. In a recovery of ours, clean days are kept. What an emergency counts is never moved.
+ */
+function restartByOthers(
+  policy: Policy,
+  memory: GuardMemory,
+  sight: Sight,
+  { mode, resumed }: { readonly mode: string | null; readonly resumed: boolean },
+): GuardMemory {
+  const { claim, evidence } = memory;
+  if (resumed && claim?.kind === 'pause') return restart(memory, sight, false);
+  const next = fromNextFullDay(sight);
+  // A pause of every weekend is a change of every seventh day: it moves the start every other week.
+  const isMovedLately =
+    evidence?.byOthers && next.from >= evidence.from && next.from <= addDays(evidence.from, policy.windowDays);
+  const limitPpm = isWarmupMode(memory.mode) ? policy.limitsPpm[memory.mode] : null;
+  const counted = evidenceWindow(daysIn(sight), policy, limitPpm, evidence);
+  // The clean days of a recovery of ours count on: they end it.
+  const isClean = claim?.kind === 'recovery' && mode === 'recovery' && counted?.bounced === 0;
+  if (isMovedLately || isClean) return memory;
+  const actsOnIt = mode === 'recovery' && memory.mode !== 'recovery';
+  const isOver = counted && limitPpm !== null && isBreach(counted, limitPpm, policy.minBounces);
+  if (isOver && !actsOnIt) return memory;
+  return { ...memory, evidence: { ...next, byOthers: true }, foundBreachAt: null };
+}
+
+/** The emergency rule ignores the restart of a switch to recovery: it must see the bounces that arrive late. */
+function restart(memory: GuardMemory, sight: Sight, switchedToRecovery: boolean): GuardMemory {
+  return {
+    ...memory,
+    evidence: fromNextFullDay(sight),
+    foundBreachAt: null,
+    emergencyEvidence: switchedToRecovery ? memory.emergencyEvidence : fromNow(sight),
+  };
+}
+
+/** Reasons that say nothing about the bounces: such an answer is not one of the two that a first breach waits for. */
+const unjudged: readonly Reason[] = ['already_paused', 'not_running', 'no_data', 'stale_data'];
+/** An unknown status word or a contradicted one hinders the action, not the judgement. */
+const judgedBlindly: readonly Reason[] = ['unknown_status', 'word_against_counts'];
+
+/** A look led to a verdict. `fresh`: by a new stats answer. */
+export function afterJudgement(
+  memory: GuardMemory,
+  { reason, run, sent, emergency }: Pick<Verdict, 'reason' | 'run' | 'sent' | 'emergency'>,
+  { fresh, ...sight }: Pick<Sight, 'rows' | 'now' | 'apiAheadMs'> & { readonly fresh: boolean },
+): GuardMemory {
+  const saysNothing = unjudged.includes(reason) || isBlind(reason);
+  const counts = fresh && (!saysNothing || judgedBlindly.includes(reason));
+  const answersJudged = memory.answersJudged + (counts ? 1 : 0);
+  const isJudged = run === 'running' && !saysNothing && (sent > 0 || emergency !== null);
+  const before = memory.unjudgedSince ?? null;
+  const unjudgedSince = isJudged ? null : (before ?? today(sight));
+  // Most looks change neither: they keep the memory that is stored.
+  if (unjudgedSince === before) return counts ? { ...memory, answersJudged } : memory;
+  return { ...memory, answersJudged, unjudgedSince };
+}
+
+/** A change that was read back. */
+export interface Done<Kind extends ActionKind = ActionKind> {
+  readonly kind: Kind;
+  readonly actionId: string;
+  readonly previousMode: string | null;
+  /** The status word that was read back. */
+  readonly word: string | null;
+}
+
+/**
+ * The guard's own change was read back: it is claimed, it counts as an intervention, and the evidence restarts. A
+ * restore ends the claim instead, and is no intervention.
+ */
+export function afterConfirmed(memory: GuardMemory, done: Done<GuardActionKind>, sight: Sight): GuardMemory {
+  const seen = { ...modesAfter(memory, sight), run: runAfter(memory, done, sight) };
+  if (done.kind === 'restore') return { ...restart(memory, sight, false), ...seen, claim: null };
+  const paused = done.kind === 'pause';
+  return {
+    ...(paused ? memory : restart(memory, sight, true)),
+    ...seen,
+    ...(paused ? pausedUnder(done, sight) : {}),
+    interventions: [...memory.interventions, sight.now],
+    claim: {
+      kind: paused ? 'pause' : 'recovery',
+      actionId: done.actionId,
+      since: sight.now,
+      previousMode: done.previousMode,
+      under: paused && memory.claim?.kind === 'recovery' ? memory.claim : null,
+    },
+  };
+}
+
+/** A pause that was read back: what left on its day left before it. */
+function pausedUnder({ word }: Done, sight: Sight): Pick<GuardMemory, 'pauseWord' | 'unjudgedSince'> {
+  return { pauseWord: word, unjudgedSince: today(sight) };
+}
+
+/**
+ * A person's change through Warmwarden was read back: nothing of it is claimed and it is no intervention; the evidence
+ * restarts as after any change of others. What we had changed and they took back is a reversal. A resume leaves a recovery of
+ * ours, that our pause stood on, as ours. Another target daily limit is no change of the mode or the run state: the
+ * evidence stays, and so does our claim on the mode.
+ */
+export function afterOperatorChange(policy: Policy, memory: GuardMemory, done: Done, sight: Sight): GuardMemory {
+  if (done.kind === 'limit') return memory;
+  const { claim } = memory;
+  const seen = { ...modesAfter(memory, sight), run: runAfter(memory, done, sight) };
+  if (done.kind === 'pause') return { ...memory, ...seen, claim: null, ...pausedUnder(done, sight) };
+  const resumed = done.kind === 'resume';
+  const reversed = claim !== null && (claim.kind === 'pause') === resumed;
+  return {
+    ...restartByOthers(policy, memory, sight, { mode: seen.mode, resumed }),
+    ...seen,
+    ...(resumed ? { runningWord: done.word } : {}),
+    pauseWord: resumed ? null : memory.pauseWord,
+    claim: !resumed ? null : claim?.kind === 'pause' ? claim.under : claim,
+    reversals: reversed ? [...memory.reversals, sight.now] : memory.reversals,
+  };
+}
+
+/**
+ * A late change of ours that undid a newer one: the mailbox is as it is seen, and nothing of it is claimed. Nobody reversed
+ * anything, and the evidence stays: what was a breach still is one.
+ */
+export function afterOwnLateChange(memory: GuardMemory, sight: Sight): GuardMemory {
+  const modes = modesAfter(memory, sight);
+  const run = sight.run === 'unknown' ? memory.run : sight.run;
+  const claim = stands(memory.claim, modes.mode, run) ? memory.claim : null;
+  return { ...memory, ...modes, run, claim, pauseWord: run === 'running' ? null : memory.pauseWord };
+}
+
+function runAfter(memory: GuardMemory, { kind }: Done, sight: Sight): RunState {
+  if (kind === 'pause') return 'paused';
+  if (sight.run !== 'unknown') return sight.run;
+  return kind === 'resume' ? 'running' : memory.run;
+}
+
+/** So many reversals within this time are a quarrel that the guard does not enter. */
+const contestedReversals = 2;
+const contestedMs = dayMs;
+
+/** When others took back what we changed, as far as it counts: older reversals are no part of a quarrel. */
+export function recentReversals({ reversals }: GuardMemory, now: EpochMs): readonly EpochMs[] {
+  return reversals.filter((at) => now - at < contestedMs);
+}
+
+/** Whether others took back what we changed so often lately that acting again would be a quarrel. */
+export function isContested(memory: GuardMemory, now: EpochMs): boolean {
+  return recentReversals(memory, now).length >= contestedReversals;
+}
+
+/** A person says that the guard may act again. */
+export function afterRelease(memory: GuardMemory): GuardMemory {
+  return { ...memory, reversals: [] };
+}
+
+/** Interventions within the policy's last days, this moment included. */
+export function recentInterventions(memory: GuardMemory, policy: Policy, now: EpochMs): number {
+  return memory.interventions.filter((at) => now - at <= policy.maxInterventions.days * dayMs).length;
+}

@@ -1,0 +1,88 @@
+// What pooled counts say beyond one mailbox: a domain over its limits, and an account whose bounce rate has shifted. In
+// integers. Alerts only: neither ever leads to an action. docs/guard.md, "Beyond one mailbox".
+
+import type { AccountShift, DomainExcess, DomainWeek, PooledSum, PooledWindow } from '../breaker.ts';
+import { productOf, sumOf } from '../exact.ts';
+import { addDays, type EpochMs, type IsoDate } from '../time.ts';
+import type { DomainPool } from './pool.ts';
+import type { PooledAccount } from './pooled-account.ts';
+import { lastDayOf, noCounts, plus } from './pooled-counts.ts';
+import { domainDays } from './recent-counts.ts';
+
+/** Bounces on top of what the limits allow; fewer come by chance. */
+const bouncesBeyondLimits = 3;
+/** So many of a domain's mailboxes must have bounces. One of two has its own alert, bounce_burst. */
+const [fewestBouncing, mostBouncing] = [2, 3];
+
+const million = 1_000_000;
+
+/** The first that is looked for of a domain's newest day, its newest two, and so on up to seven; null without such a one. */
+function stretchOf(
+  { counts }: DomainPool,
+  now: EpochMs,
+  isIt: (sum: PooledSum, from: IsoDate) => boolean,
+): PooledWindow | null {
+  const to = lastDayOf(counts, now);
+  if (to === null) return null;
+  let sum = noCounts;
+  for (let back = 0; back < domainDays; back += 1) {
+    const from = addDays(to, -back);
+    sum = plus(sum, counts.on(from));
+    if (isIt(sum, from)) return { ...sum, from, to };
+  }
+  return null;
+}
+
+/** The shortest excess up to the newest day; null when there is none. */
+export function domainExcess(domain: DomainPool, now: EpochMs): DomainExcess | null {
+  const { counts } = domain;
+  // What nothing is known of may still be a third mailbox.
+  const mailboxes = domain.of('counted') + domain.of('unknown');
+  if (mailboxes < fewestBouncing || counts.bouncedOn() === null) return null;
+  const excess = stretchOf(
+    domain,
+    now,
+    ({ bounced, allowed }, from) =>
+      productOf(sumOf(bounced, -bouncesBeyondLimits), million) >= allowed &&
+      counts.since(from, 'bouncing') >= Math.min(mailboxes, mostBouncing),
+  );
+  if (!excess) return null;
+  const { from } = excess;
+  return { ...excess, mailboxes: Math.max(counts.since(from, 'sending'), counts.since(from, 'bouncing')) };
+}
+
+/** The last seven days of a domain; null without rows. */
+export function domainWeek(domain: DomainPool, now: EpochMs): DomainWeek | null {
+  const last = lastDayOf(domain.counts, now);
+  if (last === null) return null;
+  const week = stretchOf(domain, now, (_, from) => from === addDays(last, 1 - domainDays));
+  const over = stretchOf(domain, now, ({ bounced, allowed }) => productOf(bounced, million) > allowed);
+  return week && { ...week, isWithinLimits: over === null };
+}
+
+/** The last days of an account against those before them. */
+const [shiftDays, daysBefore] = [2, 28];
+/** With fewer days of rows nothing is compared. */
+const leastDays = 14;
+const leastDomains = 5;
+/** Bounces on top of what the earlier rate makes of the last days' emails. */
+const bouncesBeyondRate = 12;
+
+/** null while there is too little to compare. */
+export function accountShift(account: PooledAccount, now: EpochMs): AccountShift | null {
+  const { counts } = account.whole;
+  const to = lastDayOf(counts, now);
+  if (to === null) return null;
+  const [from, until] = [addDays(to, 1 - shiftDays), addDays(to, -shiftDays)];
+  const earliest = addDays(until, 1 - daysBefore);
+  if (counts.daysWithRows(earliest, to) < leastDays) return null;
+  const last = { ...counts.sum(from, to), from, to };
+  const before = { ...counts.sum(earliest, until), from: earliest, to: until };
+  if (before.sent === 0) return null;
+  const domains = account.domainsBouncingSince(from);
+  const usual = productOf(before.bounced, last.sent);
+  const isDoubled = productOf(last.bounced, before.sent) >= productOf(2, usual);
+  const isMore = productOf(sumOf(last.bounced, -bouncesBeyondRate), before.sent) >= usual;
+  const isOver = productOf(2, productOf(last.bounced, before.sent)) < productOf(3, usual);
+  return { last, before, domains, isShifted: isDoubled && isMore && domains >= leastDomains, isOver };
+}

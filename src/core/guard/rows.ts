@@ -1,0 +1,315 @@
+// The days of a stats answer, put in order: the oldest first, doubles settled, the future left out.
+import type { StatsRow } from '../answers.ts';
+import { orNone } from '../none.ts';
+import { addDays, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../time.ts';
+import type { Doubt, EvidenceStart } from '../verdict.ts';
+
+export interface Counts {
+  readonly sent: number;
+  readonly bounced: number;
+}
+
+/** A day that the API reported. It is unreadable when a count is missing, negative or no integer. */
+interface Day {
+  readonly date: IsoDate;
+  readonly sent: number | null;
+  readonly bounced: number | null;
+  readonly delivered?: number | null;
+  readonly bounceRatePercent?: number | null;
+}
+
+export interface Days {
+  /** Each date once, the oldest first. */
+  readonly days: readonly Day[];
+  /** By date with several rows: of the rows that do not count, the one with the most bounces. */
+  readonly others: ReadonlyMap<IsoDate, Day>;
+  /** The counts of each day could be read. */
+  readonly areReadable: boolean;
+  /** The newest date that is not in the future: the end of every window. null without rows. */
+  readonly anchor: IsoDate | null;
+  readonly oldest: IsoDate | null;
+  /** A row had no readable date, so nobody knows where its counts belong. */
+  readonly undated: boolean;
+  readonly warnings: readonly string[];
+}
+
+const noMail: Counts = { sent: 0, bounced: 0 };
+const noOthers: ReadonlyMap<IsoDate, Day> = new Map();
+
+function isCount(value: number | null): value is number {
+  return value !== null && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** Whether the counts of a day can be read. */
+export function isCounted<Of extends Omit<Day, 'date'>>(day: Of): day is Of & Counts {
+  return isCount(day.sent) && isCount(day.bounced);
+}
+
+/** The last date that is no mistake of the API's: mail time zones run at most a day ahead of UTC. */
+export function latestDay(now: EpochMs): IsoDate {
+  return addDays(utcDate(now), 1);
+}
+
+/**
+ * The newest day that the API's rows or UTC call today: a date is an opaque label, and one day ahead is normal. A clock of the API's that is
+ * ahead lets its rows count, and is believed no further.
+ */
+export function newestToday(rows: readonly StatsRow[] | null, now: EpochMs, apiAheadMs = 0): IsoDate {
+  const { anchor } = readDays(rows ?? [], now + apiAheadMs);
+  const utc = utcDate(now);
+  return anchor !== null && anchor > utc ? anchor : utc;
+}
+
+/** Days after a date on which emails left, as far as their counts can be read. */
+export function sendingDaysAfter({ days }: Days, date: IsoDate): readonly IsoDate[] {
+  return days.filter((day) => day.date > date && isCounted(day) && day.sent > 0).map((day) => day.date);
+}
+
+/** Of two rows of one date: more sent, then more bounced, then fewer delivered, then the higher rate. An unreadable one makes the day unreadable. */
+function settleDouble(a: Day, b: Day): Day {
+  if (!isCounted(a)) return a;
+  if (!isCounted(b)) return b;
+  if (a.sent !== b.sent) return a.sent > b.sent ? a : b;
+  if (a.bounced !== b.bounced) return a.bounced > b.bounced ? a : b;
+  const [delivered, deliveredToo] = [a, b].map((day) => day.delivered ?? Number.POSITIVE_INFINITY) as [number, number];
+  if (delivered !== deliveredToo) return delivered < deliveredToo ? a : b;
+  return (a.bounceRatePercent ?? -1) >= (b.bounceRatePercent ?? -1) ? a : b;
+}
+
+function rateWarning(row: StatsRow): string | null {
+  if (!isCounted(row) || row.sent === 0 || row.bounceRatePercent === null) return null;
+  const ours = (row.bounced * 100) / row.sent;
+  if (Math.abs(ours - row.bounceRatePercent) <= 0.01) return null;
+  return `${row.date}: bounce_rate says ${row.bounceRatePercent} %, the counts say ${ours.toFixed(2)} %; Warmwarden uses the counts`;
+}
+
+/** What was read last: the verdict, the memory and the pooled counts all ask for the rows of one answer. */
+let newest: { readonly rows: readonly StatsRow[]; readonly latest: IsoDate; readonly days: Days } | null = null;
+
+/** Reads the rows of a stats answer. Rows dated more than one day after today in UTC are left out, with a warning. */
+export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
+  const latest = latestDay(now);
+  if (newest?.rows !== rows || newest.latest !== latest) newest = { rows, latest, days: daysUntil(latest, rows) };
+  return newest.days;
+}
+
+function daysUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
+  if (!areCounted(rows, latest)) return settledUntil(latest, rows);
+  const warnings: string[] = [];
+  for (const row of rows) {
+    const warning = rateWarning(row);
+    if (warning) warnings.push(warning);
+  }
+  return { ...withEnds(rows, latest), others: noOthers, areReadable: true, undated: false, warnings: orNone(warnings) };
+}
+
+/**
+ * What nearly every answer is, nothing to be put right and nothing to be copied: each row has a date of its own, none in the
+ * future, the oldest first, and counts that can be read.
+ */
+export function areCounted(
+  rows: readonly StatsRow[],
+  latest: IsoDate,
+): rows is readonly (StatsRow & { readonly date: IsoDate } & Counts)[] {
+  let before = '';
+  for (const row of rows) {
+    const { date } = row;
+    if (date === null || date <= before || date > latest || !isIsoDate(date) || !isCounted(row)) return false;
+    before = date;
+  }
+  return true;
+}
+
+function settledUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
+  const byDate = new Map<IsoDate, Day>();
+  const others = new Map<IsoDate, Day>();
+  const warnings = new Set<string>();
+  let undated = false;
+  for (const row of rows) {
+    const { date } = row;
+    if (date === null || !isIsoDate(date)) {
+      undated = true;
+      continue;
+    }
+    if (date > latest) {
+      warnings.add(`${date}: Warmwarden ignores a day in the future`);
+      continue;
+    }
+    const warning = rateWarning(row);
+    if (warning) warnings.add(warning);
+    const day = { ...row, date };
+    const earlier = byDate.get(date);
+    if (earlier && !hasSameCounts(earlier, day)) {
+      warnings.add(`${date}: two rows differ; Warmwarden uses the one with more emails`);
+    }
+    const settled = earlier ? settleDouble(earlier, day) : day;
+    if (earlier && isCounted(settled)) keepOther(others, settled === day ? earlier : day);
+    byDate.set(date, settled);
+  }
+  const days = [...byDate.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
+  return {
+    ...withEnds(days, latest),
+    others,
+    areReadable: days.every(isCounted),
+    undated,
+    warnings: [...warnings].sort(),
+  };
+}
+
+function keepOther(others: Map<IsoDate, Day>, day: Day): void {
+  if (!isCounted(day)) return;
+  const known = others.get(day.date);
+  if (!known || !isCounted(known)) others.set(day.date, day);
+  else if (day.bounced > known.bounced || (day.bounced === known.bounced && day.sent < known.sent))
+    others.set(day.date, day);
+}
+
+/** Two rows that cannot be read do not differ. */
+function hasSameCounts(one: Day, other: Day): boolean {
+  const [are, areToo] = [isCounted(one), isCounted(other)];
+  return are === areToo && (!are || (one.sent === other.sent && one.bounced === other.bounced));
+}
+
+/** A row for tomorrow that counts nothing is no newest day: some APIs always have one. */
+function withEnds(days: readonly Day[], latest: IsoDate): Pick<Days, 'days' | 'anchor' | 'oldest'> {
+  const last = days.at(-1);
+  const isBlank = days.length > 1 && last?.date === latest && last.sent === 0 && last.bounced === 0;
+  return { days, anchor: days.at(isBlank ? -2 : -1)?.date ?? null, oldest: days[0]?.date ?? null };
+}
+
+/** The day of a date; null when there is no row of it. */
+export function dayOn({ days }: Days, date: IsoDate): Day | null {
+  let [low, high] = [0, days.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const day = days[middle];
+    if (day && day.date < date) low = middle + 1;
+    else high = middle;
+  }
+  const day = days[low];
+  return day?.date === date ? day : null;
+}
+
+/** Whether the counts of a date could not be read. A date without a row is a day without mail. */
+export function isInvalid(days: Days, date: IsoDate): boolean {
+  const day = days.areReadable ? null : dayOn(days, date);
+  return day !== null && !isCounted(day);
+}
+
+/** The counts of a date; null when they could not be read, or there is no row of it. */
+export function countsOf(days: Days, date: IsoDate): Counts | null {
+  const day = dayOn(days, date);
+  return day && isCounted(day) ? { sent: day.sent, bounced: day.bounced } : null;
+}
+
+/** The counts of a date that are evidence: none before its start, and on its first day only what came after it. */
+export function countsOn(days: Days, date: IsoDate, evidence: EvidenceStart | null): Counts {
+  const day = dayOn(days, date);
+  return day ? evidenceOf(day, evidence) : noMail;
+}
+
+/** Pools the counts from one date to another, both included. */
+export function pool({ days }: Days, range: { from: IsoDate; to: IsoDate }, evidence: EvidenceStart | null): Counts {
+  let sent = 0;
+  let bounced = 0;
+  // Windows are at the end.
+  for (let index = days.length - 1; index >= 0; index -= 1) {
+    const day = days[index];
+    if (!day || day.date < range.from) break;
+    if (day.date > range.to) continue;
+    const counts = evidenceOf(day, evidence);
+    sent += counts.sent;
+    bounced += counts.bounced;
+  }
+  return { sent, bounced };
+}
+
+function evidenceOf(day: Day, evidence: EvidenceStart | null): Counts {
+  const counts = isCounted(day) ? day : noMail;
+  if (!evidence || day.date > evidence.from) return counts;
+  if (day.date < evidence.from) return noMail;
+  const before = evidence.before ?? noMail;
+  return { sent: Math.max(0, counts.sent - before.sent), bounced: Math.max(0, counts.bounced - before.bounced) };
+}
+
+// Counts against the other things that the same rows say: another row of the day, the rate, the delivered emails. Pure.
+
+/** The gravity of counts: 0 nothing, 1 a breach, 2 an emergency. */
+export interface CountsFinding extends Counts {
+  readonly grade: 0 | 1 | 2;
+  readonly from: IsoDate;
+  readonly to: IsoDate;
+}
+
+/** The same days by another source. */
+interface Reading {
+  readonly by: Exclude<Doubt['by'], 'earlier_answer'>;
+  readonly days: readonly Day[];
+  /** The reading takes bounces away, on days with more bounces than emails alone. */
+  readonly denies?: true;
+}
+
+/** A rate has two fraction digits; as much again is no contradiction. */
+const rateTolerancePercent = 0.01;
+
+/** The bounces that a day's rate stands for; null: it agrees with the counts, or says nothing. A rate ends at 100 %, bounces do not. */
+function bouncesByRate({ sent, bounced, bounceRatePercent: percent = null }: Day): number | null {
+  if (!sent || bounced === null || percent === null || percent < 0) return null;
+  if (bounced >= sent && percent >= 100) return null;
+  if (Math.abs((bounced * 100) / sent - percent) <= rateTolerancePercent) return null;
+  const bounces = Math.round((percent * sent) / 100);
+  return bounces === bounced ? null : bounces;
+}
+
+/** The reading that leads further than the counts do, or not as far; null if none does. `find` says what the counts of some days lead to. */
+export function contradictionIn(days: Days, today: IsoDate, find: (days: Days) => CountsFinding | null): Doubt | null {
+  let counted: CountsFinding | null | undefined;
+  for (const { by, days: others, denies } of readingsOf(days, today)) {
+    counted ??= find(days);
+    const read = find({ ...days, days: others });
+    if (!counted || !read) return null;
+    const { grade, ...counts } = read;
+    if (denies ? grade < counted.grade : counted.grade === 0 && grade > 0) return { by, ...counts };
+  }
+  return null;
+}
+
+/** Nearly always none. */
+function readingsOf({ days, others }: Days, today: IsoDate): readonly Reading[] {
+  const readings: Reading[] = [];
+  const add = (by: Reading['by'], bouncesOf: (day: Day & Counts) => number | null, denies?: true) => {
+    let differs = false;
+    const read = days.map((day) => {
+      const bounced = isCounted(day) ? bouncesOf(day) : null;
+      if (bounced === null || bounced === day.bounced) return day;
+      differs = true;
+      return { ...day, bounced };
+    });
+    if (differs) readings.push({ by, days: read, ...(denies && { denies }) });
+  };
+  if (others.size > 0) {
+    readings.push({
+      by: 'second_row',
+      days: days.map((day) => (isCounted(day) ? (others.get(day.date) ?? day) : day)),
+    });
+  }
+  if (days.some((day) => bouncesByRate(day) !== null)) {
+    add('bounce_rate', bouncesByRate);
+    add('bounce_rate', (day) => (day.bounced > day.sent ? bouncesByRate(day) : null), true);
+  }
+  // An API that never counts what is delivered says nothing with a 0.
+  if (days.some(differsFromDelivered) && days.some(({ delivered }) => (delivered ?? 0) > 0)) {
+    add('delivered', (day) => undelivered(day, today));
+  }
+  return readings;
+}
+
+function differsFromDelivered({ sent, bounced, delivered }: Day): boolean {
+  return sent !== null && bounced !== null && typeof delivered === 'number' && delivered !== sent - bounced;
+}
+
+/** Emails of a day that did not arrive. Those of today and yesterday may still be on their way: such a day counts its bounces. */
+function undelivered({ date, sent, bounced, delivered = null }: Day & Counts, today: IsoDate): number | null {
+  if (delivered === null || !(delivered >= 0 && delivered <= sent)) return null;
+  return date < addDays(today, -1) ? sent - delivered : Math.min(bounced, sent - delivered);
+}

@@ -1,0 +1,114 @@
+// What a warm-up's status word means. The API does not document its words (api/mailbox-api.md section 3, gaps).
+import type { GuardActionKind } from '../action.ts';
+import type { StatsRow } from '../answers.ts';
+import { isDisconnected } from '../connection.ts';
+import type { GuardMemory } from '../guard-memory.ts';
+import { awaitsJudgement, type GuardState, type MailboxState } from '../mailbox.ts';
+import type { Ppm } from '../policy.ts';
+import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
+import { isBlind, type RunState, type Verdict } from '../verdict.ts';
+import { type Days, newestToday, readDays, sendingDaysAfter } from './rows.ts';
+
+/** The words of `api.status_words`, in lower case. */
+export interface StatusWords {
+  readonly paused: readonly string[];
+  readonly running: readonly string[];
+  readonly notRunning: readonly string[];
+}
+
+/** Status words are compared without case and spaces. */
+function plainWord(status: string | null): string | null {
+  return status?.trim().toLowerCase() || null;
+}
+
+/** The state that a word names; null for a word that nobody listed. */
+export function wordState(status: string | null, words: StatusWords): RunState | null {
+  const word = plainWord(status);
+  if (!word) return null;
+  if (words.paused.includes(word)) return 'paused';
+  if (words.running.includes(word)) return 'running';
+  return words.notRunning.includes(word) ? 'not_running' : null;
+}
+
+/** The part of the memory that a status word is read with. */
+type Remembered = Pick<GuardMemory, 'claim' | 'pauseWord' | 'runningWord' | 'unjudgedSince'>;
+
+/**
+ * The run state by the word. A pause of ours, and the word that proved a pause, mean paused until a known running word. An
+ * unknown word counts as running when emails left today or yesterday (UTC, one day ahead allowed). One that replaced the word
+ * under which the mailbox ran is proven only by emails of a later day than that of the change.
+ */
+export function runStateOf(
+  status: string | null,
+  words: StatusWords,
+  rows: readonly StatsRow[] | null,
+  now: EpochMs,
+  memory: Remembered | null = null,
+): RunState {
+  const named = wordState(status, words);
+  const { claim, pauseWord, runningWord, unjudgedSince } = memory ?? {};
+  const word = plainWord(status);
+  const ranSo = runningWord !== undefined && plainWord(runningWord) === word;
+  if (claim?.kind === 'pause' && named !== 'running' && !(ranSo && word !== null)) return 'paused';
+  if (named) return named;
+  if (status !== null && status === pauseWord) return 'paused';
+  const replacesIt = runningWord !== undefined && !ranSo;
+  const provenAfter = replacesIt ? (unjudgedSince ?? newestToday(rows, now)) : longAgo;
+  return leftLately(readDays(rows ?? [], now), provenAfter, now) ? 'running' : 'unknown';
+}
+
+const longAgo: IsoDate = '0000-01-01';
+
+/** Whether emails left today or yesterday (UTC, one day ahead allowed), and after a date. */
+export function leftLately(days: Days, after: IsoDate, now: EpochMs): boolean {
+  const yesterday = addDays(utcDate(now), -1);
+  return sendingDaysAfter(days, after).some((date) => date >= yesterday);
+}
+
+// One word for what the guard makes of a mailbox, for the page, the metric and the table.
+
+/** What of a mailbox its state is read from. */
+type Judged = Pick<MailboxState, 'verdict' | 'memory' | 'entry' | 'detail' | 'stats'>;
+
+/** The state of a mailbox. Before the first verdict, or with newer statistics than that, it is not judged; one that is disconnected is never ok. */
+export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
+  const verdict = mailbox.verdict?.answer;
+  if (verdict?.reason === 'no_warmup') return 'no_warmup';
+  if (!verdict || awaitsJudgement(mailbox)) return 'not_judged';
+  if (verdict.reason === 'already_paused')
+    return mailbox.memory?.claim?.kind === 'pause' ? 'paused_by_guard' : 'paused_by_others';
+  if (verdict.reason === 'not_running') return 'not_running';
+  if (isBlind(verdict.reason)) return 'not_judged';
+  if (verdict.action === 'hold') {
+    return verdict.reason === 'first_sight' || verdict.reason === 'circuit_breaker' ? 'held' : 'not_judged';
+  }
+  if (verdict.action !== 'none') return stateAfter(verdict.action, mailbox);
+  if (isOverLimit(verdict)) return 'over_limit';
+  if (mailbox.memory?.claim?.kind === 'recovery') return 'recovering';
+  if (isNearLimit(verdict, nearLimitPpm)) return 'near_limit';
+  return isDisconnected(mailbox) ? 'not_running' : 'ok';
+}
+
+/** The state that the last verdict by itself gives, whatever was read, claimed or confirmed since. */
+export function stateByVerdict(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
+  return guardStateOf({ ...mailbox, memory: null, stats: null }, nearLimitPpm);
+}
+
+/** While an action is wanted, and from its confirmation until the next answer is judged. */
+function stateAfter(wanted: GuardActionKind, { memory, verdict }: Judged): GuardState {
+  const claim = memory?.claim;
+  if (wanted === 'restore') return claim ? 'recovering' : 'ok';
+  if (!verdict || claim?.kind !== wanted || claim.since < verdict.at) return 'held';
+  return wanted === 'pause' ? 'paused_by_guard' : 'recovering';
+}
+
+/** Over the limit and not acted on: too few bounces, or the configuration asks for an alert only. */
+function isOverLimit({ limitPpm, bounced, sent }: Verdict): boolean {
+  return limitPpm !== null && bounced * 1e6 > limitPpm * sent;
+}
+
+/** rate >= nearLimitPpm of the limit. */
+function isNearLimit(verdict: Verdict, nearLimitPpm: Ppm): boolean {
+  if (verdict.limitPpm === null || verdict.bounced === 0) return false;
+  return verdict.bounced * 1e12 >= verdict.limitPpm * nearLimitPpm * verdict.sent;
+}

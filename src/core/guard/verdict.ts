@@ -1,0 +1,349 @@
+// The verdict: a pure function of policy, memory, rows and now. docs/guard.md.
+import type { StatsRow } from '../answers.ts';
+import { isUsuallyQuiet } from '../daily-counts.ts';
+import type { LostCounts } from '../guard-memory.ts';
+import { isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
+import { addDays, dayMs, type EpochMs, type IsoDate, isWeekend, utcDate } from '../time.ts';
+import {
+  type Claim,
+  type Doubt,
+  type EvidenceStart,
+  isBlind,
+  type Reason,
+  type RestoreProgress,
+  type RunState,
+  type Verdict,
+  type VerdictAction,
+} from '../verdict.ts';
+import { type Burst, burstIn } from './burst.ts';
+import { isRestoreDue, restoreProgress } from './restore.ts';
+import {
+  type Counts,
+  type CountsFinding,
+  contradictionIn,
+  type Days,
+  isCounted,
+  isInvalid,
+  pool,
+  readDays,
+  sendingDaysAfter,
+} from './rows.ts';
+import { leftLately } from './run-state.ts';
+import { daysInclusive, type EvidenceWindow, evidenceWindow, isBreach } from './window.ts';
+
+/** All that a verdict rests on. */
+export interface Situation {
+  readonly mode: string | null;
+  readonly run: RunState;
+  /** Saturdays and Sundays without mail are no sign of stale data then. */
+  readonly weekdaysOnly: boolean;
+  /** null: the answer's `stats` was no array. */
+  readonly rows: readonly StatsRow[] | null;
+  readonly now: EpochMs;
+  /** When the stats answer was read. */
+  readonly statsAt: EpochMs;
+  /** The day since which no look was judged on any counts: emails of a later day speak against a word that says it does not run. */
+  readonly unjudgedSince: IsoDate | null;
+  readonly evidence: EvidenceStart | null;
+  readonly emergencyEvidence: EvidenceStart | null;
+  /** When it was found in recovery mode, its last days a breach by themselves; null when it was not. */
+  readonly foundBreachAt: EpochMs | null;
+  readonly recentInterventions: number;
+  /** No answer of this mailbox was judged before: a breach waits for the next one. */
+  readonly firstSight: boolean;
+  readonly claim: Claim | null;
+  /** Others took back what we changed, twice within a day: nothing is done against them. */
+  readonly contested: boolean;
+  /** Its first days are over, so that no email on any day is no answer. */
+  readonly expectsEmails?: boolean;
+  /** Counts that were read before and are missing now; null, or absent, if none are. */
+  readonly lost?: LostCounts | null;
+  /** How far the API's clock is ahead of ours: its rows may be so much later. Absent: not at all. */
+  readonly apiAheadMs?: number;
+}
+
+/** What one step of the order says; null passes on to the next. */
+interface Ruling {
+  readonly action: VerdictAction;
+  readonly reason: Reason;
+  readonly wanted?: VerdictAction;
+  /** The counts that it rests on, where they are not those of the evidence window: as the mailbox was found, a burst, or days that lost theirs. */
+  readonly restsOn?: 'found' | 'burst' | 'lost';
+  readonly doubt?: Doubt;
+}
+
+type EmergencyCounts = NonNullable<Verdict['emergency']>;
+
+/** Judges a mailbox. Never throws: what can't be judged is a hold with its reason. */
+export function judge(configured: Policy, situation: Situation): Verdict {
+  const foundUntil = foundUntilOf(configured, situation);
+  const policy = foundUntil === null ? configured : { ...configured, minBounces: 1 };
+  const days = readDays(situation.rows ?? [], situation.now + (situation.apiAheadMs ?? 0));
+  const limitPpm = isWarmupMode(situation.mode) ? policy.limitsPpm[situation.mode] : null;
+  const window = evidenceWindow(days, policy, limitPpm, situation.evidence);
+  const emergency = emergencyIn(days, policy, situation.emergencyEvidence);
+  const { claim, now } = situation;
+  const evidenceFrom = situation.evidence?.from ?? null;
+  const inRecovery = situation.mode === 'recovery' && situation.run === 'running';
+  const restore = inRecovery ? restoreProgress(days, policy, { claim, evidenceFrom, now }) : null;
+  const found = foundUntil === null ? null : foundWindow(days, policy);
+  const burst = limitPpm === null ? null : burstIn(days, limitPpm, situation.evidence);
+  const doubt = contradictionIn(days, utcDate(situation.now), (read) =>
+    findingIn(read, { policy, situation, limitPpm }),
+  );
+  const ruling = rule({ policy, situation, days, window, found, burst, emergency, restore, doubt });
+  const { action, reason, wanted = action } = withHolds(ruling, situation);
+  const restsOn = reason === 'unknown_status' || reason === 'contested' ? undefined : ruling.restsOn;
+  const isFoundSo = restsOn === 'found';
+  const asBurst = burst && days.anchor !== null ? { ...burst, to: days.anchor } : null;
+  const lost = restsOn === 'lost' && situation.lost ? withCounts(days, situation.lost) : null;
+  const shown = isFoundSo ? found : restsOn === 'burst' ? asBurst : (lost ?? window);
+  const left = window && limitPpm !== null ? bouncesLeft(window, limitPpm, policy.minBounces) : null;
+  return {
+    action,
+    reason,
+    wanted,
+    mode: situation.mode,
+    run: situation.run,
+    sent: shown?.sent ?? 0,
+    bounced: shown?.bounced ?? 0,
+    limitPpm,
+    windowFrom: shown && shown.days > 0 ? shown.from : null,
+    windowTo: shown && shown.days > 0 ? shown.to : null,
+    windowDays: shown?.days ?? 0,
+    emergency: reason === 'emergency' || reason === 'word_against_counts' ? emergency : null,
+    burst,
+    bouncesUntilBreach: restsOn === 'burst' ? 0 : isFoundSo ? (left ?? 1) : left,
+    ...(isFoundSo ? { foundUntil } : {}),
+    ...(ruling.doubt && { doubt: ruling.doubt }),
+    restore,
+    dataAgeMs: Math.max(0, situation.now - situation.statsAt),
+    warnings: days.warnings,
+  };
+}
+
+/** A verdict that rests on no counts and leads to nothing. */
+export function verdictWithoutCounts(known: Pick<Verdict, 'reason' | 'mode' | 'run' | 'dataAgeMs'>): Verdict {
+  return {
+    ...known,
+    action: 'none',
+    wanted: 'none',
+    sent: 0,
+    bounced: 0,
+    limitPpm: null,
+    windowFrom: null,
+    windowTo: null,
+    windowDays: 0,
+    emergency: null,
+    burst: null,
+    bouncesUntilBreach: null,
+    restore: null,
+    warnings: [],
+  };
+}
+
+/** Until when a single bounce is a breach, because the mailbox was found in recovery mode with a breach; null when it is not. */
+function foundUntilOf(policy: Policy, { mode, foundBreachAt, now }: Situation): EpochMs | null {
+  if (foundBreachAt === null || mode !== 'recovery') return null;
+  const until = foundBreachAt + policy.windowDays * dayMs;
+  return now < until ? until : null;
+}
+
+/** The last days, whatever is evidence. */
+function foundWindow(days: Days, { windowDays }: Policy): Omit<EvidenceWindow, 'base'> | null {
+  if (days.anchor === null) return null;
+  const range = { from: addDays(days.anchor, 1 - windowDays), to: days.anchor };
+  return { ...pool(days, range, null), ...range, days: windowDays };
+}
+
+interface Findings {
+  readonly policy: Policy;
+  readonly situation: Situation;
+  readonly days: Days;
+  readonly window: EvidenceWindow | null;
+  /** The last days of a mailbox that was found in recovery mode with a breach; null elsewhere. */
+  readonly found: Omit<EvidenceWindow, 'base'> | null;
+  readonly burst: Burst | null;
+  readonly emergency: EmergencyCounts | null;
+  readonly restore: RestoreProgress | null;
+  readonly doubt: Doubt | null;
+}
+
+function rule(findings: Findings): Ruling {
+  const { run } = findings.situation;
+  if (run === 'paused') return againstWord(findings, { action: 'none', reason: 'already_paused' });
+  if (run === 'not_running') return againstWord(findings, { action: 'none', reason: 'not_running' });
+  return ruleOnCounts(findings);
+}
+
+/**
+ * A word that says that the warm-up does not run is believed until emails of a later day deny it. Then the ruling shows what the
+ * bounces would lead to. It acts only on an emergency of a mailbox that is not said to be paused.
+ */
+function againstWord(findings: Findings, asSaid: Ruling): Ruling {
+  const { days, situation } = findings;
+  const { unjudgedSince, run, now } = situation;
+  if (unjudgedSince === null || !leftLately(days, unjudgedSince, now)) return asSaid;
+  const counted = ruleOnCounts(findings);
+  if (isBlind(counted.reason)) return counted;
+  const { action, wanted = action } = counted;
+  if (wanted !== 'recovery' && wanted !== 'pause') return asSaid;
+  if (run === 'not_running' && counted.reason === 'emergency') return counted;
+  return { ...counted, action: 'hold', reason: 'word_against_counts', wanted };
+}
+
+function ruleOnCounts({ policy, situation, days, window, found, burst, emergency, restore, doubt }: Findings): Ruling {
+  if (situation.rows === null) return { action: 'hold', reason: 'bad_payload' };
+  const { lost, expectsEmails } = situation;
+  if (lost && !(emergency && outlivesLoss(emergency, lost, { policy, days }))) {
+    const missing = { action: 'hold', reason: 'missing_counts', restsOn: 'lost' } as const;
+    return { ...missing, doubt: { by: 'earlier_answer', ...lost } };
+  }
+  const isEmpty = days.days.every(({ sent, bounced }) => sent === 0 && bounced === 0);
+  if (isEmpty && expectsEmails && !days.undated) return { action: 'hold', reason: 'missing_counts' };
+  if (days.anchor === null || window === null) {
+    return days.undated ? { action: 'hold', reason: 'invalid_row' } : { action: 'none', reason: 'no_data' };
+  }
+  if (isStale(days, days.anchor, policy, situation)) return { action: 'hold', reason: 'stale_data' };
+  if (doubt) return { action: 'hold', reason: 'contradicting_counts', doubt };
+  if (emergency) return { action: 'pause', reason: 'emergency' };
+  if (!isWarmupMode(situation.mode)) return { action: 'hold', reason: 'unknown_mode' };
+  if (days.undated || hasInvalid(days, addDays(days.anchor, 1 - policy.windowDays), days.anchor)) {
+    return { action: 'hold', reason: 'invalid_row' };
+  }
+  // Right after the mailbox was found a bounce may be all that is new: then the days before tell whether counts make sense.
+  const isPlausible = [window, ...(found ? [found] : [])].some(({ sent, bounced }) => bounced <= sent);
+  if (!isPlausible) return { action: 'hold', reason: 'implausible_counts' };
+  const onEvidence = ruleOnRate(policy, situation, { window, burst }, situation.mode);
+  const isFoundSo = found !== null && found.bounced * 1e6 > policy.limitsPpm[situation.mode] * found.sent;
+  const onRate: Ruling =
+    onEvidence.reason === 'ok' && isFoundSo
+      ? { action: 'none', reason: 'insufficient_evidence', restsOn: 'found' }
+      : onEvidence;
+  if (onRate.reason === 'ok' && window.sent === 0 && sendsUncounted(days, situation)) {
+    return { action: 'hold', reason: 'no_evidence' };
+  }
+  // One old bounce in a window that recovery stretches to 30 days is no obstacle: the evidence restarts with the restore.
+  const calm = onRate.reason === 'ok' || onRate.reason === 'insufficient_evidence';
+  return calm && isRestoreDue(restore) ? { action: 'restore', reason: 'clean_volume' } : onRate;
+}
+
+/**
+ * Whether an emergency is one also beside lost counts. Half of the emails double a rate: what is an emergency then was a breach before. Of a
+ * quarter or less any bounces are one: it has to be one beside as many emails a day as were lost.
+ */
+function outlivesLoss(
+  { sent, bounced }: Counts,
+  lost: LostCounts,
+  { policy, days }: Pick<Findings, 'policy' | 'days'>,
+): boolean {
+  if (pool(days, lost, null).sent * 4 > lost.sent) return true;
+  const { emergency } = policy;
+  const before = (lost.sent * emergency.days) / daysInclusive(lost.from, lost.to);
+  return bounced * 1e6 >= emergency.ratePpm * Math.max(sent, before);
+}
+
+/** After this number of days with emails of which none is evidence, the mailbox is not judged. */
+const uncountedSendingDays = 2;
+
+function sendsUncounted(days: Days, { unjudgedSince }: Situation): boolean {
+  return unjudgedSince !== null && sendingDaysAfter(days, unjudgedSince).length >= uncountedSendingDays;
+}
+
+function ruleOnRate(
+  policy: Policy,
+  situation: Situation,
+  { window, burst }: { readonly window: EvidenceWindow; readonly burst: Burst | null },
+  mode: WarmupMode,
+): Ruling {
+  const isOver = window.bounced * 1e6 > policy.limitsPpm[mode] * window.sent;
+  const isBreach = isOver && window.bounced >= policy.minBounces;
+  if (!isBreach && !(burst && policy.burst === 'act')) {
+    return { action: 'none', reason: isOver ? 'insufficient_evidence' : 'ok' };
+  }
+  const restsOn = isBreach ? {} : { restsOn: 'burst' as const };
+  const breach = { ...breachRuling(policy, situation.recentInterventions, mode), ...restsOn };
+  if (breach.action === 'none' || !situation.firstSight) return breach;
+  return { action: 'hold', reason: 'first_sight', wanted: breach.action, ...restsOn };
+}
+
+/** What a breach leads to. With `alert` nothing is done, but what would be done stays visible as `wanted`. */
+function breachRuling(policy: Policy, recentInterventions: number, mode: WarmupMode): Ruling {
+  const response = mode === 'recovery' ? policy.onRecoveryBreach : policy.onBreach;
+  const repeated = recentInterventions + 1 >= policy.maxInterventions.count;
+  const reason: Reason = repeated ? 'repeat_offender' : 'bounce_rate_over_limit';
+  if (response === 'alert') {
+    return { action: 'none', reason, wanted: repeated || mode === 'recovery' ? 'pause' : 'recovery' };
+  }
+  return { action: repeated ? 'pause' : response, reason };
+}
+
+/**
+ * Nothing is written to a mailbox whose status word says nothing: it is judged, shown and alerted. Neither to one
+ * where somebody keeps taking back what we change.
+ */
+function withHolds(ruling: Ruling, situation: Situation): Ruling {
+  const acts = ruling.action !== 'none' && ruling.action !== 'hold';
+  if (situation.contested && acts) return { action: 'hold', reason: 'contested', wanted: ruling.action };
+  if (situation.run !== 'unknown' || ruling.action === 'hold' || ruling.reason === 'no_data') return ruling;
+  return { action: 'hold', reason: 'unknown_status', wanted: ruling.wanted ?? ruling.action };
+}
+
+function isStale({ days }: Days, newest: IsoDate, policy: Policy, situation: Situation): boolean {
+  const today = utcDate(situation.now);
+  if (newest >= today) return false;
+  const known = days.map((day) => (isCounted(day) ? day : { date: day.date, sent: null }));
+  let sendingDays = 0;
+  for (let date = addDays(newest, 1); date <= today; date = addDays(date, 1)) {
+    if (!(situation.weekdaysOnly && isWeekend(date)) && !isUsuallyQuiet(date, known)) sendingDays += 1;
+    if (sendingDays > policy.staleAfterDays) return true;
+  }
+  return false;
+}
+
+function hasInvalid(days: Days, from: IsoDate, to: IsoDate): boolean {
+  if (days.areReadable) return false;
+  for (let date = from; date <= to; date = addDays(date, 1)) if (isInvalid(days, date)) return true;
+  return false;
+}
+
+/** The newest days pooled, when they are an emergency. More bounced than sent there: the whole base window is asked. */
+function emergencyIn(days: Days, policy: Policy, evidence: EvidenceStart | null): EmergencyCounts | null {
+  if (days.anchor === null) return null;
+  const to = days.anchor;
+  for (const length of [policy.emergency.days, policy.windowDays]) {
+    const from = addDays(to, 1 - length);
+    if (hasInvalid(days, from, to)) return null;
+    const { sent, bounced } = pool(days, { from, to }, evidence);
+    if (bounced > sent) continue;
+    const fires = bounced >= policy.emergency.minBounces && bounced * 1e6 >= policy.emergency.ratePpm * sent;
+    return fires ? { sent, bounced, from } : null;
+  }
+  return null;
+}
+
+/** The finding that the counts of some days lead to. */
+function findingIn(
+  days: Days,
+  { policy, situation, limitPpm }: Pick<Findings, 'policy' | 'situation'> & { readonly limitPpm: Ppm | null },
+): CountsFinding | null {
+  const window = evidenceWindow(days, policy, limitPpm, situation.evidence);
+  if (!window) return null;
+  const { sent, bounced, from, to } = window;
+  const isEmergency = emergencyIn(days, policy, situation.emergencyEvidence) !== null;
+  const breaches = limitPpm !== null && isBreach(window, limitPpm, policy.minBounces);
+  return { grade: isEmergency ? 2 : breaches ? 1 : 0, sent, bounced, from, to };
+}
+
+function withCounts(days: Days, { from, to }: LostCounts) {
+  return { ...pool(days, { from, to }, null), from, to, days: daysInclusive(from, to) };
+}
+
+/** null where more bounces than emails would be needed: such counts are implausible, no breach. */
+function bouncesLeft(window: EvidenceWindow, limitPpm: number, minBounces: number): number | null {
+  const left = [window, window.base].flatMap(({ sent, bounced }) => {
+    const needed = Math.max(Math.floor((limitPpm * sent) / 1e6) + 1, minBounces);
+    return Math.max(needed, bounced) > sent ? [] : [Math.max(0, needed - bounced)];
+  });
+  return left.length === 0 ? null : Math.min(...left);
+}

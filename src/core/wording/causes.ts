@@ -1,0 +1,112 @@
+// What may explain a bounce rate, in sentences beside the number: what changed near it, and who else has it. A hint for the
+// person who looks for the cause; no decision rests on it.
+import { dnsRecords } from '../answers.ts';
+import type { Change } from '../change.ts';
+import type { MailboxState } from '../mailbox.ts';
+import { dayMs } from '../time.ts';
+import type { Verdict } from '../verdict.ts';
+import { listText, momentText } from './phrases.ts';
+
+/** A change so long before the window's first day may still explain what bounced in it. */
+const leadMs = 2 * dayMs;
+/** So many kinds of bounces are named. */
+const kindsNamed = 3;
+
+/** Others that share something with a mailbox: how many run, and how many of them are over their limit. */
+export interface Others {
+  /** `other mailboxes of acme.example`, `mailboxes at google`. */
+  readonly called: string;
+  readonly running: number;
+  readonly over: number;
+}
+
+/** What is known near the numbers of a verdict; one sentence says so when nothing is. */
+export function causeSentences(
+  mailbox: MailboxState,
+  verdict: Verdict,
+  others: readonly Others[],
+  zone: string,
+): readonly string[] {
+  const from = Date.parse(verdict.windowFrom ?? '') - leadMs;
+  const near = mailbox.changes.filter(({ at }) => Number.isNaN(from) || at >= from);
+  const found = [
+    ...near.map((change) => changeSentence(change, zone)),
+    ...standing(mailbox, near),
+    ...bounceKinds(mailbox),
+    ...others.filter(({ over }) => over > 0).map(othersSentence),
+  ];
+  if (found.length > 0) return found;
+  const watched = [mailbox.dns && 'DNS', mailbox.blacklist && 'listings', mailbox.detail && 'connection'];
+  const names = watched.filter((name) => name !== null && name !== undefined);
+  if (names.length === 0) return [];
+  return [
+    `Nothing that Warmwarden watches (${listText(names)}) changed around that time: check the recipient list of the mailbox.`,
+  ];
+}
+
+/** A change in a sentence, with the looks it happened between. */
+export function changeSentence({ what, from, to, since, at }: Change, zone: string): string {
+  const when = `between ${momentText(since, zone)} and ${momentText(at, zone)}`;
+  switch (what) {
+    case 'mode':
+      return `Its mode changed from ${from} to ${to} ${when}. Warmwarden did not change it.`;
+    case 'warm-up':
+      return `Its warm-up changed from ${from} to ${to} ${when}. Warmwarden did not change it.`;
+    case 'target_daily_limit':
+      return `Its target daily limit changed from ${from} to ${to} ${when}. Warmwarden did not change it.`;
+    case 'connection':
+      return to === 'connected' ? `Its connection was restored ${when}.` : `Its connection failed ${when}: ${to}.`;
+    case 'listing':
+      return to === 'none'
+        ? `Its sending address left the blacklists ${when}.`
+        : `Its sending address was added to a blacklist ${when}: ${to}.`;
+    case 'spf':
+    case 'dkim':
+    case 'dmarc':
+      return `${what.toUpperCase()} changed from ${from} to ${to} ${when}.`;
+    default:
+      return `Its ${what.slice(0, -'_record'.length).toUpperCase()} record changed ${when}.`;
+  }
+}
+
+/** What is wrong now and was so at every look, so that no change is a sign of it. */
+function standing({ dns, blacklist, detail }: MailboxState, near: readonly Change[]): readonly string[] {
+  const mentioned = new Set(near.map(({ what }) => what));
+  const failing = dnsRecords.filter((name) => dns?.answer.records[name].pass === false && !mentioned.has(name));
+  const lists = blacklist?.answer.listed === true && !mentioned.has('listing') ? blacklist.answer.lists : null;
+  const broken = detail?.answer.connection === 'error' && !mentioned.has('connection');
+  return [
+    failing.length > 0
+      ? `${listText(failing.map((name) => name.toUpperCase()))} ${failing.length === 1 ? 'was' : 'were'} already failing before that time.`
+      : '',
+    lists
+      ? `Its sending address was already on ${lists.length > 0 ? listText(lists) : 'a blacklist'} before that time.`
+      : '',
+    broken ? 'Its connection has been failing since before that time.' : '',
+  ].filter((sentence) => sentence !== '');
+}
+
+/** `The last bounce was hard.`, `Of the last 5 bounces 4 were hard (invalid_recipient), 1 soft.` */
+export function bounceKinds({ warmup }: Pick<MailboxState, 'warmup'>): readonly string[] {
+  const bounces = warmup?.answer.recentBounces ?? [];
+  const counts = new Map<string, number>();
+  for (const { type, category } of bounces) {
+    const kind = `${type ?? 'of an unknown type'}${category ? ` (${category})` : ''}`;
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  const [most, ...others] = [...counts].sort((a, b) => b[1] - a[1]).slice(0, kindsNamed);
+  if (!most) return [];
+  const [kind, count] = most;
+  if (bounces.length === 1) return [`The last bounce was ${kind}.`];
+  if (others.length === 0) return [`The last ${bounces.length} bounces were ${kind}.`];
+  const rest = others.map(([other, times]) => `, ${times} ${other}`).join('');
+  return [`Of the last ${bounces.length} bounces, ${count} ${count === 1 ? 'was' : 'were'} ${kind}${rest}.`];
+}
+
+function othersSentence({ called, running, over }: Others): string {
+  if (running === 1) {
+    const one = called.replace('mailboxes', 'mailbox').replace(/other domains$/, 'another domain');
+    return `The only ${one} whose warm-up is running is also over the bounce limit.`;
+  }
+  return `${over} of the ${running} ${called} whose warm-up is running ${over === 1 ? 'is' : 'are'} also over the bounce limit.`;
+}

@@ -1,0 +1,293 @@
+// The guard's verdicts and actions in sentences with numbers: for alerts, the page and `decide`.
+import type { Action } from '../action.ts';
+import type { AlertFacts } from '../alert.ts';
+import { typedName } from '../mailbox.ts';
+import { isWarmupMode, onePercentPpm, ratePpm } from '../policy.ts';
+import { type EpochMs, utcDate } from '../time.ts';
+import type { Verdict } from '../verdict.ts';
+import { counted, datesText, momentText, onDatesText, percentText, spanText, timeText } from './phrases.ts';
+
+/** A verdict in sentences, for every reason. Plain text in English; dates and times in UTC. */
+export function explainVerdict(verdict: Verdict): string {
+  const parts = [reasonText(verdict)];
+  if (verdict.warnings.length > 0 && verdict.reason !== 'contradicting_counts')
+    parts.push(`Unusual data: ${verdict.warnings.join('; ')}.`);
+  return parts.join(' ');
+}
+
+function reasonText(verdict: Verdict): string {
+  switch (verdict.reason) {
+    case 'ok':
+      return withinLimitText(verdict);
+    case 'insufficient_evidence':
+      return insufficientText(verdict);
+    case 'already_paused':
+      return 'The warm-up is already paused, so there is nothing to decide.';
+    case 'not_running':
+      return 'The warm-up is not running, so there is nothing to decide.';
+    case 'no_warmup':
+      return 'The mailbox is listed, but the API knows neither a warm-up nor statistics of it (404), so there is nothing to guard.';
+    case 'no_data':
+      return 'The API shows no daily statistics of this mailbox, so the bounce rate is unknown.';
+    case 'bad_payload':
+      return 'Warmwarden cannot read the statistics that the API sent, so it decides nothing until a readable answer arrives.';
+    case 'stale_data':
+      return staleText(verdict);
+    case 'emergency':
+      return `${emergencyText(verdict)} This is an emergency in any mode.`;
+    case 'unknown_mode':
+      return `The warm-up mode ${quoted(verdict.mode)} is unknown, so there is no limit to compare the bounce rate with.`;
+    case 'unknown_status':
+      return unknownStatusText(verdict);
+    case 'invalid_row':
+      return 'A day in the last week has a missing, negative or malformed count, so the bounce rate cannot be trusted.';
+    case 'implausible_counts':
+      return `${countsText(verdict)} More emails bounced than were sent, so the counts cannot be trusted.`;
+    case 'contradicting_counts':
+      return contradictionText(verdict);
+    case 'missing_counts':
+      return missingText(verdict);
+    case 'no_evidence':
+      return 'The mailbox has sent on two days or more, but none of these emails count as evidence, so its bounces cannot be judged.';
+    case 'word_against_counts':
+      return `${rateText(verdict)} ${againstText(verdict)}`;
+    case 'bounce_rate_over_limit':
+      return rateText(verdict);
+    case 'repeat_offender':
+      return `${rateText(verdict)} Warmwarden has acted on this mailbox before, and it breached again.`;
+    case 'first_sight':
+      return `${rateText(verdict)} Warmwarden had not seen this mailbox before, so it acts only when the next fresh answer shows the breach again.`;
+    case 'circuit_breaker':
+      return `${rateText(verdict)} Too many mailboxes exceeded their bounce limits at once, so the circuit breaker is holding the action. Look at the whole fleet before you change anything.`;
+    case 'contested':
+      return `${rateText(verdict)} Somebody reversed Warmwarden's changes twice within a day, so Warmwarden does not act on this mailbox for now.`;
+    case 'clean_volume':
+      return cleanText(verdict);
+  }
+}
+
+/** `4 bounces in 260 emails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.` For an emergency, its own counts. */
+export function rateText(verdict: Verdict): string {
+  if (verdict.emergency) return emergencyText(verdict);
+  const rate = ratePpm(verdict);
+  if (rate === null || verdict.limitPpm === null) return countsText(verdict);
+  const side = rate > verdict.limitPpm ? 'over' : 'within';
+  const share = percentText(rate, verdict.limitPpm);
+  return `${countsPhrase(verdict)}: ${share}, ${side} ${limitText(verdict)}.`;
+}
+
+/** `8 bounces in 26 emails: 30.77 %`: the counts that decided, where a list names the mailbox. Empty without counts. */
+export function countsAndRate(verdict: Verdict | undefined): string {
+  const counts = verdict?.emergency ?? verdict;
+  const rate = counts && ratePpm(counts);
+  if (!counts || rate === null || rate === undefined) return '';
+  return `${counted(counts.bounced, 'bounce')} in ${counted(counts.sent, 'email')}: ${percentText(rate, verdict?.limitPpm)}`;
+}
+
+function countsPhrase(verdict: Verdict): string {
+  const { windowFrom, windowTo } = verdict;
+  const when = windowFrom && windowTo ? ` ${onDatesText(windowFrom, windowTo)}` : '';
+  return capital(`${counted(verdict.bounced, 'bounce')} in ${counted(verdict.sent, 'email')}${when}`);
+}
+
+function countsText(verdict: Verdict): string {
+  return `${countsPhrase(verdict)}.`;
+}
+
+function limitText(verdict: Verdict): string {
+  const limit = percentText(verdict.limitPpm ?? 0);
+  return isWarmupMode(verdict.mode) ? `the ${verdict.mode} limit of ${limit}` : `the limit of ${limit}`;
+}
+
+function withinLimitText(verdict: Verdict): string {
+  const back = progressText(verdict);
+  if (verdict.windowDays === 0)
+    return `The mode was changed or the warm-up was resumed, so earlier emails and bounces no longer count. Counting starts again on the next full day (UTC).${back}`;
+  if (verdict.sent === 0) return `No emails have been sent yet on the days that count toward the bounce limit.${back}`;
+  const left = verdict.bouncesUntilBreach;
+  return left === null || left === 0
+    ? `${rateText(verdict)}${back}`
+    : `${rateText(verdict)} ${counted(left, 'more bounce')} would breach it.${back}`;
+}
+
+/** How far the way back from a recovery of ours is; empty when there is none. */
+function progressText({ restore }: Verdict): string {
+  if (!restore) return '';
+  const { mode, cleanDays, neededDays, cleanMails, neededMails } = restore;
+  const days = Math.max(0, neededDays - cleanDays);
+  const when = days === 0 ? '' : `, in ${counted(days, 'day')} at the earliest`;
+  return ` The mailbox goes back to ${mode} after ${counted(neededMails, 'clean email')} (${cleanMails} so far)${when}.`;
+}
+
+/** Why a mailbox goes back from recovery. */
+export function cleanText({ restore }: Verdict): string {
+  if (!restore) return 'The mailbox is clean again.';
+  const { mode, cleanDays, cleanMails } = restore;
+  return `${capital(counted(cleanMails, 'email'))} in ${counted(cleanDays, 'day')} without a bounce, so the mailbox goes back to ${mode}.`;
+}
+
+function insufficientText(verdict: Verdict): string {
+  const left = Math.max(1, verdict.bouncesUntilBreach ?? 1);
+  if (verdict.foundUntil) {
+    const date = utcDate(verdict.foundUntil);
+    const found =
+      'When Warmwarden found the mailbox, it was already in recovery mode and over its bounce limit, so earlier bounces do not count as evidence.';
+    return `${rateText(verdict)} ${found} Until ${datesText(date, date)}, ${counted(left, 'more bounce')} would be a breach.`;
+  }
+  const few = `${counted(left, 'more bounce')} would be a breach. With \`profile: literal\`, one bounce is enough.`;
+  return `${rateText(verdict)} That is too few bounces to act on: ${few}`;
+}
+
+function staleText(verdict: Verdict): string {
+  const newest = verdict.windowTo ? ` (they end on ${datesText(verdict.windowTo, verdict.windowTo)})` : '';
+  return `The newest statistics are too old${newest}, so they say nothing about the present.`;
+}
+
+function unknownStatusText(verdict: Verdict): string {
+  const lead = verdict.sent > 0 && verdict.limitPpm !== null ? `${rateText(verdict)} ` : '';
+  const wanted = {
+    recovery: 'Warmwarden would switch it to recovery mode, but ',
+    pause: 'Warmwarden would pause the warm-up, but ',
+    restore: 'Warmwarden would restore the earlier mode, but ',
+    none: '',
+    hold: '',
+  };
+  const rest = `${wanted[verdict.wanted]}the status of the warm-up is neither running nor paused, so Warmwarden changes nothing.`;
+  return lead + capital(rest);
+}
+
+const readings = {
+  second_row: 'with the second row of a day',
+  bounce_rate: "by the API's own bounce rates",
+  delivered: 'by the emails that were delivered',
+} as const;
+
+function contradictionText(verdict: Verdict): string {
+  const { doubt } = verdict;
+  if (!doubt || doubt.by === 'earlier_answer') return countsText(verdict);
+  const other = `${counted(doubt.bounced, 'bounce')} in ${counted(doubt.sent, 'email')}`;
+  return `${countsPhrase(verdict)}, but ${readings[doubt.by]} it would be ${other}. One of the two is wrong.`;
+}
+
+function missingText({ doubt, windowTo, sent }: Verdict): string {
+  if (doubt?.by === 'earlier_answer')
+    return `The API counted ${counted(doubt.sent, 'email')} ${onDatesText(doubt.from, doubt.to)}, and now it shows ${sent === 0 ? 'none' : `only ${sent}`} of them, so the bounces are unknown.`;
+  return windowTo === null
+    ? 'The warm-up runs, but the API shows no daily statistics, so the bounce rate is unknown.'
+    : 'The warm-up runs, but the API counts no email on any day, so the bounce rate is unknown.';
+}
+
+/** The status word is not believed against emails of a later day. */
+function againstText({ run }: Verdict): string {
+  const said = run === 'paused' ? 'is paused' : 'is not running';
+  return `The status says that the warm-up ${said}, but it sends and bounces.`;
+}
+
+function emergencyText(verdict: Verdict): string {
+  const counts = verdict.emergency;
+  if (!counts) return rateText({ ...verdict, emergency: null });
+  const share = ratePpm(counts);
+  const tail = share === null ? '' : `: ${percentText(share)}`;
+  return `${capital(counted(counts.bounced, 'bounce'))} in ${counted(counts.sent, 'email')} since ${datesText(counts.from, counts.from)}${tail}.`;
+}
+
+/** When the counts were read that a verdict of `judgedAt` rests on. A time, because the sentence is read for hours. */
+export function countsReadText(verdict: Verdict, judgedAt: EpochMs, zone: string): string {
+  return `Based on counts read on ${momentText(judgedAt - verdict.dataAgeMs, zone)}.`;
+}
+
+/** A verdict's numbers for machines. Shares in percent, dates as YYYY-MM-DD, ages in seconds. */
+export function verdictNumbers(verdict: Verdict): AlertFacts['numbers'] {
+  const counts = verdict.emergency ?? verdict;
+  const rate = ratePpm(counts);
+  return {
+    sent: counts.sent,
+    bounced: counts.bounced,
+    rate_percent: rate === null ? null : Number((rate / onePercentPpm).toFixed(maxRateDigits)),
+    limit_percent: verdict.limitPpm === null ? null : verdict.limitPpm / onePercentPpm,
+    window_from: verdict.emergency?.from ?? verdict.windowFrom,
+    window_to: verdict.windowTo,
+    mode: verdict.mode,
+    reason: verdict.reason,
+    data_age_seconds: Math.round(verdict.dataAgeMs / 1_000),
+  };
+}
+
+const maxRateDigits = 4;
+
+/** What an action did, in a sentence: `Warmwarden paused the warm-up at 10:02 UTC, confirmed after 0.4 s.` */
+export function actionText(action: Action, now: EpochMs, zone: string): string {
+  const openedAt = action.openedAt ?? action.plannedAt;
+  const span = spanText((action.settledAt ?? now) - openedAt);
+  const { done, noun } = namesOf(action);
+  const tries = action.attempts > 1 ? ` (${action.attempts} tries)` : '';
+  const detail = action.detail ? ` ${sentence(action.detail)}` : '';
+  switch (action.state) {
+    case 'confirmed':
+      return `${done} at ${timeText(openedAt, zone)}, confirmed ${span === '0 s' ? 'at once' : `after ${span}`}${tries}.`;
+    case 'refused':
+      return `NO ACTION TAKEN: the API refused ${noun} at ${timeText(action.settledAt ?? now, zone)}${tries}.${detail}`;
+    case 'unconfirmed':
+      return `Warmwarden sent ${noun} at ${timeText(openedAt, zone)}, but could not read it back within ${span}${tries}.${detail}`;
+    case 'dropped':
+      return `Warmwarden dropped ${noun} at ${timeText(action.settledAt ?? now, zone)}.${detail}`;
+    default:
+      return `${capital(noun)} has been in progress since ${timeText(openedAt, zone)}.`;
+  }
+}
+
+/** What an action is called while it is not done: "the pause of the warm-up". */
+export function actionNoun(action: Action): string {
+  return namesOf(action).noun;
+}
+
+/** What was done and by whom, and what it is called while it is not done. */
+function namesOf({ kind, targetMode, targetLimit, by }: Action): { readonly done: string; readonly noun: string } {
+  if (targetLimit !== undefined) {
+    const limit = `limit of ${counted(targetLimit, 'email')} a day`;
+    const who = by?.name ?? 'Warmwarden';
+    return { done: `${capital(limit)} set by ${who}`, noun: `the ${limit} that ${who} requested` };
+  }
+  const mode = targetMode === null ? '' : ` to ${targetMode} mode`;
+  const pause = kind === 'pause';
+  const noun = mode ? `switch${mode}` : pause ? 'pause' : 'resume';
+  if (by) {
+    const done = mode ? `Switched${mode}` : pause ? 'Paused' : 'Resumed';
+    return { done: `${done} by ${by.name}`, noun: `the ${noun} that ${by.name} requested` };
+  }
+  const done = mode ? `switched it${mode}` : pause ? 'paused the warm-up' : 'resumed the warm-up';
+  return { done: `Warmwarden ${done}`, noun: mode ? `the ${noun}` : `the ${noun} of the warm-up` };
+}
+
+/** How a person takes an action back; `command` starts this program. */
+export function undoText(action: Action, command: string): string {
+  if (action.state === 'refused') return '';
+  const { account, email, mailboxId, before } = action;
+  const name = typedName({ account, id: mailboxId, email });
+  if (action.kind === 'pause') {
+    return `To undo this: \`${command} resume ${name}\`, or resume the warm-up in the mailbox app.`;
+  }
+  if (action.kind === 'recovery') {
+    const mode = before.mode ?? 'MODE';
+    return `To undo this: \`${command} mode ${name} ${mode}\`, or set the mode in the mailbox app.`;
+  }
+  return `To undo this, set the mode ${before.mode ? `to ${before.mode}` : 'back'} in the mailbox app.`;
+}
+
+/** A pause stops the warm-up only; a person woken at night must know. */
+export const campaignsUntouched =
+  'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.';
+
+function quoted(word: string | null): string {
+  return word === null ? '(none)' : `"${word}"`;
+}
+
+/** A text that ends in a full stop and begins with a capital. */
+export function sentence(text: string): string {
+  const trimmed = text.trim();
+  return capital(/[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`);
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

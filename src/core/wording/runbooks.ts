@@ -1,0 +1,273 @@
+// What each alert means, what Warmwarden did about it, and what a person should do: the page and docs/alerts.md show it.
+import type { AlertRule } from '../alert.ts';
+
+export interface Runbook {
+  readonly means: string;
+  readonly done: string;
+  readonly todo: string;
+}
+
+const endsByItself = (isGood: string) =>
+  `Warmwarden changed nothing. It reads the data again at the usual times, and the alert ends by itself ${isGood}.`;
+
+export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
+  api_down: {
+    means:
+      'No request of the account has succeeded for three minutes: the API does not answer, or Warmwarden cannot read its answers.',
+    done: 'Warmwarden decides nothing and changes nothing on old data. It retries at growing intervals. It sends no separate alerts about stale statistics, old DNS and blacklist checks, and missing mailboxes of the account.',
+    todo: "Read the last failure in the message. Check base_url, and whether the provider reports an outage of its API. While it is down, watch the account's bounces in the mailbox app: Warmwarden cannot guard them.",
+  },
+  account_unguarded: {
+    means:
+      'Warmwarden itself has not polled a configured account for a minute: a part of it failed or hangs. If the API does not answer, refuses the key or asks Warmwarden to wait, other alerts say so.',
+    done: 'Warmwarden restarts the polling of the account within a minute, and as often as needed. `/readyz` fails and `warmwarden_account_guarded` is 0 until it runs. Other accounts are not affected.',
+    todo: 'If the alert is still firing after five minutes, restart Warmwarden. Nothing is lost: it continues where it stopped. Until then watch the bounces of the account in the mailbox app. The log has the cause (level error): please report it.',
+  },
+  key_rejected: {
+    means: 'The API refused the key of the account twice in a row (401, or 403 with JSON).',
+    done: 'For this account, Warmwarden requests only the health check and the mailbox list. Other accounts are not affected.',
+    todo: 'Put a valid key with read and write permission into the configuration, then run `warmwarden reload`.',
+  },
+  key_read_only: {
+    means:
+      'The API answered 403 to changes of two mailboxes and has accepted none since, or to a change of a mailbox of which it accepted one before. Reading works. If it refused one mailbox only, `guard_action_failed` fires instead.',
+    done: 'Warmwarden does NOT ACT on the mailboxes that were refused. It tries each mailbox that breaches its limit once, and again every hour and after a `reload`.',
+    todo: 'Give the key write permission, or configure another key. Then run `warmwarden reload`. Until then, pause or switch breaching mailboxes in the mailbox app.',
+  },
+  guard_acted: {
+    means:
+      'The bounce rate of a mailbox exceeded the bounce limit of its warm-up mode, or so many of its newest emails bounced that it is an emergency in any mode.',
+    done: 'Warmwarden switched it to recovery mode, or paused its warm-up, and read the change back. The message says which, with the counts. `warmwarden explain MAILBOX` has the whole history. The alert is critical after a pause, and when all recent bounces were hard or blocks. An alert about a delayed request means that a process stopped in the middle of a request, and the mailbox API carried it out after another process had taken over.',
+    todo: 'After a switch to recovery, look for the cause (list, content, DNS). Warmwarden restores the earlier mode when the mailbox is clean. After a pause, clean the list, then run `warmwarden resume MAILBOX`. Warmwarden never touches campaign sending: stop that yourself if it should stop too.',
+  },
+  restored: {
+    means: 'A mailbox that Warmwarden switched to recovery mode has been clean for long enough.',
+    done: 'Warmwarden restored its earlier mode.',
+    todo: 'Nothing.',
+  },
+  guard_held: {
+    means:
+      'So many mailboxes breached at once that the cause is probably a fault of the provider or bad data. Mailboxes in an emergency are held too. The message counts them and names them first, each with its counts.',
+    done: 'The circuit breaker holds all further actions under this API. After an hour, if fresh data still shows the breach, Warmwarden acts on the worst mailboxes first, on a tenth of the fleet every 15 minutes. The message says from what time. Mailboxes that it sees for the first time wait for your release.',
+    todo: 'Look at the held mailboxes on the page. If the bounces are real, carry out the held actions: `warmwarden breaker release`. To pause only one mailbox now: `warmwarden pause MAILBOX`. If the data is wrong, prevent the actions before the time in the message, because wrong data is often still there after an hour: `warmwarden writes off --account ACCOUNT --reason TEXT`, for each account in the message. Run `warmwarden writes on --account ACCOUNT` when the data is right again.',
+  },
+  writes_off: {
+    means:
+      'The emergency stop is on: a person ran `warmwarden writes off` for all accounts, for one account or for one mailbox. The message says who, why and until when. The alert ends when writes are on again or the time of the stop has passed.',
+    done: 'Warmwarden does not change the mailboxes that the stop covers, neither by itself nor for a person. It keeps polling, and notifies you of breaches there as `bounce_over_limit`. The stop survives restarts.',
+    todo: 'When the reason is gone, run the `warmwarden writes on` command in the message: it ends exactly this stop. `warmwarden history` shows who switched writes off.',
+  },
+  disarmed: {
+    means:
+      'A person switched protection off: a reload set guard.enforce to false (for all accounts, or in an override), removed an account, or removed every channel except recipes, or a silence mutes all messages. The message says who and until when. The alert ends when enforcement is on again, the account or a channel is back in the configuration, or the silence is over. For a removed account, it also ends after three days.',
+    done: 'Where enforcement is off, Warmwarden does not change mailboxes by itself. It keeps polling and notifies you of what it would have done. It does not poll a removed account. Without a channel it keeps guarding, and this alert is the last message. During a silence it keeps guarding.',
+    todo: 'If this was not intended: write `guard.enforce: true`, or put the account or the channels back, and run `warmwarden reload`; end a silence with `warmwarden silence expire ID`. Every channel except recipes gets this alert and `writes_off`, whatever the routes; no silence mutes them, and they are repeated daily.',
+  },
+  contested: {
+    means: 'Twice within a day, somebody else reversed what Warmwarden had changed on a mailbox.',
+    done: 'Warmwarden does not act on the mailbox for up to a day.',
+    todo: 'Find the person or the tool that changes it. Then let Warmwarden act again: `warmwarden contest release MAILBOX`.',
+  },
+  recovery_without_effect: {
+    means: 'One day after the switch to recovery mode, the daily limit is still over 15 emails.',
+    done: 'Nothing more. The mailbox is in recovery mode, but that does not slow it down.',
+    todo: 'Lower the target daily limit: `warmwarden limit MAILBOX 15`. Warmwarden reads it back and leaves it as you set it, also when it restores the earlier mode. If that has no effect either, pause the warm-up: `warmwarden pause MAILBOX`.',
+  },
+  restore_overdue: {
+    means:
+      'A mailbox that Warmwarden switched to recovery mode has been there for over 45 days, because it was never clean enough to go back.',
+    done: 'It stays in recovery mode.',
+    todo: 'Look for the cause: its recipient list, its DNS, its reputation. Or set the mode yourself: `warmwarden mode MAILBOX MODE`.',
+  },
+  guard_action_failed: {
+    means:
+      'The API refused an action. Or Warmwarden could not read it back after all tries (1, 5, 15 and 60 minutes apart). Or Warmwarden could not send it for 5 minutes, because the request before it, which reads the warm-up status, failed or had to wait for the rate limit.',
+    done: 'Warmwarden looked for the change before each try, so it never repeated the action blindly. The alert ends when Warmwarden reads the change, or reads that the mailbox needs no action. A command that the API refuses, or that cannot be read back, does not end it.',
+    todo: 'Look at the mailbox in the mailbox app and make the change yourself.',
+  },
+  guard_blind: {
+    means:
+      'The guard cannot judge a mailbox. For an hour, its mode or status has been unknown, its counts have made no sense, its status has said that it does not run although its emails bounce, or it has sent and none of its emails count. Or two answers in a row had no emails where it expects some, far fewer than earlier answers had, or counts that another field of the answer contradicts, or were 404 for the warm-up and the statistics of a mailbox that was judged before. When counts are missing or contradicted for half of the running mailboxes of an account, one alert for the account replaces the messages about each. For a whole account, the alert is critical when the API answers, but gives the statistics or the warm-up of no mailbox: after three minutes if it refuses them from the start, after half an hour otherwise.',
+    done: 'Nothing: the mailbox is not guarded in the meantime. Warmwarden still acts on an emergency if it can read the counts and nothing contradicts them, unless the status is unknown or says that the warm-up is paused.',
+    todo: 'The message says what is wrong, in the words of the API where it refuses. Set a known mode, or add the status word to api.status_words, or pause the warm-up, or compare the statistics in the mailbox app with the message and ask the provider about them.',
+  },
+  bounce_over_limit: {
+    means:
+      'A mailbox is over its bounce limit, and Warmwarden does not act. The alert is critical if Warmwarden may not act, because guard.enforce is false, writes are off, the key is read-only, or on_breach is alert. It is info, or a warning in recovery mode, if there are fewer bounces than guard.min_bounces. The alert ends when the rate is at the limit or below, or when Warmwarden acts. Until then, the page and `alerts list --details` show the current reason, for example that the circuit breaker now holds the mailbox. When the bounces were too few, chat and email get no message about the end.',
+    done: 'Nothing. The message says NO ACTION TAKEN when Warmwarden may not act, and how many more bounces would be a breach when there are too few.',
+    todo: 'If Warmwarden may not act: switch the mailbox to recovery mode or pause it in the mailbox app, or allow Warmwarden to act: `warmwarden writes on`, guard.enforce: true, or a key that may write. If the bounces are too few: check the list that the mailbox writes to. To act on one bounce, set `guard: {profile: literal}`.',
+  },
+  bounce_near_limit: {
+    means:
+      'The bounce rate is at 80 % of the bounce limit or more (guard.near_limit), with at least min_bounces bounces. The alert ends below 70 %.',
+    done: 'Nothing yet.',
+    todo: 'Check the recipient list of the mailbox before the bounce rate reaches the bounce limit.',
+  },
+  bounce_burst: {
+    means:
+      'In the last 1 to 3 days a mailbox had at least 3 bounces more than its bounce limit allows, although its whole window is not a breach. The alert ends when none of these days shows the burst any more.',
+    done: 'Nothing, unless guard.burst is act: then Warmwarden acts as on a breach.',
+    todo: 'Check what the mailbox has sent since the day in the message. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
+  },
+  domain_over_limit: {
+    means:
+      'In the last 1 to 7 days the mailboxes of a domain together had at least 3 bounces more than their bounce limits allow, and at least 3 of them bounced (2 in a domain of 2). Each day counts with the bounce limit of the mode on that day, and paused mailboxes count too. The alert ends when the last 7 days, and every shorter period that ends today, are within the bounce limits.',
+    done: 'Nothing. Warmwarden judges each mailbox on its own, and acts on those that are in breach.',
+    todo: 'Look for a cause that the mailboxes share: the DNS of the domain, its blacklists, and the recipient lists.',
+  },
+  account_shift: {
+    means:
+      'In the last 2 days the bounce rate of the whole account was at least twice that of the 28 days before, with at least 12 bounces more than usual, on at least 5 domains. It needs 14 days of statistics, and up-to-date data of nine in ten mailboxes. A small account has too few bounces for this alert. The alert ends when the rate is less than 1.5 times that of the 28 days before.',
+    done: 'Nothing. Warmwarden judges each mailbox on its own, and the circuit breaker holds actions when too many breach at once.',
+    todo: 'Check the data or the provider: compare the counts with those in the mailbox app, and look at the status page of the provider. If the counts are wrong, switch writes off until they are right: `warmwarden writes off --reason TEXT`.',
+  },
+  sending_over_limit: {
+    means:
+      'On one day a mailbox sent more emails than its daily limit, or than the maximum of its mode (slow 20, balanced 40, aggressive 80, recovery 15). A lowered daily limit counts from the second day after the change. The alert ends when neither yesterday nor today is over.',
+    done: 'Nothing. Warmwarden judges the bounces of the mailbox as usual.',
+    todo: 'Find out what sends from the mailbox: another tool, or a daily limit that somebody raised in the mailbox app. To lower it: `warmwarden limit MAILBOX EMAILS`. If the API does not keep to its own daily limit, pause the warm-up: `warmwarden pause MAILBOX`.',
+  },
+  mailbox_disconnected: {
+    means:
+      'Two answers in a row show that the mailbox app has lost its connection to the mailbox: it neither sends nor receives.',
+    done: endsByItself('when the mailbox is connected again'),
+    todo: 'Connect it again in the mailbox app. The message has the error.',
+  },
+  mailbox_status_unknown: {
+    means:
+      'Two answers in a row show a status of the mailbox that Warmwarden does not know, such as "suspended" or "locked". A status that sounds like a lost connection fires mailbox_disconnected instead. The alert ends with a known status.',
+    done: 'Warmwarden guards the mailbox as usual: it goes by the status of the warm-up.',
+    todo: 'Look at the mailbox in the mailbox app. If the status is normal, add the word to alerts.rules.mailbox_status_unknown.known.',
+  },
+  mailbox_missing: {
+    means:
+      'The mailbox was missing from two lists of the account in a row, so Warmwarden does not watch it. Either it was in the list before, or the configuration includes it by its address or id. The alert ends when the mailbox is in the list, when the configuration no longer includes it by name, or, for any other mailbox, after a week.',
+    done: 'Warmwarden keeps the history and the claim of a mailbox that it watched before.',
+    todo: 'If somebody removed it, do nothing, or remove it from the include list. Otherwise look for it in the mailbox app. If it never was in the list, check the spelling in the include list, and whether the key can see the mailbox.',
+  },
+  mailbox_list_short: {
+    means:
+      'The mailbox list lost over a fifth of the mailboxes of its account, or says that it is incomplete. Or no mailbox of the account is guarded, because two lists in a row were empty or the configuration selects none: then the alert is a warning.',
+    done: 'Warmwarden keeps watching the known mailboxes. It treats none as removed until the list has been short for an hour.',
+    todo: 'Check in the mailbox app whether the mailboxes are there and whether the key can still see them. If the message says that the configuration selects none, check mailboxes.include and mailboxes.exclude of the account. Remove an account from the configuration that is to have no mailbox.',
+  },
+  dns_failing: {
+    means:
+      'SPF, DKIM or DMARC of a sending domain failed in two checks. Inconclusive checks do not count. It is a warning if the API uses only words that are in no list of api.dns_words.',
+    done: endsByItself('when the record passes for every mailbox of the domain for which it failed'),
+    todo: "Compare the domain's DNS records with what the mail provider asks for. Consider pausing the domain's mailboxes until the records are repaired. If the message says that a word is unknown, put it into one of the lists of api.dns_words.",
+  },
+  blacklisted: {
+    means:
+      'The IP address (or domain) that a mailbox sends from is on a blacklist. The alert is critical if the list is one of those in `major`.',
+    done: endsByItself('when two checks find the address on no list'),
+    todo: 'Find out why before you ask the list to remove it: bounces, complaints, a neighbor on a shared IP address. Add lists that do not matter to you to `ignore`.',
+  },
+  stale_data: {
+    means:
+      'The statistics of a mailbox are older than three poll intervals, end too many days ago (guard.stale_after_days), or have counted no email through two whole days on which it sends; then the alert ends with the next email, or when the warm-up no longer runs. A day of the week without emails in the last four weeks is not such a day. The alert also fires when Warmwarden has not judged the mailbox for three poll intervals because it could not read the warm-up.',
+    done: 'Warmwarden decides nothing on old data: the mailbox is not guarded until Warmwarden has read fresh statistics and the warm-up.',
+    todo: 'Check whether the API is up, whether the mailbox still sends, and whether the request budget is large enough: `warmwarden check --online`. If the warm-up cannot be read, the log has the last failure.',
+  },
+  measurement_stale: {
+    means:
+      'The API made the DNS or blacklist check of a mailbox more than four poll intervals ago (with the defaults: a day), and gave no newer one although Warmwarden asked for it (`refresh=true`). Or four polls in a row brought no readable answer. The alert ends with the first fresh check.',
+    done: 'Warmwarden keeps polling, and asks for a new check at most once an hour. It still notifies you of what the old check shows, but it counts each check only once.',
+    todo: 'Run the check in the mailbox app. If it stays out of date, ask the provider why. Until then, check the DNS of the domain and the blacklists yourself.',
+  },
+  inbox_rate_low: {
+    means: 'In the last seven days, less than 80 % of the delivered emails reached the inbox (at least 30 emails).',
+    done: endsByItself('when the rate is 85 % or more'),
+    todo: 'Check content, recipients and DNS. If it continues, choose a slower warm-up mode: `warmwarden mode MAILBOX MODE`.',
+  },
+  health_score_drop: {
+    means: "The API's health score is 15 points or more below its best value in the last seven days.",
+    done: endsByItself('when the score is at most 10 points below its best value in the last seven days'),
+    todo: 'Check the bounces, placement, DNS and blacklists of the mailbox: one of them usually explains the drop.',
+  },
+  key_shared: {
+    means:
+      'The API answered 429 (too many requests) three times within an hour, although Warmwarden stayed within its rate limit. The alert ends after an hour without a 429.',
+    done: 'Warmwarden makes fewer requests for a while, so data gets older.',
+    todo: 'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',
+  },
+  budget_too_small: {
+    means:
+      'For four minutes the configured cadence has needed more requests than the plan or the API allows. The alert is a warning when the API allows less than half of what is planned, for the key (X-RateLimit-Limit, or long 429s) or for one kind of data, and while a first sweep of over an hour is in progress: mailboxes that it has not read yet are not guarded.',
+    done: 'Warmwarden reads the riskiest mailboxes first. Other data gets older than configured.',
+    todo: 'Run `warmwarden check --online` for the numbers, then choose a slower cadence or a larger plan. Where the API names a smaller limit than the configuration, ask its provider, or correct plan or requests_per_minute. `warmwarden status` shows the progress of a first sweep.',
+  },
+  changed_by_others: {
+    means:
+      'Between two polls, somebody or something other than Warmwarden paused the warm-up of a mailbox, raised its mode or raised its target daily limit. The alert is a warning if the mode of a mailbox near its limit was raised. One warning says that a fifth of the running warm-ups of an account, and at least 5, stopped within an hour; those that also stopped in the 8 days before do not count.',
+    done: 'Warmwarden leaves the change as it is, and judges the mailbox by the new mode. Another mode starts the evidence over, but only once in 7 days, and not while the bounces are a breach.',
+    todo: 'Nothing, if you expected it. Otherwise find the person or the tool: `warmwarden explain MAILBOX` has the changes with their times. Without a route, alerts of severity info go to no channel.',
+  },
+  api_unwell: {
+    means:
+      'For five minutes the health check of the mailbox API has reported a status other than "ok", or the mailbox list could not be read although the API answered other requests.',
+    done: 'Warmwarden continues: it judges and acts on what the API answers. Without the list it does not see new mailboxes.',
+    todo: "Check the provider's status page. If the figures of the API look wrong, run `warmwarden writes off --reason TEXT` until they are right.",
+  },
+  clock_off: {
+    means:
+      'For five minutes, the clock of this machine and the clock of the mailbox API have been more than a minute apart.',
+    done: 'Warmwarden continues as usual. Near midnight UTC, it may treat the wrong day as today.',
+    todo: 'Synchronize the clock of this machine: `timedatectl` shows whether it is synchronized. If it is, the clock of the API is wrong: report that to the provider.',
+  },
+  config_reload_failed: {
+    means:
+      'Warmwarden refused a reload: the file has errors, it would remove more than 20 % of the guarded mailboxes or every channel except recipes, or the store could not be read.',
+    done: 'The previous configuration stays in force.',
+    todo: 'Run `warmwarden check` and correct the file. Then run `warmwarden reload` (with --force if you intend to remove these mailboxes or channels).',
+  },
+  config_disagrees: {
+    means:
+      'For five minutes, replicas that share a PostgreSQL store have had different configurations, or they guard different fleets.',
+    done: 'Each replica guards its accounts by its own configuration. The replica that sends the messages uses its own channels.',
+    todo: 'The message names the replicas. Give all of them the same file and reload each one: `warmwarden reload`. If they belong to two deployments, give each deployment a database of its own.',
+  },
+  config_matches_nothing: {
+    means:
+      'A pattern of the configuration (mailboxes.include, mailboxes.exclude, overrides, or match.mailbox of a route) matched no mailbox in two whole lists in a row. Often its address or domain is mistyped. An include without a wildcard has the alert `mailbox_missing` instead.',
+    done: 'Warmwarden works as if the pattern were not there: it guards what a mistyped exclude means, and a mistyped override changes nothing.',
+    todo: 'The message names the place in the file, the pattern and the nearest one that would match. Correct it or remove it, then run `warmwarden reload`. The alert ends when it matches a mailbox, or is gone.',
+  },
+  replica_missing: {
+    means:
+      'A replica ended without a normal stop (a crash, `kill -9`, a machine or network that failed), and for two minutes no new replica has joined in its place. A replica that ends after SIGTERM does not fire it.',
+    done: 'The other replicas take over its accounts within 20 seconds of its last heartbeat. The alert resolves when a replica joins, or after 24 hours.',
+    todo: 'Look at the log and the machine of the replica that the message names, then start it again. If you want fewer replicas, end them with SIGTERM.',
+  },
+  operator_acted: {
+    means:
+      'A person changed something through Warmwarden: on the command line, over HTTP, or by applying a recipe. The message says who, what, why and the outcome.',
+    done: 'The command and its outcome are in the audit log.',
+    todo: 'Nothing, if you expected it. `warmwarden history` shows the commands of the last days. To be notified of every command, route this rule to a channel: without a route, alerts of severity info go to no channel.',
+  },
+  channel_failing: {
+    means:
+      'A channel has accepted no message for 15 minutes while there was something to send, or its receiver refuses the password, key or address in the configuration. The other channels get this alert. It fires for the heartbeat, too, when the address does not take the pings.',
+    done: 'Its messages wait in the outbox, in order. Warmwarden retries them at growing intervals for a day.',
+    todo: 'Check the address and the receiver. See what it answers: `warmwarden channels test NAME`, or `heartbeat` in place of the name.',
+  },
+  task_failing: {
+    means:
+      'A task that Warmwarden repeats, such as watching the silences, has failed for three minutes although the store works. That is an error in Warmwarden.',
+    done: 'Warmwarden retries every few seconds. `/readyz` fails and the heartbeat stops until the task works.',
+    todo: 'The log has the error behind `TASK failed`. Restart Warmwarden, and report the error if it comes back.',
+  },
+  store_failing: {
+    means:
+      'A read or a write of the store failed: the disk is full, another process has locked the file, or the file is damaged, deleted or replaced. With PostgreSQL and several replicas, its title may also say why a replica takes no work, such as a wrong clock. The alert ends when nothing has failed for half a minute (longer after a relapse); a damaged file counts as damaged until you restart Warmwarden. After a restart, the new process sends the resolved message once nothing has failed for a minute.',
+    done: 'Warmwarden took no action that it could not record, and retries every few seconds. It sends this alert without the store, to each channel until the channel accepts it. `/readyz` fails. It sends other alerts when the store works again.',
+    todo: 'Follow the advice in the message, which depends on the cause. The log has it too. If the `-wal` or `-shm` file beside the store was deleted, Warmwarden needs a restart: end it with SIGTERM, not with kill -9, and nothing is lost.',
+  },
+};
+
+/** The runbook for a reader to whom `command` starts this program. */
+export function runbookOf(rule: AlertRule, command: string): Runbook {
+  const { means, done, todo } = runbooks[rule];
+  const asStarted = (text: string) => text.replaceAll('`warmwarden ', () => `\`${command} `);
+  return { means: asStarted(means), done: asStarted(done), todo: asStarted(todo) };
+}

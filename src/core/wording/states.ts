@@ -1,0 +1,132 @@
+// What people read for the guard's states: one word for each, in the terminal, on the page, and in the documents.
+import type { AlertRule } from '../alert.ts';
+import type { RecordedDecision } from '../decision.ts';
+import type { AccountState, GuardState } from '../mailbox.ts';
+import type { EpochMs } from '../time.ts';
+import type { Verdict, VerdictAction } from '../verdict.ts';
+import { betweenText, counted, momentText } from './phrases.ts';
+
+/** As a label begins. The longest leaves room for the rest of a row in a terminal of 80 columns. */
+export const stateWords: Readonly<Record<GuardState, string>> = {
+  ok: 'OK',
+  near_limit: 'Near limit',
+  over_limit: 'Over limit',
+  held: 'Held',
+  recovering: 'Recovering',
+  paused_by_guard: 'Paused by Warmwarden',
+  paused_by_others: 'Paused by others',
+  not_running: 'Not running',
+  no_warmup: 'No warm-up',
+  not_judged: 'Not judged',
+};
+
+/** Why Warmwarden can't act on any mailbox of an account, or can't read it; null: it can. */
+export function accountTrouble({
+  keyRejected,
+  failingSince,
+  keyWrites,
+}: Pick<AccountState, 'keyRejected' | 'keyWrites'> & { readonly failingSince: unknown }): string | null {
+  if (keyRejected) return 'key rejected';
+  if (failingSince !== null) return 'API down';
+  return keyWrites === false ? 'read-only key' : null;
+}
+
+/** Sentence about an account whose API answers, but refuses the statistics or the warm-up. */
+export const noneJudged = 'no mailbox can be judged';
+
+// What each rule is called where a message is about several alerts.
+
+/** What a group of several alerts is about. */
+export const ruleNames: Readonly<Record<AlertRule, string>> = {
+  key_rejected: 'key rejected',
+  key_read_only: 'key may not write',
+  guard_acted: 'Warmwarden acted',
+  restored: 'restored from recovery',
+  guard_held: 'the circuit breaker holds actions',
+  writes_off: 'writes are OFF',
+  disarmed: 'protection switched off',
+  operator_acted: 'operator commands',
+  contested: 'changes reversed',
+  recovery_without_effect: 'recovery without effect',
+  restore_overdue: 'too long in recovery',
+  guard_action_failed: 'an action failed',
+  guard_blind: 'bounces cannot be judged',
+  bounce_over_limit: 'bounces over the limit',
+  bounce_near_limit: 'bounces near the limit',
+  bounce_burst: 'bursts of bounces',
+  domain_over_limit: 'domains over their limits',
+  account_shift: 'bounce rate of the account has risen',
+  sending_over_limit: 'more emails than allowed',
+  dns_failing: 'DNS failing',
+  blacklisted: 'blacklisted',
+  mailbox_disconnected: 'mailbox disconnected',
+  api_down: 'API down',
+  account_unguarded: 'account NOT GUARDED',
+  stale_data: 'stale statistics',
+  measurement_stale: 'DNS or blacklist checks out of date',
+  mailbox_status_unknown: 'unknown mailbox status',
+  mailbox_missing: 'mailbox missing',
+  mailbox_list_short: 'mailbox list too short',
+  inbox_rate_low: 'few emails reach the inbox',
+  health_score_drop: 'health score dropped',
+  key_shared: 'key shared with other tools',
+  budget_too_small: 'request budget too small',
+  changed_by_others: 'changed by others',
+  api_unwell: 'API unwell',
+  clock_off: 'clocks differ',
+  config_reload_failed: 'configuration not reloaded',
+  config_disagrees: 'configurations differ',
+  config_matches_nothing: 'pattern matches nothing',
+  replica_missing: 'replica missing',
+  channel_failing: 'channel failing',
+  task_failing: 'task failing',
+  store_failing: 'store failing',
+};
+
+// A decision in two or three words, as a label: what is done, and why.
+
+/** `no action`, `hold`, `recovery`, ... */
+export function actionWord(action: VerdictAction): string {
+  return action === 'none' ? 'no action' : action;
+}
+
+/** `no action (already paused)`, `pause (bounce rate over limit)`: the words of the JSON, as people read them. */
+export function decisionWords({ action, reason }: Pick<Verdict, 'action' | 'reason'>): string {
+  return `${actionWord(action)} (${reasonWords(reason)})`;
+}
+
+/** `bounce rate over limit` */
+export function reasonWords(reason: string): string {
+  return reason.replaceAll('_', ' ');
+}
+
+// What had been decided on a mailbox at a moment, in a sentence: with the exact counts, or with the range that is known of them.
+
+export interface DecisionAt {
+  /** false: an answer before that moment and one after it led to the same decision, and only their counts are kept. */
+  readonly exact: boolean;
+  readonly text: string;
+}
+
+/** `decision`: the newest that had begun by then; undefined when there is none. */
+export function decisionAt(decision: RecordedDecision | undefined, at: EpochMs, zone: string): DecisionAt {
+  const when = momentText(at, zone);
+  if (!decision) return { exact: true, text: `Warmwarden has no decision on this mailbox from ${when} or earlier.` };
+  const { since, until, firstSent, verdict } = decision;
+  const what = decisionWords(verdict);
+  const bounces = counted(verdict.bounced, 'bounce');
+  if (at >= until || at === since) {
+    const [judgedAt, sent] = at >= until ? [until, verdict.sent] : [since, firstSent];
+    const counts = `${bounces} in ${counted(sent, 'email')}`;
+    return {
+      exact: true,
+      text: `At ${when}, the newest decision was from ${momentText(judgedAt, zone)}: ${what}, with ${counts}.`,
+    };
+  }
+  const sent =
+    firstSent === verdict.sent
+      ? `${bounces} in ${counted(firstSent, 'email')} at both times`
+      : `${bounces} in ${counted(firstSent, 'email')} at first, and in ${counted(verdict.sent, 'email')} at the end`;
+  const span = `It was the same from ${betweenText(since, until, zone)}, with ${sent}`;
+  return { exact: false, text: `At ${when}, the decision was ${what}. ${span}; the counts in between are not kept.` };
+}

@@ -1,0 +1,61 @@
+// The picture of accounts as the store has it: at a start, after a reload, and of what other replicas guard.
+import type { AccountConfig } from '../../config/config.ts';
+import { noAccount } from '../../core/alert.ts';
+import { closedBreaker } from '../../core/breaker.ts';
+import { Fleet } from '../../core/fleet/fleet.ts';
+import { mailboxKey } from '../../core/mailbox.ts';
+import type { MailboxKeys } from '../../store/database.ts';
+import type { StoredPicture } from '../../store/picture.ts';
+
+type ShownAccount = Pick<AccountConfig, 'name' | 'baseUrl'>;
+
+/** The picture as the last process left it, without the accounts that the configuration no longer has. */
+export function fleetOf(picture: StoredPicture, accounts: readonly ShownAccount[]): Fleet {
+  const fleet = new Fleet();
+  for (const alert of picture.alerts) if (alert.account === noAccount) fleet.putAlert(alert);
+  // Those that the configuration no longer has are withdrawn: see Duties.withdrawUnguarded.
+  for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
+  for (const silence of picture.silences) fleet.putSilence(silence);
+  for (const incident of picture.incidents) fleet.putIncident(incident);
+  for (const off of picture.writesOff) fleet.putWritesOff(off);
+  showAccounts(fleet, picture, accounts);
+  return fleet;
+}
+
+/** Shows accounts as they are stored. */
+export function showAnew(fleet: Fleet, picture: StoredPicture, accounts: readonly ShownAccount[]): void {
+  for (const { name } of accounts) fleet.clearAccount(name);
+  showAccounts(fleet, picture, accounts);
+  for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
+}
+
+/** The same of accounts of which the picture has only the mailboxes that were written since they were shown. */
+export function showWritten(
+  fleet: Fleet,
+  picture: StoredPicture,
+  written: readonly MailboxKeys[],
+  accounts: readonly ShownAccount[],
+): void {
+  const here = new Set(picture.mailboxes.map(({ account, id }) => mailboxKey(account, id)));
+  const names = new Set(accounts.map(({ name }) => name));
+  for (const { account, ids } of written)
+    for (const id of ids)
+      if (names.has(account) && !here.has(mailboxKey(account, id))) fleet.removeMailbox(account, id);
+  const stored = new Set(picture.alerts.map(({ fingerprint }) => fingerprint));
+  for (const name of names)
+    for (const { fingerprint } of [...fleet.alertsOf(name)])
+      if (!stored.has(fingerprint)) fleet.removeAlert(fingerprint);
+  showAccounts(fleet, picture, accounts);
+}
+
+/** Brings accounts into the picture, as the last process or configuration left them. */
+export function showAccounts(fleet: Fleet, picture: StoredPicture, accounts: readonly ShownAccount[]): void {
+  const names = new Set(accounts.map((account) => account.name));
+  const shown = new Map(fleet.breakers());
+  const apis = new Set(accounts.map((account) => account.baseUrl).filter((api) => !shown.has(api)));
+  for (const mailbox of picture.mailboxes) if (names.has(mailbox.account)) fleet.putMailbox(mailbox);
+  for (const alert of picture.alerts) if (names.has(alert.account)) fleet.putAlert(alert);
+  for (const api of apis) fleet.putBreaker(api, closedBreaker);
+  for (const { api, state } of picture.breakers) if (apis.has(api)) fleet.putBreaker(api, state);
+  for (const action of picture.actions) if (names.has(action.account)) fleet.putAction(action);
+}

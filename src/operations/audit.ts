@@ -1,0 +1,104 @@
+// The audit log: every command that changes something is written down before it is done, then with its outcome; people
+// are notified of it.
+import { operatorActedEvent } from '../alerts/rules/operator-rule.ts';
+import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../core/operator-command.ts';
+import { titleOf } from '../core/store-failure.ts';
+import { sentence } from '../core/wording/explain.ts';
+import type { LeftBy } from '../store/moves.ts';
+import type { CommandRooms } from './command-rooms.ts';
+
+/** Carries out what a command does, between the two lines of the audit log. */
+export type Audited = (
+  requester: Requester,
+  what: CommandName,
+  work: () => Promise<CommandOutcome>,
+) => Promise<CommandOutcome>;
+
+const endOf: Readonly<Record<CommandOutcome['result'], CommandEnd>> = {
+  planned: 'no_change',
+  done: 'done',
+  no_change: 'no_change',
+  changed: 'no_change',
+  invalid: 'failed',
+  failed: 'failed',
+};
+
+const interrupted = (command: string) =>
+  `Warmwarden ended before the outcome was known. \`${command} explain MAILBOX\` shows what was sent and read back.`;
+
+export function auditing(rooms: CommandRooms): Audited {
+  const { store, world } = rooms;
+  return async ({ by, reason }, what, work) => {
+    const at = world.clock.now();
+    const id = await store.audit.beginCommand({ ...what, by, reason, at }).catch((error: unknown) => {
+      throw explained(error, rooms);
+    });
+    const begun = { ...what, id, by, reason, at };
+    const outcome = await work().catch(async (error: unknown) => {
+      const failure = explained(error, rooms);
+      await settle(rooms, { ...begun, end: 'failed', outcome: failure.message });
+      throw failure;
+    });
+    await settle(rooms, { ...begun, end: endOf[outcome.result], outcome: outcome.messages.join('\n') });
+    return outcome;
+  };
+}
+
+/** What the database says alone tells nobody what to do: where it was the store that failed, with the remedy. */
+function explained(error: unknown, { store }: CommandRooms): Error {
+  const failure = error instanceof Error ? error : new Error(String(error));
+  const { newest } = store.trouble;
+  if (newest?.said !== failure.message) return failure;
+  return new Error(`${sentence(`${titleOf(newest)}: ${newest.said}`)} ${sentence(newest.remedy)}`, { cause: error });
+}
+
+/** Ends, as interrupted, the commands that another process began and did not end. Never rejects: the next start tries again. */
+export async function endInterrupted(rooms: CommandRooms, left: LeftBy | null): Promise<void> {
+  try {
+    for (const entry of await rooms.store.audit.unendedCommands(left))
+      await settle(rooms, { ...entry, end: 'interrupted', outcome: interrupted(rooms.world.command) });
+  } catch (error) {
+    rooms.world.log.error({ err: error }, 'the operator commands of the previous process could not be read');
+  }
+}
+
+/** Never rejects: what was done was done, and the next start says of it that its outcome is not known. */
+async function settle(rooms: CommandRooms, ended: Omit<CommandEntry, 'endedAt'>): Promise<void> {
+  const { store, world, rules, pageUrl, onTransitions } = rooms;
+  const now = world.clock.now();
+  const { id, end, outcome, by, command, reason, account } = ended;
+  if (end === null) return;
+  const fields = { operator: by, command, reason, account, mailbox: onlyAddress(ended), result: end, outcome };
+  world.log[end === 'done' || end === 'no_change' ? 'info' : 'warn'](fields, 'an operator command ended');
+  const event = operatorActedEvent({ ...ended, endedAt: now }, { rules: rules(), pageUrl, now });
+  const alerts = { changed: [], dropped: [], transitions: event ? [event] : [] };
+  try {
+    await store.audit.endCommand({ id, end, outcome, at: now, alerts });
+    if (event) onTransitions();
+  } catch (error) {
+    world.log.error({ err: error, command }, 'the outcome of an operator command could not be recorded');
+  }
+}
+
+function onlyAddress({ mailboxes }: CommandName): string | null {
+  const [mailbox, ...others] = mailboxes;
+  return mailbox && others.length === 0 ? mailbox.email : null;
+}
+
+// Ends the waits of all who wait for news. Who waits takes the signal before it looks, so that nothing is missed.
+
+export class News {
+  #next = new AbortController();
+
+  /** Aborted by the next news. */
+  get signal(): AbortSignal {
+    return this.#next.signal;
+  }
+
+  arrived(): void {
+    const arrived = this.#next;
+    this.#next = new AbortController();
+    // A reason of our own: without one, each abort would build an error with its stack.
+    arrived.abort('news');
+  }
+}

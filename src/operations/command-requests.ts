@@ -1,0 +1,171 @@
+// What a person may ask of the daemon, as it comes over the socket or over HTTP: read, and passed to the command it names.
+
+import { z } from 'zod';
+import { severities } from '../core/alert.ts';
+import type { CommandOutcome, DaemonCommands } from '../core/operator-command.ts';
+import { largestLimit, warmupModes } from '../core/policy.ts';
+import { dayMs, secondMs } from '../core/time.ts';
+import { invalid } from './plan.ts';
+
+// What zod says of a request, in plain words for whoever sent it: `mailbox: required`.
+
+/** Reads what was asked, or says what is wrong with it. */
+export function readRequest<Shape extends z.ZodType>(
+  shape: Shape,
+  asked: unknown,
+): { readonly read: z.output<Shape> } | { readonly wrong: string } {
+  const result = shape.safeParse(asked, { error: plainWords });
+  if (result.success) return { read: result.data };
+  const problems = result.error.issues.map(({ path, message }) =>
+    path.length === 0 ? `the body ${message}` : `${path.join('.')}: ${message}`,
+  );
+  return { wrong: problems.join('; ') };
+}
+
+/** undefined: zod's own words will do. Values are not quoted. */
+function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'required' : `must be ${kinds[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return issue.input === undefined ? 'required' : `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'unrecognized_keys':
+      return `has the unknown ${issue.keys.length === 1 ? 'key' : 'keys'} ${issue.keys.join(', ')}`;
+    case 'too_big':
+      return issue.origin === 'string'
+        ? `must have at most ${issue.maximum} characters`
+        : `must be at most ${issue.maximum}`;
+    case 'too_small':
+      return `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
+    default:
+      return undefined;
+  }
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+
+/** Ten years: an end far beyond that is no date any more. */
+const longestSeconds = (10 * 365 * dayMs) / secondMs;
+const seconds = z.number().positive().max(longestSeconds);
+const maxLetters = 1_000;
+const text = z.string().max(maxLetters);
+const globs = z.array(text).optional();
+const match = z.strictObject({
+  severity: z.array(z.enum(severities)).optional(),
+  account: globs,
+  rule: globs,
+  mailbox: globs,
+  domain: globs,
+  object: globs,
+});
+const requester = {
+  by: text.default('unknown').describe('Over HTTP the name of the token takes its place.'),
+  reason: text.default('').describe('For the audit log.'),
+};
+const confirmed = {
+  ...requester,
+  dry_run: z.boolean().default(false).describe('Only say what would be done.'),
+  plan: text.nullable().default(null).describe('The `plan` of a dry run: nothing is done when it has changed.'),
+};
+const mailbox = text.describe('An address, an id or ACCOUNT/ADDRESS.');
+
+/** What each operation takes. An unknown key is refused: a mistyped `dry_run` must not act. */
+export const operationShapes = {
+  'breaker-release': z.strictObject(confirmed),
+  'contest-release': z.strictObject({ ...confirmed, mailbox }),
+  pause: z.strictObject({ ...confirmed, mailbox }),
+  resume: z.strictObject({ ...confirmed, mailbox }),
+  mode: z.strictObject({ ...confirmed, mailbox, mode: z.enum(warmupModes) }),
+  limit: z.strictObject({ ...confirmed, mailbox, limit: z.int().min(1).max(largestLimit) }),
+  undo: z.strictObject({ ...confirmed, since_seconds: seconds }),
+  writes: z.strictObject({
+    ...confirmed,
+    off: z.boolean(),
+    account: text.nullable().default(null),
+    mailbox: text.nullable().default(null),
+    for_seconds: seconds.nullable().default(null),
+  }),
+  'silence-add': z.strictObject({ ...confirmed, match, for_seconds: seconds }),
+  'silence-expire': z.strictObject({ ...confirmed, id: text }),
+  'channels-resend': z.strictObject({
+    ...confirmed,
+    channel: text.nullable().default(null),
+    delivery: text.nullable().default(null),
+  }),
+  reload: z.strictObject({ ...confirmed, force: z.boolean().default(false) }),
+  refresh: z.strictObject({ ...requester, mailbox }),
+} as const;
+
+export type OperationName = keyof typeof operationShapes;
+export const operationNames = Object.keys(operationShapes) as readonly OperationName[];
+/** The JSON body of an operation. */
+export type OperationBody<Name extends OperationName> = z.input<(typeof operationShapes)[Name]>;
+type Read<Name extends OperationName> = z.output<(typeof operationShapes)[Name]>;
+
+type Carry = { readonly [Name in OperationName]: (body: Read<Name>, to: DaemonCommands) => Promise<CommandOutcome> };
+
+const carry: Carry = {
+  'breaker-release': (body, to) => to.breakerRelease(common(body)),
+  'contest-release': (body, to) => to.contestRelease({ ...common(body), mailbox: body.mailbox }),
+  pause: (body, to) => to.pause({ ...common(body), mailbox: body.mailbox }),
+  resume: (body, to) => to.resume({ ...common(body), mailbox: body.mailbox }),
+  mode: (body, to) => to.mode({ ...common(body), mailbox: body.mailbox, mode: body.mode }),
+  limit: (body, to) => to.limit({ ...common(body), mailbox: body.mailbox, limit: body.limit }),
+  undo: (body, to) => to.undo({ ...common(body), sinceMs: body.since_seconds * secondMs }),
+  writes: ({ off, account, mailbox: name, for_seconds: duration, ...rest }, to) =>
+    to.writes({ ...common(rest), off, account, mailbox: name, forMs: duration === null ? null : duration * secondMs }),
+  'silence-add': (body, to) =>
+    to.silenceAdd({ ...common(body), match: body.match, forMs: body.for_seconds * secondMs }),
+  'silence-expire': (body, to) => to.silenceExpire({ ...common(body), id: body.id }),
+  'channels-resend': (body, to) =>
+    to.channelsResend({ ...common(body), channel: body.channel, delivery: body.delivery }),
+  reload: (body, to) => to.reload({ ...common(body), force: body.force }),
+  refresh: ({ by, reason, mailbox: name }, to) => to.refresh({ by, reason, mailbox: name }),
+};
+
+interface Common {
+  readonly by: string;
+  readonly reason: string;
+  readonly dry_run: boolean;
+  readonly plan: string | null;
+}
+
+function common({ by, reason, dry_run: dryRun, plan }: Common) {
+  return { by, reason, dryRun, plan };
+}
+
+interface Asked {
+  /** What the sender might do about a body that cannot be read. */
+  readonly advise?: string;
+  /** Who asks, whatever the body says. */
+  readonly by?: string;
+}
+
+/** Carries out the operation `name`. An unknown one, or a body that cannot be read, is refused in a sentence. */
+export async function answerOperation(
+  name: string,
+  body: unknown,
+  to: DaemonCommands,
+  asked: Asked = {},
+): Promise<CommandOutcome> {
+  if (!Object.hasOwn(operationShapes, name)) return invalid(`This daemon has no operation ${name}.`);
+  return answerKnown(name as OperationName, body, to, asked);
+}
+
+async function answerKnown<Name extends OperationName>(name: Name, body: unknown, to: DaemonCommands, asked: Asked) {
+  const { advise, by } = asked;
+  const request = readRequest(operationShapes[name], body);
+  if ('read' in request) {
+    const read = request.read as Read<Name>;
+    return carry[name](by === undefined ? read : { ...read, by }, to);
+  }
+  const advice = advise === undefined ? '' : ` ${advise}`;
+  return invalid(`The request for ${name} cannot be read: ${request.wrong}.${advice}`);
+}

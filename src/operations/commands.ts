@@ -1,0 +1,86 @@
+// The operator commands, carried out on the accounts that they are about.
+
+import type { AccountWatch } from '../account/account-watch.ts';
+import type { WhichUndelivered } from '../core/delivery.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import type { CommandOutcome, OperatorCommands, ResendRequest } from '../core/operator-command.ts';
+import { counted, listText } from '../core/wording/phrases.ts';
+import type { Log } from '../world/world.ts';
+import { type Audited, auditing } from './audit.ts';
+import type { CommandRooms, ReplicaRooms } from './command-rooms.ts';
+import { mailboxCommands } from './mailbox-commands.ts';
+import { invalid, noChange, stopsAt } from './plan.ts';
+import { releaseCommands } from './releases.ts';
+import { silenceCommands } from './silences.ts';
+import { undoCommand } from './undo.ts';
+import { type WritesRooms, writesCommand } from './writes.ts';
+
+/** The operator commands over all accounts of a daemon. */
+export function createOperatorCommands(watches: readonly AccountWatch[], rooms: ReplicaRooms): OperatorCommands {
+  const watchOf = (account: string) => watches.find((watch) => watch.account === account);
+  const audited = auditing(rooms);
+  return {
+    ...mailboxCommands(watchOf, rooms, audited),
+    undo: undoCommand(watchOf, rooms, audited),
+    ...silenceCommands(rooms, audited),
+    writes: writesCommand(writesRooms(watches, rooms), audited),
+    ...releaseCommands({ ...rooms, watches, judgeAgain: judgingAgain(watches, rooms.world.log) }, audited),
+  };
+}
+
+/** What the emergency stop needs of the accounts of a daemon. */
+export function writesRooms(watches: readonly AccountWatch[], rooms: CommandRooms): WritesRooms {
+  const { fleet } = rooms;
+  const knows = (name: string) => fleet.account(name) !== undefined || watches.some(({ account }) => account === name);
+  return { ...rooms, knows, judgeAgain: judgingAgain(watches, rooms.world.log) };
+}
+
+/**
+ * Judges those mailboxes again that one of these loops is about. Never rejects: what led to it is done, and the next answer of a
+ * mailbox is judged in any case.
+ */
+export function judgingAgain(watches: readonly Pick<AccountWatch, 'account' | 'judgeAgain'>[], log: Log) {
+  return async (mailboxes: Iterable<MailboxState>) => {
+    try {
+      for (const { account, id } of mailboxes) await watches.find((watch) => watch.account === account)?.judgeAgain(id);
+    } catch (error) {
+      log.warn({ err: error }, 'mailboxes could not be judged again: each is judged with its next answer');
+    }
+  };
+}
+
+// `channels resend`: undelivered messages are sent once more, exactly those that were planned, as they were.
+
+/** What the notifier offers. */
+interface Undelivered {
+  /** The names of the configured channels. */
+  channels(): readonly string[];
+  find(which: WhichUndelivered): Promise<readonly { readonly id: string; readonly channel: string }[]>;
+  /** Sends those of them that are still undelivered. Returns how many, by channel. */
+  resend(ids: readonly string[]): Promise<readonly { readonly channel: string; readonly count: number }[]>;
+}
+
+export function resendCommand(undelivered: Undelivered, audited: Audited) {
+  return async (request: ResendRequest): Promise<CommandOutcome> => {
+    const { channel, delivery } = request;
+    const names = undelivered.channels();
+    if (channel !== null && !names.includes(channel)) {
+      return invalid(`No channel is called ${channel}. The channels are: ${names.join(', ') || 'none'}.`);
+    }
+    const found = await undelivered.find({ channel, delivery });
+    if (found.length === 0 && delivery !== null) return invalid(`No undelivered message has the id ${delivery}.`);
+    if (found.length === 0) return noChange('Nothing to send: no message is undelivered.');
+    const byChannel = [...Map.groupBy(found, (one) => one.channel)].map(([name, all]) => `${all.length} to ${name}`);
+    const effect = `Warmwarden will send ${counted(found.length, 'undelivered message')} again: ${listText(byChannel)}.`;
+    const ids = found.map(({ id }) => id);
+    const stopped = stopsAt({ effect: [effect], about: ids.toSorted() }, request);
+    if (stopped) return stopped;
+    const command = ['channels resend', delivery ?? channel ?? ''].join(' ').trim();
+    return audited(request, { name: 'channels-resend', command, account: null, mailboxes: [] }, async () => {
+      const counts = await undelivered.resend(ids);
+      if (counts.length === 0) return noChange('Nothing to send: no message is undelivered any more.');
+      const messages = counts.map((one) => `${one.channel}: sending ${counted(one.count, 'message')} again.`);
+      return { result: 'done', messages };
+    });
+  };
+}

@@ -1,0 +1,201 @@
+// The commands that change a mailbox: they say what they will do, do it through the account's actor, read it back, and leave
+// the person's name in the audit log.
+
+import type { AccountWatch } from '../account/account-watch.ts';
+import { aboveMaximum, type PersonsChange, refusalOf } from '../account/record/persons.ts';
+import { type Action, alreadySo, neededNoChange } from '../core/action.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import { type MailboxState, namedMailbox, typedName } from '../core/mailbox.ts';
+import type {
+  CommandName,
+  CommandOutcome,
+  MailboxRequest,
+  OperatorCommands,
+  Requester,
+} from '../core/operator-command.ts';
+import type { WarmupMode } from '../core/policy.ts';
+import type { EpochMs } from '../core/time.ts';
+import { actionText, campaignsUntouched, rateText } from '../core/wording/explain.ts';
+import { counted, momentText, spanText } from '../core/wording/phrases.ts';
+import type { Audited } from './audit.ts';
+import type { CommandRooms } from './command-rooms.ts';
+import { failed, invalid, type Plan, stopsAt } from './plan.ts';
+
+/** What is wanted of a mailbox, whoever asks. */
+export type Change = Omit<PersonsChange, 'by'>;
+export type WatchOf = (account: string) => AccountWatch | undefined;
+
+/** Makes a change through to its outcome. */
+export type CarryOut = (mailbox: MailboxState, change: Change, requester: Requester) => Promise<CommandOutcome>;
+
+/** Behind the reason why a change was not even begun. */
+export const nothingDone = 'Nothing was done.';
+
+export function carryingOut(watchOf: WatchOf, { world, rules }: CommandRooms): CarryOut {
+  return async (mailbox, change, { by, reason }) => {
+    const watch = watchOf(mailbox.account);
+    if (!watch) return failed(`This daemon does not guard the account ${mailbox.account}.`);
+    const action = await watch.carryOut(mailbox, { ...change, by: { name: by, reason } });
+    return typeof action === 'string' ? failed(action, nothingDone) : outcomeOf(action, mailbox, { world, rules });
+  };
+}
+
+/** pause, resume, mode, limit and refresh over the accounts of a daemon. */
+export function mailboxCommands(
+  watchOf: WatchOf,
+  rooms: CommandRooms,
+  audited: Audited,
+): Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'limit' | 'refresh'> {
+  const { fleet } = rooms;
+  const carryOut = carryingOut(watchOf, rooms);
+  const change = async (request: MailboxRequest, wanted: Change): Promise<CommandOutcome> => {
+    const found = namedMailbox(request.mailbox, fleet.mailboxes());
+    if ('wrong' in found) return invalid(found.wrong);
+    const { mailbox } = found;
+    const tooMuch = aboveMaximum(wanted, mailbox);
+    if (tooMuch !== null)
+      return invalid(`${mailbox.email}: ${tooMuch}. Set a lower daily limit, or another mode first.`);
+    const refusal = request.dryRun ? refusalOf(rooms, mailbox, wanted) : null;
+    if (refusal !== null) return failed(refusal);
+    const stopped = stopsAt(planOf(mailbox, wanted, fleet), request);
+    if (stopped) return stopped;
+    return audited(request, nameOf(mailbox, wanted), () => carryOut(mailbox, wanted, request));
+  };
+  return {
+    pause: (request) => change(request, { kind: 'pause', targetMode: null }),
+    resume: (request) => {
+      const { undoes } = request;
+      return change(request, { kind: 'resume', targetMode: null, ...(undoes !== undefined && { undoes }) });
+    },
+    mode: (request) => change(request, { kind: 'mode', targetMode: request.mode }),
+    limit: ({ limit, ...request }) => change(request, { kind: 'limit', targetMode: null, targetLimit: limit }),
+    async refresh(request) {
+      const found = namedMailbox(request.mailbox, fleet.mailboxes());
+      if ('wrong' in found) return invalid(found.wrong);
+      const later = watchOf(found.mailbox.account)?.refresh(found.mailbox.id) ?? [];
+      const { email } = found.mailbox;
+      const { timeZone } = rooms.rules();
+      return {
+        result: 'done',
+        messages: [
+          `${email}: Warmwarden will read all its data again as soon as the rate limit allows.`,
+          ...later.map(
+            ({ route, at }) =>
+              `The last fresh check of its ${route === 'dns' ? 'DNS' : 'blacklists'} is less than an hour old: Warmwarden asks the API for a new one at ${momentText(at, timeZone)}.`,
+          ),
+        ],
+      };
+    },
+  };
+}
+
+function nameOf({ account, id, email }: MailboxState, { kind, targetMode, targetLimit }: Change): CommandName {
+  const command = [kind, email, targetMode ?? targetLimit].filter((word) => word != null).join(' ');
+  return { name: kind, command, account, mailboxes: [{ account, id, email }] };
+}
+
+function planOf(mailbox: MailboxState, change: Change, fleet: Pick<Fleet, 'account'>): Plan {
+  const { account, id, warmup } = mailbox;
+  const { mode, status } = warmup?.answer ?? { mode: null, status: null };
+  const limit = change.kind === 'limit' ? [targetLimitOf(mailbox)] : [];
+  return {
+    effect: [effectOf(mailbox, change), ...readOnlyKeys([mailbox], fleet)],
+    about: [account, id, change, mode, status, ...limit],
+  };
+}
+
+function targetLimitOf({ warmup }: MailboxState): number | null {
+  return warmup?.answer.config.targetDailyLimit ?? null;
+}
+
+/** Which of the accounts have a key that counts as read-only, a sentence each. */
+export function readOnlyKeys(mailboxes: readonly MailboxState[], fleet: Pick<Fleet, 'account'>): readonly string[] {
+  return [...new Set(mailboxes.map(({ account }) => account))]
+    .filter((account) => fleet.account(account)?.keyWrites === false)
+    .map(
+      (account) => `The API will probably refuse this: it refused the last changes with the key of account ${account}.`,
+    );
+}
+
+/** What Warmwarden will do to a mailbox, in a sentence that says how the mailbox is now. */
+export function effectOf(state: MailboxState, change: Change): string {
+  const { email, account, warmup } = state;
+  const { mode, status } = warmup?.answer ?? { mode: null, status: null };
+  const mailbox = `${email} (account ${account}, mode ${mode ?? 'unknown'}, warm-up ${status ?? 'unknown'})`;
+  switch (change.kind) {
+    case 'pause':
+      return status === 'paused'
+        ? `When Warmwarden last read it, the warm-up of ${mailbox} was already paused. If it still is, Warmwarden changes nothing; otherwise, Warmwarden pauses it. In both cases it stays paused until a person resumes it.`
+        : `Warmwarden will pause the warm-up of ${mailbox} until a person resumes it. ${campaignsUntouched}`;
+    case 'resume':
+      return `Warmwarden will resume the warm-up of ${mailbox}. ${whyText(state)}${evidenceText(null)}`;
+    case 'limit':
+      return `Warmwarden will set the target daily limit of ${mailbox} from ${targetLimitOf(state) ?? 'an unknown number'} to ${emailsText(change)}. The mode and the evidence of the guard stay as they are.`;
+    default:
+      return `Warmwarden will set the mode of ${mailbox} to ${change.targetMode}. ${whyText(state)}${evidenceText(change.targetMode)}`;
+  }
+}
+
+/** What the change that is still in force was made for, so that nobody takes it back without these counts. */
+function whyText({ action, memory }: MailboxState): string {
+  const isOurs = action !== null && !action.by && action.id === memory?.claim?.actionId;
+  return isOurs ? `Warmwarden acted because of this: ${rateText(action.verdict)} ` : '';
+}
+
+/** What bounces lead to after the change. A switch to recovery leaves the emergency rule what it has counted. */
+function evidenceText(mode: WarmupMode | null): string {
+  const so =
+    mode === 'recovery'
+      ? 'Earlier bounces lead to an action only in an emergency.'
+      : 'Earlier bounces no longer lead to an action.';
+  return `${so} Warmwarden compares new bounces with the bounce limit from tomorrow (UTC), and acts on an emergency at any time.`;
+}
+
+/** `shown`: the mailbox as the person saw it. The outcome says what differed when it was changed. */
+function outcomeOf(
+  action: Action,
+  shown: MailboxState,
+  { world: { clock, command }, rules }: Pick<CommandRooms, 'world' | 'rules'>,
+): CommandOutcome {
+  const now = clock.now();
+  const { email, state } = action;
+  if (neededNoChange(action)) return { result: 'no_change', messages: [`${email}: ${alreadySo}.`] };
+  const difference = differenceOf(action, shown);
+  if (state === 'confirmed')
+    return { result: 'done', messages: [doneText(action, now), ...difference, ...backText(action, command)] };
+  return { result: 'failed', messages: [`${email}: ${actionText(action, now, rules().timeZone)}`, ...difference] };
+}
+
+/** `Warmwarden paused the warm-up of x (account acme). Read back after 1.3 s.` */
+function doneText(action: Action, now: EpochMs): string {
+  const { openedAt, settledAt } = action;
+  const tookMs = (settledAt ?? now) - (openedAt ?? now);
+  return `Warmwarden ${changedText(action)}. Read back after ${spanText(tookMs)}.`;
+}
+
+function changedText({ kind, targetMode, targetLimit, email, account }: Action): string {
+  const mailbox = `${email} (account ${account})`;
+  if (targetLimit !== undefined) return `set the target daily limit of ${mailbox} to ${emailsText({ targetLimit })}`;
+  if (targetMode !== null) return `set the mode of ${mailbox} to ${targetMode}`;
+  return `${kind === 'pause' ? 'paused' : 'resumed'} the warm-up of ${mailbox}`;
+}
+
+function emailsText({ targetLimit }: Pick<Change, 'targetLimit'>): string {
+  return counted(targetLimit ?? 0, 'email');
+}
+
+/** How a limit is taken back: no guard does that by itself. */
+function backText({ kind, account, mailboxId: id, email, before: { targetLimit } }: Action, command: string): string[] {
+  if (kind !== 'limit' || typeof targetLimit !== 'number') return [];
+  return [`To undo this: \`${command} limit ${typedName({ account, id, email })} ${targetLimit}\`.`];
+}
+
+/** Others may have changed the mailbox between the question and the change. */
+function differenceOf({ kind, before, openedAt }: Action, shown: MailboxState): readonly string[] {
+  const { mode, status } = shown.warmup?.answer ?? { mode: null, status: null };
+  if (openedAt === null) return [];
+  if (before.mode !== mode || before.status !== status)
+    return [`Before that, somebody else had changed it to mode ${before.mode}, warm-up ${before.status}.`];
+  if (kind !== 'limit' || before.targetLimit === targetLimitOf(shown)) return [];
+  return [`Before that, somebody else had changed its target daily limit to ${before.targetLimit}.`];
+}

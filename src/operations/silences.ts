@@ -1,0 +1,103 @@
+// The commands that add a silence and expire one before its time. Stored first, then shown in the picture.
+import { mutes } from '../alerts/routing.ts';
+import { isDisarming } from '../alerts/rules/disarmed-rule.ts';
+import { type AlertMatch, alertRules, matchText, type Silence } from '../core/alert.ts';
+import { fitsGlob, namesMailbox } from '../core/mailbox-pattern.ts';
+import { suggestion } from '../core/nearest.ts';
+import type { OperatorCommands } from '../core/operator-command.ts';
+import type { EpochMs } from '../core/time.ts';
+import { counted, momentText } from '../core/wording/phrases.ts';
+import type { Audited } from './audit.ts';
+import type { CommandRooms } from './command-rooms.ts';
+import { invalid, stopsAt } from './plan.ts';
+
+/** The two commands of silences. */
+export function silenceCommands(
+  rooms: CommandRooms,
+  audited: Audited,
+): Pick<OperatorCommands, 'silenceAdd' | 'silenceExpire'> {
+  const { fleet, store, world, rules } = rooms;
+  return {
+    async silenceAdd(request) {
+      const { match, forMs, by, reason } = request;
+      const wrong = mistakeIn(
+        match,
+        [...fleet.accounts()].map(({ name }) => name),
+      );
+      if (wrong) return invalid(wrong);
+      if (!(forMs > 0)) return invalid('A silence needs an end: add --for, such as --for 2h.');
+      const from = world.clock.now();
+      const silence = { id: newId(from, world.random()), match, by, reason, from, until: from + forMs };
+      const stopped = stopsAt({ effect: effectOf('The silence', silence, rooms), about: [match, forMs] }, request);
+      if (stopped) return stopped;
+      const command = `silence add ${silence.id}: ${matchText(match)}`;
+      return audited(request, { name: 'silence-add', command, account: null, mailboxes: [] }, async () => {
+        await store.silences.record(silence, from);
+        fleet.putSilence(silence);
+        return { result: 'done', messages: effectOf(`Silence ${silence.id}`, silence, rooms) };
+      });
+    },
+
+    async silenceExpire(request) {
+      const { id } = request;
+      const now = world.clock.now();
+      const silence = fleet.silences(now).find((one) => one.id === id);
+      if (!silence) return invalid(`No active silence has the id ${id}. See \`${world.command} silence list\`.`);
+      const effect = `Silence ${id} (${matchText(silence.match)}) will expire now instead of on ${momentText(silence.until, rules().timeZone)}. Within a minute, Warmwarden notifies you of the alerts that are still firing.`;
+      const stopped = stopsAt({ effect: [effect], about: [id, silence.until] }, request);
+      if (stopped) return stopped;
+      const ended = { ...silence, until: now };
+      const command = `silence expire ${id}`;
+      return audited(request, { name: 'silence-expire', command, account: null, mailboxes: [] }, async () => {
+        await store.silences.record(ended, now);
+        fleet.putSilence(ended);
+        return {
+          result: 'done',
+          messages: [
+            `Silence ${id} has expired. Within a minute, Warmwarden notifies you of the alerts that are still firing.`,
+          ],
+        };
+      });
+    },
+  };
+}
+
+/** What is wrong with a match, in a sentence. */
+function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | null {
+  if (Object.values(match).every((words) => words === undefined || words.length === 0))
+    return 'A silence needs at least one of: a rule, an account, a mailbox, a domain, an object or a severity.';
+  const unknown = (globs: readonly string[] | undefined, names: readonly string[]) =>
+    globs?.find((glob) => !names.some((name) => fitsGlob(glob, name)));
+  const rule = unknown(match.rule, alertRules);
+  if (rule !== undefined)
+    return `No alert rule is called ${rule}.${suggestion(rule, alertRules)} The rules are: ${alertRules.join(', ')}.`;
+  const rules = alertRules.filter((name) => match.rule?.some((glob) => fitsGlob(glob, name)));
+  if (rules.length > 0 && rules.every((name) => isDisarming({ rule: name })))
+    return `No silence mutes ${rules.join(' or ')}: people are always notified when protection is off.`;
+  const account = unknown(match.account, accounts);
+  return account === undefined ? null : `No account is called ${account}.${suggestion(account, accounts)}`;
+}
+
+function effectOf(name: string, { match, until }: Silence, { fleet, rules }: CommandRooms): readonly string[] {
+  const muted = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && mutes(match, alert)).length;
+  const mailboxes = match.mailbox ? [...fleet.mailboxes()] : [];
+  const unknown = match.mailbox?.filter((name) => !mailboxes.some((one) => namesMailbox(name, one))) ?? [];
+  const mutesActions = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));
+  return [
+    `${name} lasts until ${momentText(until, rules().timeZone)}: ${matchText(match)}. It matches ${counted(muted, 'alert')} that ${muted === 1 ? 'is' : 'are'} firing now.`,
+    ...(unknown.length === 0 ? [] : [`No guarded mailbox is called ${unknown.join(' or ')}: check the spelling.`]),
+    'It mutes messages only: Warmwarden keeps guarding, the page shows everything, and you are still notified when an alert that it announced ends.',
+    ...(mutesActions
+      ? [
+          'It also mutes messages about what Warmwarden does itself, such as a pause. To keep those messages, limit the silence to the rules that you want to mute.',
+        ]
+      : []),
+  ];
+}
+
+/** Short enough to type: the second, and a random part for two in the same second. */
+function newId(at: EpochMs, chance: number): string {
+  return `${Math.floor(at / 1_000).toString(36)}${Math.floor(chance * 36 ** 2)
+    .toString(36)
+    .padStart(2, '0')}`;
+}

@@ -1,0 +1,65 @@
+// Watches the channels themselves: one that takes nothing for a while is an alert, sent through the others.
+import { tune } from '../alerts/condition.ts';
+import { step } from '../alerts/engine.ts';
+import { channelsFailing, heartbeatName } from '../alerts/rules/channel-rule.ts';
+import { messagesSilenced } from '../alerts/rules/disarmed-rule.ts';
+import { taskFailing } from '../alerts/rules/task-rule.ts';
+import { noAccount } from '../core/alert.ts';
+import type { RuleSettings } from '../core/rule-settings.ts';
+import type { Loops } from '../world/loop.ts';
+import type { PingState } from './heartbeat.ts';
+import { type RecordingParts, recordAlerts } from './outbox-store.ts';
+
+interface ChannelWatchParts extends RecordingParts {
+  readonly settings: () => { readonly rules: RuleSettings };
+}
+
+const everyMs = 30_000;
+
+const nothingKnown = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
+
+/** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
+export async function watchChannels(parts: ChannelWatchParts, heartbeat: PingState | null = null): Promise<number> {
+  const { world, fleet, channels, settings } = parts;
+  // Of a process that has just started a channel may not have said anything: an alert about it goes on.
+  const known = channels().map(({ name }) => fleet.channel(name) ?? { name, ...nothingKnown });
+  const states = [...known, ...(heartbeat ? [{ name: heartbeatName, ...heartbeat }] : [])];
+  const { rules } = settings();
+  const context = { command: world.command, zone: rules.timeZone };
+  // A wrong password or key is no outage that may pass: nobody waits for it.
+  const refused = new Set(states.filter(({ refusesSetup }) => refusesSetup).map(({ name }) => name));
+  const tuned = tune(channelsFailing(states, fleet.alertsOf(noAccount), context), rules);
+  const conditions = tuned.map((one) => (refused.has(one.subject.object ?? '') ? { ...one, forMs: 0 } : one));
+  const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
+  await recordAlerts(parts, changes);
+  return everyMs;
+}
+
+// Watches the silences: one that mutes everything is an alert that no silence mutes.
+
+/** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
+export async function watchSilences(parts: ChannelWatchParts): Promise<number> {
+  const { world, fleet, settings } = parts;
+  const { rules } = settings();
+  const now = world.clock.now();
+  const accounts = [...fleet.accounts()].map(({ name }) => name);
+  const words = { command: world.command, zone: rules.timeZone, accounts };
+  const conditions = tune(messagesSilenced(fleet.silences(now), fleet.alertsOf(noAccount), words), rules);
+  const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
+  await recordAlerts(parts, changes);
+  return everyMs;
+}
+
+// Watches the periodic tasks of this process and notifies people of one that keeps failing, unless composing or sending is what fails.
+
+/** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
+export async function watchTasks(parts: ChannelWatchParts, loops: Pick<Loops, 'failing'>): Promise<number> {
+  const { world, fleet, settings } = parts;
+  const { rules } = settings();
+  const conditions = tune([taskFailing(loops.failing(), fleet.storeFailure !== null, rules.timeZone)], rules);
+  await recordAlerts(
+    parts,
+    step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now()),
+  );
+  return everyMs;
+}

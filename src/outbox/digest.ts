@@ -1,0 +1,199 @@
+// The digest: what was done since the last one, what is at risk, what is unknown, and what did not reach anybody. Pure.
+import type { Notice } from '../channels/channel.ts';
+import type { Action } from '../core/action.ts';
+import { type Alert, type AlertRule, severities } from '../core/alert.ts';
+import type { Delivery, NewDelivery } from '../core/delivery.ts';
+import type { Incident } from '../core/incident.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import type { DigestFacts } from '../core/outbox.ts';
+import { type EpochMs, minuteMs } from '../core/time.ts';
+import { actionText } from '../core/wording/explain.ts';
+import { doneTexts, incidentTitle } from '../core/wording/incidents.ts';
+import { counted, timeText } from '../core/wording/phrases.ts';
+import { cronSchedule, type Schedule } from '../world/schedule.ts';
+import { deliveryId } from './delivery-of.ts';
+import type { RecordingParts } from './outbox-store.ts';
+
+interface DigestPicture {
+  readonly since: EpochMs;
+  readonly now: EpochMs;
+  readonly timeZone: string;
+  readonly mailboxes: Iterable<MailboxState>;
+  readonly alerts: Iterable<Alert>;
+  /** Those that go on, and those that ended lately. */
+  readonly incidents: readonly Incident[];
+  /** Channels with messages that wait, and how many. */
+  readonly waiting: readonly { readonly name: string; readonly pending: number }[];
+}
+
+/** Lines of one section; the page has the rest. */
+const maxLines = 10;
+
+/** Alerts that say that nothing is known; all others say what is. */
+const blindRules: readonly AlertRule[] = [
+  'api_down',
+  'key_rejected',
+  'guard_blind',
+  'stale_data',
+  'measurement_stale',
+  'mailbox_missing',
+  'mailbox_list_short',
+];
+
+/** The message, also when there is nothing to report: that it comes says that somebody watches. */
+function digestOf({ actions, undelivered }: DigestFacts, picture: DigestPicture): Notice {
+  const { now } = picture;
+  const firing = [...picture.alerts].filter(({ status }) => status === 'firing').sort(byWeight);
+  const blind = firing.filter(({ rule }) => blindRules.includes(rule));
+  const risks = firing.filter(({ rule }) => !blindRules.includes(rule));
+  const unjudged = [...picture.mailboxes].filter(({ verdict }) => verdict === null).length;
+  const failed = undelivered.map((delivery) => undeliveredText(delivery, picture.timeZone));
+  const late = [...failed, ...picture.waiting.map(waitingText)];
+  const titles = (alerts: readonly Alert[]) => alerts.map(({ facts, severity }) => `${severity}: ${facts.title}`);
+  const incidents = picture.incidents
+    .filter(({ endedAt }) => endedAt === null || endedAt >= picture.since)
+    .map((incident) => incidentText(incident, picture.timeZone));
+  const unknown = [
+    ...(unjudged > 0 ? [`${counted(unjudged, 'mailbox', 'mailboxes')} not judged yet`] : []),
+    ...titles(blind),
+  ];
+  const day = new Intl.DateTimeFormat('en-GB', { timeZone: picture.timeZone, day: 'numeric', month: 'long' }).format(
+    now,
+  );
+  const counts = [`${actions.length} done`, `${risks.length} at risk`, `${blind.length + unjudged} unknown`];
+  return {
+    name: 'digest',
+    title: `Warmwarden on ${day}: ${[...counts, `${late.length} undelivered`].join(', ')}`,
+    at: now,
+    sections: [
+      { heading: 'The fleet', lines: [fleetText([...picture.mailboxes])] },
+      {
+        heading: 'What was done',
+        lines: shortened(
+          actions.map((action) => doneText(action, now, picture.timeZone)),
+          'Nothing.',
+        ),
+      },
+      ...(incidents.length === 0 ? [] : [{ heading: 'Incidents', lines: shortened(incidents, 'None.') }]),
+      { heading: 'At risk', lines: shortened(titles(risks), 'Nothing.') },
+      { heading: 'Unknown', lines: shortened(unknown, 'Nothing: every mailbox is judged.') },
+      { heading: 'Undelivered messages', lines: shortened(late, 'None.') },
+    ],
+  };
+}
+
+function incidentText(incident: Incident, zone: string): string {
+  const { endedAt, members, severity } = incident;
+  const lead = endedAt === null ? severity : 'ended';
+  return [`${lead}: ${incidentTitle(incident, members, zone)}.`, ...doneTexts(members)].join(' ');
+}
+
+function fleetText(mailboxes: readonly MailboxState[]): string {
+  const claimed = (kind: string) => mailboxes.filter(({ memory }) => memory?.claim?.kind === kind).length;
+  const total = counted(mailboxes.length, 'mailbox', 'mailboxes');
+  return `${total}, of which Warmwarden has ${claimed('recovery')} in recovery and ${claimed('pause')} paused.`;
+}
+
+function doneText(action: Action, now: EpochMs, zone: string): string {
+  const who = action.by ? ` (${action.by.name})` : '';
+  return `${action.email}${who}: ${actionText(action, now, zone)}`;
+}
+
+function undeliveredText({ channel, title, detail, settledAt, createdAt }: Delivery, zone: string): string {
+  const why = detail ? `: ${detail}` : '';
+  return `${channel}, undelivered since ${timeText(settledAt ?? createdAt, zone)}: ${title}${why}`;
+}
+
+function waitingText({ name, pending }: { readonly name: string; readonly pending: number }): string {
+  return `${name}: ${counted(pending, 'message is', 'messages are')} waiting`;
+}
+
+function shortened(lines: readonly string[], none: string): readonly string[] {
+  if (lines.length === 0) return [none];
+  const more = lines.length - maxLines;
+  return more > 0 ? [...lines.slice(0, maxLines), `and ${more} more: see the page.`] : lines;
+}
+
+function byWeight(one: Alert, other: Alert): number {
+  return severities.indexOf(one.severity) - severities.indexOf(other.severity) || other.since - one.since;
+}
+
+// Sends the digest when its time comes, and once after a downtime that swallowed it.
+
+export interface DigestSettings {
+  /** Cron in the time zone. */
+  readonly at: string;
+  readonly timeZone: string;
+  /** Names of channels. */
+  readonly channels: readonly string[];
+}
+
+interface DigesterParts extends RecordingParts {
+  readonly settings: () => DigestSettings | null;
+}
+
+export class Digester {
+  readonly #parts: DigesterParts;
+  /** Until when the newest digest reached; null before the store was asked. */
+  #until: EpochMs | null = null;
+  /** Up to there no digest was due: what was asked once is not asked again. */
+  #askedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: DigesterParts) {
+    this.#parts = parts;
+  }
+
+  /** Records the digest that is due. Returns how long to wait for the next look, milliseconds. */
+  async step(): Promise<number> {
+    const settings = this.#parts.settings();
+    if (!settings) return minuteMs;
+    const now = this.#parts.world.clock.now();
+    const schedule = cronSchedule(settings.at, settings.timeZone);
+    this.#until ??= await this.#parts.store.outbox.digestedUntil();
+    // The first one reaches back to the moment when somebody began to want one.
+    if (this.#until === null) await this.#record([], now);
+    else if (this.#isDue(schedule, this.#until, now) && !sameMinute(this.#until, now, settings.timeZone)) {
+      await this.#record(await this.#deliveries(settings, this.#until, now), now);
+    }
+    this.#askedUntil = now;
+    return schedule.stepMs - (now % schedule.stepMs);
+  }
+
+  #isDue(schedule: Schedule, until: EpochMs, now: EpochMs): boolean {
+    // A clock that was set back has asked about the future.
+    const asked = this.#askedUntil > now ? Number.NEGATIVE_INFINITY : this.#askedUntil;
+    return schedule.dueBetween(Math.max(Math.min(until, now), asked), now);
+  }
+
+  async #deliveries(settings: DigestSettings, since: EpochMs, now: EpochMs): Promise<readonly NewDelivery[]> {
+    const { store, fleet, channels } = this.#parts;
+    const waiting = [...fleet.channels()].filter(({ pending }) => pending > 0);
+    const notice = digestOf(await store.outbox.digestFacts(since), {
+      since,
+      now,
+      timeZone: settings.timeZone,
+      mailboxes: [...fleet.mailboxes()],
+      alerts: fleet.alerts(),
+      incidents: fleet.incidents(),
+      waiting,
+    });
+    return channels().flatMap((channel) => {
+      const rendered = settings.channels.includes(channel.name) ? channel.renderNotice(notice) : null;
+      if (!rendered) return [];
+      const id = deliveryId([channel.name, 'digest', String(now)]);
+      return [{ id, channel: channel.name, group: 'digest', alerts: [], ...rendered }];
+    });
+  }
+
+  async #record(deliveries: readonly NewDelivery[], until: EpochMs): Promise<void> {
+    await this.#parts.store.outbox.recordDigest({ deliveries, until });
+    this.#until = until;
+    if (deliveries.length > 0) this.#parts.recorded();
+  }
+}
+
+/** When the clocks go back an hour comes twice; its digest need not. */
+function sameMinute(one: EpochMs, other: EpochMs, timeZone: string): boolean {
+  const format = new Intl.DateTimeFormat('en', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  return format.format(one) === format.format(other);
+}

@@ -1,0 +1,121 @@
+// The heartbeat: a GET to a dead man's switch while the guard works. Its silence is what alerts people.
+
+import { unheardSince } from '../alerts/rules/channel-rule.ts';
+import { type PingTarget, pingOf } from '../channels/post.ts';
+import { noAccount } from '../core/alert.ts';
+import type { ChannelState } from '../core/fleet/fleet.ts';
+import { titleOf } from '../core/store-failure.ts';
+import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
+import type { Loops } from '../world/loop.ts';
+import type { NotifyParts } from './outbox-store.ts';
+
+export interface HeartbeatSettings extends PingTarget {
+  readonly intervalMs: number;
+}
+
+/** Outcome of the pings, as of messages. */
+export type PingState = Pick<ChannelState, 'lastSuccessAt' | 'failingSince' | 'lastFailure' | 'refusesSetup'>;
+
+const notPinged: PingState = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
+
+export interface HeartbeatParts extends NotifyParts {
+  readonly settings: () => HeartbeatSettings | null;
+  readonly loops: Pick<Loops, 'failing'>;
+  /** See Patience. */
+  readonly alwaysMs?: number;
+}
+
+/** A message that waits longer is stuck, unless its channel took another one meanwhile. */
+const stuckAfterMs = 15 * minuteMs;
+/** An account without an answer for so long is not polled. */
+const polledWithinMs = 15 * minuteMs;
+
+export class Heartbeat {
+  readonly #parts: HeartbeatParts;
+  /** What was wrong at the last look; empty while it pings. */
+  #wrong = '';
+  /** A daemon that has just begun has not polled anybody yet. */
+  #begun = false;
+  #pings = notPinged;
+  /** The process ends. */
+  #isEnding = false;
+
+  constructor(parts: HeartbeatParts) {
+    this.#parts = parts;
+  }
+
+  /** Pings are short from now on, the one under way included. */
+  end(): void {
+    this.#isEnding = true;
+  }
+
+  /** null: none is configured. */
+  get pings(): PingState | null {
+    return this.#parts.settings() && this.#pings;
+  }
+
+  /** One look, and one ping if all is well. Rejects when the store can't be written. Returns how long to wait, milliseconds. */
+  async step(): Promise<number> {
+    const { world, settings } = this.#parts;
+    const wanted = settings();
+    if (!wanted) return minuteMs;
+    if (!this.#begun) {
+      this.#begun = true;
+      return wanted.intervalMs;
+    }
+    const wrong = await this.#whatIsWrong(world.clock.now());
+    const failed = wrong.length === 0 ? await this.#ping(wanted) : null;
+    this.#say(failed === null ? wrong.join('; ') : `the ping failed: ${failed}`);
+    return wanted.intervalMs;
+  }
+
+  /** In sentences; empty when all is well. */
+  async #whatIsWrong(now: EpochMs): Promise<readonly string[]> {
+    const { store, fleet, loops } = this.#parts;
+    await store.proveWritable(now);
+    const outbox = await store.outbox.outboxState(now);
+    const channels = new Map([...fleet.channels()].map((channel) => [channel.name, channel]));
+    const stuck = outbox.filter(({ channel, oldestPendingAt }) => {
+      const state = channels.get(channel);
+      if (oldestPendingAt === null || !state || state.type === 'removed') return false;
+      return now - Math.max(oldestPendingAt, state.lastSuccessAt ?? 0) > stuckAfterMs;
+    });
+    const polled = [...fleet.accounts()].some(
+      ({ lastSuccessAt }) => lastSuccessAt !== null && elapsedMs(lastSuccessAt, now) <= polledWithinMs,
+    );
+    const elsewhere = fleet.guarding().some((one) => one.elsewhere !== null && one.unguarded === null);
+    return [
+      ...(fleet.storeFailure ? [titleOf(fleet.storeFailure)] : []),
+      ...loops.failing().map(({ task }) => `${task} has failed for minutes`),
+      ...(unheardSince(fleet.channels(), fleet.alertsOf(noAccount)) === null ? [] : ['no channel accepts messages']),
+      ...stuck.map(({ channel }) => `messages for ${channel} are stuck`),
+      ...(polled || elsewhere ? [] : ['no account has been polled lately']),
+      ...fleet.guarding().flatMap((one) => (one.unguarded ? [`account ${one.account} is not guarded`] : [])),
+    ];
+  }
+
+  /** null: it was taken. Otherwise why not, without the address. */
+  async #ping(to: PingTarget): Promise<string | null> {
+    const { world, alwaysMs } = this.#parts;
+    const { clock } = world;
+    const patience = { mayGoOn: () => !this.#isEnding, alwaysMs };
+    const { kind, detail = '' } = await clock.busy(() => pingOf(to, clock, patience));
+    const now = clock.now();
+    if (kind === 'sent') {
+      this.#pings = { ...notPinged, lastSuccessAt: now };
+      return null;
+    }
+    const { lastSuccessAt, failingSince } = this.#pings;
+    const refusesSetup = kind === 'refused' || kind === 'gone';
+    this.#pings = { lastSuccessAt, failingSince: failingSince ?? now, lastFailure: detail, refusesSetup };
+    return detail;
+  }
+
+  #say(wrong: string): void {
+    const { log } = this.#parts.world;
+    if (wrong === this.#wrong) return;
+    if (wrong === '') log.info('The heartbeat resumes.');
+    else log.warn({ reason: wrong }, 'The heartbeat stops.');
+    this.#wrong = wrong;
+  }
+}

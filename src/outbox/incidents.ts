@@ -1,0 +1,264 @@
+// The incidents of one look: which begin, go on or end, what belongs to them, and the messages that are due.
+import { createHash } from 'node:crypto';
+import { affectedMailboxes, domainKey, domainsShowing, traitOf } from '../alerts/affected.ts';
+import { type GroupMessage, incidentMessageOf, messageOf } from '../alerts/grouping.ts';
+import { firingOf, type IncidentLook, messageIncident } from '../alerts/incident-message.ts';
+import {
+  adopted,
+  type Belonging,
+  belongingTo,
+  dueStep,
+  graveAlerts,
+  incidentOf,
+  incidentsAfter,
+  withSeverity,
+} from '../alerts/incidents.ts';
+import type { Routed } from '../alerts/notifications.ts';
+import { type AlertRoute, channelsFor, type RoutedChannel } from '../alerts/routing.ts';
+import type { Alert, AlertRule, Transition } from '../core/alert.ts';
+import { heldEntries } from '../core/breaker.ts';
+import type { StoredTransition } from '../core/delivery.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import type { Incident, IncidentCause, IncidentMailbox, MemberState, MessageIncident } from '../core/incident.ts';
+import { mailboxKey } from '../core/mailbox.ts';
+import type { EpochMs } from '../core/time.ts';
+
+/** Without one of these nothing begins. */
+const beginningRules: readonly AlertRule[] = ['guard_acted', 'guard_held', 'bounce_over_limit', 'bounce_burst'];
+
+/** The pooled counts of a domain or an account go on being over their limits for a week: they keep no incident alive. */
+const lastingRules: readonly AlertRule[] = ['guard_held', 'dns_failing', 'blacklisted'];
+
+interface Seen {
+  readonly firing: readonly Alert[];
+  readonly unnotified: readonly StoredTransition[];
+  readonly now: EpochMs;
+  /** Called between pieces of a large fleet: lets others have a turn. */
+  readonly pause: () => Promise<void>;
+}
+
+export interface IncidentsOfLook {
+  readonly all: readonly Incident[];
+  /** The incident that a transition belongs to; null for none. */
+  readonly of: (transition: Transition) => string | null;
+  readonly isDue: (id: string) => boolean;
+  /** Those that are not as the store has them. */
+  readonly changed: readonly Incident[];
+}
+
+/** What the picture, and what nobody was notified of yet, make of the incidents that go on. */
+export async function lookAtIncidents(
+  fleet: Fleet,
+  seen: Seen,
+  apiOf: (account: string) => string | null,
+): Promise<IncidentsOfLook> {
+  const { firing, unnotified, now, pause } = seen;
+  const known = fleet.incidents().filter(({ endedAt }) => endedAt === null);
+  const isNews = unnotified.some(({ transition }) => beginningRules.includes(transition.alert.rule));
+  if (known.length === 0 && !isNews) return { all: [], of: () => null, isDue: () => false, changed: [] };
+  const affected = await affectedMailboxes({
+    now,
+    pause,
+    mailboxes: fleet.mailboxes(),
+    firing,
+    breakers: fleet.breakers(),
+    unnotified: unnotified.map(({ transition }) => transition),
+    apiOf,
+  });
+  const heldKeys = (api: string) => heldEntries(fleet.breaker(api)).map(({ key }) => key);
+  const lasting = new Set(firing.filter(({ rule }) => lastingRules.includes(rule)).map((one) => one.fingerprint));
+  const stepped = incidentsAfter({ now, open: known, affected, lasting, idOf, sharing: sharingIn(fleet, apiOf) });
+  const shows = showingIn(fleet, apiOf);
+  const before = belongingTo(stepped, { heldKeys, shows });
+  const wide = firing.filter(({ mailboxId }) => mailboxId === null);
+  const all = stepped.map((one) => {
+    if (one.endedAt !== null) return one;
+    const incident = adopted(one, wide, before);
+    return withSeverity(
+      incident,
+      wide.filter(({ fingerprint }) => incident.alerts.includes(fingerprint)),
+    );
+  });
+  const byId = new Map(all.map((one) => [one.id, one]));
+  const belonging = belongingTo(all, { heldKeys, shows });
+  return {
+    all,
+    of: (transition) => incidentOf(transition, belonging)?.id ?? null,
+    isDue: (id) => dueStep(byId.get(id) ?? never(id), now) !== null,
+    changed: all.filter((one) => !known.includes(one)),
+  };
+}
+
+/** How many mailboxes share a cause. Each is counted once a look, when somebody asks for it first, which is seldom. */
+function sharingIn(fleet: Fleet, apiOf: (account: string) => string | null): (cause: IncidentCause) => number {
+  const counts = new Map<string, number>();
+  return ({ attribute, value }) => {
+    const key = `${attribute} ${value}`;
+    let count = counts.get(key);
+    if (count === undefined) {
+      count = 0;
+      for (const mailbox of fleet.mailboxes()) if (traitOf(mailbox, attribute, apiOf) === value) count += 1;
+      counts.set(key, count);
+    }
+    return count;
+  };
+}
+
+/** Whether a domain shows an incident. The domains of each are looked up once a look, when the first alert asks. */
+function showingIn(fleet: Fleet, apiOf: (account: string) => string | null): Belonging['shows'] {
+  const known = new Map<string, ReadonlySet<string>>();
+  return (account, domain, incident) => {
+    const showing = known.get(incident.id) ?? domainsShowing(incident, fleet.mailboxes(), apiOf);
+    known.set(incident.id, showing);
+    return showing.has(domainKey(account, domain));
+  };
+}
+
+function never(id: string): never {
+  throw new Error(`there is no incident ${id}`);
+}
+
+/** The same for the same incident however often its first look is taken, and no other's. */
+function idOf({ cause, kind, beganAt, members }: Omit<Incident, 'id'>): string {
+  const keys = members.map(({ account, mailboxId }) => mailboxKey(account, mailboxId));
+  const parts = JSON.stringify([cause.attribute, cause.value, kind, beganAt, keys]);
+  return `inc_${createHash('sha256').update(parts).digest('base64url').slice(0, 21)}`;
+}
+
+/** Who is notified how, in words of the configuration in force. */
+export interface IncidentReaders extends Omit<IncidentLook, 'sharing'> {
+  readonly fleet: Fleet;
+  readonly apiOf: (account: string) => string | null;
+  readonly channels: readonly RoutedChannel[];
+  readonly routes: readonly AlertRoute[];
+}
+
+export interface IncidentNews {
+  /** As it is to be kept. */
+  readonly incident: Incident;
+  readonly messages: readonly { readonly channel: string; readonly message: GroupMessage }[];
+  /** What the last message says still fires. */
+  readonly outlasting: readonly Alert[];
+}
+
+/** The messages about one incident that are due now; null when there are none. `news`: what belongs to it and is announced now. */
+export function newsOfIncident(
+  incident: Incident,
+  news: readonly Routed[],
+  readers: IncidentReaders,
+): IncidentNews | null {
+  const { now } = readers;
+  const channels = readers.channels.map(({ name }) => name);
+  const { announced } = incident;
+  const step = dueStep(incident, now);
+  // Where everything is silenced, or routed nowhere, nobody is notified.
+  const isTold = step === 'ended' || (step !== null && news.length > 0);
+  if (!isTold || step === null) return forJoined(incident, readers);
+  const wanted = channels.filter((name) => wants(name, incident, news, readers));
+  const to = step === 'ended' ? channels.filter((name) => announced?.channels.includes(name)) : wanted;
+  const messages = to.flatMap((channel) => {
+    const transitions = news.filter((one) => one.to.includes(channel)).map(({ transition }) => transition);
+    const message = messageFor(channel, { incident, step, transitions }, readers);
+    return message ? [{ channel, message }] : [];
+  });
+  const announcement = {
+    at: now,
+    members: incident.members.length,
+    severity: incident.severity,
+    cause: incident.cause,
+    alerts: graveAlerts(incident),
+    updated: step !== 'began',
+    channels: [...new Set([...(announced?.channels ?? []), ...to])],
+  };
+  const outlasting = step === 'ended' ? firingOf(incident, incident.members, readers.firing) : [];
+  return { incident: { ...incident, announced: announcement }, messages, outlasting };
+}
+
+/** A channel that is concerned only now reads of it at once. */
+function forJoined(incident: Incident, readers: IncidentReaders): IncidentNews | null {
+  const { announced } = incident;
+  if (!announced || incident.endedAt !== null) return null;
+  const channels = readers.channels.map(({ name }) => name);
+  const joined = channels.filter(
+    (name) => !announced.channels.includes(name) && visible(name, incident, readers).length > 0,
+  );
+  if (joined.length === 0) return null;
+  const messages = joined.flatMap((channel) => {
+    const message = messageFor(channel, { incident, step: 'began', transitions: [] }, readers);
+    return message ? [{ channel, message }] : [];
+  });
+  return {
+    incident: { ...incident, announced: { ...announced, channels: [...announced.channels, ...joined] } },
+    messages,
+    outlasting: [],
+  };
+}
+
+function wants(channel: string, incident: Incident, news: readonly Routed[], readers: IncidentReaders): boolean {
+  return news.some(({ to }) => to.includes(channel)) || visible(channel, incident, readers).length > 0;
+}
+
+interface About {
+  readonly incident: Incident;
+  readonly step: MessageIncident['step'];
+  readonly transitions: readonly Transition[];
+}
+
+/** A channel that none of the mailboxes concern gets its alerts without the incident. */
+function messageFor(
+  channel: string,
+  { incident, step, transitions }: About,
+  readers: IncidentReaders,
+): GroupMessage | null {
+  const members = visible(channel, incident, readers);
+  if (members.length === 0) return messageOf(incident.id, transitions, readers.now);
+  const accounts = new Set(members.map(({ account }) => account));
+  const sharing = (cause: IncidentCause) => sharingOf(cause, incident, accounts, readers);
+  return incidentMessageOf(messageIncident(incident, step, members, { ...readers, sharing }), transitions, readers.now);
+}
+
+/** By state, the rule by whose routes a mailbox's part in an incident goes. */
+const ruleOf: Readonly<Record<MemberState, AlertRule>> = {
+  not_acted: 'bounce_over_limit',
+  failed: 'guard_action_failed',
+  held: 'guard_held',
+  paused: 'guard_acted',
+  recovery: 'guard_acted',
+  burst: 'bounce_burst',
+};
+
+/** The mailboxes that a channel's routes let it know of: a channel for one account sees nothing of another. */
+function visible(
+  channel: string,
+  { members }: Incident,
+  { routes, channels }: IncidentReaders,
+): readonly IncidentMailbox[] {
+  return members.filter((member) => channelsFor(alertOf(member), routes, channels).includes(channel));
+}
+
+function alertOf({ account, mailboxId, email, severity, state, since }: IncidentMailbox): Alert {
+  const times = { since, firingAt: since, resolvedAt: null, firesAt: null, seen: 0, status: 'firing' } as const;
+  const facts = { title: '', sentences: [], numbers: {} };
+  const rule = ruleOf[state];
+  return { rule, account, mailboxId, email, object: null, fingerprint: '', severity, ...times, facts };
+}
+
+/** How many mailboxes of some accounts share a cause without being in the incident, and how many have something else there. */
+function sharingOf(
+  { attribute, value }: IncidentCause,
+  { members }: Incident,
+  accounts: ReadonlySet<string>,
+  { fleet, apiOf }: IncidentReaders,
+) {
+  const ids = new Set(members.map(({ mailboxId }) => mailboxId));
+  const own = new Set(members.map(({ account, mailboxId }) => mailboxKey(account, mailboxId)));
+  const counts = { spared: 0, others: 0 };
+  for (const mailbox of fleet.mailboxes()) {
+    if (!accounts.has(mailbox.account)) continue;
+    if (ids.has(mailbox.id) && own.has(mailboxKey(mailbox.account, mailbox.id))) continue;
+    const trait = traitOf(mailbox, attribute, apiOf);
+    if (trait === value) counts.spared += 1;
+    else if (trait !== null) counts.others += 1;
+  }
+  return counts;
+}

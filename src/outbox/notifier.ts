@@ -1,0 +1,194 @@
+// The notify loops: one that makes deliveries, one a channel that sends them, and those of the digest, the heartbeat and
+// the channels' own health.
+
+import { isForPeople } from '../alerts/routing.ts';
+import type { Channel } from '../channels/channel.ts';
+import { longestOf } from '../channels/post.ts';
+import type { Alert } from '../core/alert.ts';
+import type { WhichUndelivered } from '../core/delivery.ts';
+import type { RuleSettings } from '../core/rule-settings.ts';
+import type { StoreFailure } from '../core/store-failure.ts';
+import type { Tally } from '../core/tally.ts';
+import type { Loop, Loops } from '../world/loop.ts';
+import { watchChannels, watchSilences, watchTasks } from './channel-watch.ts';
+import { Collector, type NotifySettings } from './collector.ts';
+import { Digester, type DigestSettings } from './digest.ts';
+import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
+import type { NotifyParts, Outbox } from './outbox-store.ts';
+import { Sender } from './sender.ts';
+import { StoreHealth } from './store-health.ts';
+import { StoreWatch } from './store-watch.ts';
+
+export interface NotifierSettings extends NotifySettings {
+  readonly rules: RuleSettings;
+  readonly digest: DigestSettings | null;
+  readonly heartbeat: HeartbeatSettings | null;
+}
+
+export interface NotifierParts extends NotifyParts {
+  readonly loops: Loops;
+  readonly tally: Tally;
+  /** Of the process; absent: it begins with the notifier. */
+  readonly health?: StoreHealth;
+  /** What another replica says of the store, null: nothing; absent: there is no other. */
+  readonly failureElsewhere?: () => StoreFailure | null;
+  /** See StoreWatchParts. */
+  readonly inWords?: (failure: StoreFailure) => StoreFailure;
+  /** Whether an attempt that begins now ends before another replica can send; absent: there is no other. */
+  readonly maySend?: () => boolean;
+  /** See SenderParts. */
+  readonly alwaysMs?: number;
+  readonly channels: readonly Channel[];
+  readonly settings: NotifierSettings;
+  /** Base of the links in messages; null when there is no page. */
+  readonly pageUrl: string | null;
+  /** The base_url of an account; null when it is not configured. */
+  readonly apiOf: (account: string) => string | null;
+}
+
+export interface Notifier {
+  /** Begins to send, also what an earlier process left. Once only. */
+  start(): void;
+  /** Ends after the attempts under way, at most 10 s of real time. What was not sent stays in the outbox. */
+  stop(): Promise<void>;
+  /** Transitions were committed. Cheap; call it after every commit that has any. */
+  wake(): void;
+  /** Another replica began or ceased to say that the store fails. */
+  wakeStoreWatch(): void;
+  /**
+   * Other channels and settings from now on. A channel that is the same object goes on undisturbed; one that is gone
+   * or another one ends after the attempt under way. What waits in the outbox under its name is sent by its successor. When
+   * nobody is left who reads a channel, those that go send first what is known by now, and have a few seconds for it.
+   */
+  reconfigure(channels: readonly Channel[], settings: NotifierSettings): Promise<void>;
+  /** What was given up, and the way to have it sent once more. */
+  readonly undelivered: {
+    channels(): readonly string[];
+    find(which: WhichUndelivered): ReturnType<Outbox['undelivered']>;
+    resend(ids: readonly string[]): ReturnType<Outbox['resendDeliveries']>;
+  };
+}
+
+/** A channel with the loop that sends through it. */
+interface Sending {
+  readonly channel: Channel;
+  readonly sender: Sender;
+  readonly loop: Loop;
+}
+
+export function createNotifier(parts: NotifierParts): Notifier {
+  const { loops, store, fleet } = parts;
+  const inForce = { channels: parts.channels, settings: parts.settings };
+  let sendings: readonly Sending[] = [];
+  const recorded = (critical: ReadonlySet<string> = new Set()) => {
+    for (const { channel, sender, loop } of sendings) {
+      sender.noticed(critical.has(channel.name));
+      loop.ring();
+    }
+  };
+  const channels = () => inForce.channels;
+  const collector = new Collector({ ...parts, channels, settings: () => inForce.settings, recorded });
+  const wake = () => {
+    collector.noticed();
+    collecting.ring();
+  };
+  const begin = (channel: Channel) =>
+    beginSending(channel, parts, (alert) =>
+      [collector, storeWatch].some((one) => one.hasNotified(channel.name, alert)),
+    );
+  const digester = new Digester({ ...parts, channels, settings: () => inForce.settings.digest, recorded });
+  const heartbeat = new Heartbeat({ ...parts, settings: () => inForce.settings.heartbeat });
+  const health = parts.health ?? new StoreHealth(parts);
+  const own = { ...parts, health, channels, settings: () => inForce.settings, recorded: wake };
+  const storeWatch = new StoreWatch(own);
+  const watching = loops.create('watching the store', () => storeWatch.step());
+  // The first failure is looked at, and announced, at once; what follows it at the next look.
+  health.onFailure(() => {
+    if (!fleet.storeFailure) watching.ring();
+  });
+  const collecting = loops.create('composing messages', () => collector.step());
+  const all = [
+    collecting,
+    loops.create('sending the digest', () => digester.step()),
+    loops.create('sending the heartbeat', () => heartbeat.step()),
+    loops.create('watching the channels', () => watchChannels(own, heartbeat.pings)),
+    loops.create('watching the silences', () => watchSilences(own)),
+    loops.create('watching the tasks', () => watchTasks(own, loops)),
+    watching,
+  ];
+
+  const sendLast = async (gone: readonly Sending[]) => {
+    for (const { sender } of gone) sender.end();
+    const made = collector.hurry();
+    collecting.ring();
+    await made;
+    await Promise.all(gone.map(({ loop, sender }) => loop.stop().then(() => sender.finish())));
+  };
+
+  return {
+    start: () => {
+      void showForeign(parts, inForce.channels);
+      for (const loop of all) loop.start();
+      sendings = inForce.channels.map(begin);
+    },
+    stop: async () => {
+      storeWatch.end();
+      heartbeat.end();
+      await Promise.all([...all.map((loop) => loop.stop()), end(sendings)]);
+    },
+    wake,
+    wakeStoreWatch: () => watching.ring(),
+    reconfigure: async (wanted, settings) => {
+      const gone = sendings.filter(({ channel }) => !wanted.includes(channel));
+      if (inForce.channels.some(isForPeople) && !wanted.some(isForPeople)) await sendLast(gone);
+      await end(gone);
+      Object.assign(inForce, { channels: wanted, settings });
+      sendings = wanted.map((channel) => sendings.find((sending) => sending.channel === channel) ?? begin(channel));
+      for (const { channel } of gone)
+        if (!wanted.some(({ name }) => name === channel.name)) fleet.removeChannel(channel.name);
+      await showForeign(parts, wanted);
+      collector.noticed();
+      for (const loop of all) loop.ring();
+    },
+    undelivered: {
+      channels: () => channels().map(({ name }) => name),
+      find: (which) => store.outbox.undelivered(which),
+      resend: (ids) => resend(ids, sendings, parts),
+    },
+  };
+}
+
+function beginSending(channel: Channel, parts: NotifierParts, hasNotified: (alert: Alert) => boolean): Sending {
+  const sender = new Sender(channel, { ...parts, hasNotified });
+  const loop = parts.loops.create(`sending to the channel ${channel.name}`, () => sender.step(), longestOf(channel));
+  loop.start();
+  return { channel, sender, loop };
+}
+
+async function end(sendings: readonly Sending[]): Promise<void> {
+  for (const { sender } of sendings) sender.end();
+  await Promise.all(sendings.map(({ loop, channel }) => loop.stop().then(() => channel.close?.())));
+}
+
+/** What was given up is sent once more, as it was. Returns how many messages, by channel. */
+async function resend(ids: readonly string[], sendings: readonly Sending[], { store, world }: NotifierParts) {
+  const counts = await store.outbox.resendDeliveries(ids, world.clock.now());
+  for (const { channel, sender, loop } of sendings) {
+    if (!counts.some(({ channel: name }) => name === channel.name)) continue;
+    sender.revive();
+    loop.ring();
+  }
+  return counts;
+}
+
+/** Messages for a channel that is no longer configured stay in the outbox: somebody must see them. */
+async function showForeign({ world, store, fleet }: NotifierParts, channels: readonly Channel[]): Promise<void> {
+  const counts = await world.clock.busy(() => store.outbox.outboxState(world.clock.now())).catch(() => []);
+  for (const { channel: name, pending, oldestPendingAt } of counts) {
+    if (channels.some((channel) => channel.name === name)) continue;
+    if (pending === 0) continue;
+    const nothing = { undelivered: 0, lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
+    fleet.putChannel({ name, type: 'removed', pending, oldestPendingAt, ...nothing });
+    world.log.warn({ channel: name, pending }, 'Messages wait for a channel that is no longer configured.');
+  }
+}

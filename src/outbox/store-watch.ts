@@ -1,0 +1,305 @@
+// Tells people of the store itself. While it fails a message can't be relied on to be
+// recorded, so this one alert goes out without: to each channel until it took it. Its end is announced as everything else is, by
+// the next process too: a note beside the store says that people were notified.
+import { createHash } from 'node:crypto';
+import { tune } from '../alerts/condition.ts';
+import { step } from '../alerts/engine.ts';
+import { messageOf } from '../alerts/grouping.ts';
+import { type AlertRoute, channelsFor } from '../alerts/routing.ts';
+import { storeFailing, storeFingerprint, withBeginning, worsened } from '../alerts/rules/store-rule.ts';
+import type { Channel, Rendered, SendResult } from '../channels/channel.ts';
+import { longestOf } from '../channels/post.ts';
+import type { Alert, Transition } from '../core/alert.ts';
+import { type Delivery, pendingDelivery } from '../core/delivery.ts';
+import type { RuleSettings } from '../core/rule-settings.ts';
+import type { Loss, StoreFailure } from '../core/store-failure.ts';
+import { minuteMs } from '../core/time.ts';
+import type { Loops } from '../world/loop.ts';
+import { endsWithin, systemClock } from '../world/world.ts';
+import { leastWaitMs } from './channel-outbox.ts';
+import type { RecordingParts } from './outbox-store.ts';
+import type { StoreHealth } from './store-health.ts';
+
+export interface StoreWatchParts extends RecordingParts {
+  readonly health: StoreHealth;
+  readonly loops: Pick<Loops, 'awakeSince'>;
+  /** What another replica says of the store, null: nothing; absent: there is no other. */
+  readonly failureElsewhere?: () => StoreFailure | null;
+  /** As people are to read it; absent: as it is. */
+  readonly inWords?: (failure: StoreFailure) => StoreFailure;
+  readonly settings: () => { readonly routes: readonly AlertRoute[]; readonly rules: RuleSettings };
+}
+
+const everyMs = 20_000;
+/** While it fails, or may: its end is shown and announced soon. */
+const whileFailingMs = 5_000;
+/** An outage that an earlier process announced lasts for so long without a failure: this one has tried little yet. */
+const unprovenMs = minuteMs;
+/** Another replica may report what ended a moment ago for so long: each of its heartbeats says what it saw before. */
+const reportedAfterMs = 15_000;
+/**
+ * After the process stood still, a failure that may pass is announced when it lasts for so long: a query's time was over while its
+ * answer waited to be read, and a replica that was taken for dead joins again first.
+ */
+const justAwakeMs = 15_000;
+/** A cause that came later in an outage is announced when it lasts for so long. */
+const newCauseAfterMs = 30_000;
+/** A look waits no longer for a receiver, real time: its attempt goes on beside the looks. */
+const lookWaitsMs = 10_000;
+
+export class StoreWatch {
+  readonly #parts: StoreWatchParts;
+  readonly #health: StoreHealth;
+  /** The alert stands in the store, for its views. */
+  #recorded = false;
+  /** What the note beside the store says; null: that can't be written, or there is nothing to say. */
+  #kept: string | null = null;
+  /** What the store lacked that stands in the place of the one that an earlier process notified people of. */
+  #loss: Loss | null = null;
+  /** What an earlier process left was looked at. */
+  #tookOver = false;
+  /** On the monotonic scale: so long an outage that an earlier process announced may still last. */
+  #unprovenUntil = Number.NEGATIVE_INFINITY;
+  /** That it fails, and why, as channels get it; null when it does not. */
+  #telling: Transition | null = null;
+  /** Of the store, that were seen. */
+  #failures: number;
+  /** On the monotonic scale: since when another replica has said that it fails. */
+  #reportedSince: number | null = null;
+  /** What messages advised people to do in this outage. */
+  readonly #remedies = new Set<string>();
+  /** What else they would have to do by now, and since when, on the monotonic scale. */
+  #newCause: { readonly remedy: string; readonly since: number } | null = null;
+  /** Names of channels that took an earlier cause of the same outage. */
+  readonly #informed = new Set<string>();
+  /** Names of channels that took it. */
+  readonly #notified = new Set<string>();
+  /** Names of channels that do not want it, or must not be asked twice. */
+  readonly #settled = new Set<string>();
+  /** Refusals in a row of each channel. */
+  readonly #refusals = new Map<string, number>();
+  /** On the monotonic scale: until then a channel that did not take it is not asked again. */
+  readonly #restsUntil = new Map<string, number>();
+  /** Names of channels with an attempt that goes on. */
+  readonly #underWay = new Set<string>();
+  readonly #ending = new AbortController();
+  /** On the monotonic scale: channels that did not take it are tried again then. */
+  #tellAt = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: StoreWatchParts) {
+    this.#parts = parts;
+    this.#health = parts.health;
+    this.#failures = parts.store.trouble.failures;
+  }
+
+  /** Whether people know through the channel that the store fails. */
+  hasNotified(channel: string, { rule }: Alert): boolean {
+    return rule === 'store_failing' && (this.#notified.has(channel) || this.#informed.has(channel));
+  }
+
+  /** Whether people were notified that it fails, perhaps by an earlier process, and not yet of its end. */
+  get isOpen(): boolean {
+    return this.#telling !== null || !this.#tookOver;
+  }
+
+  /** Ends the attempts under way. Its looks have ended, or end with that. */
+  end(): void {
+    this.#ending.abort();
+  }
+
+  /** One look. Returns how long to wait for the next one, milliseconds. */
+  async step(): Promise<number> {
+    const { world, store, fleet, settings, recorded } = this.#parts;
+    const now = world.clock.now();
+    // Its failure is counted by the store, like that of every write.
+    await store.proveWritable(now).catch(() => {});
+    await this.#takeOver();
+    const before = this.#firing();
+    const failure = this.#failure(before !== null);
+    store.keepStops(failure ? fleet.writesOff(now) : null);
+    const waitMs = this.#unprovenUntil - world.clock.monotonic();
+    if (!failure && waitMs > 0) return Math.min(everyMs, waitMs);
+    const conditions = tune([storeFailing(failure, before?.facts ?? null, this.#loss)], settings().rules);
+    const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
+    const [begun] = changes.transitions.filter(({ kind }) => kind === 'firing');
+    const [ended] = changes.transitions.filter(({ kind }) => kind === 'resolved');
+    if (ended) {
+      const begunAt = ended.alert.firingAt ?? ended.alert.since;
+      await store.endOutage(withBeginning(changes, begunAt), begunAt);
+      this.#loss = null;
+    }
+    fleet.putAlerts(changes);
+    if (begun || ended) this.#begin(begun ?? null);
+    if (ended) recorded();
+    if (failure && before) this.#noteCause(before, failure);
+    if (this.#telling) {
+      await this.#keep(this.#telling.alert);
+      await Promise.all([this.#tell(this.#telling), this.#record(this.#telling.alert)]);
+      await this.#keep(this.#telling.alert);
+    }
+    if (failure) return Math.min(whileFailingMs, this.#health.unsoundMs || whileFailingMs);
+    return fleet.storeFailure ? whileFailingMs : everyMs;
+  }
+
+  #firing(): Alert | null {
+    const alert = this.#parts.fleet.alert(storeFingerprint);
+    return alert?.status === 'firing' ? alert : null;
+  }
+
+  /** What fails here, or else in another replica. What is over by now begins no outage. */
+  #failure(isFiring: boolean): StoreFailure | null {
+    const { store, world, loops, failureElsewhere, inWords } = this.#parts;
+    const found = this.#health.look();
+    const isJustAwake = world.clock.monotonic() - loops.awakeSince < justAwakeMs;
+    const seen = !isFiring && isJustAwake && found?.mayPass ? null : found;
+    const own = seen && (inWords?.(seen) ?? seen);
+    const { failures } = store.trouble;
+    const hasFailed = failures > this.#failures;
+    this.#failures = failures;
+    if (own && (isFiring || !own.isOver || (hasFailed && !own.untilWritten))) return own;
+    const reported = failureElsewhere?.() ?? null;
+    const now = world.clock.monotonic();
+    this.#reportedSince = reported && !reported.isOver ? (this.#reportedSince ?? now) : null;
+    if (isFiring) return reported;
+    const lastsMs = this.#reportedSince === null ? Number.NEGATIVE_INFINITY : now - this.#reportedSince;
+    return lastsMs >= (reported?.mayPass ? reportedAfterMs : 0) ? reported : null;
+  }
+
+  /** People get the new words once when the cause becomes one that calls for them. */
+  #noteCause(alert: Alert, failure: StoreFailure): void {
+    const { world } = this.#parts;
+    const { remedy, mayPass, isOver } = failure;
+    if (isOver) return;
+    if (mayPass || this.#remedies.has(remedy)) {
+      this.#newCause = null;
+      return;
+    }
+    const now = world.clock.monotonic();
+    if (this.#newCause?.remedy !== remedy) this.#newCause = { remedy, since: now };
+    if (now - this.#newCause.since < newCauseAfterMs) return;
+    const told = [...this.#informed, ...this.#notified];
+    this.#begin(worsened(alert, failure, world.clock.now()));
+    for (const channel of told) this.#informed.add(channel);
+  }
+
+  /** An outage that an earlier process announced lasts until the store has worked for a while: then its end is announced. */
+  async #takeOver(): Promise<void> {
+    if (this.#tookOver) return;
+    const { store, fleet, world } = this.#parts;
+    const outage = await store.outage().catch(() => 'unknown' as const);
+    if (outage === 'unknown') return;
+    this.#tookOver = true;
+    if (outage) {
+      const { alert, notified, loss = null } = outage;
+      this.#loss = loss;
+      fleet.putAlert(alert);
+      this.#begin({ kind: 'firing', at: alert.firingAt ?? alert.since, alert });
+      for (const channel of notified) this.#notified.add(channel);
+    }
+    const goesOn = this.#firing();
+    if (!goesOn) return;
+    this.#unprovenUntil = world.clock.monotonic() + unprovenMs;
+    this.#remedies.add(goesOn.facts.sentences.at(-1) ?? '');
+  }
+
+  #begin(telling: Transition | null): void {
+    this.#telling = telling;
+    if (telling?.kind !== 'worsened') this.#remedies.clear();
+    const remedy = telling?.alert.facts.sentences.at(-1);
+    if (remedy !== undefined) this.#remedies.add(remedy);
+    this.#newCause = null;
+    this.#informed.clear();
+    this.#recorded = false;
+    this.#kept = null;
+    this.#notified.clear();
+    this.#settled.clear();
+    this.#refusals.clear();
+    this.#restsUntil.clear();
+    this.#tellAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** As far as it can be written; without a transition, which would be announced again. */
+  async #record(alert: Alert): Promise<void> {
+    if (this.#recorded) return;
+    const writing = this.#parts.store.recordAlerts({ changed: [alert], dropped: [], transitions: [] });
+    this.#recorded = await writing.then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Before anyone is notified, and after: should the process end, its successor knows. */
+  async #keep(alert: Alert): Promise<void> {
+    const notified = [...this.#notified].sort();
+    const { store, world } = this.#parts;
+    if (this.#kept === notified.join()) return;
+    const kept = await store.keepOutage({ alert, notified });
+    if (!kept && this.#kept === null) {
+      world.log.warn(
+        'The note beside the store could not be written. If Warmwarden restarts before the store works again, it may send no resolved message and lose the emergency stops: after a restart, set them again.',
+      );
+    }
+    this.#kept = notified.join();
+  }
+
+  /** One attempt for each channel that has not taken it. */
+  async #tell(transition: Transition): Promise<void> {
+    const { channels, settings, world } = this.#parts;
+    const now = world.clock.monotonic();
+    if (now < this.#tellAt) return;
+    this.#tellAt = now + everyMs;
+    const all = channels();
+    const wanted = channelsFor(transition.alert, settings().routes, all);
+    const open = all.filter(
+      ({ name }) =>
+        wanted.includes(name) &&
+        now >= (this.#restsUntil.get(name) ?? now) &&
+        ![this.#notified, this.#settled, this.#underWay].some((of) => of.has(name)),
+    );
+    const attempts = open.map(async (channel) => {
+      this.#underWay.add(channel.name);
+      await this.#attempt(channel, transition).finally(() => this.#underWay.delete(channel.name));
+    });
+    await endsWithin(Promise.all(attempts), lookWaitsMs, systemClock());
+  }
+
+  async #attempt(channel: Channel, transition: Transition): Promise<void> {
+    const { name } = channel;
+    const message = messageOf('store', [transition], transition.at);
+    const rendered = message && channel.render(message);
+    if (!rendered) return void this.#settled.add(name);
+    const result = await this.#send(channel, unrecorded(name, rendered, transition));
+    // It may have ended, or have another cause, meanwhile.
+    if (transition !== this.#telling) return;
+    const { kind } = result;
+    if (kind === 'sent' || kind === 'accepted' || kind === 'unanswered') return void this.#notified.add(name);
+    const { log, clock } = this.#parts.world;
+    log.error(
+      { channel: name, detail: result.detail },
+      'The channel did not accept the alert that the store is failing.',
+    );
+    if (channel.once || (kind === 'failed' && result.final)) return void this.#settled.add(name);
+    const refusals = kind === 'refused' ? (this.#refusals.get(name) ?? 0) + 1 : 0;
+    this.#refusals.set(name, refusals);
+    this.#restsUntil.set(name, clock.monotonic() + leastWaitMs(result, refusals));
+  }
+
+  async #send(channel: Channel, delivery: Delivery): Promise<SendResult> {
+    try {
+      return await channel.send(
+        delivery,
+        AbortSignal.any([AbortSignal.timeout(longestOf(channel)), this.#ending.signal]),
+      );
+    } catch (error) {
+      // A mistake of ours. Its text may hold the address.
+      const detail = `sending failed because of an error in Warmwarden (${error instanceof Error ? error.name : typeof error})`;
+      return { kind: 'refused', detail, retryAfterMs: null };
+    }
+  }
+}
+
+/** A delivery that stands in no outbox. Every attempt has the same id and the same bytes. */
+function unrecorded(channel: string, { payload, title }: Rendered, { at, alert }: Transition): Delivery {
+  const id = `msg_${createHash('sha256').update(`${channel} ${payload}`).digest('base64url').slice(0, 27)}`;
+  return pendingDelivery({ id, channel, group: 'store', payload, title, alerts: [alert.fingerprint] }, at);
+}

@@ -1,0 +1,195 @@
+// Reads the answers of a recipe service. Its document shows almost no field, so: ids are needed, all else may be missing.
+import { jsonText, quote } from '../../api/http/failure.ts';
+import { type RunStatus, runStatuses } from '../../core/recipe.ts';
+
+/** One saved recipe. What the service did not say is null. */
+export interface RecipeEntry {
+  readonly id: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  /** Whatever stands where parameters may stand; null when nothing does. */
+  readonly parameters: unknown;
+  /** What an applied run does, in the service's word; null: it only asks; `unknown`: the service does not say. */
+  readonly operation: string | null;
+}
+
+export interface RecipePage {
+  readonly recipes: readonly RecipeEntry[];
+  /** In the answer, with those that are there twice or can't be read. */
+  readonly entries: number;
+  /** Entries without an id, which nobody could trigger. */
+  readonly unreadable: number;
+  /** What the service itself says is wrong with recipes that it does not list, quoted. */
+  readonly problems: readonly string[];
+}
+
+/** `unknown`: a word that we don't know, or none. It is neither an end nor a success. */
+export type RunState = RunStatus | 'unknown';
+
+export interface RunRecord {
+  readonly id: string;
+  /** The id of its recipe. */
+  readonly recipe: string | null;
+  readonly state: RunState;
+  /** The service's own word for the state, quoted. */
+  readonly stateSaid: string | null;
+  /** The rows of this answer, of any shape; null when it has none (yet). */
+  readonly rows: readonly unknown[] | null;
+  /** How many rows the run has in all, when the service says so. */
+  readonly rowCount: number | null;
+  /** The service says that the run had more rows than it kept. */
+  readonly truncated: boolean;
+  /** Whether the run carries out the recipe's actions; null when the service does not say. */
+  readonly apply: boolean | null;
+  /** Why the run failed, in the service's words, quoted. */
+  readonly error: string | null;
+}
+
+const wordsOf: Readonly<Record<RunStatus, readonly string[]>> = {
+  queued: ['queued', 'pending', 'scheduled', 'created', 'accepted', 'waiting', 'new'],
+  running: ['running', 'started', 'active', 'processing', 'in_progress', 'executing'],
+  succeeded: ['succeeded', 'success', 'successful', 'completed', 'complete', 'done', 'finished', 'ok'],
+  failed: ['failed', 'failure', 'error', 'errored', 'timed_out', 'timeout', 'crashed'],
+  cancelled: ['cancelled', 'canceled', 'aborted', 'stopped', 'killed'],
+};
+
+/** The state that a service's word stands for. Case, dashes and blanks make no difference. */
+function stateOf(said: string | null): RunState {
+  const word = (said ?? '')
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, '_');
+  return runStatuses.find((state) => wordsOf[state].includes(word)) ?? 'unknown';
+}
+
+const maxLinkLetters = 2_000;
+/** Stands in for the id of a run that the body does not name. */
+const unnamed = '\u0000';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields of an object; of anything else none. */
+export function objectOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}
+
+function idOf(fields: Fields, names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = fields[name];
+    if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+    if (textOf(value) !== null) return value as string;
+  }
+  return null;
+}
+
+function countOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
+}
+
+/** The list in an answer: the answer itself, or the first list under one of the names. null when there is none. */
+function listIn(body: unknown, names: readonly string[]): readonly unknown[] | null {
+  if (Array.isArray(body)) return body;
+  const fields = objectOf(body);
+  const name = names.find((one) => Array.isArray(fields[one]));
+  return name === undefined ? null : (fields[name] as readonly unknown[]);
+}
+
+/** null when the answer holds no list: that is not the same as an empty one (docs/faults.md S4). */
+export function readRecipes(body: unknown): RecipePage | null {
+  const list = listIn(body, ['recipes', 'data', 'items', 'results']);
+  if (!list) return null;
+  const byId = new Map<string, RecipeEntry>();
+  let unreadable = 0;
+  for (const raw of list) {
+    const entry = readRecipe(raw);
+    if (entry) byId.set(entry.id, entry);
+    else unreadable += 1;
+  }
+  return { recipes: [...byId.values()], entries: list.length, unreadable, problems: problemsIn(body) };
+}
+
+/** As our own service lists them: `{broken: [{file, problems: [...]}]}`. */
+function problemsIn(body: unknown): readonly string[] {
+  const broken = listIn(objectOf(body)['broken'], []) ?? [];
+  const said = broken.flatMap((one) => listIn(objectOf(one)['problems'], []) ?? []);
+  return said.filter((sentence) => typeof sentence === 'string').map(quote);
+}
+
+function readRecipe(raw: unknown): RecipeEntry | null {
+  const fields = objectOf(raw);
+  const id = textOf(raw) ?? idOf(fields, ['id', 'recipe_id']);
+  if (id === null) return null;
+  const said = fields['operation'];
+  return {
+    id,
+    title: textOf(fields['title']) ?? textOf(fields['name']),
+    description: textOf(fields['description']),
+    parameters: fields['parameters'] ?? fields['params'] ?? fields['inputs'] ?? fields['input_schema'] ?? null,
+    operation: said === null || fields['writes'] === false ? null : (textOf(said) ?? 'unknown'),
+  };
+}
+
+/** null when the answer names no run. The record may stand at the top, or inside `run` or `data`. */
+export function readRun(body: unknown): RunRecord | null {
+  const top = objectOf(body);
+  const inside = [top['run'], top['data']].map(objectOf).find((fields) => Object.keys(fields).length > 0) ?? {};
+  const fields: Fields = { ...top, ...inside };
+  const run = top['run'];
+  const id = idOf(inside, ['id', 'run_id']) ?? idOf(top, ['run_id', 'id']) ?? textOf(run);
+  if (id === null) return null;
+  const said = textOf(fields['status']) ?? textOf(fields['state']);
+  const count = countOf(fields['row_count']) ?? countOf(fields['rowCount']) ?? countOf(fields['total']);
+  return {
+    id,
+    recipe: idOf(fields, ['recipe', 'recipe_id']),
+    state: stateOf(said),
+    stateSaid: said === null ? null : quote(said),
+    rows: rowsIn(fields),
+    rowCount: count,
+    truncated: fields['truncated'] === true,
+    apply: typeof fields['apply'] === 'boolean' ? fields['apply'] : null,
+    error: errorIn(fields['error'] ?? fields['error_message']),
+  };
+}
+
+function rowsIn(fields: Fields): readonly unknown[] | null {
+  const names = ['rows', 'output_rows', 'output', 'results', 'data'];
+  return listIn(fields, names) ?? listIn(objectOf(fields['output'] ?? fields['result']), names);
+}
+
+function errorIn(error: unknown): string | null {
+  if (error === null || error === undefined || error === false || error === '') return null;
+  const message = textOf(objectOf(error)['message']);
+  return quote(textOf(error) ?? message ?? jsonText(error));
+}
+
+/** An error in disguise (docs/faults.md H4), quoted; null when there is none. */
+export function refusalIn(body: unknown): string | null {
+  const fields = objectOf(body);
+  const refused = Boolean(fields['error']) || fields['success'] === false;
+  return refused ? quote(typeof fields['error'] === 'string' ? fields['error'] : jsonText(body)) : null;
+}
+
+/** What `readRun` and `refusalIn` read of a body, without its rows: only whether there are any, and how many. */
+export function withoutRows(body: unknown): object {
+  const { next } = objectOf(body);
+  const page = typeof next === 'string' ? { next: next.slice(0, maxLinkLetters) } : {};
+  const refusal = refusalIn(body);
+  const run = readRun({ id: unnamed, ...objectOf(body) });
+  if (!run) return { ...page, ...(refusal === null ? {} : { error: refusal }) };
+  const { id, recipe, stateSaid, rows, rowCount, truncated, error } = run;
+  return {
+    ...page,
+    ...(id === unnamed ? {} : { id }),
+    recipe,
+    status: stateSaid,
+    ...(rows === null ? {} : { rows: rows.slice(0, 1).map(() => null) }),
+    row_count: rowCount ?? rows?.length ?? null,
+    truncated,
+    error,
+  };
+}

@@ -1,0 +1,293 @@
+// The HTTP client of any service that speaks the recipe API: list, trigger, read a run. Failures are values.
+// Source: api/recipe-run-interface.md. What it calls "not shown" is open: everything is tolerated, nothing is assumed.
+import type { Agent } from 'undici';
+import {
+  type AnswerHeaders,
+  createAgent,
+  type Exchange,
+  exchange,
+  isLarge,
+  jsonOf,
+  type Success,
+  textOf,
+} from '../../api/http/exchange.ts';
+import { type Failure, failed, malformed, type Result, saysMore } from '../../api/http/failure.ts';
+import { Redactor } from '../../api/http/redactor.ts';
+import { directly, type Egress } from '../../core/egress.ts';
+import type { World } from '../../world/world.ts';
+import {
+  objectOf,
+  type RecipeEntry,
+  type RecipePage,
+  type RunRecord,
+  readRecipes,
+  readRun,
+  refusalIn,
+} from './answers.ts';
+import { readCounting } from './large-answers.ts';
+
+/** A GET that found no service, or a server error, is asked again; a trigger never is. */
+const getTries = 3;
+const retryBaseMs = 500;
+/** A try that took longer is the last one: somebody waits. */
+const longestRetriedMs = 5_000;
+/** Pages of a list of recipes that are followed. */
+const maxPages = 50;
+/** How services answer a request for a route that they do not have. */
+const noRoute: readonly number[] = [404, 405, 501];
+
+export interface RecipeApiOptions {
+  /** Ends with /v1 (docs/faults.md T1); a slash behind it does no harm. */
+  readonly baseUrl: string;
+  /** null: the service asks for none, as a daemon's own socket. */
+  readonly apiKey: string | null;
+  /** Where `baseUrl` is answered instead of over TCP; a daemon's own socket. Default: none. */
+  readonly socketPath?: string;
+  /** The way to `baseUrl`. Default: directly. */
+  readonly egress?: Egress;
+  /**
+   * Of the rows in a large answer only the number is kept, and the answer is read in a thread: for a daemon, which shows no
+   * rows and has an event loop to keep free. Default: false.
+   */
+  readonly countsRows?: boolean;
+}
+
+export interface RecipeList {
+  readonly recipes: readonly RecipeEntry[];
+  /** Entries without an id. */
+  readonly unreadable: number;
+  /** What the service says is wrong with recipes that it does not list, quoted. */
+  readonly problems: readonly string[];
+  /** The list goes on in a way that we can't follow. */
+  readonly truncated: boolean;
+}
+
+/** A run's record with one page of its rows. */
+export interface RunPage {
+  readonly run: RunRecord;
+  /** The address of the next page, as `run` takes it; null when the service names none. */
+  readonly nextPage: string | null;
+}
+
+/**
+ * started: here is the run. not_started: the service said no, or was never reached; asking again is safe. `said`: the
+ * sentences of a service that names its refusals, without the word and the route; null from any other.
+ * may_have_started: the answer was lost or names no run. There is no key to repeat it safely (T11): never trigger again.
+ */
+export type Triggered =
+  | { readonly kind: 'started'; readonly run: RunRecord }
+  | { readonly kind: 'not_started'; readonly failure: Failure; readonly said: string | null }
+  | { readonly kind: 'may_have_started'; readonly detail: string };
+
+export interface TriggerRequest {
+  readonly recipe: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Carry the recipe's actions out; left out of the request when false. */
+  readonly apply: boolean;
+}
+
+/** Every method is one request; `signal` ends it early, as unavailable. */
+export class RecipeApi {
+  readonly #baseUrl: string;
+  readonly #apiKey: string | null;
+  readonly #world: World;
+  readonly #agent: Agent;
+  readonly #redactor: Redactor;
+  readonly #countsRows: boolean;
+
+  constructor(options: RecipeApiOptions, world: World) {
+    this.#baseUrl = options.baseUrl.replace(/\/+$/, '');
+    this.#apiKey = options.apiKey;
+    this.#world = world;
+    const { baseUrl: url, egress = directly, socketPath } = options;
+    this.#agent = createAgent(socketPath === undefined ? { url, egress } : { socketPath });
+    this.#countsRows = options.countsRows ?? false;
+    this.#redactor = new Redactor(options.apiKey, world.secrets?.() ?? []);
+  }
+
+  /** The saved recipes, all pages that the service links. */
+  async recipes(signal: AbortSignal | null = null): Promise<Result<RecipeList>> {
+    const pages: RecipePage[] = [];
+    let path: string | null = '/recipes';
+    let truncated = false;
+    while (path !== null && !truncated) {
+      const got: Result<Read> = await this.#get(path, signal);
+      if (!got.ok) return got;
+      const page = readRecipes(got.value.body);
+      if (!page)
+        return this.#failed('GET', path, malformed(got.value.status, 'it does not hold a list of recipes').failure);
+      pages.push(page);
+      path = this.#nextOf(got.value);
+      const held = pages.reduce((sum, { entries }) => sum + entries, 0);
+      truncated = path === null ? saysMore(objectOf(got.value.body), held) : pages.length >= maxPages;
+    }
+    const byId = new Map(pages.flatMap(({ recipes }) => recipes.map((entry) => [entry.id, entry])));
+    const unreadable = pages.reduce((sum, page) => sum + page.unreadable, 0);
+    const problems = pages.flatMap((page) => page.problems);
+    return { ok: true, value: { recipes: [...byId.values()], unreadable, problems, truncated } };
+  }
+
+  /** Starts a run. One POST, whatever happens. */
+  async trigger(asked: TriggerRequest, signal: AbortSignal | null = null): Promise<Triggered> {
+    const path = `/recipes/${encodeURIComponent(asked.recipe)}/runs`;
+    const body = bodyOf(asked);
+    const exchanged = await this.#exchange('POST', path, { body, signal });
+    const { result, status, reached, headers, errorWord } = exchanged;
+    const run =
+      (result.ok ? readRun(result.value.body) : null) ?? (isSuccess(status) ? runFromLocation(headers) : null);
+    if (run) return { kind: 'started', run };
+    if (!result.ok) {
+      const { failure } = this.#failed('POST', path, result.failure);
+      // 408 and 5xx may come from a proxy behind which the run goes on (docs/faults.md H7, H9); a refusal by name does not.
+      const isBusy = status === 503 && errorWord === 'busy';
+      const saidNo = isBusy || (status !== null && status >= 300 && status < 500 && status !== 408);
+      if (saidNo || !reached) return { kind: 'not_started', failure, said: sentencesOf(exchanged) };
+      return { kind: 'may_have_started', detail: failure.detail };
+    }
+    const refusal = refusalIn(result.value.body);
+    if (refusal !== null) {
+      const detail = `HTTP ${status}, but it says: ${refusal}`;
+      const failure: Failure = { kind: 'refused', status, detail, retryAfterMs: null };
+      return { kind: 'not_started', failure: this.#failed('POST', path, failure).failure, said: null };
+    }
+    return { kind: 'may_have_started', detail: this.#said('POST', path, `HTTP ${status}, but it does not name a run`) };
+  }
+
+  /** A run, with the first page of its rows or the one at `page`, which an earlier answer named. */
+  async run(id: string, page: string | null = null, signal: AbortSignal | null = null): Promise<Result<RunPage>> {
+    const path = `/runs/${encodeURIComponent(id)}`;
+    const got = await this.#get(page ?? path, signal);
+    if (!got.ok) return got;
+    const run = readRun({ id, ...objectOf(got.value.body) });
+    const refusal = refusalIn(got.value.body);
+    if (run && (run.stateSaid !== null || run.rows !== null)) {
+      return { ok: true, value: { run, nextPage: this.#nextOf(got.value) } };
+    }
+    const detail = refusal === null ? 'it does not describe a run' : `it says: ${refusal}`;
+    return this.#failed('GET', path, malformed(got.value.status, detail).failure);
+  }
+
+  /**
+   * Ends a run; resolves with the run as it is then, or with a sentence. The document knows no way (T11); Warmwarden's own
+   * service has this one. At any other it is a route that does not exist.
+   */
+  async cancel(id: string): Promise<RunRecord | { readonly said: string }> {
+    const path = `/runs/${encodeURIComponent(id)}/cancel`;
+    const exchanged = await this.#exchange('POST', path, { body: null, signal: null });
+    const { result, status, errorWord } = exchanged;
+    if (!result.ok) {
+      const isUnknown = errorWord === null || errorWord === 'not_found';
+      if (isUnknown && noRoute.includes(status ?? 0)) {
+        return { said: 'The service cannot cancel a run, so the run continues.' };
+      }
+      return { said: sentencesOf(exchanged) ?? this.#said('POST', path, result.failure.detail) };
+    }
+    const wrong = malformed(result.value.status, 'it does not describe a run').failure;
+    return readRun(result.value.body) ?? { said: this.#said('POST', path, wrong.detail) };
+  }
+
+  /** Ends the connections; requests under way fail as unavailable. */
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #get(path: string, signal: AbortSignal | null): Promise<Result<Read>> {
+    const { clock, random } = this.#world;
+    for (let attempt = 1; ; attempt += 1) {
+      const begun = clock.monotonic();
+      const { result } = await this.#exchange('GET', path, { body: null, signal });
+      if (result.ok) return result;
+      const quick = clock.monotonic() - begun <= longestRetriedMs;
+      const again = result.failure.kind === 'unavailable' && quick && attempt < getTries && !signal?.aborted;
+      if (!again) return this.#failed('GET', path, result.failure);
+      await clock.sleep(random() * retryBaseMs * 2 ** attempt, signal ?? undefined);
+    }
+  }
+
+  #exchange(
+    method: 'GET' | 'POST',
+    path: string,
+    { body, signal }: { readonly body: string | null; readonly signal: AbortSignal | null },
+  ): Promise<Exchange<Read>> {
+    const { clock } = this.#world;
+    const headers = {
+      ...(this.#apiKey === null ? {} : { authorization: `Bearer ${this.#apiKey}` }),
+      accept: 'application/json',
+      ...(body === null ? {} : { 'content-type': 'application/json' }),
+    };
+    const ask = { method, baseUrl: this.#baseUrl, path, headers, body, signal, redactor: this.#redactor };
+    return clock.busy(() =>
+      exchange(
+        this.#agent,
+        ask,
+        () => clock.now(),
+        (success) => this.#read(success),
+      ),
+    );
+  }
+
+  async #read(success: Success): Promise<Result<Read>> {
+    const { status, headers, body } = success;
+    const said =
+      this.#countsRows && isLarge(success)
+        ? await readCounting(status, body, this.#redactor)
+        : jsonOf({ status, text: textOf(body) }, this.#redactor);
+    return said.ok ? { ok: true, value: { status, headers, body: said.value } } : said;
+  }
+
+  /** Where the rest is, as a path behind our base address. An address anywhere else is not followed: the key stays here. */
+  #nextOf({ headers, body }: Read): string | null {
+    const link = /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec(String(headers['link'] ?? ''))?.[1];
+    const said = objectOf(body)['next'];
+    const target = link ?? (typeof said === 'string' && /^(https?:|\/|\?)/.test(said) ? said : undefined);
+    if (target === undefined || !URL.canParse(target, `${this.#baseUrl}/`)) return null;
+    const { href } = new URL(target, `${this.#baseUrl}/`);
+    return href.startsWith(`${this.#baseUrl}/`) ? href.slice(this.#baseUrl.length) : null;
+  }
+
+  #failed(method: string, path: string, failure: Failure) {
+    return failed({ ...failure, detail: this.#said(method, path, failure.detail) });
+  }
+
+  #said(method: string, path: string, detail: string): string {
+    return `${method} ${path.split('?')[0]}: ${detail}`;
+  }
+}
+
+/** What a service that names its refusals says of one, without the name; null where it names none. */
+function sentencesOf({ result, status, errorWord }: Exchange<Read>): string | null {
+  if (result.ok || errorWord === null) return null;
+  const before = `HTTP ${status}: ${errorWord}: `;
+  return result.failure.detail.startsWith(before) ? result.failure.detail.slice(before.length) : null;
+}
+
+function isSuccess(status: number | null): boolean {
+  return status !== null && status < 300;
+}
+
+interface Read {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: AnswerHeaders;
+}
+
+/** The document shows no body. Without anything asked beyond the path none is sent; ours reads `parameters` and `apply`. */
+function bodyOf({ parameters, apply }: TriggerRequest): string | null {
+  if (Object.keys(parameters).length === 0 && !apply) return null;
+  return JSON.stringify({ parameters, ...(apply ? { apply } : {}) });
+}
+
+/** A run that only the Location of an answer names. */
+function runFromLocation(headers: AnswerHeaders): RunRecord | null {
+  const encoded = /\/runs\/([^/?#]+)\/?(?:[?#].*)?$/.exec(String(headers['location'] ?? ''))?.[1];
+  if (encoded === undefined) return null;
+  return readRun({ id: decoded(encoded) });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

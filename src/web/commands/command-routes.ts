@@ -1,0 +1,129 @@
+// Operator commands on the page. A GET with `do` shows what a command would do; only the POST of that form carries it out.
+import type { Context, Hono } from 'hono';
+import type { CommandOutcome, DaemonCommands } from '../../core/operator-command.ts';
+import { answerOperation } from '../../operations/command-requests.ts';
+import { failure } from '../../operations/plan.ts';
+import { byOf, visitorOf } from '../access.ts';
+import { type CommandEffect, commandPage, commandRunPage, maxReasonLength } from '../page/command-page.ts';
+import { layout } from '../page/layout.ts';
+import type { Markup } from '../page/parts/elements.ts';
+import { formTokenFor, noQuery, operatorsOnly, ownFormOf, queryOf, refuse } from '../refusals.ts';
+import { pathBehind } from '../rim.ts';
+import type { RouteParts } from '../route-parts.ts';
+import { CommandRuns } from './command-runs.ts';
+import { commandPatterns, type Prepared, preparedAt } from './prepared.ts';
+
+/** The page of a run that is not over asks again after so long. */
+const againSeconds = 2;
+/** Stands in the plan for a request that would do nothing. */
+const nothing = '-';
+
+type Parts = Pick<RouteParts, 'fleet' | 'world' | 'commands' | 'publicUrl' | 'pathPrefix'>;
+
+export function addCommands(app: Hono, parts: Parts): void {
+  const runs = new CommandRuns();
+  for (const pattern of commandPatterns) {
+    app.get(pattern, async (c, next) => {
+      const asked = queryOf(c);
+      if (!asked.has('do')) return next();
+      return showing(c, parts, { pattern, asked, reason: asked.get('reason') ?? '', problem: null });
+    });
+    app.post(pattern, noQuery, async (c) => {
+      const sent = await ownFormOf(c, parts.publicUrl);
+      return 'refused' in sent ? sent.refused : carryOut(c, parts, { pattern, form: sent.form, runs });
+    });
+  }
+  app.get('/commands/:id', noQuery, (c) => {
+    if (!visitorOf(c).mayOperate) return refuse(c, 'not_allowed', operatorsOnly);
+    const run = runs.find(c.req.param('id'));
+    if (!run) return refuse(c, 'not_found', 'Warmwarden no longer has this outcome. The audit log has it.');
+    if (run.outcomes.length < run.total) c.header('Refresh', String(againSeconds));
+    return c.html(framed(c, run.text.title, commandRunPage(run, parts.world.clock.now())));
+  });
+}
+
+interface Shown {
+  readonly pattern: string;
+  readonly asked: URLSearchParams;
+  readonly reason: string;
+  readonly problem: string | null;
+}
+
+type Open = { readonly prepared: Prepared; readonly commands: DaemonCommands };
+
+/** The command that a request is about, or its refusal. */
+function opened(c: Context, { fleet, commands }: Parts, { pattern, asked }: Pick<Shown, 'pattern' | 'asked'>) {
+  if (!visitorOf(c).mayOperate) return { refused: refuse(c, 'not_allowed', operatorsOnly) };
+  const mailbox = (account: string, id: string) => fleet.mailbox(account, id);
+  const prepared = preparedAt({ pattern, names: c.req.param() ?? {}, asked, mailbox });
+  if (prepared === null) return { refused: refuse(c, 'not_found', 'There is no command with this name here.') };
+  if ('unknown' in prepared) return { refused: refuse(c, 'bad_request', prepared.unknown) };
+  const open = commands();
+  if (!open) return { refused: refuse(c, 'starting', 'The daemon is starting. Try again in a moment.') };
+  return { prepared, commands: open } satisfies Open;
+}
+
+async function showing(c: Context, parts: Parts, shown: Shown) {
+  const open = opened(c, parts, shown);
+  if ('refused' in open) return open.refused;
+  const { prepared } = open;
+  const effects = prepared.wrong === null ? await effectsOf(open, byOf(c)) : [];
+  const names = effects.map(({ outcome }) => outcome.plan ?? nothing);
+  const page = commandPage({
+    text: prepared.text,
+    path: pathBehind(parts.pathPrefix, new URL(c.req.url).pathname),
+    fields: prepared.fields,
+    given: prepared.given,
+    effects,
+    plan: names.some((name) => name !== nothing) ? names.join(' ') : null,
+    formToken: formTokenFor(c),
+    reason: shown.reason.slice(0, maxReasonLength),
+    problem: shown.problem ?? (prepared.wrong || null),
+  });
+  return c.html(framed(c, prepared.text.title, page), shown.problem === null ? 200 : 422);
+}
+
+/** What each request would do. */
+async function effectsOf({ prepared, commands }: Open, by: string): Promise<readonly CommandEffect[]> {
+  const effects: CommandEffect[] = [];
+  for (const { name, body } of prepared.requests) {
+    const asked = { ...body, by, dry_run: true };
+    effects.push({ name, outcome: await answerOperation(prepared.operation, asked, commands).catch(failure) });
+  }
+  return effects;
+}
+
+interface Sent {
+  readonly pattern: string;
+  readonly form: URLSearchParams;
+  readonly runs: CommandRuns;
+}
+
+/** Carries out what the form's plan says, each part of it only while it is still the plan. */
+async function carryOut(c: Context, parts: Parts, { pattern, form, runs }: Sent) {
+  const open = opened(c, parts, { pattern, asked: form });
+  if ('refused' in open) return open.refused;
+  const { prepared, commands } = open;
+  const reason = (form.get('reason') ?? '').trim();
+  if (reason === '') return showing(c, parts, { pattern, asked: form, reason, problem: 'Write a reason.' });
+  const plans = (form.get('plan') ?? '').split(' ');
+  if (prepared.wrong !== null || plans.length !== prepared.requests.length) {
+    return showing(c, parts, { pattern, asked: form, reason, problem: 'Nothing was done: look at the effect again.' });
+  }
+  const by = byOf(c);
+  const agreed = prepared.requests.flatMap((request, index) => {
+    const plan = plans[index] ?? nothing;
+    return plan === nothing ? [] : [{ ...request, plan }];
+  });
+  const requests = agreed.map(({ name, body, plan }) => ({
+    name,
+    carryOut: (): Promise<CommandOutcome> =>
+      answerOperation(prepared.operation, { ...body, by, reason, plan }, commands).catch(failure),
+  }));
+  const id = await runs.start({ text: prepared.text, by, reason, at: parts.world.clock.now() }, requests);
+  return c.redirect(`/commands/${id}`, 303);
+}
+
+function framed(c: Context, title: string, body: Markup): Markup {
+  return layout({ title: `${title} · Warmwarden`, body, live: null, visitor: visitorOf(c) });
+}

@@ -1,0 +1,372 @@
+// The one sentence at the top of the page: is anything wrong, and is there something to do.
+
+import type { Action } from '../../core/action.ts';
+import type { Incident } from '../../core/incident.ts';
+import { type AccountState, mailboxKey, type SweepProgress } from '../../core/mailbox.ts';
+import type { StoreFailure } from '../../core/store-failure.ts';
+import { dayMs, type EpochMs } from '../../core/time.ts';
+import { sentence as sentenceOf } from '../../core/wording/explain.ts';
+import { sweepsText } from '../../core/wording/forecast.ts';
+import { incidentTitle } from '../../core/wording/incidents.ts';
+import { counted, duration, firstText, momentText, numberText } from '../../core/wording/phrases.ts';
+import { noneJudged } from '../../core/wording/states.ts';
+import { type Guarding, scopeText, type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
+import { type FiringAlerts, namesIn, namesOf } from './firing-alerts.ts';
+import { emptyText, isEmpty, isLacking, unlistedSentence, unlistedText } from './selection.ts';
+import { heldAdvice, type States, stateSentence } from './state-sentence.ts';
+
+export interface HeadlineFacts extends States {
+  readonly accounts: readonly AccountState[];
+  readonly firing: FiringAlerts;
+  /** Those that go on, the newest first. */
+  readonly incidents: readonly Incident[];
+  readonly recentActions: readonly Action[];
+  readonly ready: { readonly ready: boolean; readonly reasons: readonly string[] };
+  readonly guarding: readonly Guarding[];
+  /** null while the store does what it is asked. */
+  readonly storeFailure: StoreFailure | null;
+  /** What people switched off, still in force. */
+  readonly writesOff: readonly WritesOff[];
+  /** First sweeps that go on. */
+  readonly sweeps: readonly SweepProgress[];
+  readonly now: EpochMs;
+  /** The words that start this program, for the commands in the advice. */
+  readonly command: string;
+  /** For the times: an IANA name. */
+  readonly zone: string;
+}
+
+/** calm: nothing to see. acted: the guard did something, all is contained. alarm: somebody should look. unknown: nothing can be said. */
+export type Tone = 'calm' | 'acted' | 'alarm' | 'unknown';
+
+export interface Headline {
+  readonly tone: Tone;
+  readonly sentence: string;
+  /** What a person should do now. */
+  readonly advice: string;
+}
+
+export function headlineOf(facts: HeadlineFacts): Headline {
+  return (
+    unguardedHeadline(facts) ??
+    storeHeadline(facts) ??
+    startingHeadline(facts) ??
+    apiDownHeadline(facts) ??
+    unknownHeadline(facts) ??
+    writesOffHeadline(facts) ??
+    fleetHeadline(facts)
+  );
+}
+
+export type LeadFacts = Pick<HeadlineFacts, 'guarding' | 'storeFailure' | 'accounts' | 'writesOff' | 'now'>;
+
+/** What makes all that any page shows old or without effect, the gravest first. */
+export function leadsOf(facts: LeadFacts): readonly Pick<Headline, 'sentence' | 'advice'>[] {
+  const blind = unguardedHeadline(facts) ?? storeHeadline(facts) ?? apiDownHeadline(facts);
+  const stops = facts.writesOff.filter(({ scope }) => scope.kind !== 'mailbox');
+  const stopped = stops.length > 0 ? [{ sentence: stopSentence(stops), advice: notActing }] : [];
+  return [...(blind ? [blind] : []), ...stopped];
+}
+
+/** An account that Warmwarden itself does not poll: what is shown of it is old, and nothing is done. */
+function unguardedHeadline({ guarding, now }: Pick<HeadlineFacts, 'guarding' | 'now'>): Headline | null {
+  const unguarded = guarding.filter((one) => one.unguarded !== null && !one.unguarded.isStarting);
+  if (unguarded.length === 0) return null;
+  const since = Math.min(...unguarded.map((one) => one.unguarded?.since ?? now));
+  const one = unguarded.length === 1;
+  const names = one
+    ? `account ${unguarded[0]?.account} has`
+    : counted(unguarded.length, 'account has', 'accounts have');
+  return {
+    tone: 'alarm',
+    sentence: `NOT GUARDED: ${names} not been polled for ${duration(now - since)}.`,
+    advice:
+      'Warmwarden restarts the polling by itself. If this message is still here after five minutes, restart Warmwarden.',
+  };
+}
+
+/** What is decided can't be recorded, so it is not done. */
+function storeHeadline({ storeFailure }: Pick<HeadlineFacts, 'storeFailure'>): Headline | null {
+  return (
+    storeFailure && {
+      tone: 'alarm',
+      sentence:
+        storeFailure.title === undefined
+          ? 'The store is failing: Warmwarden takes no action that it cannot record.'
+          : sentenceOf(storeFailure.title),
+      advice: `${sentenceOf(storeFailure.said)} ${storeFailure.remedy}`,
+    }
+  );
+}
+
+function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
+  if (accounts.length > 0 && accounts.some((account) => account.listed)) return null;
+  if (accounts.some((account) => account.failingSince !== null)) return null;
+  return {
+    tone: 'unknown',
+    sentence: 'Starting: Warmwarden has not read a mailbox list yet.',
+    advice: ready.reasons.length > 0 ? `Waiting for: ${ready.reasons.join('; ')}.` : 'Wait a moment.',
+  };
+}
+
+/** Every account fails: whatever the numbers below say, they are old. */
+function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'now'>): Headline | null {
+  const failing = failingOf(facts);
+  if (failing.length === 0 || failing.length < facts.accounts.length) return null;
+  const rejected = namesIn(failing, ({ keyRejected }) => keyRejected);
+  const cause = failing.find((account) => account.lastFailure !== null)?.lastFailure;
+  return {
+    tone: 'unknown',
+    sentence: outageSentence(facts),
+    advice:
+      rejected.length > 0
+        ? `The API rejects the key of ${namesOf(rejected)}. ${replaceKey}`
+        : `The data shown is the last that could be read.${cause ? ` The last failure: ${cause}` : ''}`,
+  };
+}
+
+/** What their mailboxes are in now is not known yet: nothing that is shown of them is fine. */
+function startingOf({ accounts, guarding }: Pick<HeadlineFacts, 'accounts' | 'guarding'>): readonly string[] {
+  const unlisted = namesIn(accounts, ({ listed, failingSince }) => !listed && failingSince === null);
+  const unpolled = guarding.flatMap(({ account, unguarded }) => (unguarded?.isStarting ? [account] : []));
+  return [...new Set([...unlisted, ...unpolled])];
+}
+
+function startingSentence(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  const [who, their] =
+    names.length === 1 ? [`Account ${names[0]} is`, 'its'] : [`${counted(names.length, 'account')} are`, 'their'];
+  return [`${who} starting: ${their} mailbox list has not been read yet.`];
+}
+
+function failingOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly AccountState[] {
+  return accounts.filter((account) => account.failingSince !== null);
+}
+
+const replaceKey = 'Put a valid key into the configuration and reload it.';
+
+/** Of several accounts, how long it is true of each. An API that only rejects keys is not down. */
+function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now'>): string {
+  const failing = failingOf({ accounts });
+  const since = Math.max(...failing.map((account) => account.failingSince ?? now));
+  const count = failing.length === accounts.length ? 'any' : numberText(failing.length);
+  const who =
+    failing.length === 1 ? `account ${failing[0]?.name}` : `${count} of ${counted(accounts.length, 'account')}`;
+  const rejected = failing.filter(({ keyRejected }) => keyRejected).length;
+  const what = rejected === 0 ? 'API down' : rejected === failing.length ? 'Key rejected' : 'API down or key rejected';
+  return `${what}: no request of ${who} has succeeded for ${duration(now - since)}.`;
+}
+
+/** Nothing can be judged. */
+function unknownHeadline({ counts, accounts, sweeps, command }: HeadlineFacts): Headline | null {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const unjudged = accounts.filter((account) => account.unjudged);
+  const [cause] = unjudged;
+  if (cause?.unjudged && failingOf({ accounts }).length === 0)
+    return {
+      tone: 'alarm',
+      sentence: `NOT GUARDED: ${noneJudged} of ${namesOf(unjudged.map(({ name }) => name))}.`,
+      advice: `The API of ${cause.name} answers, but refuses what Warmwarden judges by: ${sentenceOf(cause.unjudged.detail)}`,
+    };
+  if (total > 0 && counts.not_judged === total && judgingOf(sweeps).length === 0) {
+    return {
+      tone: 'unknown',
+      sentence: total === 1 ? 'The one mailbox is not judged.' : `None of the ${mailboxes(total)} is judged.`,
+      advice: `This is normal right after a start, until Warmwarden has read the statistics and the warm-up once. If it lasts, Warmwarden cannot judge the data that the API sends: the page of a mailbox and \`${command} explain MAILBOX\` say why.`,
+    };
+  }
+  return null;
+}
+
+/** So many emergency stops are named. */
+const stopsNamed = 3;
+
+/**
+ * A guard that may not act anywhere must say so before anything else; beside a narrower stop the headline is about the fleet, as
+ * usual.
+ */
+function writesOffHeadline(facts: HeadlineFacts): Headline | null {
+  const { writesOff, accounts } = facts;
+  if (writesOff.length === 0) return null;
+  const scopes = writesOff.map(({ scope }) => scope);
+  const named = writesOff.slice(0, stopsNamed);
+  const sentence = stopSentence(writesOff);
+  const advice = `${notActing} ${named.map((off) => stopText(off, facts)).join(' ')}`;
+  const isStopped = ({ name }: AccountState) => scopes.some((one) => one.kind === 'account' && one.account === name);
+  const everywhere = scopes.some(({ kind }) => kind === 'everything') || accounts.every(isStopped);
+  if (everywhere) return { tone: 'alarm', sentence, advice };
+  const fleet = fleetHeadline(facts);
+  const quiet = fleet.tone === 'calm' || fleet.tone === 'acted';
+  const waits = facts.counts.paused_by_guard > 0 || warningsOf(facts) > 0;
+  return {
+    tone: quiet ? 'acted' : fleet.tone,
+    sentence: `${sentence} ${fleet.sentence}`,
+    advice: quiet && !waits ? advice : `${fleet.advice} ${advice}`,
+  };
+}
+
+const notActing = 'Where writes are off, Warmwarden notifies you of breaches, but does not act.';
+
+function stopSentence(writesOff: readonly WritesOff[]): string {
+  const scopes = writesOff.map(({ scope }) => scopeText(scope));
+  return `Writes are OFF for ${firstText(scopes, stopsNamed)}.`;
+}
+
+/** `Writes were switched off by bob: a look first. To allow them: ...`. */
+function stopText({ scope, by, reason, until }: WritesOff, { command, zone }: HeadlineFacts): string {
+  const end = until === null ? 'To allow them' : `They stay off until ${momentText(until, zone)}. To allow them now`;
+  return `${sentenceOf(`Writes were switched off by ${by}: ${reason}`)} ${end}: \`${writesOnCommand(scope, command)}\`.`;
+}
+
+function fleetHeadline(facts: HeadlineFacts): Headline {
+  const { counts, firing } = facts;
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  if (total === 0) {
+    return {
+      tone: 'unknown',
+      sentence: 'There is no mailbox to guard.',
+      advice: 'Check the accounts and their include lists in the configuration.',
+    };
+  }
+  const critical = firing.count('critical');
+  const isDown = failingOf(facts).length > 0;
+  const starting = startingOf(facts);
+  const isOld = isDown || starting.length > 0;
+  const states = counts.ok === total ? allFine(total, critical, isOld) : stateSentence(facts);
+  const known = counts.not_judged < total ? [states] : [];
+  const sweep = sweepSentence(facts);
+  const parts = [
+    ...unlistedSentence(facts),
+    ...(isDown ? [outageSentence(facts)] : []),
+    ...startingSentence(starting),
+    ...incidentSentence(facts),
+    ...(critical === 0 ? [] : [`${counted(critical, 'critical alert')}.`]),
+    ...(sweep === null ? [states] : [sweep, ...known]),
+  ];
+  const sentence = parts.join(' ');
+  return { tone: toneOf(facts, critical), sentence, advice: adviceOf(facts, critical) };
+}
+
+/** What many mailboxes share says more than a count of alerts. */
+function incidentSentence({ incidents }: HeadlineFacts): readonly string[] {
+  const [only, ...others] = incidents;
+  if (!only) return [];
+  return others.length === 0
+    ? [`${incidentTitle(only, only.members, 'UTC')}.`]
+    : [`${counted(incidents.length, 'incident')}.`];
+}
+
+/** OK is what no critical alert is about, and what can be read: else only the bounces that were read are said to be fine. */
+function allFine(total: number, critical: number, isOld: boolean): string {
+  const all = total === 1 ? 'The one mailbox' : `All ${mailboxes(total)}`;
+  const [is, its] = total === 1 ? ['is', 'its bounce limit'] : ['are', 'their bounce limits'];
+  if (isOld) return `${all} ${total === 1 ? 'was' : 'were'} below ${its} when last read.`;
+  return critical > 0 ? `${all} ${is} below ${its}.` : `${all} ${is} OK.`;
+}
+
+function toneOf(facts: HeadlineFacts, critical: number): Tone {
+  const { counts, accounts } = facts;
+  const failed = stuckActions(facts).length > 0;
+  if (critical > 0 || counts.held > 0 || failed || accounts.some(({ keyWrites }) => keyWrites === false))
+    return 'alarm';
+  const isOld = failingOf(facts).length + startingOf(facts).length > 0;
+  if (counts.not_judged > 0 || isOld || accounts.some((one) => isEmpty(one) || isLacking(one))) return 'unknown';
+  return counts.paused_by_guard + counts.recovering > 0 ? 'acted' : 'calm';
+}
+
+/** How long an action that failed for good colours the page; its alert stays as long as it is true. */
+const stuckShownMs = dayMs;
+
+/** The newest action of each mailbox, where it was sent but is not known to have worked. `recentActions`: newest first. */
+function stuckActions({ recentActions, now }: HeadlineFacts): readonly Action[] {
+  const newest = new Map<string, Action>();
+  for (const action of recentActions) {
+    const key = mailboxKey(action.account, action.mailboxId);
+    if (!newest.has(key)) newest.set(key, action);
+  }
+  return [...newest.values()].filter(
+    ({ state, nextTryAt, settledAt, plannedAt }) =>
+      (state === 'refused' || state === 'unconfirmed') &&
+      (nextTryAt !== null || now - (settledAt ?? plannedAt) < stuckShownMs),
+  );
+}
+
+function adviceOf(facts: HeadlineFacts, critical: number): string {
+  const { counts, firing, sweeps } = facts;
+  const trouble = accountsAdvice(facts);
+  if (trouble !== null) return trouble;
+  const stuck = stuckActions(facts).length;
+  if (stuck > 0)
+    return `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${facts.command} history --guard\` show why.`;
+  const alertsSay = `Start with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
+  if (counts.held > 0 && firing.hasOf('guard_held')) return heldAdvice(firing, facts);
+  if (counts.held > 0 && critical > 0)
+    return `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${alertsSay}`;
+  if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
+  if (critical > 0) return alertsSay;
+  const unguarded = `${emptyText(facts)}${unlistedText(facts)}`;
+  // One of the warnings may be about them.
+  const warnings = unguarded === '' ? warningsText(warningsOf(facts)) : unguarded;
+  if (counts.paused_by_guard > 0)
+    return `Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.${warnings}`;
+  if (counts.recovering > 0)
+    return warnings === ''
+      ? 'Nothing to do now: Warmwarden has acted and keeps watching.'
+      : `Warmwarden has acted and keeps watching.${warnings}`;
+  if (judgingOf(sweeps).length > 0 && counts.not_judged > 0)
+    return `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${warnings}`;
+  if (startingOf(facts).length > 0) return `Wait a moment.${warnings}`;
+  if (unguarded !== '') return unguarded.trimStart();
+  if (warnings !== '') return `Nothing is urgent.${warnings}`;
+  if (firing.count() === 0 && counts.not_judged > 0)
+    return `Warmwarden cannot guard a mailbox that it does not judge: \`${facts.command} explain MAILBOX\` says why.`;
+  return firing.count() > 0 ? 'Nothing is urgent. The alerts below can wait until morning.' : 'Nothing to do.';
+}
+
+const blind = 'Warmwarden cannot guard the mailboxes of';
+
+function sentenceOn(names: readonly string[], sentence: (of: string) => string): string | null {
+  return names.length === 0 ? null : sentence(namesOf(names));
+}
+
+/** Accounts that cannot be read come before those where Warmwarden sees a breach and cannot act. null: neither. */
+function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string | null {
+  const failing = failingOf({ accounts });
+  const rejected = namesIn(failing, ({ keyRejected }) => keyRejected);
+  const down = namesIn(failing, ({ keyRejected }) => !keyRejected);
+  const readOnly = namesIn(accounts, ({ keyWrites }) => keyWrites === false);
+  const sentences = [
+    sentenceOn(down, (of) => `${blind} ${of} while their API is down. Their last failure is below.`),
+    sentenceOn(rejected, (of) => `${blind} ${of}, because the API rejects the key. ${replaceKey}`),
+    sentenceOn(
+      readOnly,
+      (of) => `The key of ${of} may not write: Warmwarden does NOT act on breaches there. Replace the key.`,
+    ),
+  ].filter((sentence) => sentence !== null);
+  return sentences.length === 0 ? null : sentences.join(' ');
+}
+
+/** Those of no mailbox count as well: a missing replica needs a person, too. */
+function warningsOf({ firing }: HeadlineFacts): number {
+  return firing.count('warning');
+}
+
+function warningsText(count: number): string {
+  if (count === 0) return '';
+  return count === 1 ? ' The warning below can wait until morning.' : ' The warnings below can wait until morning.';
+}
+
+/** Those that have not read yet what the guard judges by. */
+function judgingOf(sweeps: readonly SweepProgress[]): readonly SweepProgress[] {
+  return sweeps.filter(({ part }) => part === 'judging');
+}
+
+/** How far the first sweep is; null when none goes on. */
+function sweepSentence({ sweeps, now, zone }: HeadlineFacts): string | null {
+  const judging = judgingOf(sweeps);
+  return judging.length === 0 ? null : `${sweepsText(judging, { now, zone })}.`;
+}
+
+function mailboxes(count: number): string {
+  return counted(count, 'mailbox', 'mailboxes');
+}

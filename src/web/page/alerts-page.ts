@@ -1,0 +1,215 @@
+// The alerts: what fires, the gravest first, with what was sent where; and what began and ended lately.
+
+import { html } from 'hono/html';
+import { silenceOf } from '../../alerts/routing.ts';
+import { type Alert, isAboutAlert, matchText, type Severity, type Silence, severities } from '../../core/alert.ts';
+import type { ListedDelivery } from '../../core/delivery.ts';
+import { silenceExpirePath } from '../../core/page-links.ts';
+import type { EpochMs } from '../../core/time.ts';
+import { counted, duration, numberText } from '../../core/wording/phrases.ts';
+import type { AlertGroup, FiringAlerts } from '../overview/firing-alerts.ts';
+import { alertGroupItem, alertItem, alertTitle, deliveryItem, runbookLink, sentList } from './parts/action-item.ts';
+import { doLink } from './parts/command-links.ts';
+import { ago, type Markup, pageLinks, Regions, severityBadge, text, type View } from './parts/elements.ts';
+
+export interface AlertSelection {
+  readonly severity: Severity | null;
+  readonly rule: string | null;
+  readonly account: string | null;
+  /** As people name it. */
+  readonly mailbox: string | null;
+}
+
+/** What resolved, or happened once. */
+export interface PastAlert {
+  readonly kind: 'resolved' | 'event';
+  /** When it ended or happened. */
+  readonly at: EpochMs;
+  readonly alert: Alert;
+  /** About it, the newest first. */
+  readonly messages: readonly ListedDelivery[];
+}
+
+/** What of the firing alerts is on the page. */
+export interface AlertsOnPage {
+  /** All that fire. */
+  readonly firing: FiringAlerts;
+  /** How many of them are asked for. */
+  readonly chosen: number;
+  /** How many may fire soon. */
+  readonly pending: number;
+  /** Of those that are asked for, the gravest first; of one rule all one by one. */
+  readonly groups: readonly AlertGroup[];
+  /** From 1. */
+  readonly page: number;
+  readonly pages: number;
+}
+
+interface AlertsPageParts extends AlertsOnPage {
+  /** The newest first; null when they could not be read. */
+  readonly past: { readonly rows: readonly PastAlert[]; readonly next: number | null } | null;
+  /** The newest first; null when they could not be read. */
+  readonly deliveries: readonly ListedDelivery[] | null;
+  /** Those about the alerts that are shown as firing, the newest first. */
+  readonly about: readonly ListedDelivery[];
+  /** Whether `about` has all of them. */
+  readonly knowsAll: boolean;
+  readonly silences: readonly Silence[];
+  readonly selection: AlertSelection;
+  /** Only past alerts behind this; null: from the newest on. */
+  readonly before: number | null;
+  readonly now: EpochMs;
+  readonly command: string;
+}
+
+const selectionKeys = ['severity', 'rule', 'account', 'mailbox'] as const;
+
+const sentShown = 4;
+const deliveriesShown = 30;
+
+export function alertsPage(parts: AlertsPageParts): View {
+  const { firing, selection } = parts;
+  const regions = new Regions();
+  const body = html`<h1>Alerts</h1>
+${regions.piece('states', severityLinks(firing, selection))}
+<div class="columns"><div>
+${regions.piece('firing', firingPanel(parts))}
+${regions.piece('past', pastPanel(parts))}
+</div><div>
+${regions.piece('messages', messagesPanel(parts))}
+</div></div>`;
+  return { title: 'Alerts · Warmwarden', body, regions };
+}
+
+interface Place {
+  readonly page?: number;
+  readonly before?: number;
+}
+
+/** Where the alerts of a selection are listed. */
+export function alertsPath(selection: Partial<AlertSelection>, { page = 1, before }: Place = {}): string {
+  const query = new URLSearchParams();
+  for (const name of selectionKeys) if (selection[name]) query.set(name, selection[name]);
+  if (page > 1) query.set('page', String(page));
+  if (before !== undefined) query.set('before', String(before));
+  return query.size === 0 ? '/alerts' : `/alerts?${query}`;
+}
+
+function severityLinks(firing: FiringAlerts, selection: AlertSelection): Markup {
+  const link = (severity: Severity | null, word: string, total: number) =>
+    html`<li><a class="chip ${severity ?? 'all'}" href="${alertsPath({ ...selection, severity })}"${selection.severity === severity ? html` aria-current="true"` : ''}>${word} <b>${numberText(total)}</b></a></li>`;
+  const { rule } = selection;
+  const narrowed =
+    rule === null
+      ? ''
+      : html`<li><a class="chip" href="${alertsPath({ ...selection, rule: null })}" aria-label="Every rule, not only ${text(rule)}">${text(rule)} ×</a></li>`;
+  return html`<nav aria-label="Filter by severity"><ul class="chips">${link(null, 'All firing', firing.count())}${severities.map((severity) => link(severity, severity, firing.count(severity)))}${narrowed}</ul></nav>`;
+}
+
+function isNarrowed(selection: AlertSelection): boolean {
+  return Object.values(selection).some((value) => value !== null);
+}
+
+function firingPanel(parts: AlertsPageParts): Markup {
+  const { chosen, pending, groups, page, pages, knowsAll, silences, selection, now } = parts;
+  const about = byAlert(parts.about);
+  const items = groups.map((group) => {
+    const { first: alert } = group;
+    if (group.count > 1)
+      return alertGroupItem(group, alertsPath({ ...selection, rule: alert.rule, severity: alert.severity }));
+    const sent = about(alert);
+    return alertItem({
+      alert,
+      now,
+      ...((knowsAll || sent.length > 0) && { sent: sent.slice(0, sentShown) }),
+      silence: silenceOf(alert, silences),
+    });
+  });
+  return html`<section class="panel" aria-labelledby="firing"><h2 id="firing">Firing <span class="count">${numberText(chosen)}</span></h2>
+${items.length === 0 ? html`<p class="muted">No alert is firing${isNarrowed(selection) ? ' that matches' : ''}.</p>` : html`<ol class="events">${items}</ol>`}
+${pageLinks({ page, pages }, (target) => alertsPath(selection, { page: target }))}
+${pending > 0 ? html`<p class="muted">${counted(pending, 'condition is', 'conditions are')} observed and may fire soon.</p>` : ''}</section>`;
+}
+
+/** The messages about an alert, in their order. */
+export function byAlert(deliveries: readonly ListedDelivery[]): (alert: Alert) => readonly ListedDelivery[] {
+  const named = new Map<string, ListedDelivery[]>();
+  for (const delivery of deliveries) {
+    for (const fingerprint of delivery.alerts) {
+      const known = named.get(fingerprint);
+      if (known) known.push(delivery);
+      else named.set(fingerprint, [delivery]);
+    }
+  }
+  const ofStorms = deliveries.filter(({ marks }) => marks !== undefined);
+  return ({ fingerprint }) => {
+    const known = named.get(fingerprint) ?? [];
+    const more = ofStorms.filter((delivery) => isAboutAlert(delivery, fingerprint));
+    return more.length === 0 ? known : deliveries.filter((one) => known.includes(one) || more.includes(one));
+  };
+}
+
+function pastPanel({ past, selection, before, now }: AlertsPageParts): Markup {
+  if (past === null) {
+    return html`<section class="panel" aria-labelledby="past"><h2 id="past">Past alerts</h2>
+<p class="bad">Warmwarden cannot read past alerts at the moment. The log says why.</p></section>`;
+  }
+  const none = isNarrowed(selection) || before !== null ? 'No past alert matches' : 'There are no past alerts yet';
+  const newest = before === null ? '' : html`<a href="${alertsPath(selection)}#past">← The newest</a>`;
+  const older =
+    past.next === null ? '' : html`<a href="${alertsPath(selection, { before: past.next })}#past">Earlier alerts →</a>`;
+  return html`<section class="panel" aria-labelledby="past"><h2 id="past">Past alerts <small>the newest first</small></h2>
+${past.rows.length === 0 ? html`<p class="muted">${none}${past.next === null ? '' : ' among the newest'}.</p>` : html`<ol class="events dense">${past.rows.map((one) => pastItem(one, now))}</ol>`}
+${newest === '' && older === '' ? '' : html`<nav class="pages" aria-label="Past alerts">${newest} ${older}</nav>`}</section>`;
+}
+
+function pastItem({ kind, at, alert, messages }: PastAlert, now: EpochMs): Markup {
+  const isOver = kind === 'resolved';
+  const lasted = isOver
+    ? html` <span class="muted">after ${duration(at - (alert.firingAt ?? alert.since))}</span>`
+    : '';
+  return html`<li class="${isOver ? 'ok' : alert.severity}">
+<p class="line"><span class="badge ${isOver ? 'confirmed' : 'none'}">${isOver ? 'resolved' : 'happened'}</span> ${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${ago(at, now)}</span>${lasted} ${runbookLink(alert)}</p>
+${messages.length === 0 ? '' : sentList(messages.slice(0, sentShown), now)}</li>`;
+}
+
+function messagesPanel({ deliveries, now, command }: AlertsPageParts): Markup {
+  const items = (deliveries ?? []).slice(0, deliveriesShown).map((delivery) => deliveryItem(delivery, now));
+  const dead = (deliveries ?? []).some(({ state }) => state === 'dead');
+  return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Newest messages</h2>
+${deliveries === null ? html`<p class="bad">Warmwarden cannot read the list of messages at the moment. The log says why.</p>` : ''}
+${dead ? html`<p class="muted">Send undelivered messages again: <code>${command} channels resend CHANNEL</code></p>` : ''}
+${deliveries?.length === 0 ? html`<p class="muted">There are no messages yet.</p>` : html`<ul class="plain">${items}</ul>`}</section>`;
+}
+
+// The silences in force: what each mutes at present, who asked for it and why, and when it ends.
+
+interface SilencesPageParts {
+  /** By their end. */
+  readonly silences: readonly Silence[];
+  /** How many firing alerts each mutes. */
+  readonly muted: readonly number[];
+  readonly now: EpochMs;
+  readonly command: string;
+}
+
+export function silencesPage({ silences, muted: counts, now, command }: SilencesPageParts): View {
+  const regions = new Regions();
+  const items = silences.map((silence, index) => {
+    const { id, match, by, reason, from, until } = silence;
+    const muted = counts[index] ?? 0;
+    return html`<li id="silence-${id}">
+<p class="line"><strong>${text(matchText(match))}</strong> <span>${muted === 0 ? html`<span class="muted">mutes no alert now</span>` : `mutes ${counted(muted, 'firing alert')}`}</span></p>
+<p>${text(by)}: ${text(reason)}</p>
+<p class="muted">Began ${ago(from, now)}, ends ${ago(until, now)}. <code>${command} silence expire ${id}</code> ends it now. ${doLink(silenceExpirePath(id), 'Expire it')}</p></li>`;
+  });
+  const list: Markup =
+    items.length === 0
+      ? html`<p class="muted">No silence is in force. <code>${command} silence add</code> adds one.</p>`
+      : html`<ul class="plain">${items}</ul>`;
+  const body = html`<h1>Silences</h1>
+<section class="panel" aria-label="Silences">
+<p class="muted">Warmwarden sends no messages about what is silenced. It keeps guarding the mailboxes, and the page shows the alerts.</p>
+${regions.piece('silences', list)}</section>`;
+  return { title: 'Silences · Warmwarden', body, regions };
+}

@@ -1,0 +1,62 @@
+// The configuration in force: every setting, its value without secrets, and where it came from.
+import { html } from 'hono/html';
+import { counted } from '../../core/wording/phrases.ts';
+import { Regions, text, type View } from './parts/elements.ts';
+
+/** A setting as people read it. */
+export interface ShownSetting {
+  /** `guard.min_bounces`, `accounts[0].name`. */
+  readonly name: string;
+  /** As the file would write it; a secret is hidden. */
+  readonly value: string;
+  /** `default`, `line 12`. */
+  readonly from: string;
+}
+
+interface SettingSelection {
+  /** Words that the name or the value must contain. Empty: all. */
+  readonly text: string;
+  /** Only what is not the default. */
+  readonly changedOnly: boolean;
+}
+
+export interface ConfigurationPageParts {
+  readonly settings: readonly ShownSetting[];
+  readonly selection: SettingSelection;
+}
+
+/** Of 10,000 overrides all are in force, but none of them is looked for by scrolling. */
+const settingsShown = 500;
+
+export function settingsThat(settings: readonly ShownSetting[], { text: wanted, changedOnly }: SettingSelection) {
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  return settings.filter(
+    ({ name, value, from }) =>
+      (!changedOnly || from !== 'default') &&
+      words.every((word) => name.toLowerCase().includes(word) || value.toLowerCase().includes(word)),
+  );
+}
+
+export function configurationPage({ settings, selection }: ConfigurationPageParts): View {
+  const chosen = settingsThat(settings, selection);
+  const regions = new Regions();
+  const rows = chosen
+    .slice(0, settingsShown)
+    .map(
+      ({ name, value, from }) =>
+        html`<tr class="${from === 'default' ? 'muted' : ''}"><th scope="row"><code>${text(name)}</code></th><td><code>${text(value)}</code></td><td>${text(from)}</td></tr>`,
+    );
+  const left = chosen.length - rows.length;
+  const body = html`<h1>Configuration in force</h1>
+<section class="panel" aria-label="Settings">
+<div class="bar"><form class="filter" role="search" action="/configuration" method="get"><label for="q">Filter</label>
+<input id="q" name="q" type="search" value="${selection.text}" maxlength="200" autocomplete="off" data-key="/">
+<label><input type="checkbox" name="changed" value="only"${selection.changedOnly ? html` checked` : ''}> only what is not the default</label>
+<button type="submit">Show</button></form></div>
+${regions.piece(
+  'settings',
+  html`${rows.length === 0 ? html`<p class="muted">No setting matches.</p>` : html`<table class="settings"><caption class="unseen">Settings</caption><thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead><tbody>${rows}</tbody></table>`}
+${left > 0 ? html`<p class="muted">${counted(left, 'more setting is', 'more settings are')} not shown: use the filter.</p>` : ''}`,
+)}</section>`;
+  return { title: 'Configuration · Warmwarden', body, regions };
+}

@@ -1,0 +1,125 @@
+// The frame of every page: head, header, navigation. Its scripts keep it live; without them it can still be read.
+
+import { html } from 'hono/html';
+import type { EpochMs } from '../../core/time.ts';
+import { commandBar, selectionBar } from './parts/command-links.ts';
+import type { Markup } from './parts/elements.ts';
+
+// Who looks at a page, as far as the page shows it.
+
+/** The hidden field that proves which browser a form was made for. */
+export const formTokenField = 'form_token';
+
+export interface Visitor {
+  /** The name of the token; null where there are no tokens. */
+  readonly name: string | null;
+  /** Whether the page offers commands. */
+  readonly mayOperate: boolean;
+  /** Of a browser that signed in: what its forms carry. null: there is nothing to sign out of. */
+  readonly signOutToken: string | null;
+}
+
+interface LiveFrame {
+  readonly now: EpochMs;
+  /** Whether the reader asked the page to stay as it is. */
+  readonly still: boolean;
+  /** Path and query of what is shown. */
+  readonly address: string;
+  /** The newest change that it has, for the stream. */
+  readonly since: string;
+}
+
+interface LayoutParts {
+  readonly title: string;
+  readonly body: Markup | readonly Markup[];
+  /** null: a page that does not change. */
+  readonly live: LiveFrame | null;
+  /** What is wrong, whatever the page is about; absent where nothing can be. */
+  readonly banner?: Markup;
+  /** Whether several processes may share the store. */
+  readonly hasReplicas?: boolean;
+  /** Whether the emergency stop is on for all accounts. */
+  readonly isStopped?: boolean;
+  /** null: whoever it is. */
+  readonly visitor: Visitor | null;
+}
+
+/** The views, in the order of the navigation. */
+const places = [
+  ['/', 'Fleet'],
+  ['/groups', 'Groups'],
+  ['/alerts', 'Alerts'],
+  ['/activity', 'Activity'],
+  ['/silences', 'Silences'],
+  ['/budget', 'Budget'],
+  ['/recipes', 'Recipes'],
+  ['/configuration', 'Configuration'],
+  ['/runbooks', 'Runbooks'],
+] as const;
+/** Where there can be several. */
+const replicasPlace = ['/replicas', 'Replicas'] as const;
+
+export function layout({ title, body, live, visitor, banner, hasReplicas, isStopped = false }: LayoutParts): Markup {
+  const stream = live === null || live.still ? '' : html` data-events="${eventsPath(live)}"`;
+  const bars = live !== null && visitor?.mayOperate;
+  return html`<!doctype html>
+<html lang="en"${stream}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/style.css">
+<script src="/assets/local-times.js" defer></script>
+<script src="/assets/live.js" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top"><div class="wrap">
+<a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24">Warmwarden</a>
+<nav class="places" aria-label="Views">${(hasReplicas ? [...places, replicasPlace] : places).map(([path, name]) => html`<a href="${path}"${isHere(path, live) ? html` aria-current="page"` : ''}>${name}</a>`)}</nav>
+${live ? clock(live) : ''}
+${visitor?.signOutToken ? signOut(visitor.name, visitor.signOutToken) : ''}
+</div></header>
+<p id="broken" class="broken wrap" role="alert" hidden><span></span> <span aria-hidden="true"></span>${live ? html` <a href="${live.address}">Reload the page</a>` : ''}</p>
+<p id="news" class="unseen" role="status"></p>
+${banner ?? ''}
+${bars ? commandBar(live.address, isStopped) : ''}
+<main id="main" class="wrap">${body}</main>
+${bars ? selectionBar(live.address) : ''}
+</body>
+</html>
+`;
+}
+
+function signOut(name: string | null, token: string): Markup {
+  return html`<form class="clock" method="post" action="/sign-out"><span>${name}</span>
+<input type="hidden" name="${formTokenField}" value="${token}"> <button type="submit">Sign out</button></form>`;
+}
+
+/** What a view leads to is in its place, too. */
+const within: Readonly<Record<string, readonly string[]>> = {
+  '/': ['/mailboxes/'],
+  '/recipes': ['/recipes/', '/runs/'],
+};
+
+function isHere(path: string, live: LiveFrame | null): boolean {
+  if (live === null) return false;
+  const { address } = live;
+  const inside = (within[path] ?? []).some((below) => address.startsWith(below));
+  return inside || address === path || address.startsWith(`${path}?`);
+}
+
+function eventsPath({ address, since }: LiveFrame): string {
+  return `/events?${new URLSearchParams({ at: address, since })}`;
+}
+
+function clock({ now, still, address }: LiveFrame): Markup {
+  const iso = new Date(now).toISOString();
+  const toggle = still
+    ? html`<a href="${address}">Resume live updates</a>`
+    : html`<a href="${address}${address.includes('?') ? '&' : '?'}refresh=off">Pause live updates</a>`;
+  return html`<p class="clock"><span>As of <time id="as-of" datetime="${iso}" title="${iso}" data-show="clock">${iso.slice(11, 19)} UTC</time></span> ${toggle}</p>`;
+}

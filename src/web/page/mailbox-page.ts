@@ -1,0 +1,298 @@
+// A mailbox's page: the verdict in a sentence, what to do, the days in a chart, the checks, and every decision.
+import { html } from 'hono/html';
+import { silenceOf } from '../../alerts/routing.ts';
+import { type Action, neededNoChange } from '../../core/action.ts';
+import type { Change } from '../../core/change.ts';
+import { dailyRows } from '../../core/daily-counts.ts';
+import type { RecordedDecision } from '../../core/decision.ts';
+import type { Fleet } from '../../core/fleet/fleet.ts';
+import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../../core/fleet/newest-value.ts';
+import { mailboxKey } from '../../core/mailbox.ts';
+import { breakerReleasePath, mailboxCommandPath, mailboxPath } from '../../core/page-links.ts';
+import type { Ppm } from '../../core/policy.ts';
+import { dayMs, type EpochMs, type IsoDate, utcDate } from '../../core/time.ts';
+import type { Verdict } from '../../core/verdict.ts';
+import { sentence } from '../../core/wording/explain.ts';
+import { pausedText } from '../../core/wording/paused.ts';
+import { counted, duration, numberText, recentEmailSentences } from '../../core/wording/phrases.ts';
+import { actionWord } from '../../core/wording/states.ts';
+import { writesAreOff } from '../../core/write-scope.ts';
+import { isHeldEmergency, type MailboxRow } from '../overview/fleet-view.ts';
+import { actionItem, alertItem } from './parts/action-item.ts';
+import { doLink } from './parts/command-links.ts';
+import { dayChart } from './parts/day-chart.ts';
+import {
+  age,
+  ago,
+  breakable,
+  lasting,
+  type Markup,
+  prose,
+  Regions,
+  stateBadge,
+  text,
+  type View,
+} from './parts/elements.ts';
+import { rateCell, selectionPath } from './parts/fleet-table.ts';
+import { mailboxAdvice, stateTone } from './parts/mailbox-advice.ts';
+
+/** What was decided and done about a mailbox, and what others changed; the newest first. */
+export interface MailboxEntries {
+  readonly decisions: readonly RecordedDecision[];
+  readonly actions: readonly Action[];
+  readonly changes: readonly Change[];
+}
+
+export interface Decided {
+  /** The newest first. */
+  readonly decisions: readonly RecordedDecision[];
+  /** The end of the day that the reader chose; null: now. */
+  readonly until: EpochMs | null;
+  /** Whether there are older ones. */
+  readonly more: boolean;
+}
+
+export interface MailboxPageParts {
+  readonly fleet: Fleet;
+  readonly row: MailboxRow;
+  /** Until now, the newest first; null when they could not be read. */
+  readonly entries: MailboxEntries | null;
+  /** The decisions that are shown: until a moment, when one was asked for. */
+  readonly decided: Decided | null;
+  readonly explain: (verdict: Verdict) => string;
+  readonly now: EpochMs;
+  readonly command: string;
+  /** For the times in sentences: an IANA name. */
+  readonly zone: string;
+}
+
+export function mailboxPage(parts: MailboxPageParts): View {
+  const { row } = parts;
+  const { mailbox } = row;
+  const regions = new Regions();
+  const body = html`
+<nav class="crumbs" aria-label="Where you are"><a href="/">Fleet</a> › <a href="${selectionPath({ account: mailbox.account })}">${text(mailbox.account)}</a></nav>
+${regions.piece('summary', summary(parts))}
+${regions.piece('alerts', alertList(parts))}
+<div class="columns">
+<div>
+${regions.piece('days', daysPanel(parts))}
+${regions.piece('actions', actionsPanel(parts))}
+${regions.piece('changes', changesPanel(parts))}
+<section class="panel" aria-labelledby="decisions"><div class="bar"><h2 id="decisions">Decisions</h2>${dayForm(parts)}</div>
+${regions.piece('decisions', decisionsPanel(parts))}</section>
+</div>
+${regions.piece('facts', factsPanel(parts))}
+</div>`;
+  return { title: `${row.label} · Warmwarden`, body, regions };
+}
+
+function summary(parts: MailboxPageParts): Markup {
+  const { row, now } = parts;
+  const { mailbox, verdict } = row;
+  const about = new URLSearchParams({ mailbox: mailboxKey(mailbox.account, mailbox.id) });
+  return html`<section class="headline ${stateTone(row.state)}" aria-label="Summary">
+<p class="line">${stateBadge(row.state, isHeldEmergency(row.state, row.verdict))} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
+<h1 class="address">${breakable(row.label)}</h1>
+<p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(whyOf(parts, verdict))}</p>
+<p class="advice">${prose(mailboxAdvice(row, parts))}</p>
+${row.state === 'held' ? heldCommands(row) : ''}
+${accountNote(parts)}
+${stopOver(parts)}
+${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
+<p class="line"><a href="/alerts?${about}">Its alerts</a> <a href="/activity?${about}">Its activity</a></p>
+</section>`;
+}
+
+/** What a person may do instead of waiting. */
+function heldCommands({ mailbox, alerts }: MailboxRow): Markup {
+  const isHeld = alerts.some(({ rule }) => rule === 'guard_held');
+  return html`<p class="line">${isHeld ? doLink(breakerReleasePath, 'Release') : ''} ${doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause')}</p>`;
+}
+
+/** What keeps Warmwarden from reading the mailbox, or from acting on it, and is about its whole account. */
+function accountNote({ fleet, row: { mailbox }, now }: MailboxPageParts): Markup | string {
+  const account = fleet.account(mailbox.account);
+  if (!account) return '';
+  const { name, failingSince, lastFailure, keyWrites } = account;
+  if (failingSince !== null)
+    return html`<p class="bad">No request of account ${text(name)} has succeeded ${lasting(failingSince, now)}: this page shows what was read before. ${lastFailure === null ? '' : text(sentence(lastFailure))}</p>`;
+  return keyWrites !== false
+    ? ''
+    : html`<p class="bad">The key of account ${text(name)} may not write, so Warmwarden does NOT act on a breach of this mailbox.</p>`;
+}
+
+/** An emergency stop of this mailbox alone: wider ones stand above every page. */
+function stopOver({ fleet, row: { mailbox }, now, command }: MailboxPageParts): Markup | string {
+  const off = fleet.writesOffOver(mailbox.account, mailbox.id, now);
+  return off?.scope.kind === 'mailbox' ? html`<p class="bad">${prose(writesAreOff(off, command))}</p>` : '';
+}
+
+/** Of a paused mailbox, why it is paused: its verdict only says that nothing is left to decide. */
+function whyOf(parts: MailboxPageParts, verdict: Verdict): string {
+  if (verdict.reason !== 'already_paused') return parts.explain(verdict);
+  const claim = parts.row.mailbox.memory?.claim ?? null;
+  return pausedText({ claim, actions: actionsOf(parts), changes: changesOf(parts) }, parts.zone);
+}
+
+function daysPanel(parts: MailboxPageParts): Markup {
+  const { row, now } = parts;
+  return html`<section class="panel" aria-labelledby="days"><h2 id="days">Sent and bounced</h2>
+${dayChart({ rows: dailyRows(row.mailbox.stats?.answer, now), limitOn: limitsOf(parts), actions: actionsOf(parts), changes: changesOf(parts), alerts: row.alerts })}</section>`;
+}
+
+/** The limit in force at the end of each day, as far back as the shown decisions reach. */
+function limitsOf({ row, entries, now }: MailboxPageParts): (date: IsoDate) => Ppm | null {
+  const newestFirst = entries?.decisions ?? [];
+  return (date) => {
+    const end = Math.min(now, Date.parse(date) + dayMs);
+    if (entries === null || end >= now) return row.verdict?.limitPpm ?? null;
+    return newestFirst.find(({ since }) => since < end)?.verdict.limitPpm ?? null;
+  };
+}
+
+function actionsOf({ fleet, row, entries }: MailboxPageParts): readonly Action[] {
+  if (entries && entries.actions.length > 0) return entries.actions;
+  const { account, id, action } = row.mailbox;
+  const recent = fleet.recentActions().filter((one) => one.account === account && one.mailboxId === id);
+  return recent.length === 0 && action !== null ? [action] : recent;
+}
+
+function alertList({ fleet, row, now }: MailboxPageParts): Markup | string {
+  if (row.alerts.length === 0) return '';
+  const silences = fleet.silences(now);
+  return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts</h2><ol class="events">
+${row.alerts.map((alert) => alertItem({ alert, now, silence: silenceOf(alert, silences) }))}</ol></section>`;
+}
+
+function factsPanel({ fleet, row, now, zone }: MailboxPageParts): Markup {
+  const { mailbox } = row;
+  const { warmup, detail, entry } = mailbox;
+  const known = (value: number | string | null | undefined) =>
+    value === null || value === undefined
+      ? html`<span class="muted">unknown</span>`
+      : html`${typeof value === 'number' ? numberText(value) : text(value)}`;
+  const dateOf = (at: EpochMs | undefined) => (at === undefined ? undefined : utcDate(at));
+  const percentOf = (rate: number | null | undefined) => (rate == null ? rate : `${numberText(rate)} %`);
+  const fact = (name: string, value: Markup, at: EpochMs | null | undefined) =>
+    html`<div><dt>${name}</dt><dd>${value} <small>${at === undefined ? '' : age(at, now)}</small></dd></div>`;
+  return html`<section class="panel" aria-labelledby="facts"><h2 id="facts">What is known <small>and how old it is</small></h2><dl class="facts">
+<div class="wide"><dt>Bounce rate in the guard’s window</dt><dd>${row.ratePpm === null ? html`<span class="muted">no emails in it yet</span>` : rateCell(row)}</dd></div>
+${fact('Stats', known(rowsKnown(row)), mailbox.stats?.at ?? null)}
+${fact('Warm-up mode', known(warmup?.answer.mode), warmup?.at ?? null)}
+${fact('Warm-up status', known(warmup?.answer.status), warmup?.at ?? null)}
+${fact('Warm-up day', known(warmupDayOf(mailbox)), undefined)}
+${fact('Warm-up started', known(dateOf(detail?.answer.warmupStartedAt)), undefined)}
+${fact('Daily limit', known(dailyLimitOf(mailbox)), undefined)}
+${fact('Reply rate', known(percentOf(warmup?.answer.config.replyRate)), undefined)}
+${fact('Health score', known(row.healthScore), undefined)}
+${fact('Mailbox status', known(mailboxStatusOf(mailbox)), entry.at)}
+${fact('Created', known(dateOf(entry.answer.createdAt)), undefined)}
+${fact('Connection', connectionOf(row), detail?.at ?? null)}
+${dnsFacts(row, fact)}
+${mailbox.dns?.answer.source === undefined ? '' : fact('DNS source', known(mailbox.dns.answer.source), undefined)}
+${fact('Blacklists', listingsOf(row), mailbox.blacklist?.at ?? null)}
+${recentFact(row, zone, fact)}
+${fact('API version', known(fleet.account(mailbox.account)?.apiHealth.version), undefined)}
+</dl></section>`;
+}
+
+function rowsKnown({ mailbox: { stats } }: MailboxRow): string | null {
+  if (!stats?.answer.rows) return null;
+  return counted(stats.answer.rows.length, 'day', 'days');
+}
+
+type Fact = (name: string, value: Markup, at: EpochMs | null | undefined) => Markup;
+
+function dnsFacts({ mailbox: { dns } }: MailboxRow, fact: Fact): readonly Markup[] {
+  if (dns === null) return [fact('DNS', html`<span class="muted">unknown</span>`, null)];
+  return Object.entries(dns.answer.records).map(([name, { pass, status }]) => {
+    const said = status === null ? '' : ` (${text(status)})`;
+    if (pass === null) return fact(name.toUpperCase(), html`<span class="muted">unclear${said}</span>`, dns.at);
+    return fact(
+      name.toUpperCase(),
+      pass ? html`<span class="good">passing</span>` : html`<strong class="bad">failing${said}</strong>`,
+      dns.at,
+    );
+  });
+}
+
+/** What the recent emails show, when there is something to see. */
+function recentFact({ mailbox: { warmup } }: MailboxRow, zone: string, fact: Fact): Markup | string {
+  const sentences = recentEmailSentences(warmup, zone);
+  return sentences.length === 0 ? '' : fact('Recent emails', html`${text(sentences.join(' '))}`, warmup?.at);
+}
+
+function connectionOf({ mailbox: { detail } }: MailboxRow): Markup {
+  if (!detail || detail.answer.connection === 'unclear') return html`<span class="muted">unknown</span>`;
+  if (detail.answer.connection === 'connected') return html`<span class="good">connected</span>`;
+  return html`<strong class="bad">${text(detail.answer.connectionError ?? 'broken')}</strong>`;
+}
+
+function listingsOf({ mailbox: { blacklist } }: MailboxRow): Markup {
+  if (!blacklist || blacklist.answer.listed === null) return html`<span class="muted">unknown</span>`;
+  const { listed, lists, found, checked } = blacklist.answer;
+  const of = checked === null ? '' : ` of ${numberText(checked)}`;
+  if (!listed) return html`<span class="good">none${of}</span>`;
+  return html`<strong class="bad">on ${found === null ? 'some' : numberText(found)}${of}</strong>${lists.length === 0 ? '' : `: ${lists.map(text).join(', ')}`}`;
+}
+
+function actionsPanel(parts: MailboxPageParts): Markup | string {
+  const actions = actionsOf(parts).filter((action) => !neededNoChange(action));
+  if (actions.length === 0) return '';
+  return html`<section class="panel" aria-labelledby="actions"><h2 id="actions">What was done</h2><ol class="events">
+${actions.map((action) => actionItem({ action, explain: parts.explain, now: parts.now, link: false }))}</ol></section>`;
+}
+
+/** The newest first. */
+function changesOf({ row, entries }: MailboxPageParts): readonly Change[] {
+  return entries?.changes ?? row.mailbox.changes.toReversed();
+}
+
+/** What others changed: a person, the vendor, another tool. */
+function changesPanel(parts: MailboxPageParts): Markup | string {
+  const { now } = parts;
+  const changes = changesOf(parts);
+  if (changes.length === 0) return '';
+  const value = (word: string | null) => text(word ?? 'nothing');
+  return html`<section class="panel" aria-labelledby="changes"><h2 id="changes">What changed outside Warmwarden</h2><ol class="events">
+${changes.map(
+  ({ what, from, to, at }) =>
+    html`<li><p class="line"><strong>${what.replaceAll('_', ' ')}</strong> ${value(from)} → ${value(to)} <span class="muted">seen ${ago(at, now)}</span></p></li>`,
+)}</ol></section>`;
+}
+
+/** "4 answers, the first 2 h ago, the last 1 min ago". A decision is repeated with each answer; its action is not. */
+function decidedWhen(
+  { since, until, count }: Pick<RecordedDecision, 'since' | 'until' | 'count'>,
+  now: EpochMs,
+): Markup {
+  if (count === 1) return ago(until, now);
+  if (duration(now - since) === duration(now - until)) return html`${numberText(count)} answers, ${ago(until, now)}`;
+  return html`${numberText(count)} answers, the first ${ago(since, now)}, the last ${ago(until, now)}`;
+}
+
+function decisionsPanel(parts: MailboxPageParts): Markup {
+  const { decided, explain, now } = parts;
+  if (decided === null)
+    return html`<p class="bad">Warmwarden cannot read the decisions at the moment. The log says why.</p>`;
+  const items = decided.decisions.map(
+    ({ since, until, count, verdict }) =>
+      html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${actionWord(verdict.action)}</span> <span class="muted">${decidedWhen({ since, until, count }, now)}</span></p><p>${prose(explain(verdict))}</p></li>`,
+  );
+  const oldest = decided.decisions.at(-1)?.since;
+  const older =
+    decided.more && oldest !== undefined
+      ? html`<p><a href="${mailboxPath(parts.row.mailbox)}?until=${oldest - 1}#decisions">Earlier decisions</a></p>`
+      : '';
+  return html`${items.length === 0 ? html`<p class="muted">None${decided.until === null ? ' yet' : ' until then'}.</p>` : html`<ol class="events">${items}</ol>`}${older}`;
+}
+
+/** Any day's decisions: a form that works without a script. */
+function dayForm({ row, decided, now }: MailboxPageParts): Markup {
+  const shown = utcDate(decided?.until ?? now);
+  const back = html`<a href="${mailboxPath(row.mailbox)}#decisions">Show the newest</a>`;
+  return html`<form class="filter" action="${mailboxPath(row.mailbox)}#decisions" method="get">
+<label for="day">Until the end of (UTC)</label> <input id="day" name="day" type="date" value="${shown}" max="${utcDate(now)}">
+<button type="submit">Show</button> ${decided?.until == null ? '' : back}</form>`;
+}

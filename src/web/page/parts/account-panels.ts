@@ -1,0 +1,245 @@
+// The side panels: how each account's API and each alert channel is.
+
+import { html } from 'hono/html';
+import { matchText, type Silence } from '../../../core/alert.ts';
+import type { ListedDelivery } from '../../../core/delivery.ts';
+import type { ChannelState, Fleet } from '../../../core/fleet/fleet.ts';
+import type { Incident } from '../../../core/incident.ts';
+import type { AccountState, Forecast, SweepProgress } from '../../../core/mailbox.ts';
+import { mailboxPath, resendPath, silenceExpirePath } from '../../../core/page-links.ts';
+import type { MissingReplica, ReplicaState } from '../../../core/replica.ts';
+import type { EpochMs } from '../../../core/time.ts';
+import { sentence } from '../../../core/wording/explain.ts';
+import { mendText, type Reading, sumText, sweepText } from '../../../core/wording/forecast.ts';
+import { doneTexts, incidentAdvice, incidentTitle, memberLine, worstFirst } from '../../../core/wording/incidents.ts';
+import { counted, duration, firstText, numberText, overlapText, spanText } from '../../../core/wording/phrases.ts';
+import { replicaTroubles } from '../../../core/wording/replicas.ts';
+import { accountTrouble, noneJudged } from '../../../core/wording/states.ts';
+import { type LeadFacts, leadsOf } from '../../overview/headline.ts';
+import { deliveryItem } from './action-item.ts';
+import { doLink } from './command-links.ts';
+import { ago, breakable, lasting, type Markup, moment, prose, severityBadge, text } from './elements.ts';
+import { selectionPath } from './fleet-table.ts';
+
+/** Messages of the folded list. */
+const deliveriesListed = 20;
+/** Of many accounts, those in trouble come first; the others are counted. */
+const accountsListed = 8;
+
+interface AccountsPanelParts extends Reading {
+  readonly fleet: Fleet;
+  readonly accounts: readonly AccountState[];
+  readonly sweeps: readonly SweepProgress[];
+}
+
+export function accountsPanel(parts: AccountsPanelParts): Markup {
+  const { fleet, accounts: all, sweeps } = parts;
+  const accounts = all.toSorted((a, b) => Number(isWell(a)) - Number(isWell(b)));
+  const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
+  const lastWrites = fleet.lastWrites();
+  const known = ({ name }: AccountState) => ({ sweep: sweepOf.get(name), lastWriteAt: lastWrites.get(name) ?? null });
+  const rest = accounts.slice(accountsListed);
+  const ill = rest.filter((account) => !isWell(account)).length;
+  return html`<section class="panel" aria-labelledby="accounts"><h2 id="accounts">Accounts${rest.length === 0 ? '' : html` <span class="count">${numberText(accounts.length)}</span>`}</h2>
+${accounts.length === 0 ? html`<p class="muted">None yet.</p>` : ''}
+<ul class="plain">${accounts.slice(0, accountsListed).map((account) => accountItem(account, known(account), parts))}</ul>
+${rest.length === 0 ? '' : html`<p class="${ill === 0 ? 'muted' : 'bad'}">${counted(rest.length, 'more account')}, ${ill === 0 ? 'all of them without a problem' : `${numberText(ill)} of them with problems`}. See <a href="/groups">the fleet by account</a> and <a href="/budget">the budget of each</a>.</p>`}</section>`;
+}
+
+function isWell(account: AccountState): boolean {
+  return (
+    apiState(account).tone === 'confirmed' &&
+    !account.unjudged &&
+    account.unlisted.length === 0 &&
+    account.forecast?.fits !== false
+  );
+}
+
+function accountItem(
+  account: AccountState,
+  { sweep, lastWriteAt }: { readonly sweep: SweepProgress | undefined; readonly lastWriteAt: EpochMs | null },
+  reading: Reading,
+): Markup {
+  const { now } = reading;
+  const { word, tone } = apiState(account);
+  return html`<li>
+<p class="line"><strong>${text(account.name)}</strong> <span class="badge ${tone}">${word}</span></p>
+${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded ${lasting(account.failingSince, now)}. ${account.lastFailure === null ? '' : text(sentence(account.lastFailure))}</p>`}
+${account.unjudged ? html`<p class="bad">NOT GUARDED: ${noneJudged}. ${text(sentence(account.unjudged.detail))}</p>` : ''}
+${keyNote(account, lastWriteAt, now)}
+${unlistedNote(account)}
+${overlapNote(account)}
+${sweep ? html`<p>${text(sweepText(sweep, reading))}.</p>` : ''}
+<p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${oldestPoll(account, now)}.${enoughNote(account)}</p>
+${account.forecast === null ? '' : dataAge(account.forecast)}
+</li>`;
+}
+
+/** Polls always wait for their turn: whether that is well, the numbers alone do not say. */
+function enoughNote({ queueLength, failingSince, forecast }: AccountState): string {
+  return queueLength > 0 && failingSince === null && forecast?.fits ? ' The rate limit is enough for them.' : '';
+}
+
+/** Nothing while no request succeeds: a poll that failed is due since its last scheduled run, which may be before the outage. */
+export function oldestPoll({ oldestDueAt, failingSince }: AccountState, now: EpochMs): string {
+  return oldestDueAt === null || failingSince !== null ? '' : `, the oldest for ${duration(now - oldestDueAt)}`;
+}
+
+/** Of a key that has not written since Warmwarden has it, nobody knows whether it may. */
+function keyNote({ keyWrites }: AccountState, lastWriteAt: EpochMs | null, now: EpochMs): Markup | string {
+  if (keyWrites === true) return '';
+  if (keyWrites === false)
+    return html`<p class="bad">The key may not write, so Warmwarden does NOT act on breaches.</p>`;
+  return lastWriteAt === null
+    ? html`<p class="muted">Whether the key may write is not known yet: the first action shows it.</p>`
+    : html`<p class="muted">Warmwarden last changed a mailbox of this account ${ago(lastWriteAt, now)}. The next action shows whether the key may still write.</p>`;
+}
+
+/** So many names are listed. */
+const unlistedShown = 10;
+
+function unlistedNote({ unlisted }: AccountState): Markup | string {
+  if (unlisted.length === 0) return '';
+  const names = firstText(unlisted, unlistedShown);
+  return html`<p class="bad">NOT GUARDED: the configuration includes ${text(names)}, but the mailbox list does not have ${unlisted.length === 1 ? 'it' : 'them'}.</p>`;
+}
+
+/** Most mailboxes that the note names. */
+const elsewhereShown = 10;
+
+function overlapNote({ guardedElsewhere = [] }: AccountState): Markup | string {
+  if (guardedElsewhere.length === 0) return '';
+  const names = firstText(
+    guardedElsewhere.map(({ email }) => email),
+    elsewhereShown,
+  );
+  return html`<p class="muted">${text(overlapText(guardedElsewhere))}: ${text(names)}.</p>`;
+}
+
+/** The request budget, and how old each kind of data gets with it. */
+function dataAge(forecast: Forecast): Markup {
+  const ages = forecast.mailboxes === 0 ? '' : `; ${agesText(forecast)}`;
+  return html`<p class="${forecast.fits ? 'muted' : 'bad'}">${sumText(forecast)}${ages}.</p>
+${forecast.fits ? '' : html`<p class="muted">${mendText(forecast)}</p>`}`;
+}
+
+/** What shares an age is named once. */
+function agesText({ oldestMs }: Forecast): string {
+  const { warmup, mailbox, dns, blacklist } = oldestMs;
+  const [connection, records, lists] = [spanText(mailbox), spanText(dns), spanText(blacklist)];
+  const rest =
+    connection === records && records === lists
+      ? `connection, DNS and blacklists up to ${records}`
+      : `connection up to ${connection}, DNS up to ${records}, blacklists up to ${lists}`;
+  return `warm-up data up to ${spanText(warmup)}; ${rest}`;
+}
+
+function apiState(account: AccountState): { readonly word: string; readonly tone: string } {
+  const trouble = accountTrouble(account);
+  if (trouble !== null) return { word: trouble, tone: 'critical' };
+  if (account.lastSuccessAt === null) return { word: 'not polled yet', tone: 'info' };
+  return account.health === 'other' ? { word: 'API unwell', tone: 'warning' } : { word: 'API up', tone: 'confirmed' };
+}
+
+export function channelsPanel(
+  fleet: Fleet,
+  deliveries: readonly ListedDelivery[] | null,
+  now: EpochMs,
+  command: string,
+): Markup {
+  const channels = [...fleet.channels()];
+  if (channels.length === 0 && deliveries?.length === 0) {
+    return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
+<p class="muted">No channel is configured: this page is the only place that shows alerts.</p></section>`;
+  }
+  const items = (deliveries ?? []).slice(0, deliveriesListed).map((delivery) => deliveryItem(delivery, now));
+  return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
+<ul class="plain">${channels.map((channel) => channelItem(channel, now, command))}</ul>
+${deliveries === null ? html`<p class="bad">Warmwarden cannot read the list of messages at the moment. The log says why.</p>` : ''}
+${items.length === 0 ? '' : html`<details><summary>Newest messages (${items.length})</summary><ul class="plain">${items}</ul></details>`}</section>`;
+}
+
+function channelItem(channel: ChannelState, now: EpochMs, command: string): Markup {
+  const ill = channel.failingSince !== null && (channel.pending > 0 || channel.undelivered > 0);
+  const waiting =
+    channel.pending === 0
+      ? 'No messages are waiting'
+      : `${counted(channel.pending, 'message is', 'messages are')} waiting`;
+  return html`<li><p class="line"><span><strong>${text(channel.name)}</strong>${channel.type === channel.name ? '' : html` <small>${channel.type}</small>`}</span> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : 'OK'}</span></p>
+${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
+${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undelivered, 'message is', 'messages are')} undelivered. Send again: <code>${command} channels resend ${text(channel.name)}</code> ${doLink(resendPath({ channel: channel.name }), 'Send again')}</p>`}
+<p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent since Warmwarden started.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
+}
+
+// The incidents that go on: what their mailboxes share, what Warmwarden did about them, and what to do.
+
+/** Mailboxes that stand with an incident; /api/incidents has more. */
+const named = 5;
+
+export function incidentsPanel(incidents: readonly Incident[], now: EpochMs): Markup {
+  return html`<section class="panel" aria-labelledby="incidents"><h2 id="incidents">Incidents <span class="count">${numberText(incidents.length)}</span></h2>
+<ol class="events">${incidents.map((incident) => itemOf(incident, now))}</ol></section>`;
+}
+
+/** The mailboxes that share it, where the table can be narrowed to them. */
+function whereAll({ attribute, value }: Incident['cause']): Markup | string {
+  switch (attribute) {
+    case 'account':
+    case 'domain':
+    case 'provider':
+      return html`: see <a href="${selectionPath({ [attribute]: value })}">all mailboxes of this ${attribute}</a>`;
+    case 'ip':
+    case 'base_url':
+      return html`: <a href="/api/incidents">/api/incidents</a> lists them`;
+  }
+}
+
+function itemOf(incident: Incident, now: EpochMs): Markup {
+  const { id, severity, members, cause, beganAt } = incident;
+  const left = members.length - named;
+  return html`<li id="${id}" class="${severity}">
+<p class="line">${severityBadge(severity)} <strong>${breakable(incidentTitle(incident, members, 'UTC'))}</strong> <span class="muted">${lasting(beganAt, now)}</span></p>
+${[...doneTexts(members), incidentAdvice(cause)].map((sentence) => html`<p>${prose(sentence)}</p>`)}
+<ul class="plain">${worstFirst(members)
+    .slice(0, named)
+    .map(
+      (one) =>
+        html`<li><a href="${mailboxPath({ account: one.account, id: one.mailboxId })}">${text(memberLine(one, 'UTC'))}</a></li>`,
+    )}</ul>
+${left > 0 ? html`<p class="muted">${counted(left, 'more mailbox is', 'more mailboxes are')} in it${whereAll(cause)}.</p>` : ''}
+</li>`;
+}
+
+// The silences in force: which alerts send no messages at present, and who silenced them.
+
+export function silencesPanel(silences: readonly Silence[], command: string): Markup {
+  const items = silences.map(
+    ({ id, match, by, reason, until }) => html`<li>
+<p class="line"><strong>${text(matchText(match))}</strong> <span class="muted">until ${moment(until)}</span></p>
+<p class="muted">${text(by)}: ${text(reason)}. <code>${command} silence expire ${id}</code> ends it. ${doLink(silenceExpirePath(id), 'Expire it')}</p>
+</li>`,
+  );
+  return html`<section class="panel" aria-labelledby="silences"><h2 id="silences">Silenced <span class="count">${numberText(silences.length)}</span></h2>
+<p class="muted">Warmwarden sends no messages about these. It keeps guarding the mailboxes, and the page Alerts shows them.</p>
+<ul class="plain">${items}</ul></section>`;
+}
+
+// Shown above every page: what makes all of it old or without effect, and what is wrong with the replicas.
+
+interface BannerFacts extends LeadFacts {
+  readonly replicas: readonly ReplicaState[];
+  readonly missing: readonly MissingReplica[];
+  /** In which sentences give times: an IANA name. */
+  readonly zone: string;
+}
+
+/** `isFleet`: the headline of the fleet's page says the same as the first of these, and more. */
+export function bannerOf(facts: BannerFacts, isFleet: boolean): Markup | string {
+  const leads = isFleet ? [] : leadsOf(facts);
+  const troubles = replicaTroubles(facts.replicas, facts.missing, facts.zone);
+  if (leads.length + troubles.length === 0) return '';
+  return html`<div class="banner wrap" role="status">${leads.map(
+    ({ sentence, advice }) => html`<p><a href="/">${text(sentence)}</a> ${prose(advice)}</p>`,
+  )}
+${troubles.length === 0 ? '' : html`<p><a href="/replicas">${text(troubles.join(' '))}</a></p>`}</div>`;
+}

@@ -1,0 +1,157 @@
+// One action of Warmwarden as an entry of a list: what, on whom, how it ended, and why.
+
+import { html } from 'hono/html';
+import {
+  type Action,
+  type ActionKind,
+  type ActionState,
+  alreadySo,
+  neededNoChange,
+  type Person,
+} from '../../../core/action.ts';
+import type { Alert, Silence } from '../../../core/alert.ts';
+import { type ListedDelivery, publicState } from '../../../core/delivery.ts';
+import { mailboxPath, resendPath } from '../../../core/page-links.ts';
+import { type EpochMs, minuteMs } from '../../../core/time.ts';
+import type { Verdict } from '../../../core/verdict.ts';
+import { sentence } from '../../../core/wording/explain.ts';
+import { counted } from '../../../core/wording/phrases.ts';
+import { ruleNames } from '../../../core/wording/states.ts';
+import type { AlertGroup } from '../../overview/firing-alerts.ts';
+import { alertCommands, doLink, ruleCommands } from './command-links.ts';
+import { ago, breakable, lasting, type Markup, moment, prose, severityBadge, text } from './elements.ts';
+import { selectionPath } from './fleet-table.ts';
+
+interface ActionItemParts {
+  readonly action: Action;
+  readonly explain: (verdict: Verdict) => string;
+  readonly now: EpochMs;
+  /** Whether to name the mailbox and lead to its page. */
+  readonly link: boolean;
+}
+
+const done: Readonly<Record<ActionKind, string>> = {
+  recovery: 'Switched to recovery',
+  pause: 'Paused warm-up',
+  restore: 'Restored',
+  resume: 'Resumed warm-up',
+  mode: 'Mode set',
+  limit: 'Target daily limit set',
+};
+const wanted: Readonly<Record<ActionKind, string>> = {
+  recovery: 'Switch to recovery',
+  pause: 'Pause warm-up',
+  restore: 'Restore',
+  resume: 'Resume warm-up',
+  mode: 'Set the mode',
+  limit: 'Set the target daily limit',
+};
+
+/** How an action stands, as a word and as the class that colours it. */
+const stateWords: Readonly<Record<ActionState, { readonly word: string; readonly tone: string }>> = {
+  planned: { word: 'planned', tone: 'waiting' },
+  open: { word: 'in progress', tone: 'waiting' },
+  confirmed: { word: 'confirmed', tone: 'confirmed' },
+  refused: { word: 'refused', tone: 'critical' },
+  unconfirmed: { word: 'not confirmed', tone: 'critical' },
+  dropped: { word: 'dropped', tone: 'info' },
+};
+const noChange = { word: alreadySo, tone: 'none' };
+
+function askedFor({ name, reason }: Person): string {
+  return reason === '' ? `${name} requested it.` : `${name} requested it: ${reason}`;
+}
+
+export function actionItem({ action, explain, now, link }: ActionItemParts): Markup {
+  const { word, tone } = neededNoChange(action) ? noChange : stateWords[action.state];
+  const target = action.targetLimit === undefined ? '' : ` to ${counted(action.targetLimit, 'email')}`;
+  const what = (action.state === 'confirmed' ? done : wanted)[action.kind] + target;
+  const path = mailboxPath({ account: action.account, id: action.mailboxId });
+  return html`<li id="action-${action.id}" class="${tone}">
+<p class="line"><span class="badge ${tone}">${word}</span> <strong>${what}</strong>
+${link ? html`<a href="${path}">${breakable(action.email)}</a>` : ''} <span class="muted">${ago(action.settledAt ?? action.plannedAt, now)}</span></p>
+<p>${prose(action.by ? askedFor(action.by) : explain(action.verdict))}</p>
+${action.causes.map((cause) => html`<p class="muted">${prose(cause)}</p>`)}
+${action.detail === null || action.detail === word ? '' : html`<p class="muted">${prose(sentence(action.detail))}</p>`}
+${action.nextTryAt === null ? '' : html`<p class="muted">Next try ${ago(action.nextTryAt, now)}.</p>`}
+</li>`;
+}
+
+// One message to a channel as an entry of a list: whether it arrived, and what the last attempt said.
+
+const deliveryWords: Readonly<
+  Record<ReturnType<typeof publicState>, { readonly word: string; readonly tone: string }>
+> = {
+  pending: { word: 'waiting', tone: 'waiting' },
+  sent: { word: 'sent', tone: 'confirmed' },
+  replaced: { word: 'replaced', tone: 'waiting' },
+  dead: { word: 'undelivered', tone: 'critical' },
+};
+
+export function deliveryItem(delivery: ListedDelivery, now: EpochMs): Markup {
+  const { word, tone } = deliveryWords[publicState(delivery)];
+  return html`<li id="delivery-${delivery.id}"><p class="line"><span class="badge ${tone}">${word}</span> ${text(delivery.title)}${publicState(delivery) === 'dead' ? doLink(resendPath({ delivery: delivery.id }), 'Send again') : ''}</p>
+<p class="muted">${text(delivery.channel)}, ${ago(delivery.settledAt ?? delivery.createdAt, now)}${delivery.detail ? `: ${text(delivery.detail)}` : ''}</p></li>`;
+}
+
+// One alert as an entry of a list: how severe, about what, since when, what to do, and what was sent of it.
+
+/** Until then, a message that waits for others, or for an incident that may begin, is as usual. */
+const firstMessageWithinMs = 10 * minuteMs;
+
+interface AlertItemParts {
+  readonly alert: Alert;
+  readonly now: EpochMs;
+  /** Messages about it, the newest first; left out where none are shown. */
+  readonly sent?: readonly ListedDelivery[];
+  /** The silence that mutes its messages. */
+  readonly silence: Silence | null;
+}
+
+export function alertItem({ alert, now, sent, silence }: AlertItemParts): Markup {
+  return html`<li id="alert-${alert.fingerprint}" class="${alert.severity}">
+<p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span> ${silence ? html`<span class="badge none">silenced</span> <span class="muted">until ${moment(silence.until)} by ${text(silence.by)}</span>` : ''} ${runbookLink(alert)}</p>
+${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
+${silence ? html`<p class="muted">Silenced because: ${text(silence.reason)}</p>` : ''}
+${sent ? sentOf(alert, sent, now) : ''}
+${alert.status === 'firing' ? alertCommands(alert, silence) : ''}</li>`;
+}
+
+/** Many alerts of one rule. `path`: where they are listed one by one. */
+export function alertGroupItem({ first, others, count }: AlertGroup, path: string): Markup {
+  const { rule, severity } = first;
+  const left = count - others.length - 1;
+  return html`<li id="alerts-${severity}-${rule}" class="${severity}">
+<p class="line">${severityBadge(severity)} <strong><a href="${path}">${counted(count, 'alert')}: ${ruleNames[rule]}</a></strong> ${runbookLink(first)}</p>
+<ul class="plain">${[first, ...others].map((alert) => html`<li>${alertTitle(alert)}</li>`)}</ul>
+<p class="muted"><a href="${path}">${counted(left, 'more is', 'more are')} firing</a>.</p>
+${ruleCommands(first)}</li>`;
+}
+
+/** Leads to what it is about, where that has a page. */
+export function alertTitle(alert: Alert): Markup {
+  const title = breakable(alert.facts.title);
+  if (alert.rule === 'guard_held') return html`<a href="${selectionPath({ state: 'held' })}">${title}</a>`;
+  if (alert.mailboxId === null) return html`${title}`;
+  return html`<a href="${mailboxPath({ account: alert.account, id: alert.mailboxId })}">${title}</a>`;
+}
+
+export function runbookLink({ rule }: Pick<Alert, 'rule'>): Markup {
+  return html`<a class="runbook" href="/runbooks#${rule}" aria-label="Runbook of ${rule}">${rule}</a>`;
+}
+
+/** The messages about an alert that fires; while it is new, why there may be none yet. */
+function sentOf({ firingAt }: Alert, sent: readonly ListedDelivery[], now: EpochMs): Markup {
+  if (sent.length > 0 || firingAt === null || now - firingAt >= firstMessageWithinMs) return sentList(sent, now);
+  return html`<p class="muted">No message about it yet: a first message waits, so that alerts that belong together are one message. Where no route or channel takes the alert, none is sent.</p>`;
+}
+
+/** Where each message about it went, and whether it arrived. */
+export function sentList(sent: readonly ListedDelivery[], now: EpochMs): Markup {
+  if (sent.length === 0) return html`<p class="muted">Warmwarden has no record of a message about it.</p>`;
+  const items = sent.map((delivery) => {
+    const { word, tone } = deliveryWords[publicState(delivery)];
+    return html`<span class="line"><span class="badge ${tone}">${word}</span> ${text(delivery.channel)} ${ago(delivery.settledAt ?? delivery.createdAt, now)}</span> `;
+  });
+  return html`<p class="line">${items}</p>`;
+}

@@ -1,0 +1,123 @@
+// Where the page leads to commands: links that prepare them, and the selection of mailboxes. Only operators see them.
+import { html } from 'hono/html';
+import { isDisarming } from '../../../alerts/rules/disarmed-rule.ts';
+import { type Alert, noAccount, type Silence } from '../../../core/alert.ts';
+import { mailboxKey } from '../../../core/mailbox.ts';
+import {
+  alertSilencePath,
+  breakerReleasePath,
+  mailboxCommandPath,
+  silenceExpirePath,
+  silencePath,
+  undoPath,
+  writesPath,
+} from '../../../core/page-links.ts';
+import type { WriteScope } from '../../../core/write-scope.ts';
+import type { Markup } from './elements.ts';
+
+const silenceLasts = '4h';
+/** Accounts that have a link of their own in one alert. */
+const stopsOffered = 3;
+
+/** A link that prepares a command. `class="do"` is what viewers are not shown. */
+export function doLink(path: string, label: string): Markup {
+  return html`<a class="do" href="${path}">${label}</a>`;
+}
+
+/** A page or a piece of it for those who may not operate: without what has the class `do`. */
+export function withoutCommands(markup: string): string {
+  return markup.replace(/<(a|form|nav) class="do\b[^>]*>.*?<\/\1>|<input class="do"[^>]*>/gs, '');
+}
+
+export const endStop = 'End the emergency stop';
+
+/** Where the end of exactly this stop is prepared. */
+export function writesOnPath(scope: WriteScope): string {
+  switch (scope.kind) {
+    case 'everything':
+      return writesPath(false);
+    case 'account':
+      return writesPath(false, { account: scope.account });
+    case 'mailbox':
+      return writesPath(false, { mailbox: mailboxKey(scope.account, scope.mailboxId) });
+  }
+}
+
+/** What a person may want to do about an alert. `silence`: the one that mutes it. */
+export function alertCommands(alert: Alert, silence: Silence | null): Markup {
+  const { rule, account, mailboxId } = alert;
+  const scope = mailboxId === null ? { account } : { mailbox: mailboxKey(account, mailboxId) };
+  const first =
+    rule === 'writes_off'
+      ? doLink(writesPath(false, account === noAccount ? {} : scope), endStop)
+      : rule === 'guard_held'
+        ? html`${doLink(breakerReleasePath, 'Release')} ${stopLinks(alert)}`
+        : '';
+  const second = silence
+    ? doLink(silenceExpirePath(silence.id), 'Expire the silence')
+    : doLink(alertSilencePath(alert, silenceLasts), 'Silence 4 h');
+  return html`<p class="line">${first} ${isDisarming(alert) ? '' : second}</p>`;
+}
+
+/** What prevents the held actions, for each account or, where there are many, for all; nothing where Warmwarden waits for a release. */
+function stopLinks({ facts: { accounts = [], numbers } }: Alert): readonly Markup[] {
+  if (numbers['acts_from'] === undefined) return [];
+  if (accounts.length > stopsOffered) return [doLink(writesPath(true), 'Writes off')];
+  return accounts.map((account) => doLink(writesPath(true, { account }), `Writes off: ${account}`));
+}
+
+/** For many alerts of one rule. */
+export function ruleCommands(alert: Alert): Markup | '' {
+  if (isDisarming(alert)) return '';
+  return html`<p class="line">${doLink(silencePath({ rule: [alert.rule] }, silenceLasts), 'Silence this rule for 4 h')}</p>`;
+}
+
+/** Selects a mailbox for `selectionBar`, which keeps what is selected also while the table changes. */
+export function selectBox(mailbox: { readonly account: string; readonly id: string }, label: string): Markup {
+  const key = mailboxKey(mailbox.account, mailbox.id);
+  return html`<input class="do" type="checkbox" form="selection" name="mailbox" value="${key}" aria-label="Select ${label}">`;
+}
+
+/** The commands for what an address shows. `isStopped`: the emergency stop is on for all accounts. */
+export function commandBar(address: string, isStopped: boolean): Markup | '' {
+  const [path = ''] = address.split('?');
+  const [, account, id] = /^\/mailboxes\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  if (account !== undefined && id !== undefined) {
+    return bar(mailboxLinks({ account: decodeURIComponent(account), id: decodeURIComponent(id) }));
+  }
+  const undo = doLink(undoPath, 'Undo what Warmwarden did');
+  const silence = doLink(silencePath({}, silenceLasts), 'Add a silence');
+  if (path === '/')
+    return bar([
+      undo,
+      silence,
+      isStopped ? doLink(writesPath(false), endStop) : doLink(writesPath(true), 'Emergency stop'),
+    ]);
+  if (path === '/silences' || path === '/alerts') return bar([silence]);
+  return path === '/activity' ? bar([undo]) : '';
+}
+
+function mailboxLinks(mailbox: { readonly account: string; readonly id: string }): readonly Markup[] {
+  const { account, id } = mailbox;
+  return [
+    doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause'),
+    doLink(mailboxCommandPath(mailbox, 'resume'), 'Resume'),
+    doLink(mailboxCommandPath(mailbox, 'mode'), 'Set the mode'),
+    doLink(mailboxCommandPath(mailbox, 'limit'), 'Set the daily limit'),
+    doLink(silencePath({ account: [account], mailbox: [id] }, silenceLasts), 'Silence 4 h'),
+    doLink(writesPath(true, { mailbox: mailboxKey(account, id) }), 'Stop changes'),
+  ];
+}
+
+function bar(links: readonly Markup[]): Markup {
+  return html`<nav class="commands wrap" aria-label="Commands">${links}</nav>`;
+}
+
+/** At the end of the fleet: what can be done with the selected mailboxes. Without a script it is a plain form. */
+export function selectionBar(address: string): Markup | '' {
+  if (!/^\/(\?|$)/.test(address)) return '';
+  const button = (command: string, label: string) =>
+    html`<button type="submit" name="do" value="${command}">${label}</button>`;
+  return html`<form class="selection" id="selection" method="get" action="/mailboxes" aria-label="Commands for the selected mailboxes"><span>Selected mailboxes:</span>
+${button('pause', 'Pause')} ${button('resume', 'Resume')} ${button('mode', 'Set the mode')} ${button('limit', 'Set the daily limit')}</form>`;
+}

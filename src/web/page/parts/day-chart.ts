@@ -1,0 +1,162 @@
+// The chart of a mailbox: emails sent and bounced a day, and the bounce rate of the days before against the limit.
+import { html } from 'hono/html';
+import type { Action } from '../../../core/action.ts';
+import type { Alert } from '../../../core/alert.ts';
+import type { Change } from '../../../core/change.ts';
+import { type DailyRow, rowsBetween, sumOf } from '../../../core/daily-counts.ts';
+import type { Ppm } from '../../../core/policy.ts';
+import { addDays, type IsoDate, utcDate } from '../../../core/time.ts';
+import { counted, numberText, share } from '../../../core/wording/phrases.ts';
+import { type Markup, text } from './elements.ts';
+
+export interface DayChartParts {
+  /** Oldest first, one a date. */
+  readonly rows: readonly DailyRow[];
+  /** The limit in force at the end of a day (UTC); null where it is not known. */
+  readonly limitOn: (date: IsoDate) => Ppm | null;
+  readonly actions: readonly Action[];
+  /** What others changed. */
+  readonly changes: readonly Change[];
+  /** Those that fire: on the day since which they do. */
+  readonly alerts: readonly Alert[];
+}
+
+interface Day {
+  readonly date: IsoDate;
+  /** null: no valid count. A day without a row is 0 sent, 0 bounced. */
+  readonly sent: number | null;
+  readonly bounced: number | null;
+  /** Pooled over the 7 days ending here; null without emails or with an invalid row. */
+  readonly ratePpm: Ppm | null;
+  readonly limitPpm: Ppm | null;
+  readonly actions: readonly Action[];
+  readonly changes: readonly Change[];
+  readonly alerts: readonly Alert[];
+}
+
+const daysShown = 30;
+const rateDays = 7;
+/** Sizes in units of the drawing. */
+const chart = { width: 720, left: 60, sentTop: 14, sentHeight: 96, rateTop: 140, rateHeight: 72, bottom: 232 } as const;
+
+export function dayChart(parts: DayChartParts): Markup {
+  const { actions, changes, alerts } = parts;
+  const days = daysOf(parts);
+  if (days.length === 0) return html`<p class="muted">There are no daily statistics yet.</p>`;
+  const maxSent = Math.max(1, ...days.map((day) => Math.max(day.sent ?? 0, day.bounced ?? 0)));
+  const limitPpm = days.at(-1)?.limitPpm ?? null;
+  const maxRate = Math.max(1_000, ...days.map((day) => Math.max((day.limitPpm ?? 0) * 2, day.ratePpm ?? 0)));
+  const step = (chart.width - chart.left) / daysShown;
+  const first = daysShown - days.length;
+  const groups = days.map((day, index) =>
+    dayGroup(day, chart.left + (first + index) * step, { step, maxSent, maxRate }),
+  );
+  return html`<figure class="chart">
+<svg viewBox="0 0 ${chart.width} ${chart.bottom}" role="img" aria-label="${summary(days, limitPpm)}">
+<text x="0" y="${chart.sentTop + 8}">${numberText(maxSent)}</text><text x="0" y="${chart.sentTop + chart.sentHeight}">0</text>
+<line class="axis" x1="${chart.left}" x2="${chart.width}" y1="${chart.sentTop + chart.sentHeight}" y2="${chart.sentTop + chart.sentHeight}"/>
+<line class="axis" x1="${chart.left}" x2="${chart.width}" y1="${chart.rateTop + chart.rateHeight}" y2="${chart.rateTop + chart.rateHeight}"/>
+${groups}
+${limitPpm === null ? '' : limitLabel(limitPpm, maxRate)}
+<text x="${chart.left}" y="${chart.bottom - 4}">${days[0]?.date}</text><text class="end" x="${chart.width}" y="${chart.bottom - 4}">${days.at(-1)?.date}</text>
+</svg>
+<figcaption><span class="key sent">sent per day</span> <span class="key bounced">bounced per day</span> <span class="key rate">bounce rate over 7 days, red when over the limit</span> ${limitPpm === null ? '' : html`<span class="key limit">limit of the day</span>`} ${actions.length > 0 ? html`<span class="key act">Warmwarden acted</span>` : ''} ${changes.length > 0 ? html`<span class="key changed">others changed it</span>` : ''} ${alerts.length > 0 ? html`<span class="key fired">an alert began</span>` : ''}</figcaption>
+</figure>
+${dayTable(days)}`;
+}
+
+function daysOf({ rows, actions, changes, alerts, limitOn }: DayChartParts): readonly Day[] {
+  const newest = rows.at(-1)?.date;
+  const oldest = rows[0]?.date;
+  if (newest === undefined || oldest === undefined) return [];
+  const days: Day[] = [];
+  for (let back = daysShown - 1; back >= 0; back -= 1) {
+    const date = addDays(newest, -back);
+    if (date < oldest) continue;
+    const row = rowsBetween(rows, date, date);
+    const window = rowsBetween(rows, addDays(date, 1 - rateDays), date);
+    const sent = sumOf(window, 'sent');
+    const bounced = sumOf(window, 'bounced');
+    days.push({
+      date,
+      sent: row.length === 0 ? 0 : sumOf(row, 'sent'),
+      bounced: row.length === 0 ? 0 : sumOf(row, 'bounced'),
+      ratePpm: sent === null || bounced === null || sent === 0 ? null : (bounced * 1e6) / sent,
+      limitPpm: limitOn(date),
+      actions: actions.filter((action) => utcDate(action.settledAt ?? action.plannedAt) === date),
+      changes: changes.filter(({ at }) => utcDate(at) === date),
+      alerts: alerts.filter(({ since }) => utcDate(since) === date),
+    });
+  }
+  return days;
+}
+
+interface Scale {
+  readonly step: number;
+  readonly maxSent: number;
+  readonly maxRate: Ppm;
+}
+
+function dayGroup(day: Day, x: number, { step, maxSent, maxRate }: Scale): Markup {
+  const width = step - 4;
+  const bar = (className: string, share: number, floor: number, height: number) => {
+    // A single bounce among hundreds of emails must still be seen.
+    const drawn = share === 0 ? 0 : Math.max(3, share * height);
+    return html`<rect class="${className}" x="${x.toFixed(1)}" y="${(floor - drawn).toFixed(1)}" width="${width.toFixed(1)}" height="${drawn.toFixed(1)}" rx="1.5"/>`;
+  };
+  const over = day.limitPpm !== null && day.ratePpm !== null && day.ratePpm > day.limitPpm;
+  const sentFloor = chart.sentTop + chart.sentHeight;
+  return html`<g><title>${dayWords(day)}</title>
+<rect class="catch" x="${x.toFixed(1)}" y="0" width="${step.toFixed(1)}" height="${chart.rateTop + chart.rateHeight}"/>
+${day.actions.length > 0 ? markLine('act', x + width / 2) : ''}${day.changes.length > 0 ? markLine('changed', x + width / 2 + 2) : ''}
+${day.alerts.length > 0 ? html`<path class="fired" d="M${(x + width / 2).toFixed(1)} 1l5 9h-10z"/>` : ''}
+${bar('sent', (day.sent ?? 0) / maxSent, sentFloor, chart.sentHeight)}
+${bar('bounced', (day.bounced ?? 0) / maxSent, sentFloor, chart.sentHeight)}
+${bar(over ? 'rate over' : 'rate', (day.ratePpm ?? 0) / maxRate, chart.rateTop + chart.rateHeight, chart.rateHeight)}
+${day.limitPpm === null ? '' : limitLine(day.limitPpm, maxRate, { x, step })}
+</g>`;
+}
+
+/** From top to bottom. */
+function markLine(className: 'act' | 'changed', x: number): Markup {
+  return html`<line class="${className}" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="0" y2="${chart.rateTop + chart.rateHeight}"/>`;
+}
+
+function dayWords(day: Day): string {
+  const counts = `${day.sent === null ? 'unknown' : numberText(day.sent)} sent, ${day.bounced === null ? 'unknown' : numberText(day.bounced)} bounced`;
+  const limit = day.limitPpm === null ? '' : `, the limit was ${share(day.limitPpm)}`;
+  const rate = day.ratePpm === null ? '' : `; ${share(day.ratePpm)} over 7 days${limit}`;
+  const acted = day.actions.map((action) => `; Warmwarden: ${action.kind} (${action.state})`).join('');
+  const changed = day.changes.map(
+    ({ what, from, to }) => `; others: ${what} ${text(from ?? 'nothing')} → ${text(to ?? 'nothing')}`,
+  );
+  const began = day.alerts.map(({ rule }) => `; alert ${rule}`);
+  return `${day.date}: ${counts}${rate}${acted}${changed.join('')}${began.join('')}`;
+}
+
+function limitHeight(limitPpm: Ppm, maxRate: Ppm): number {
+  return chart.rateTop + chart.rateHeight * (1 - limitPpm / maxRate);
+}
+
+/** Over one day: the limit steps where the mode changed. */
+function limitLine(limitPpm: Ppm, maxRate: Ppm, { x, step }: { readonly x: number; readonly step: number }): Markup {
+  const y = limitHeight(limitPpm, maxRate).toFixed(1);
+  return html`<line class="limit" x1="${x.toFixed(1)}" x2="${(x + step).toFixed(1)}" y1="${y}" y2="${y}"/>`;
+}
+
+function limitLabel(limitPpm: Ppm, maxRate: Ppm): Markup {
+  return html`<text x="0" y="${(limitHeight(limitPpm, maxRate) + 4).toFixed(1)}">${share(limitPpm)}</text>`;
+}
+
+function summary(days: readonly Day[], limitPpm: Ppm | null): string {
+  const last = days.at(-1);
+  const rate = last?.ratePpm === null || last === undefined ? 'unknown' : share(last.ratePpm);
+  const limit = limitPpm === null ? 'no limit known' : `the limit is ${share(limitPpm)}`;
+  return `Emails sent and bounced per day over ${counted(days.length, 'day')}. The bounce rate of the last 7 days is ${rate}; ${limit}. The table below has the numbers.`;
+}
+
+function dayTable(days: readonly Day[]): Markup {
+  const shown = [...days].reverse();
+  return html`<details><summary>The numbers, day by day</summary><table class="days"><thead><tr><th scope="col">Day</th><th scope="col">Sent</th><th scope="col">Bounced</th><th scope="col">Rate of 7 days</th><th scope="col">Limit</th></tr></thead>
+<tbody>${shown.map((day) => html`<tr><th scope="row">${day.date}</th><td class="number">${day.sent ?? '–'}</td><td class="number">${day.bounced ?? '–'}</td><td class="number">${day.ratePpm === null ? '–' : share(day.ratePpm)}</td><td class="number">${day.limitPpm === null ? '–' : share(day.limitPpm)}</td></tr>`)}</tbody></table></details>`;
+}

@@ -1,0 +1,188 @@
+// The parameters of a query: read strictly, or one sentence that names the parameter, what was found and what is expected.
+import { didYouMean } from '../core/nearest.ts';
+import { visibleText } from '../core/wording/phrases.ts';
+
+/** One parameter. `read` gives null for what is not `wanted`. */
+export interface Parameter<Value> {
+  readonly wanted: string;
+  /** The words that it may be, if there is a list of them. */
+  readonly words?: readonly string[];
+  /** What is `wanted` as JSON Schema, for /openapi.json; a list has commas between. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly read: (found: string) => Value | null;
+  readonly required: boolean;
+}
+
+export type Shape = Readonly<Record<string, Parameter<unknown>>>;
+type ValueOf<P> = P extends Parameter<infer Value> ? Value : never;
+/** A parameter that is absent is not in it, unless it is required. */
+export type Query<S extends Shape> = {
+  readonly [Name in keyof S]: S[Name] extends { readonly required: true }
+    ? ValueOf<S[Name]>
+    : ValueOf<S[Name]> | undefined;
+};
+
+/** What is found is shown up to this many characters. */
+const maxFoundShown = 60;
+
+/** Reads all parameters, or says everything that is wrong with them. Unknown ones are refused: a mistyped filter must not show all. */
+export function readQuery<const S extends Shape>(
+  shape: S,
+  asked: URLSearchParams,
+  { ignoreUnknown = false }: { readonly ignoreUnknown?: boolean } = {},
+): { readonly read: Query<S> } | { readonly wrong: string } {
+  const known = Object.keys(shape);
+  const read: Record<string, unknown> = {};
+  const unknown = ignoreUnknown ? [] : [...new Set(asked.keys())].filter((name) => !Object.hasOwn(shape, name));
+  const wrong = unknown.map(
+    (name) => `${shown(name)}: unknown parameter${didYouMean(name, known)}, expected ${namesText(known)}`,
+  );
+  for (const [name, parameter] of Object.entries(shape)) {
+    const all = asked.getAll(name);
+    const [found] = all;
+    if (all.length > 1) wrong.push(`${name}: found ${all.length} times, expected once`);
+    else if (found !== undefined) {
+      const value = parameter.read(found);
+      const meant = didYouMean(found, parameter.words ?? []);
+      if (value === null) wrong.push(`${name}: found "${shown(found)}"${meant}, expected ${parameter.wanted}`);
+      else read[name] = value;
+    } else if (parameter.required) wrong.push(`${name}: missing, expected ${parameter.wanted}`);
+  }
+  return wrong.length > 0 ? { wrong: `${wrong.join('; ')}.` } : { read: read as Query<S> };
+}
+
+function namesText(names: readonly string[]): string {
+  if (names.length === 0) return 'none';
+  return names.length === 1 ? `${names[0]}` : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}
+
+function shown(found: string): string {
+  const clipped = found.length > maxFoundShown ? `${found.slice(0, maxFoundShown)}…` : found;
+  return visibleText(clipped);
+}
+
+export function oneOf<const Word extends string>(...words: readonly Word[]): Parameter<Word> {
+  const wanted = words.length === 1 ? `${words[0]}` : `one of ${words.join(', ')}`;
+  const schema = { type: 'string', enum: words };
+  return { wanted, words, schema, required: false, read: (found) => words.find((word) => word === found) ?? null };
+}
+
+/** Several of `words`, with commas between. */
+export function someOf<const Word extends string>(...words: readonly Word[]): Parameter<readonly Word[]> {
+  const read = (found: string) => {
+    const chosen = found.split(',').map((one) => words.find((word) => word === one));
+    return chosen.every((one) => one !== undefined) ? chosen : null;
+  };
+  const wanted = `one or several of ${words.join(', ')}, with commas between`;
+  const schema = { type: 'array', items: { type: 'string', enum: words }, minItems: 1 };
+  return { wanted, schema, required: false, read };
+}
+
+/** A whole number in digits, up to a moment in milliseconds. `most` has at most nine digits where it is left out. */
+export function whole(least: number, most = 999_999_999): Parameter<number> {
+  const read = (found: string) => {
+    const number = /^\d{1,16}$/.test(found) ? Number(found) : Number.NaN;
+    return number >= least && number <= most ? number : null;
+  };
+  const schema = { type: 'integer', minimum: least, maximum: most };
+  return { wanted: `a whole number from ${least} to ${most}`, schema, required: false, read };
+}
+
+export function upTo(maxCharacters: number): Parameter<string> {
+  const read = (found: string) => ([...found].length <= maxCharacters ? found : null);
+  const schema = { type: 'string', maxLength: maxCharacters };
+  return { wanted: `at most ${maxCharacters} characters`, schema, required: false, read };
+}
+
+/** A query parameter that names a mailbox, as people name it. */
+export const mailboxName = {
+  wanted: 'an address, an id or ACCOUNT/ADDRESS',
+  schema: { type: 'string', minLength: 1 },
+  required: false,
+  read: (found: string) => (found === '' ? null : found),
+} as const satisfies Parameter<string>;
+
+// Cursors: where the next page of a list begins, as text that only this server reads. A cursor names the last row by what the list
+// is ordered by, so that rows which come or go meanwhile move no other.
+
+/** What a list is ordered by: the parts of it in turn, the lowest first. The last part tells all rows apart. */
+type Key = readonly (number | string)[];
+
+interface Parts {
+  readonly whole: number;
+  readonly number: number;
+  readonly text: string;
+}
+type KeyOf<Kinds extends readonly (keyof Parts)[]> = { readonly [Index in keyof Kinds]: Parts[Kinds[Index]] };
+
+/** Warmwarden makes none that is longer. */
+const maxCharacters = 4_000;
+
+export function cursorAfter(key: Key): string {
+  return Buffer.from(JSON.stringify(key)).toString('base64url');
+}
+
+/** The parameter of a route whose rows have keys of these parts. */
+export function cursorOf<const Kinds extends readonly (keyof Parts)[]>(...kinds: Kinds): Parameter<KeyOf<Kinds>> {
+  const isKey = (key: unknown): key is KeyOf<Kinds> =>
+    Array.isArray(key) && key.length === kinds.length && kinds.every((kind, index) => isA(kind, key[index]));
+  const read = (found: string) => {
+    const key = found.length <= maxCharacters ? decoded(found) : null;
+    return isKey(key) ? key : null;
+  };
+  const schema = { type: 'string', pattern: '^[A-Za-z0-9_-]+$', maxLength: maxCharacters };
+  return { wanted: 'the next_cursor of an answer of this route', schema, required: false, read };
+}
+
+function isA(kind: keyof Parts, part: unknown): boolean {
+  // PostgreSQL keeps no NUL in a text.
+  if (kind === 'text') return typeof part === 'string' && !part.includes('\0');
+  return kind === 'whole' ? Number.isSafeInteger(part) : Number.isFinite(part);
+}
+
+/** undefined for what is no cursor. */
+function decoded(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** As for Array.sort. */
+export function compare(a: Key, b: Key): number {
+  for (const [index, part] of a.entries()) {
+    const other = b[index];
+    if (other === undefined || part === other) continue;
+    return part < other ? -1 : 1;
+  }
+  return 0;
+}
+
+interface Paging {
+  /** Where the page before ended; undefined: the first page. */
+  readonly after: Key | undefined;
+  readonly limit: number;
+}
+
+/** The rows of one page, and where the next one begins; null: this is the last. */
+interface Paged<Row> {
+  readonly rows: readonly Row[];
+  readonly next: string | null;
+}
+
+/** A page of rows that were read in their order, one more than `limit` of them. */
+export function pageOf<Row>(read: readonly Row[], keyOf: (row: Row) => Key, limit: number): Paged<Row> {
+  const rows = read.slice(0, limit);
+  const last = rows.at(-1);
+  return { rows, next: last !== undefined && read.length > limit ? cursorAfter(keyOf(last)) : null };
+}
+
+/** A page of a list that is at hand, in any order. */
+export function pageAfter<Row>(all: Iterable<Row>, keyOf: (row: Row) => Key, { after, limit }: Paging): Paged<Row> {
+  const keyed = [...all].map((row) => ({ row, key: keyOf(row) }));
+  const left = after === undefined ? keyed : keyed.filter(({ key }) => compare(key, after) > 0);
+  left.sort((a, b) => compare(a.key, b.key));
+  const { rows, next } = pageOf(left, ({ key }) => key, limit);
+  return { rows: rows.map(({ row }) => row), next };
+}

@@ -1,0 +1,169 @@
+// What the server answers when it does not do what was asked: one shape for programs, a page for people.
+
+import type { Context, MiddlewareHandler } from 'hono';
+import { browserKeyOf, formTokenOf, isFormTokenOf, newBrowserKey, setBrowserKey } from './access/browser-key.ts';
+import { isFromOurPage, type Sender } from './access/origin.ts';
+import { formTokenField } from './page/layout.ts';
+import { noticePage } from './page/notice-page.ts';
+import { readQuery } from './query.ts';
+
+/** The word in `error`, its status, the heading of its page, and what it means; /openapi.json has them. */
+export const refusals = {
+  bad_request: {
+    status: 400,
+    title: 'Bad request',
+    meaning: 'A parameter of the query is wrong, or the body is not a JSON object.',
+  },
+  unauthorized: { status: 401, title: 'Unauthorized', meaning: 'The token is missing or wrong.' },
+  not_allowed: { status: 403, title: 'Forbidden', meaning: 'The role of the token may not do this.' },
+  cross_site: { status: 403, title: 'Sent by another site', meaning: 'A page of another site sent the form.' },
+  stale_form: {
+    status: 403,
+    title: 'Form no longer valid',
+    meaning: 'The form was not made for this browser, or the browser signed in or out since.',
+  },
+  unknown_host: {
+    status: 403,
+    title: 'Unknown host name',
+    meaning:
+      'Without tokens: the `Host` header is neither `localhost`, nor an IP address, nor a name in `server.listen`, `server.public_url` or `server.allowed_hosts`.',
+  },
+  not_found: { status: 404, title: 'Not found', meaning: 'There is nothing at this address.' },
+  unknown_mailbox: {
+    status: 404,
+    title: 'No such mailbox',
+    meaning: 'No guarded mailbox has this id or name, or the name fits several.',
+  },
+  wrong_method: {
+    status: 405,
+    title: 'Method not allowed',
+    meaning: 'The address takes other methods; `Allow` lists them.',
+  },
+  too_large: { status: 413, title: 'Request too large', meaning: 'The body is larger than 64 KiB.' },
+  not_json: {
+    status: 415,
+    title: 'Not JSON',
+    meaning: 'The content-type of an operation is not `application/json`.',
+  },
+  not_a_form: {
+    status: 415,
+    title: 'Not a form',
+    meaning: 'The content-type of a form is not `application/x-www-form-urlencoded`.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many wrong tokens',
+    meaning: 'Too many wrong tokens came from this address; `Retry-After` says how many seconds to wait.',
+  },
+  failed: { status: 500, title: 'Internal error', meaning: 'Warmwarden could not answer; the log says why.' },
+  starting: { status: 503, title: 'Starting', meaning: 'The daemon is starting; try again in a moment.' },
+  too_many_readers: {
+    status: 503,
+    title: 'Too many live pages',
+    meaning: '200 pages are being updated live already; `Retry-After` says how many seconds to wait.',
+  },
+} as const;
+
+export type RefusalWord = keyof typeof refusals;
+
+/** Of `not_allowed`: what a viewer reads who asks for a change. */
+export const operatorsOnly = 'Only a token with the role operator may do this.';
+
+/** As JSON, with its status. `message`: sentences. */
+export function refusalJson<Word extends RefusalWord>(error: Word, message: string) {
+  const { status }: { readonly status: (typeof refusals)[Word]['status'] } = refusals[error];
+  return { status, body: { error, message } } as const;
+}
+
+/** JSON below /api and for programs, a page for people. */
+export function refuse(c: Context, error: RefusalWord, message: string) {
+  const { status, title } = refusals[error];
+  return isForPeople(c) ? c.html(noticePage(title, message), status) : c.json({ error, message }, status);
+}
+
+/** Whether a page answers rather than JSON. */
+export function isForPeople(c: Context): boolean {
+  return !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
+}
+
+export function queryOf(c: Context): URLSearchParams {
+  return new URL(c.req.url).searchParams;
+}
+
+/** For a route that takes no parameters: `?dry_run=true` behind an operation, say, must not be ignored. */
+export const noQuery: MiddlewareHandler = async (c, next) => {
+  const query = readQuery({}, queryOf(c));
+  return 'wrong' in query ? refuse(c, 'bad_request', query.wrong) : next();
+};
+
+// The body of a request as text, up to a cap: what nobody needs is not read.
+
+export const maxBodyBytes = 64 * 1024;
+
+/** null when it is larger than we take. Hono's own limit fails on a chunked body: it makes a Request of node-server's. */
+export async function bodyText({ body }: Request): Promise<string | null> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxBodyBytes) return null;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+// What a form of our pages sends: read, and refused when another site sent it, or a page that no longer holds.
+
+type Refused = { readonly refused: ReturnType<typeof refuse> };
+
+/** What the browser says of the page that sent the request, if any did. */
+export function senderOf(c: Context): Sender {
+  return {
+    secFetchSite: c.req.header('sec-fetch-site'),
+    origin: c.req.header('origin'),
+    host: c.req.header('host'),
+  };
+}
+
+/** The fields of a form that a browser sends from a page of ours. Whether the form was made for that browser is not asked. */
+export async function formOf(
+  c: Context,
+  publicUrl: string | null,
+): Promise<{ readonly form: URLSearchParams } | Refused> {
+  if (!isFromOurPage(senderOf(c), publicUrl)) {
+    return { refused: refuse(c, 'cross_site', 'Another site sent this request, so Warmwarden did nothing.') };
+  }
+  if (!c.req.header('content-type')?.startsWith('application/x-www-form-urlencoded')) {
+    return { refused: refuse(c, 'not_a_form', 'Send the form of the page, as application/x-www-form-urlencoded.') };
+  }
+  const text = await bodyText(c.req.raw);
+  if (text === null) {
+    return { refused: refuse(c, 'too_large', `The request is larger than ${maxBodyBytes / 1_024} KiB.`) };
+  }
+  return { form: new URLSearchParams(text) };
+}
+
+/** The same, and only when the form was made for this very browser, as it is signed in now. */
+export async function ownFormOf(
+  c: Context,
+  publicUrl: string | null,
+): Promise<{ readonly form: URLSearchParams } | Refused> {
+  const sent = await formOf(c, publicUrl);
+  if ('refused' in sent) return sent;
+  const key = browserKeyOf(c, c.get('cookie'));
+  if (key !== null && isFormTokenOf(key, sent.form.get(formTokenField) ?? '')) return sent;
+  return { refused: refuse(c, 'stale_form', staleForm) };
+}
+
+/** What a form carries. A browser without a key gets one: its forms must be its own also where nobody signs in. */
+export function formTokenFor(c: Context): string {
+  const kind = c.get('cookie');
+  const known = browserKeyOf(c, kind);
+  const key = known ?? newBrowserKey();
+  if (known === null) setBrowserKey(c, key, kind);
+  return formTokenOf(key);
+}
+
+const staleForm =
+  'This form is no longer valid, so Warmwarden did nothing. Go back, reload the page, and send the form again. The browser must accept cookies.';

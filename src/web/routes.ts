@@ -1,0 +1,83 @@
+// The routes: who may ask what, and what answers.
+import { Hono } from 'hono';
+import { compress } from 'hono/compress';
+import { getPath } from 'hono/utils/url';
+import { addMetrics } from '../metrics/metrics-route.ts';
+import type { WrongTokens } from './access/wrong-tokens.ts';
+import { addAccess } from './access.ts';
+import { addCommands } from './commands/command-routes.ts';
+import { addJson } from './json/json-routes.ts';
+import { addEvents } from './live/events-route.ts';
+import type { LiveStream } from './live/live-stream.ts';
+import { addOperations, addReload } from './operations-route.ts';
+import { addPages } from './page-routes.ts';
+import { methodsAt } from './path-names.ts';
+import { createRecipeRoutes } from './recipes/recipe-routes.ts';
+import { addRunForms } from './recipes/run-forms.ts';
+import { refuse } from './refusals.ts';
+import { addHeaders, addPrefix, pathBehind } from './rim.ts';
+import type { RouteParts } from './route-parts.ts';
+import { addSignIn } from './sign-in-routes.ts';
+
+export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: LiveStream): Hono {
+  const { pathPrefix } = parts;
+  const app = new Hono({ getPath: (request) => pathBehind(pathPrefix, getPath(request)) });
+  app.use(addHeaders);
+  app.use(compress({ encoding: 'gzip', contentTypeFilter: /^(text|application|image)\//i }));
+  app.use(addPrefix(pathPrefix));
+  const signedIn = addAccess(app, parts, wrongTokens);
+  addSignIn(app, { ...parts, signedIn, wrongTokens });
+  addProbes(app, parts);
+  addCommands(app, parts);
+  addRunForms(app, parts);
+  addPages(app, parts, live);
+  addEvents(app, live);
+  addJson(app, parts);
+  app.route('/', createRecipeRoutes(parts.recipes, wrongTokens));
+  addDocument(app, parts);
+  addReload(app, parts);
+  addOperations(app, parts);
+  app.notFound((c) => {
+    const { path, method } = c.req;
+    const methods = methodsAt(app, path);
+    // What a route passed on has no such thing, as the command that nobody named.
+    if (methods.length === 0 || methods.includes(method)) return refuse(c, 'not_found', nothingHere(path));
+    c.header('Allow', methods.join(', '));
+    return refuse(c, 'wrong_method', `${method}: this address takes ${methods.join(', ')}.`);
+  });
+  app.onError((error, c) => {
+    parts.world.log.error({ err: error, path: c.req.path }, 'a request could not be answered');
+    return refuse(c, 'failed', 'Warmwarden could not answer this request. The log says why. It keeps guarding.');
+  });
+  // It is compiled when it is asked first. That takes ten milliseconds: now, while nothing is guarded yet.
+  app.router.match('GET', '/healthz');
+  return app;
+}
+
+function nothingHere(path: string): string {
+  return path.startsWith('/api/')
+    ? 'No route has this address. /openapi.json lists them all.'
+    : 'No page has this address.';
+}
+
+/** Made when it is asked for first: most never ask. */
+function addDocument(app: Hono, { version, publicUrl, pathPrefix }: RouteParts): void {
+  let made: string | null = null;
+  app.get('/openapi.json', async (c) => {
+    // Loaded for whoever asks: the descriptions of all answers take some megabytes.
+    const { openApiDocument } = await import('./openapi/document.ts');
+    made ??= JSON.stringify(openApiDocument({ version, server: publicUrl ?? (pathPrefix || '/') }));
+    return c.body(made, 200, { 'Content-Type': 'application/json' });
+  });
+}
+
+function addProbes(app: Hono, { metrics, ready }: RouteParts): void {
+  app.get('/healthz', (c) => c.text('ok\n'));
+  app.get('/readyz', (c) => {
+    const state = ready();
+    return state.ready
+      ? c.text('ready\n')
+      : c.text(state.reasons.map((reason) => `not ready: ${reason}\n`).join(''), 503);
+  });
+  addMetrics(app, metrics, () => ready().ready);
+}

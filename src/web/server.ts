@@ -1,0 +1,150 @@
+// The HTTP server: listens, answers, and closes within a bounded time.
+import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { nextTurn, systemClock } from '../world/world.ts';
+import { WrongTokens } from './access/wrong-tokens.ts';
+import { type ConnectionLimits, type Connections, limitConnections, usualConnections } from './connections.ts';
+import { type LiveLimits, LiveStream, usualLimits } from './live/live-stream.ts';
+import { pathBehind, prefixed } from './rim.ts';
+import type { RouteParts } from './route-parts.ts';
+import { createRoutes } from './routes.ts';
+import { viewAt } from './views.ts';
+
+export interface ServerOptions extends RouteParts {
+  readonly host: string;
+  /** 0 chooses a free port. */
+  readonly port: number;
+  /** Of the stream of live pages; the usual ones when left out. */
+  readonly liveLimits?: LiveLimits;
+  /** The usual ones when left out. */
+  readonly connectionLimits?: ConnectionLimits;
+  /** Both as PEM; null: http. */
+  readonly tls: TlsFiles | null;
+}
+
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface RunningServer {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  /** From now on, new connections get this certificate. Nothing happens where the server has none. */
+  renew(tls: TlsFiles | null): void;
+  /** Takes no new connection, lets answers under way end for a moment, then cuts them. */
+  close(): Promise<void>;
+}
+
+/** How long answers under way may take once we close, milliseconds. */
+const closeGraceMs = 1_000;
+/** A request that trickles in is cut after these: slow clients must not collect. */
+const headersTimeoutMs = 10_000;
+const requestTimeoutMs = 30_000;
+/** An idle connection is kept for longer than balancers keep theirs (60 s): they must not send into one that is being closed. */
+const keepAliveMs = 75_000;
+/** Node.js looks for such requests this often, every 30 s by itself. */
+const lookForSlowEveryMs = 5_000;
+const tlsOptions = { minVersion: 'TLSv1.2', handshakeTimeout: headersTimeoutMs } as const;
+
+/** Rejects with one clear sentence when the address can't be had. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { host, port, tls, fleet, world, pathPrefix } = options;
+  const wrongTokens = new WrongTokens(world);
+  const live = new LiveStream({
+    world,
+    read: (address, least) => viewAt({ ...options, ranking: { read: () => options.ranking.read(least) } }, address),
+    prefixed: (html) => prefixed(html, pathPrefix),
+    revision: () => fleet.revision,
+    limits: options.liveLimits ?? usualLimits,
+  });
+  const routes = createRoutes(options, wrongTokens, live);
+  const server = serverFor(async (request, env) => {
+    const path = () => pathBehind(pathPrefix, new URL(request.url).pathname);
+    if (!connections.mayAsk(env.incoming.socket, path)) return new Response(null, { status: 503 });
+    // Each in a turn of its own: where a hundred arrive at once, they would be one long work.
+    await nextTurn('patient');
+    return routes.fetch(request, env);
+  }, tls);
+  const connections = limitConnections(server, options.connectionLimits ?? usualConnections);
+  await listen(server, host, port);
+  server.on('error', (error) => world.log.error({ err: error }, 'the HTTP server reports an error'));
+  const bound = (server.address() as AddressInfo).port;
+  return {
+    url: `${tls ? 'https' : 'http'}://${inUrl(host)}:${bound}`,
+    port: bound,
+    renew: (renewed) => {
+      if (renewed && 'setSecureContext' in server) server.setSecureContext({ ...renewed, ...tlsOptions });
+    },
+    close: () => close(server, { wrongTokens, live, connections }),
+  };
+}
+
+type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch'];
+
+function serverFor(fetch: Fetch, tls: TlsFiles | null): Server | TlsServer {
+  const limits = {
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: lookForSlowEveryMs,
+  };
+  // A probe in HTTP/1.0 names no host.
+  const app = { fetch, overrideGlobalObjects: false, hostname: 'localhost' };
+  if (tls === null) return createAdaptorServer({ ...app, createServer, serverOptions: limits }) as Server;
+  const serverOptions = { ...limits, ...tlsOptions, ...tls };
+  return createAdaptorServer({ ...app, createServer: createTlsServer, serverOptions }) as TlsServer;
+}
+
+function listen(server: Server | TlsServer, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException) =>
+      reject(new Error(sentenceFor(error, host, port), { cause: error }));
+    server.once('error', failed);
+    server.listen({ host, port }, () => {
+      server.off('error', failed);
+      resolve();
+    });
+  });
+}
+
+function sentenceFor(error: NodeJS.ErrnoException, host: string, port: number): string {
+  const address = `${inUrl(host)}:${port}`;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `${address} is in use by another process. Stop that process or set another server.listen`;
+    case 'EACCES':
+      return `${address} needs more rights than this user has. Set server.listen to a port from 1024 on`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${address} is not an address of this machine. Set another server.listen`;
+    default:
+      return `${address} can't be listened on: ${error.message}`;
+  }
+}
+
+function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+interface Open {
+  readonly wrongTokens: WrongTokens;
+  readonly live: LiveStream;
+  readonly connections: Connections;
+}
+
+async function close(server: Server | TlsServer, { wrongTokens, live, connections }: Open): Promise<void> {
+  wrongTokens.close();
+  await live.close();
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  // Sockets close in the machine's time, also where the daemon's clock is moved by hand.
+  const waiting = new AbortController();
+  await Promise.race([closed, systemClock().sleep(closeGraceMs, waiting.signal)]);
+  waiting.abort();
+  connections.cut();
+  await closed;
+}

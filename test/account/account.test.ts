@@ -1,0 +1,341 @@
+// The account's own troubles: an API that is down, a key that is refused, mailboxes that come and go, old data.
+import { expect, test } from 'vitest';
+import { guardStateOf } from '../../src/core/guard/run-state.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { momentText } from '../../src/core/wording/phrases.ts';
+import { amelia, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from './duty.ts';
+
+const account = (duty: Duty) => [...duty.fleet().accounts()][0];
+/** Beside it, guard_blind says that no mailbox of the account can be judged (test/habits/days.test.ts). */
+const stale = async (duty: Duty) => (await duty.notified()).filter((one) => one.endsWith('stale_data'));
+const unavailable = { status: 503, body: '<html>maintenance</html>' };
+
+test('a first sweep asks for every kind of answer of every mailbox once', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(amelia, jonas, oliver) });
+  await duty.run(minuteMs - 1);
+  const paths = [
+    '/v1/health',
+    '/v1/mailboxes?',
+    '/v1/warmup',
+    '/v1/stats',
+    '/v1/dns',
+    '/v1/blacklist',
+    '/v1/mailboxes/',
+  ];
+  expect(paths.map((path) => duty.asked(path))).toEqual([1, 0, 3, 3, 3, 3, 3]);
+  expect(account(duty)).toMatchObject({ listed: true, health: 'ok', keyRejected: false, failingSince: null });
+  expect([amelia, jonas, oliver].map((email) => duty.reason(email))).toEqual(['ok', 'ok', 'ok']);
+});
+
+test('requests start evenly, and the API never has a reason for a 429', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(amelia, jonas, oliver) });
+  await duty.run(3 * hourMs);
+  const times = duty.between.requests.map(({ at }) => at);
+  const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(666);
+  expect(duty.counted.filter(({ code }) => code !== '200')).toEqual([]);
+});
+
+test('an API that is down is told after three minutes, nothing is believed of it, and it resolves', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(10 * minuteMs);
+  const [verdict, from] = [duty.mailbox()?.verdict, duty.clock.now()];
+  duty.between.meddle = () => unavailable;
+  await duty.until(() => duty.alert('api_down')?.status === 'firing', 10 * minuteMs);
+  expect(duty.clock.now() - from).toBeGreaterThanOrEqual(3 * minuteMs);
+  expect(duty.clock.now() - from).toBeLessThan(5 * minuteMs);
+  await duty.run(20 * minuteMs);
+  expect([duty.mailbox()?.verdict, account(duty)?.health]).toEqual([verdict, 'unknown']);
+  expect(account(duty)?.lastFailure).toContain('HTTP 503');
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.alert('api_down') === undefined, 6 * minuteMs);
+  expect(await duty.notified()).toEqual(['firing api_down', 'resolved api_down']);
+});
+
+test('an outage goes on through a restart: it began when its alert says, in every place', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(10 * minuteMs);
+  duty.between.meddle = () => unavailable;
+  await duty.until(() => duty.alert('api_down')?.status === 'firing', 10 * minuteMs);
+  const { since } = duty.alert('api_down') ?? {};
+  await duty.restart({ pauseMs: 10 * minuteMs });
+  await duty.run(5 * minuteMs);
+  expect([account(duty)?.failingSince, duty.alert('api_down')?.since]).toEqual([since, since]);
+  const said = duty.alert('api_down')?.facts.sentences[0];
+  expect(said).toBe(`All requests of account agency have failed since ${momentText(since ?? 0, 'UTC')}.`);
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.alert('api_down') === undefined, 6 * minuteMs);
+  const later = duty.clock.now();
+  duty.between.meddle = () => unavailable;
+  await duty.run(6 * minuteMs);
+  expect(account(duty)?.failingSince).toBeGreaterThanOrEqual(later);
+});
+
+test('two minutes without an answer are no alert', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(10 * minuteMs);
+  duty.between.meddle = () => 'cut';
+  await duty.run(2 * minuteMs);
+  duty.between.meddle = () => 'pass';
+  await duty.run(10 * minuteMs);
+  expect(await duty.notified()).toEqual([]);
+});
+
+test('a breach during an outage is acted upon when the API answers again', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(10 * minuteMs);
+  duty.between.meddle = () => unavailable;
+  await duty.run(3 * hourMs);
+  expect(duty.posts()).toEqual([]);
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.action()?.state === 'confirmed', 20 * minuteMs);
+  expect(duty.posts()).toHaveLength(1);
+});
+
+test('a refused key is not hammered, and what waited is asked when it is accepted again', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(amelia, jonas, oliver) });
+  await duty.run(10 * minuteMs);
+  duty.between.meddle = ({ path }) =>
+    path === '/v1/health' ? 'pass' : { status: 401, body: { error: 'the API key is missing or invalid' } };
+  const from = duty.between.requests.length;
+  await duty.run(hourMs);
+  const asked = duty.between.requests.slice(from).filter(({ path }) => path !== '/v1/health');
+  expect(asked.length).toBeLessThan(140);
+  expect(asked.slice(10).every(({ path }) => path === '/v1/mailboxes')).toBe(true);
+  expect([account(duty)?.keyRejected, duty.alert('key_rejected')?.status]).toEqual([true, 'firing']);
+  const refused = duty.between.requests.length;
+  duty.between.meddle = () => 'pass';
+  await duty.run(3 * minuteMs);
+  const stats = duty.between.requests.slice(refused).filter(({ path }) => path.startsWith('/v1/stats'));
+  expect([account(duty)?.keyRejected, new Set(stats.map(({ path }) => path)).size]).toEqual([false, 3]);
+});
+
+test('a mailbox that leaves is gone after two lists without it, with its alerts and its polls', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(amelia, jonas, oliver) });
+  await duty.run(10 * minuteMs);
+  const id = duty.mailbox(oliver)?.id ?? '';
+  duty.simulator.fleet.remove(oliver);
+  await duty.run(minuteMs);
+  expect(duty.mailbox(oliver)?.missingLists).toBe(1);
+  await duty.run(minuteMs);
+  expect(duty.mailbox(oliver)).toBeUndefined();
+  const from = duty.between.requests.length;
+  await duty.run(hourMs);
+  expect(duty.between.requests.slice(from).filter(({ path }) => path.includes(id))).toEqual([]);
+});
+
+test('a mailbox that arrives is swept at the next list', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(10 * minuteMs);
+  duty.simulator.fleet.add({ email: 'new@one.example', provider: 'google', mode: 'slow', startedDaysAgo: 3 });
+  await duty.run(2 * minuteMs);
+  expect(duty.mailbox('new@one.example')).toMatchObject({ warmup: expect.anything(), stats: expect.anything() });
+  expect(duty.reason('new@one.example')).toBe('ok');
+});
+
+test('one 404 in between is no departure: the list is asked, and says that it is there', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(10 * minuteMs);
+  let missing = true;
+  duty.between.meddle = ({ path }) =>
+    missing && path.startsWith('/v1/stats') ? { status: 404, body: { error: 'mailbox not found' } } : 'pass';
+  await duty.run(20 * minuteMs);
+  missing = false;
+  await duty.run(20 * minuteMs);
+  expect(duty.mailbox()?.missingLists).toBe(0);
+  expect(await duty.notified()).toEqual([]);
+});
+
+test('statistics that stay away are stale, and fresh ones end that', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(20 * minuteMs);
+  duty.between.meddle = ({ path }) =>
+    path.startsWith('/v1/stats') ? { status: 500, body: { error: 'oops' } } : 'pass';
+  await duty.until(() => duty.alert('stale_data')?.status === 'firing', 2 * hourMs);
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.alert('stale_data') === undefined, hourMs);
+  expect(await stale(duty)).toEqual(['firing stale_data', 'resolved stale_data']);
+});
+
+test('a mailbox whose warm-up was never read is told like one without statistics, and ends when it is judged', async () => {
+  await using duty = await goOnDuty();
+  duty.between.meddle = ({ path }) =>
+    path.startsWith('/v1/warmup') ? { status: 500, body: { error: 'oops' } } : 'pass';
+  await duty.until(() => duty.alert('stale_data')?.status === 'firing', 2 * hourMs);
+  expect([duty.mailbox()?.stats === null, duty.mailbox()?.verdict]).toEqual([false, null]);
+  expect(duty.alert('stale_data')?.facts.title).toBe(`${amelia}: not judged, because the warm-up cannot be read`);
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.alert('stale_data') === undefined, hourMs);
+  expect(await stale(duty)).toEqual(['firing stale_data', 'resolved stale_data']);
+});
+
+test('after a restart, statistics that nothing judges for want of the warm-up do not pass for judged ones', async () => {
+  await using duty = await goOnDuty();
+  await duty.until(() => Boolean(duty.mailbox()?.verdict));
+  const judgedAt = duty.mailbox()?.verdict?.at;
+  duty.between.meddle = ({ path }) =>
+    path.startsWith('/v1/warmup') ? { status: 500, body: { error: 'oops' } } : 'pass';
+  await duty.restart();
+  await duty.until(() => (duty.mailbox()?.stats?.at ?? 0) > (judgedAt ?? 0) + 10 * minuteMs, hourMs);
+  const stateNow = () => {
+    const mailbox = duty.mailbox();
+    return mailbox && guardStateOf(mailbox, defaultPolicy.nearLimitPpm);
+  };
+  expect([duty.mailbox()?.verdict?.at, stateNow()]).toEqual([judgedAt, 'not_judged']);
+  await duty.until(() => duty.alert('stale_data')?.status === 'firing', 2 * hourMs);
+  expect(duty.alert('stale_data')?.facts.sentences[0]).toContain('It has not read the warm-up since ');
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.alert('stale_data') === undefined, hourMs);
+  expect(stateNow()).not.toBe('not_judged');
+});
+
+test.each([
+  ['the warm-up', '/v1/warmup', '/v1/stats'],
+  ['the statistics', '/v1/stats', '/v1/warmup'],
+])(
+  'a restart while %s cannot be read is no all-clear: stale_data fires on, and is not told again',
+  async (_, failing, answers) => {
+    await using duty = await goOnDuty();
+    await duty.until(() => Boolean(duty.mailbox()?.verdict));
+    duty.between.meddle = ({ path }) => (path.startsWith(failing) ? { status: 500, body: { error: 'oops' } } : 'pass');
+    await duty.restart();
+    await duty.until(() => duty.alert('stale_data')?.status === 'firing', 2 * hourMs);
+    const { firingAt } = duty.alert('stale_data') ?? {};
+    for (const _restart of ['first', 'second']) {
+      await duty.restart();
+      const asked = duty.asked(answers);
+      await duty.run(2 * hourMs);
+      expect(duty.asked(answers)).toBeGreaterThan(asked);
+    }
+    expect(duty.alert('stale_data')?.firingAt).toBe(firingAt);
+    expect(new Set(await stale(duty))).toEqual(new Set(['firing stale_data']));
+    duty.between.meddle = () => 'pass';
+    await duty.until(() => duty.alert('stale_data') === undefined, hourMs);
+    expect((await stale(duty)).at(-1)).toBe('resolved stale_data');
+  },
+);
+
+test('a first sweep of hours is told while mailboxes wait to be judged, once', async () => {
+  const names = Array.from({ length: 40 }, (_, number) => `wait${number}@slow.example`);
+  const fleet = names.map((email) => ({
+    email,
+    provider: 'google' as const,
+    mode: 'slow' as const,
+    startedDaysAgo: 3,
+  }));
+  await using duty = await goOnDuty({
+    scenario: { name: 'slow', summary: 'One request a minute.', fleet, incidents: [] },
+    requestsPerMinute: 1,
+  });
+  await duty.run(hourMs);
+  expect(duty.alert('budget_too_small')).toMatchObject({ status: 'firing', severity: 'warning' });
+  await duty.until(() => duty.fleet().sweep('agency')?.part !== 'judging', 6 * hourMs);
+  await duty.run(minuteMs);
+  expect(duty.alert('budget_too_small')).toMatchObject({ status: 'firing', severity: 'info' });
+  expect((await duty.notified()).filter((one) => one.includes('budget'))).toEqual(['firing budget_too_small']);
+});
+
+test('a mailbox whose statistics disappear is not judged until they are back', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(oliver) });
+  await duty.run(10 * minuteMs);
+  const state = () => {
+    const mailbox = duty.mailbox(oliver);
+    return mailbox && guardStateOf(mailbox, defaultPolicy.nearLimitPpm);
+  };
+  expect(state()).toBe('ok');
+  const stats = { mailbox_id: duty.mailbox(oliver)?.id, period: '30d', stats: [] };
+  duty.between.meddle = ({ path }) => (path.startsWith('/v1/stats') ? { status: 200, body: stats } : 'pass');
+  await duty.until(() => duty.reason(oliver) === 'missing_counts', 2 * hourMs);
+  expect(state()).toBe('not_judged');
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.reason(oliver) === 'ok', 2 * hourMs);
+  expect(state()).toBe('ok');
+});
+
+test('frozen statistics hold the verdict and fire stale_data', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(oliver), poll: rarePoll });
+  await duty.run(10 * minuteMs);
+  const stats = {
+    mailbox_id: duty.mailbox(oliver)?.id,
+    period: '30d',
+    stats: [4, 5, 6, 7, 8, 9, 10].map((day) => ({
+      date: `2026-03-${day < 10 ? '0' : ''}${day}`,
+      sent: 40,
+      bounced: 0,
+    })),
+  };
+  duty.between.meddle = ({ path }) => (path.startsWith('/v1/stats') ? { status: 200, body: stats } : 'pass');
+  await duty.until(() => duty.alert('stale_data')?.status === 'firing', 5 * dayMs);
+  expect([duty.reason(oliver), new Date(duty.clock.now()).toISOString().slice(0, 10)]).toEqual([
+    'stale_data',
+    '2026-03-13',
+  ]);
+});
+
+test('a broken record is looked at again a minute later, and only then told', async () => {
+  await using duty = await goOnDuty({
+    scenario: { ...stormOf(oliver), incidents: [{ kind: 'dns', mailbox: oliver, records: ['dkim'], from: 0 }] },
+    afterMs: 2 * hourMs,
+  });
+  await duty.run(minuteMs - 1);
+  expect([duty.alert('dns_failing')?.status, duty.asked('/v1/dns')]).toEqual(['pending', 1]);
+  await duty.run(minuteMs);
+  expect([duty.alert('dns_failing')?.status, duty.asked('/v1/dns')]).toEqual(['firing', 2]);
+  expect(await duty.notified()).toEqual(['firing dns_failing']);
+});
+
+test('a record that passes at the second look was no news', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(oliver) });
+  let looks = 0;
+  duty.between.meddle = ({ path }) => {
+    if (!path.startsWith('/v1/dns')) return 'pass';
+    looks += 1;
+    return looks > 1
+      ? 'pass'
+      : { status: 200, body: { domain: 'northbeam.example', spf: 'fail', dkim: 'pass', dmarc: 'pass' } };
+  };
+  await duty.run(10 * minuteMs);
+  expect([looks, duty.alert('dns_failing'), await duty.notified()]).toEqual([2, undefined, []]);
+});
+
+test('a mailbox list that shows another health score makes the statistics of that mailbox due at once', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(amelia, oliver) });
+  await duty.run(16 * minuteMs);
+  const asked = () => duty.between.requests.filter(({ path }) => path.startsWith('/v1/stats')).map(({ path }) => path);
+  const before = asked().length;
+  const entry = duty.mailbox(oliver)?.entry.answer;
+  duty.between.meddle = ({ path }) =>
+    path === '/v1/mailboxes'
+      ? {
+          status: 200,
+          body: {
+            mailboxes: [amelia, oliver].map((email) => {
+              const { id, status, healthScore, dailyLimit, provider, warmupDay } = duty.mailbox(email)?.entry
+                .answer ?? { ...entry };
+              const health_score = email === oliver ? 50 : healthScore;
+              return { id, email, provider, status, health_score, daily_limit: dailyLimit, warmup_day: warmupDay };
+            }),
+          },
+        }
+      : 'pass';
+  await duty.run(2 * minuteMs);
+  expect(asked().slice(before)).toEqual([`/v1/stats?mailbox_id=${entry?.id}&days=30`]);
+});
+
+test('a wall clock that is set back by a few seconds changes nothing', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(10 * minuteMs);
+  duty.behind.ms = 5_000;
+  await duty.until(() => duty.action()?.state === 'confirmed');
+  expect([duty.posts().length, await duty.notified()]).toEqual([1, ['event guard_acted confirmed']]);
+});
+
+test('a wall clock that jumps ahead by hours acts once, and nothing but clock_off is announced', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(10 * minuteMs);
+  duty.behind.ms = -5 * hourMs;
+  await duty.run(4 * hourMs);
+  expect(duty.posts()).toHaveLength(1);
+  expect(await duty.notified()).toEqual(['firing clock_off', 'event guard_acted confirmed']);
+});

@@ -1,0 +1,147 @@
+// How far a first sweep is: shown, and said in the log once a minute with its end, but not of a fleet that is read at once.
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { FirstSweep } from '../../src/account/first-sweep.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { firstSight } from '../../src/core/guard/memory.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
+import { sweepText } from '../../src/core/wording/forecast.ts';
+import { movedClock } from '../../src/world/world.ts';
+import { sampleMailbox, start } from '../alerts/samples.ts';
+
+interface Line {
+  readonly msg: string;
+  readonly read?: number;
+  readonly polls_left?: number;
+  readonly done_at?: string;
+}
+
+/** A first sweep of as many mailboxes, with a budget of 30 requests a minute for them. */
+async function sweepOf(count: number) {
+  const lines: Line[] = [];
+  const sink = new Writable({
+    write: (line, _encoding, done) => {
+      lines.push(JSON.parse(String(line)));
+      done();
+    },
+  });
+  const clock = movedClock(start);
+  const fleet = new Fleet();
+  const world = { clock, random: () => 0.5, log: pino(sink), command: 'warmwarden' };
+  let overs = 0;
+  const over = () => {
+    overs += 1;
+  };
+  const sweep = new FirstSweep({ account: 'acme', fleet, world, perMinute: () => 30, over });
+  const mailboxes = Array.from({ length: count }, (_, number) =>
+    sampleMailbox({ id: `m${number}`, account: 'acme', memory: null, detail: null, dns: null, blacklist: null }),
+  );
+  for (const mailbox of mailboxes) fleet.putMailbox(mailbox);
+  await sweep.begin(mailboxes);
+  /** Answers of a kind come in for these mailboxes, one every two seconds. */
+  const read = async (
+    routes: readonly ('warmup' | 'stats' | 'mailbox' | 'dns' | 'blacklist')[],
+    from = 0,
+    to = count,
+  ) => {
+    for (const { id } of mailboxes.slice(from, to)) {
+      for (const route of routes) {
+        await clock.advance(2 * secondMs);
+        sweep.asked({ route, mailboxId: id });
+      }
+      sweep.show();
+    }
+  };
+  const text = () => {
+    const progress = fleet.sweep('acme');
+    return progress && sweepText(progress, { now: clock.now(), zone: 'UTC' });
+  };
+  return { sweep, clock, fleet, lines, mailboxes, read, text, overs: () => overs };
+}
+
+test('a long first sweep says each minute how many mailboxes are read, and when it will be done', async () => {
+  const at = await sweepOf(100);
+  expect(at.text()).toBe('First sweep of acme: 0 of 100 mailboxes read, done in about 7 min (10:08 UTC)');
+  await at.read(['warmup', 'stats'], 0, 50);
+  expect(at.text()).toBe('First sweep of acme: 50 of 100 mailboxes read, done in about 3 min (10:08 UTC)');
+  expect(at.lines.map(({ msg, read, polls_left: left }) => [msg.slice(0, 19), read, left])).toEqual([
+    ['First sweep of acme', 0, 200],
+    ['First sweep of acme', 15, 170],
+    ['First sweep of acme', 30, 140],
+    ['First sweep of acme', 45, 110],
+  ]);
+});
+
+test('the findings of the judged are told when these were read; connection, DNS and blacklists are a part of its own', async () => {
+  const at = await sweepOf(100);
+  await at.read(['warmup', 'stats'], 0, 99);
+  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([0, 'judging']);
+  await at.read(['warmup', 'stats'], 99);
+  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([1, 'details']);
+  expect(at.fleet.sweep('acme')?.keptFrom).toBe(at.clock.now());
+  await at.read(['mailbox', 'dns', 'blacklist'], 0, 40);
+  expect(at.text()).toMatch(
+    /^First sweep of acme: 40 of 100 mailboxes read for connection, DNS and blacklists, done in/,
+  );
+  await at.read(['mailbox', 'dns', 'blacklist'], 40);
+  expect([at.overs(), at.fleet.sweep('acme'), at.lines.at(-1)?.msg]).toEqual([2, undefined, 'first sweep done']);
+});
+
+test('what remains is waited for when it will be read soon, so that a small fleet has one message', async () => {
+  const at = await sweepOf(10);
+  expect(at.lines).toEqual([]);
+  await at.read(['warmup', 'stats']);
+  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([0, 'judging']);
+  await at.read(['mailbox', 'dns', 'blacklist']);
+  expect([at.overs(), at.fleet.sweep('acme')]).toEqual([1, undefined]);
+});
+
+test('what is never asked, and never settled, holds the end up for five minutes at most', async () => {
+  const at = await sweepOf(10);
+  await at.read(['warmup', 'stats']);
+  await at.read(['mailbox', 'dns', 'blacklist'], 0, 9);
+  await at.clock.advance(6 * minuteMs);
+  at.sweep.show();
+  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([1, 'details']);
+});
+
+test('without answers there is no end to foresee', async () => {
+  const at = await sweepOf(10);
+  await at.read(['warmup', 'stats'], 0, 5);
+  await at.clock.advance(3 * minuteMs);
+  at.sweep.show();
+  expect(at.text()).toBe('First sweep of acme: 5 of 10 mailboxes read, waiting for the API to answer');
+});
+
+test('who arrives meanwhile is read with the rest, who leaves is not waited for, and who was judged before is known', async () => {
+  const at = await sweepOf(2);
+  const [first, second] = at.mailboxes;
+  if (!first || !second) throw new Error('no mailboxes');
+  const memory = { ...firstSight(defaultPolicy, { mode: 'balanced', run: 'running', rows: [], now: start }) };
+  const known = sampleMailbox({ id: 'known', account: 'acme', memory });
+  const late = { ...second, id: 'late' };
+  for (const mailbox of [late, known]) at.fleet.putMailbox(mailbox);
+  await at.sweep.join([late, known]);
+  expect(at.sweep.isFirstLook('known', 'stats')).toBe(false);
+  expect(at.sweep.isFirstLook('late', 'stats')).toBe(true);
+  at.sweep.leave(first);
+  at.fleet.removeMailbox('acme', first.id);
+  at.sweep.show();
+  expect(at.fleet.sweep('acme')).toMatchObject({ mailboxes: 3, read: 1 });
+});
+
+test('when all were read, it says that second looks are waited for', async () => {
+  const progress = {
+    account: 'acme',
+    since: start,
+    mailboxes: 12,
+    part: 'judging' as const,
+    read: 12,
+    keptFrom: start,
+  };
+  expect(sweepText({ ...progress, doneAt: start + minuteMs }, { now: start, zone: 'UTC' })).toBe(
+    'First sweep of acme: all 12 mailboxes read, second looks done in about 1 min (10:03 UTC)',
+  );
+});

@@ -1,0 +1,124 @@
+// Who hears what, when, in one message: grouping and routing.
+import { expect, test } from 'vitest';
+import { dueGroups, type GroupTiming, messageOf } from '../../src/alerts/grouping.ts';
+import { channelsFor } from '../../src/alerts/routing.ts';
+import type { Transition } from '../../src/core/alert.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { firing, resolved, sampleAlert, start } from './samples.ts';
+
+const timing: GroupTiming = {
+  now: start,
+  groupWaitMs: 30 * secondMs,
+  groupIntervalMs: 5 * minuteMs,
+  lastNotified: () => undefined,
+  full: false,
+  keptFrom: () => null,
+  incidents: { of: () => null, isDue: () => false },
+};
+
+async function due(transitions: readonly Transition[], change: Partial<GroupTiming>) {
+  const { due, nextDueAt } = await dueGroups(
+    transitions.map((transition, index) => ({ id: index + 1, transition })),
+    { ...timing, ...change },
+    async () => {},
+  );
+  return { groups: due.map(({ group, unnotified }) => [group, unnotified.length]), nextDueAt };
+}
+
+const acted = (at = start): Transition => ({
+  kind: 'event',
+  at,
+  alert: sampleAlert(1, { rule: 'guard_acted', object: 'a1' }),
+});
+
+test('a group waits from its oldest transition on, then takes all that came since', async () => {
+  const transitions = [
+    firing(sampleAlert(1)),
+    firing(sampleAlert(2), start + 20 * secondMs),
+    firing(sampleAlert(3, { rule: 'api_down' }), start + 29 * secondMs),
+  ];
+  expect(await due(transitions, { now: start + 30 * secondMs - 1 })).toEqual({
+    groups: [],
+    nextDueAt: start + 30 * secondMs,
+  });
+  expect(await due(transitions, { now: start + 30 * secondMs })).toEqual({
+    groups: [['acme|stale_data', 2]],
+    nextDueAt: start + 59 * secondMs,
+  });
+});
+
+test('the next message of a group waits for the interval; events do not', async () => {
+  const lastNotified = () => start - minuteMs;
+  const now = start + 30 * secondMs;
+  expect(await due([resolved(sampleAlert(1))], { now, lastNotified })).toEqual({
+    groups: [],
+    nextDueAt: start + 4 * minuteMs,
+  });
+  expect((await due([acted()], { now, lastNotified })).groups).toEqual([['acme|guard_acted', 1]]);
+});
+
+test('no message waits when there are more than one look can take, or when the clock was set back', async () => {
+  expect((await due([firing(sampleAlert(1))], { full: true })).groups).toHaveLength(1);
+  expect((await due([firing(sampleAlert(1), start + hourMs)], {})).groups).toHaveLength(1);
+  expect(
+    (await due([firing(sampleAlert(1), start - minuteMs)], { lastNotified: () => start + hourMs })).groups,
+  ).toHaveLength(1);
+});
+
+test('firing comes before resolved, the worst and the newest first; several rules and accounts are said so', () => {
+  const transitions = [
+    resolved(sampleAlert(1), start + minuteMs),
+    firing(sampleAlert(2)),
+    firing(sampleAlert(3, { severity: 'critical' })),
+    firing(sampleAlert(4), start + 1),
+  ];
+  const message = messageOf('acme|stale_data', transitions, start);
+  expect(message).toMatchObject({ kind: 'firing', severity: 'critical', account: 'acme', rule: 'stale_data' });
+  expect(message?.transitions.map(({ kind, alert }) => [kind, alert.mailboxId])).toEqual([
+    ['firing', 'm3'],
+    ['firing', 'm4'],
+    ['firing', 'm2'],
+    ['resolved', 'm1'],
+  ]);
+  expect(message?.transitions[3]?.alert).toMatchObject({ since: start, resolvedAt: start + minuteMs });
+  expect(messageOf('g', transitions.slice(0, 1), start)?.kind).toBe('resolved');
+  expect(messageOf('g', [acted()], start)?.kind).toBe('event');
+  expect(messageOf('g', [], start)).toBeNull();
+  const mixed = messageOf('g', [acted(), firing(sampleAlert(5, { account: 'other' }))], start);
+  expect(mixed).toMatchObject({ account: null, rule: null });
+});
+
+test('the message of a storm has each of its alerts once, and the newest thousand of the worst first', () => {
+  const times = Array.from({ length: 5_000 }, (_, number) => (number * 1_237) % 5_000);
+  const critical = times.map((at) => firing(sampleAlert(at, { severity: 'critical' }), start + at));
+  const transitions = [...times.map((at) => firing(sampleAlert(5_000 + at), start + at)), ...critical];
+  const ordered = messageOf('g', transitions, start)?.transitions ?? [];
+  expect(new Set(ordered)).toEqual(new Set(transitions));
+  expect(ordered).toHaveLength(10_000);
+  const newest = (number: number) => Array.from({ length: number }, (_, before) => start + 4_999 - before);
+  for (const [from, severity] of [[0, 'critical'] as const, [5_000, 'warning'] as const]) {
+    const first = ordered.slice(from, from + 1_000);
+    expect(first.map(({ at, alert }) => [at, alert.severity])).toEqual(newest(1_000).map((at) => [at, severity]));
+  }
+});
+
+test('routes: without any, warning and critical go everywhere; with some, every match adds its channels', () => {
+  const names = ['ops', 'hook'];
+  const channels = names.map((name) => ({ name, type: 'slack' }));
+  expect(channelsFor(sampleAlert(1), [], channels)).toEqual(names);
+  expect(channelsFor(sampleAlert(1, { severity: 'info' }), [], channels)).toEqual([]);
+  const routes = [
+    { match: { severity: ['critical'] as const }, channels: ['ops', 'hook'] },
+    { match: { mailbox: ['*@VIP.example', 'm7'], account: ['ac?e'] }, channels: ['ops', 'gone'] },
+  ];
+  const to = (change: Parameters<typeof sampleAlert>[1]) => channelsFor(sampleAlert(1, change), routes, channels);
+  expect(to({})).toEqual([]);
+  expect(to({ severity: 'critical' })).toEqual(['ops', 'hook']);
+  expect(to({ email: 'a@vip.example' })).toEqual(['ops']);
+  expect(to({ mailboxId: 'm7' })).toEqual(['ops']);
+  expect(to({ email: 'a@vip.example.org' })).toEqual([]);
+  expect(to({ email: 'a@vip.example', account: 'other' })).toEqual([]);
+  expect(to({ email: null, mailboxId: null })).toEqual([]);
+  const slow = [{ match: { mailbox: ['*a*a*a*a*a*a*a*a*a*b'] }, channels: names }];
+  expect(channelsFor(sampleAlert(1, { email: 'a'.repeat(2_000) }), slow, channels)).toEqual([]);
+});

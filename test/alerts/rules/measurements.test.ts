@@ -1,0 +1,177 @@
+// Measurements: one counts once, however often and by however many mailboxes it is read; and one that gets too old is announced.
+import { expect, test } from 'vitest';
+import { step } from '../../../src/alerts/engine.ts';
+import { conditionsAfter } from '../../../src/alerts/rules.ts';
+import type { Alert, AlertRule } from '../../../src/core/alert.ts';
+import type { Route } from '../../../src/core/answers.ts';
+import type { MailboxState } from '../../../src/core/mailbox.ts';
+import { type EpochMs, hourMs, minuteMs } from '../../../src/core/time.ts';
+import { sampleContext, sampleMailbox, start } from '../samples.ts';
+
+type Seen = readonly [id: string, madeAt: EpochMs | null, good: boolean];
+
+function withDns([id, madeAt, good]: Seen, at = start): MailboxState {
+  const record = (pass: boolean) => ({ status: pass ? 'pass' : 'fail', pass, record: null });
+  const records = { spf: record(good), dkim: record(true), dmarc: record(true) };
+  const checkedAt = madeAt === null ? null : new Date(madeAt).toISOString();
+  const email = `${id}@acme.example`;
+  return sampleMailbox({ id, email, dns: { at, answer: { domain: 'acme.example', checkedAt, records } } });
+}
+
+function withListing([id, madeAt, good]: Seen): MailboxState {
+  const checkedAt = madeAt === null ? null : new Date(madeAt).toISOString();
+  const found = { listed: !good, lists: good ? [] : ['zen.example'], found: good ? 0 : 1, checked: 60 };
+  const answer = { domain: 'acme.example', ip: '192.0.2.7', checkedAt, ...found };
+  return sampleMailbox({ id, email: `${id}@acme.example`, blacklist: { at: start, answer } });
+}
+
+/** What is told of a rule while these answers are read one after the other. */
+function alertsSentOf(rule: AlertRule, route: Route, seen: readonly Seen[]): readonly string[] {
+  const fleet = new Map<string, MailboxState>();
+  const alerts = new Map<string, Alert>();
+  return seen.flatMap((one) => {
+    const mailbox = route === 'dns' ? withDns(one) : withListing(one);
+    const before = fleet.get(mailbox.id) ?? null;
+    const neighbours = () => [...fleet.values()].filter(({ id }) => id !== mailbox.id);
+    fleet.set(mailbox.id, mailbox);
+    const all = conditionsAfter(route, mailbox, sampleContext({ before, neighbours }));
+    const conditions = all.filter(({ subject }) => subject.rule === rule);
+    const changes = step(conditions, (fingerprint) => alerts.get(fingerprint), start);
+    for (const alert of changes.changed) alerts.set(alert.fingerprint, alert);
+    for (const fingerprint of changes.dropped) alerts.delete(fingerprint);
+    return changes.transitions.map(({ kind }) => kind);
+  });
+}
+
+const [t1, t2, t3] = [start, start + hourMs, start + 2 * hourMs];
+
+test.each<[string, readonly Seen[], readonly string[]]>([
+  [
+    'one measurement read three times is seen once',
+    [
+      ['a', t1, false],
+      ['a', t1, false],
+      ['a', t1, false],
+    ],
+    [],
+  ],
+  [
+    'two measurements are seen twice',
+    [
+      ['a', t1, false],
+      ['a', t2, false],
+    ],
+    ['firing'],
+  ],
+  [
+    'one measurement that two mailboxes show is seen once',
+    [
+      ['a', t1, false],
+      ['b', t1, false],
+    ],
+    [],
+  ],
+  [
+    'two mailboxes with a measurement each are seen twice',
+    [
+      ['a', t1, false],
+      ['b', t2, false],
+    ],
+    ['firing'],
+  ],
+  [
+    'where the API tells no time, each answer counts',
+    [
+      ['a', null, false],
+      ['a', null, false],
+    ],
+    ['firing'],
+  ],
+  [
+    'another result at the same time is another measurement',
+    [
+      ['a', t1, true],
+      ['a', t1, false],
+      ['a', t2, false],
+    ],
+    ['firing'],
+  ],
+  [
+    'a pass that a neighbour showed first ends it',
+    [
+      ['a', t1, false],
+      ['a', t2, false],
+      ['b', t3, true],
+      ['a', t3, true],
+    ],
+    ['firing', 'resolved'],
+  ],
+])('dns_failing: %s', (_name, seen, notified) => {
+  expect(alertsSentOf('dns_failing', 'dns', seen)).toEqual(notified);
+});
+
+test.each<[string, readonly Seen[], readonly string[]]>([
+  [
+    'one clean measurement read twice does not end it',
+    [
+      ['a', t1, false],
+      ['a', t2, true],
+      ['a', t2, true],
+    ],
+    ['firing'],
+  ],
+  [
+    'two clean measurements end it',
+    [
+      ['a', t1, false],
+      ['a', t2, true],
+      ['a', t3, true],
+    ],
+    ['firing', 'resolved'],
+  ],
+  [
+    'of two mailboxes with one clean measurement it is one',
+    [
+      ['a', t1, false],
+      ['b', t1, false],
+      ['b', t2, true],
+      ['a', t2, true],
+    ],
+    ['firing'],
+  ],
+  [
+    'the next clean one ends it, whoever shows it',
+    [
+      ['a', t1, false],
+      ['b', t1, false],
+      ['b', t2, true],
+      ['a', t2, true],
+      ['b', t3, true],
+    ],
+    ['firing', 'resolved'],
+  ],
+])('blacklisted: %s', (_name, seen, notified) => {
+  expect(alertsSentOf('blacklisted', 'blacklist', seen)).toEqual(notified);
+});
+
+function stale(answered: Route | 'time', mailbox: MailboxState, unreadSince = Number.NEGATIVE_INFINITY) {
+  const staleMeasurement = () => ({ olderThanMs: 24 * hourMs, unreadSince });
+  const all = conditionsAfter(answered, mailbox, sampleContext({ staleMeasurement, now: start + minuteMs }));
+  return all.find(({ subject }) => subject.rule === 'measurement_stale' && subject.object === 'dns');
+}
+
+test('measurement_stale: by the time of the measurement when it was read, and not before a second look', () => {
+  expect(stale('dns', withDns(['a', start - 25 * hourMs, true]))).toMatchObject({ active: true, observations: 2 });
+  expect(stale('dns', withDns(['a', start - 23 * hourMs, true]))?.active).toBe(false);
+  expect(stale('dns', withDns(['a', null, true]))?.active).toBe('unknown');
+  expect(stale('dns', withDns(['a', start - 25 * hourMs, true]))?.facts.sentences[0]).toBe(
+    'The API made its last DNS check of acme.example on 19 March 09:02 UTC, although Warmwarden asked it for a new one.',
+  );
+});
+
+test('measurement_stale: time alone says only that no poll brought an answer', () => {
+  expect(stale('time', withDns(['a', start - 25 * hourMs, true]))?.active).toBe('unknown');
+  expect(stale('time', withDns(['a', start, true]), start - minuteMs)?.active).toBe('unknown');
+  expect(stale('time', withDns(['a', start, true]), start + minuteMs)).toMatchObject({ active: true });
+  expect(stale('time', sampleMailbox(), start + minuteMs)?.facts.sentences[0]).toContain('has not read any DNS check');
+});

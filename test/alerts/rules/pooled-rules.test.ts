@@ -1,0 +1,152 @@
+// The alerts beyond one mailbox: what they say, when they know nothing, and who is notified.
+import { describe, expect, test } from 'vitest';
+import { tune } from '../../../src/alerts/condition.ts';
+import { step } from '../../../src/alerts/engine.ts';
+import { channelsFor, matches } from '../../../src/alerts/routing.ts';
+import {
+  accountShiftAlert,
+  type DomainFinding,
+  domainOverLimit,
+  type ShiftFinding,
+} from '../../../src/alerts/rules/pooled-rules.ts';
+import type { Alert } from '../../../src/core/alert.ts';
+import { defaultRuleSettings } from '../../../src/core/rule-settings.ts';
+import { minuteMs } from '../../../src/core/time.ts';
+import { start } from '../samples.ts';
+
+const look = { now: start, pageUrl: 'http://127.0.0.1:7025' };
+const known = { counted: 5, unknown: 0, pending: 0, oldestAt: () => start - 20 * minuteMs };
+const excess = { sent: 290n, bounced: 9n, allowed: 5_800_000n, from: '2026-03-19', to: '2026-03-20', mailboxes: 5 };
+const week = {
+  sent: 900n,
+  bounced: 9n,
+  allowed: 18_000_000n,
+  from: '2026-03-14',
+  to: '2026-03-20',
+  isWithinLimits: false,
+};
+
+function domain(change: Partial<DomainFinding> = {}): DomainFinding {
+  const worst = () => [
+    { email: 'a@acme.example', sent: 60, bounced: 4 },
+    { email: 'b@acme.example', sent: 58, bounced: 3 },
+  ];
+  return { account: 'agency', domain: 'acme.example', excess, week: () => week, worst, ...known, ...change };
+}
+
+const calm = { excess: null, week: () => ({ ...week, isWithinLimits: true }) };
+
+describe('domain_over_limit', () => {
+  test('says how many bounces, what the limits allow, who has most of them, and how old the counts are', () => {
+    const { facts, severity, active } = domainOverLimit(domain({ unknown: 1 }), look);
+    expect({ severity, active, title: facts.title }).toEqual({
+      severity: 'warning',
+      active: true,
+      title: 'acme.example: bounces over the limits of its mailboxes',
+    });
+    expect(facts.sentences).toEqual([
+      '9 bounces in 290 emails of 5 mailboxes since 19 March; their bounce limits allow 5.8.',
+      'Most bounces in that time: a@acme.example (4 of 60) and b@acme.example (3 of 58).',
+      '1 mailbox is not counted, because its data is missing, unreadable or too old.',
+      'None of these counts is older than 30 min.',
+      'Warmwarden does not act on this alert. It acts only on single mailboxes that breach their own limits. Each mailbox has its own window, so the counts in messages about one mailbox may differ.',
+      'Look for a cause that the mailboxes share: the DNS of acme.example, its blacklists, and the recipient lists.',
+    ]);
+    expect(facts.numbers).toMatchObject({
+      bounced: 9,
+      sent: 290,
+      allowed_bounces: 5.8,
+      window_from: '2026-03-19',
+      mailboxes_unknown: 1,
+      data_age_seconds: 1_200,
+      page_url: 'http://127.0.0.1:7025/?q=agency%20%40acme.example',
+    });
+  });
+
+  test.each<[string, Partial<DomainFinding>, boolean | 'unknown']>([
+    ['an excess', {}, true],
+    ['an excess while one is unknown', { unknown: 1 }, true],
+    ['an excess while one was not read yet', { pending: 1 }, 'unknown'],
+    ['nothing that is counted', { counted: 0, unknown: 5 }, 'unknown'],
+    ['neither an excess nor a calm week', { excess: null }, 'unknown'],
+    ['a calm week', calm, false],
+    ['a calm week while one is unknown', { ...calm, unknown: 1 }, 'unknown'],
+    ['no rows', { excess: null, week: () => null }, 'unknown'],
+  ])('with %s', (_, change, active) => {
+    expect(domainOverLimit(domain(change), look).active).toBe(active);
+  });
+
+  test('ends with the counts of the week', () => {
+    expect(domainOverLimit(domain(calm), look).facts).toMatchObject({
+      title: 'acme.example: bounces are within the limits again',
+      sentences: ['9 bounces in 900 emails from 14 to 20 March; their bounce limits allow 18.'],
+    });
+  });
+
+  test('is silenced by its domain, routed by its account, and switched off by its settings', () => {
+    const [alert] = step([domainOverLimit(domain(), look)], () => undefined, start).changed;
+    expect(alert).toMatchObject({ status: 'firing', account: 'agency', object: 'acme.example', mailboxId: null });
+    const fits = (match: Parameters<typeof matches>[1]) => matches(alert as Alert, match);
+    expect([fits({ domain: ['acme.*'] }), fits({ domain: ['other.example'] })]).toEqual([true, false]);
+    expect([fits({ account: ['agency'] }), fits({ account: ['second'] })]).toEqual([true, false]);
+    const routes = [
+      { match: { account: ['second'] }, channels: ['other'] },
+      { match: { rule: ['domain_*'] }, channels: ['ops'] },
+    ];
+    expect(
+      channelsFor(alert as Alert, routes, [
+        { name: 'ops', type: 'slack' },
+        { name: 'other', type: 'slack' },
+      ]),
+    ).toEqual(['ops']);
+    const rules = {
+      ...defaultRuleSettings.of,
+      domain_over_limit: { enabled: false, severity: 'warning', forMs: 0 },
+    } as const;
+    const off = tune([domainOverLimit(domain(), look)], { ...defaultRuleSettings, of: rules });
+    expect(step(off, () => alert, start).transitions).toMatchObject([{ kind: 'resolved' }]);
+  });
+});
+
+const last = { sent: 18_400n, bounced: 74n, allowed: 0n, from: '2026-03-19', to: '2026-03-20' };
+const before = { sent: 257_600n, bounced: 515n, allowed: 0n, from: '2026-02-19', to: '2026-03-18' };
+const shift = { last, before, domains: 61, isShifted: true, isOver: false };
+
+function account(change: Partial<ShiftFinding> = {}): ShiftFinding {
+  return { account: 'agency', shift, ...known, counted: 500, ...change };
+}
+
+describe('account_shift', () => {
+  test('says both rates, on how many domains, and that the data or the provider is to be checked', () => {
+    const { facts, severity, active, subject } = accountShiftAlert(account({ unknown: 2 }), look);
+    expect({ severity, active, object: subject.object, title: facts.title }).toEqual({
+      severity: 'warning',
+      active: true,
+      object: null,
+      title: 'agency: the bounce rate of the account is far above usual',
+    });
+    expect(facts.sentences.slice(0, 4)).toEqual([
+      '74 bounces in 18,400 emails from 19 to 20 March: 0.4 %.',
+      '515 bounces in 257,600 emails in the 28 days before: 0.2 %.',
+      'The bounces are on 61 domains: check the data or the provider.',
+      '2 mailboxes are not counted, because their data is missing, unreadable or too old.',
+    ]);
+    expect(facts.numbers).toMatchObject({ bounced: 74, sent_before: 257_600, bounced_before: 515, domains: 61 });
+  });
+
+  test.each<[string, Partial<ShiftFinding>, boolean | 'unknown']>([
+    ['a shift', {}, true],
+    ['a shift while a tenth is unknown', { counted: 450, unknown: 40, pending: 10 }, true],
+    ['a shift while more than a tenth is unknown', { counted: 449, unknown: 41, pending: 10 }, 'unknown'],
+    ['a rate between', { shift: { ...shift, isShifted: false } }, 'unknown'],
+    ['a rate as before', { shift: { ...shift, isShifted: false, isOver: true } }, false],
+    [
+      'a rate as before while most are unknown',
+      { shift: { ...shift, isShifted: false, isOver: true }, unknown: 400 },
+      'unknown',
+    ],
+    ['too little to compare', { shift: null }, 'unknown'],
+  ])('with %s', (_, change, active) => {
+    expect(accountShiftAlert(account(change), look).active).toBe(active);
+  });
+});

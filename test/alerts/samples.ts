@@ -1,0 +1,143 @@
+// Mailboxes, verdicts and actions that the tests of alerts and messages begin with.
+
+import { newMailbox } from '../../src/account/record/observe.ts';
+import type { MailboxContext } from '../../src/alerts/condition.ts';
+import type { Action, PlannedAction } from '../../src/core/action.ts';
+import { type Alert, fingerprintOf, type Subject, type Transition } from '../../src/core/alert.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { hourMs } from '../../src/core/time.ts';
+import type { Verdict } from '../../src/core/verdict.ts';
+import { type ActionChange, actionWith } from '../support/action-with.ts';
+
+export const start = Date.parse('2026-03-20T10:02:00Z');
+
+export function sampleVerdict(change: Partial<Verdict> = {}): Verdict {
+  return {
+    action: 'none',
+    reason: 'ok',
+    wanted: 'none',
+    mode: 'balanced',
+    run: 'running',
+    sent: 260,
+    bounced: 0,
+    limitPpm: 10_000,
+    windowFrom: '2026-03-14',
+    windowTo: '2026-03-20',
+    windowDays: 7,
+    emergency: null,
+    burst: null,
+    bouncesUntilBreach: 3,
+    restore: null,
+    dataAgeMs: 400,
+    warnings: [],
+    ...change,
+  };
+}
+
+export const breach = sampleVerdict({
+  action: 'recovery',
+  wanted: 'recovery',
+  reason: 'bounce_rate_over_limit',
+  bounced: 4,
+  bouncesUntilBreach: 0,
+});
+
+export function sampleAction(change: ActionChange = {}): Action {
+  const planned: PlannedAction = {
+    id: 'a1',
+    account: 'acme',
+    mailboxId: 'm1',
+    email: 'bob@acme.example',
+    kind: 'recovery',
+    by: null,
+    targetMode: change.kind === 'pause' ? null : 'recovery',
+    state: 'planned',
+    verdict: breach,
+    before: { mode: 'balanced', status: 'active', run: 'running' },
+    attempts: 0,
+    plannedAt: start,
+    openedAt: null,
+    settledAt: null,
+    nextTryAt: null,
+    detail: null,
+    causes: [],
+  };
+  return actionWith(planned, { state: 'confirmed', ...change }, { openedAt: start, settledAt: start + 400 });
+}
+
+export function sampleMailbox(change: Partial<MailboxState> = {}): MailboxState {
+  const answer = {
+    id: 'm1',
+    email: 'bob@acme.example',
+    provider: null,
+    status: 'active',
+    healthScore: 90,
+    dailyLimit: 40,
+    warmupDay: 20,
+  };
+  const stats = { at: start, answer: { rows: [] } };
+  return { ...newMailbox('acme', { at: start, answer }), stats, ...change };
+}
+
+export function judged(verdict: Partial<Verdict>): MailboxState {
+  return sampleMailbox({ verdict: { at: start, answer: sampleVerdict(verdict) } });
+}
+
+export function sampleContext(change: Partial<MailboxContext> = {}): MailboxContext {
+  return {
+    now: start,
+    policy: defaultPolicy,
+    mayWrite: true,
+    writesOff: null,
+    staleBefore: Number.NEGATIVE_INFINITY,
+    warmupStaleBefore: Number.NEGATIVE_INFINITY,
+    staleMeasurement: () => ({ olderThanMs: 24 * hourMs, unreadSince: Number.NEGATIVE_INFINITY }),
+    before: null,
+    usualWords: ['active', 'running', 'paused'],
+    rules: defaultRuleSettings,
+    neighbours: () => [],
+    pageUrl: 'http://127.0.0.1:7025',
+    command: 'warmwarden',
+    others: () => [],
+    ...change,
+  };
+}
+
+/** A firing alert on mailbox `number`. */
+export function sampleAlert(number: number, change: Partial<Alert> = {}): Alert {
+  const subject: Subject = {
+    rule: 'stale_data',
+    account: 'acme',
+    mailboxId: `m${number}`,
+    email: `bob${number}@acme.example`,
+    object: null,
+    ...change,
+  };
+  return {
+    ...subject,
+    fingerprint: fingerprintOf(subject),
+    severity: 'warning',
+    status: 'firing',
+    since: start,
+    firingAt: start,
+    resolvedAt: null,
+    firesAt: null,
+    seen: 0,
+    facts: {
+      title: `bob${number}@acme.example: stale statistics`,
+      sentences: ['The statistics were read last at 20 March 10:02 UTC.'],
+      numbers: { data_age_seconds: 3_000 },
+    },
+    ...change,
+  };
+}
+
+export function firing(alert: Alert, at = start): Transition {
+  return { kind: 'firing', at, alert };
+}
+
+export function resolved(alert: Alert, at = start): Transition {
+  return { kind: 'resolved', at, alert: { ...alert, status: 'resolved', resolvedAt: at } };
+}

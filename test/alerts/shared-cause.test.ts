@@ -1,0 +1,141 @@
+// What mailboxes have in common is said as what it is: the narrowest that explains them, two where two may be meant, or nothing.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Affected, sharedCauses } from '../../src/alerts/shared-cause.ts';
+import { affected, causeOf, type Traits } from './incident-samples.ts';
+
+const many = (count: number, traits: (index: number) => Traits, kinds?: readonly string[]) =>
+  Array.from({ length: count }, (_, index) => affected(index, traits(index), kinds ? { kinds } : {}));
+const atGoogle = (domains: number) => (index: number) => ({
+  domain: `g${index % domains}.example`,
+  provider: 'google',
+});
+const ofX = (provider: string) => () => ({ domain: 'x.example', provider });
+/** A fleet of which nothing else is known. */
+const alone = { sharing: () => 0 };
+const causes = (pool: readonly Affected[]) =>
+  sharedCauses(pool, alone).map((one) => `${causeOf(one)}: ${one.members.length}, ${one.kind}`);
+
+describe('the cause of mailboxes that bounce at the same time', () => {
+  test('one provider over many domains', () => {
+    expect(causes(many(16, atGoogle(5)))).toEqual(['provider google: 16, block (policy_block)']);
+  });
+
+  test('of what a large fleet shares, three that bounce in one hour are chance: one more for every 200 mailboxes', () => {
+    const found = (count: number, sharing: number) =>
+      sharedCauses(many(count, atGoogle(count)), { sharing: () => sharing }).map(causeOf);
+    expect([found(3, 199), found(3, 200), found(4, 200), found(7, 1_000), found(8, 1_000)]).toEqual([
+      ['provider google'],
+      [],
+      ['provider google'],
+      [],
+      ['provider google'],
+    ]);
+    expect(sharedCauses(many(3, ofX('google')), { sharing: () => 5_000 }).map(causeOf)).toEqual(['domain x.example']);
+  });
+
+  test('one domain, which is narrower than the provider that its mailboxes have in common, too', () => {
+    expect(causes(many(5, ofX('google')))).toEqual(['domain x.example: 5, block (policy_block)']);
+  });
+
+  test('one ip under several domains', () => {
+    const pool = many(6, (index) => ({
+      domain: `d${index % 3}.example`,
+      provider: `p${index % 2}`,
+      ip: '203.0.113.7',
+    }));
+    expect(causes(pool)).toEqual(['ip 203.0.113.7: 6, block (policy_block)']);
+  });
+
+  test('the account, when its mailboxes have nothing narrower in common', () => {
+    const pool = many(9, (index) => ({ domain: `d${index}.example`, provider: `p${index % 3}` }));
+    expect(causes(pool)).toEqual(['account acme: 9, block (policy_block)']);
+    expect(causes(pool.slice(0, 4))).toEqual([]);
+  });
+
+  test('the API, when several accounts have it', () => {
+    const pool = many(12, (index) => ({
+      account: `a${index % 4}`,
+      domain: `d${index}.example`,
+      provider: `p${index % 6}`,
+    }));
+    expect(causes(pool)).toEqual(['base_url https://api.example: 12, block (policy_block)']);
+  });
+
+  test('two causes at once are two, although one account has all of them', () => {
+    const pool = [...many(16, atGoogle(5)), ...many(5, ofX('microsoft'))];
+    expect(causes(pool)).toEqual([
+      'provider google: 16, block (policy_block)',
+      'domain x.example: 5, block (policy_block)',
+    ]);
+  });
+
+  test('two domains at one provider are two: the provider need not be it', () => {
+    const pool = [...many(5, ofX('google')), ...many(4, () => ({ domain: 'y.example', provider: 'google' }))];
+    expect(causes(pool)).toEqual([
+      'domain x.example: 5, block (policy_block)',
+      'domain y.example: 4, block (policy_block)',
+    ]);
+  });
+
+  test('two strays beside a domain do not make it the provider', () => {
+    const strays = many(2, (index) => ({ domain: `s${index}.example`, provider: 'google' }));
+    expect(causes([...many(5, ofX('google')), ...strays])).toEqual(['domain x.example: 5, block (policy_block)']);
+  });
+
+  test('another kind of bounce is another cause', () => {
+    const pool = [...many(6, atGoogle(3)), ...many(6, atGoogle(3), ['hard (invalid_recipient)']).map(renamed)];
+    expect(causes(pool)).toEqual([
+      'provider google: 6, block (policy_block)',
+      'provider google: 6, hard (invalid_recipient)',
+    ]);
+  });
+
+  test('of as many kinds of bounce the one that the others have counts', () => {
+    const torn = affected(7, { domain: 'g9.example', provider: 'google' }, { kinds: ['a', 'block (policy_block)'] });
+    expect(causes([...many(6, atGoogle(3)), torn])).toEqual(['provider google: 7, block (policy_block)']);
+  });
+
+  test('one mailbox, or two, are no incident', () => {
+    expect(causes(many(1, atGoogle(1)))).toEqual([]);
+    expect(causes(many(2, ofX('google')))).toEqual([]);
+    expect(causes(many(4, (index) => ({ domain: `d${index}.example`, provider: `p${index}` })))).toEqual([]);
+  });
+});
+
+function renamed(one: Affected): Affected {
+  return { ...one, key: `other/${one.key}` };
+}
+
+const anyone = fc.record({
+  domain: fc.integer({ min: 0, max: 4 }),
+  provider: fc.constantFrom('google', 'microsoft', 'yahoo'),
+  account: fc.constantFrom('one', 'two'),
+  ip: fc.constantFrom(undefined, '203.0.113.1', '203.0.113.2'),
+  kinds: fc.subarray(['hard', 'soft', 'block'], { maxLength: 2 }),
+});
+
+test('in whatever order: the same causes, no mailbox in two, and each has the cause and the kind of its incident', () => {
+  fc.assert(
+    fc.property(fc.array(anyone, { maxLength: 40 }), fc.infiniteStream(fc.nat()), (people, chance) => {
+      const pool = people.map(({ domain, kinds, ip, ...rest }, index) =>
+        affected(index, { ...rest, domain: `d${domain}.example`, ...(ip ? { ip } : {}) }, { kinds }),
+      );
+      const found = sharedCauses(pool, alone);
+      const members = found.flatMap((one) => one.members.map(({ key }) => key));
+      expect(new Set(members).size).toBe(members.length);
+      for (const { cause, kind, members: own } of found) {
+        expect(own.length).toBeGreaterThanOrEqual(3);
+        for (const one of own) {
+          expect(one.traits[cause.attribute]).toBe(cause.value);
+          expect(kind === null ? one.kinds.length === 0 : one.kinds.includes(kind)).toBe(true);
+        }
+      }
+      const shuffled = pool
+        .map((one) => ({ one, rank: Number(chance.next().value) }))
+        .sort((a, b) => a.rank - b.rank)
+        .map(({ one }) => one);
+      expect(sharedCauses(shuffled, alone)).toEqual(found);
+    }),
+  );
+});

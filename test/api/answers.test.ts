@@ -1,0 +1,295 @@
+// What the readers make of answers, good and odd. docs/faults.md rows T and S.
+import { expect, test } from 'vitest';
+import {
+  readBlacklist,
+  readDetail,
+  readDns,
+  readHealth,
+  readMailboxes,
+  readStats,
+  readWarmup,
+} from '../../src/api/answers.ts';
+
+const nothing = { provider: null, status: null, healthScore: null, dailyLimit: null, warmupDay: null };
+const rowsOf = (...stats: unknown[]) => readStats({ stats })?.rows;
+const emptyRow = {
+  date: null,
+  sent: null,
+  bounced: null,
+  delivered: null,
+  opened: null,
+  replied: null,
+  spamLanded: null,
+  inboxRatePercent: null,
+  bounceRatePercent: null,
+  healthScore: null,
+};
+
+test('health needs nothing: what it does not say is unknown', () => {
+  expect([readHealth({ status: 'ok', version: '2', more: 1 }), readHealth({ status: 1 })]).toEqual([
+    { status: 'ok', version: '2', timestamp: null },
+    { status: null, version: null, timestamp: null },
+  ]);
+});
+
+test.each([
+  ['a number', 98.5, 98.5],
+  ['a decimal text', '98.50', 98.5],
+  ['a text with blanks around it', ' 7 ', 7],
+  ['a negative text', '-3', -3],
+  ['zero', 0, 0],
+  ['a text NaN', 'NaN', null],
+  ['an empty text', '', null],
+  ['a text with a percent sign', '12.5%', null],
+  ['a text with a thousands separator', '1,204', null],
+  ['an exponent', '1e3', null],
+  ['a hexadecimal text', '0x10', null],
+  ['NaN', Number.NaN, null],
+  ['infinity', Number.POSITIVE_INFINITY, null],
+  ['null', null, null],
+  ['nothing', undefined, null],
+  ['true', true, null],
+  ['a list', [5], null],
+])('%s as a number (S1, T2)', (_name, sent, read) => {
+  expect(rowsOf({ date: '2026-03-10', sent })?.[0]?.sent).toBe(read);
+});
+
+test('the list is read with optional fields missing and others added (S3, S4, T7)', () => {
+  const list = readMailboxes({ total: 1, mailboxes: [{ email: 'ann@one.example', id: 'a', tags: ['x'] }] });
+  expect(list).toEqual({ mailboxes: [{ id: 'a', email: 'ann@one.example', ...nothing }], truncated: false });
+});
+
+test('a list without its array is no empty list (S4)', () => {
+  expect([{}, { mailboxes: null }, { mailboxes: {} }, { mailboxes: 'none' }].map(readMailboxes)).toEqual(
+    Array(4).fill(null),
+  );
+  expect(readMailboxes({ mailboxes: [] })).toEqual({ mailboxes: [], truncated: false });
+});
+
+test.each([
+  [{ next: '/v1/mailboxes?page=2' }],
+  [{ next_cursor: 'abc' }],
+  [{ cursor: 'abc' }],
+  [{ next_page: 2 }],
+  [{ has_more: true }],
+  [{ total: 40, page: 1, pages: 2 }],
+  [{ total: 40 }],
+  [{ total_count: '40' }],
+  [{ count: 1 }],
+  [{ page: 1, total_pages: 2 }],
+  [{ current_page: 1, last_page: 2 }],
+  [{ page: 0, pages: 2 }],
+  [{ pages: 2 }],
+  [{ meta: { total: 40 } }],
+  [{ pagination: { page: 1, pages: 2 } }],
+  [{ links: { next: '/v1/mailboxes?page=2' } }],
+])('a list that goes on is truncated: %j (S8)', (more) => {
+  expect(readMailboxes({ mailboxes: [], ...more })?.truncated).toBe(true);
+});
+
+test('the last page of a paged list is not truncated (S8)', () => {
+  expect(readMailboxes({ mailboxes: [], next: null, next_cursor: '', has_more: false })?.truncated).toBe(false);
+});
+
+test.each([
+  [{ total: 2, page: 1, pages: 1 }],
+  [{ total: 1, count: 2 }],
+  [{ total: '2', page: 0, total_pages: 1 }],
+  [{ total: null, count: {}, pages: 'many', meta: [3], links: null }],
+])('a list that holds as many as it counts is not truncated, also with an id twice: %j (S8)', (counts) => {
+  const mailboxes = [1, 2].map(() => ({ id: 'a', email: 'ann@one.example' }));
+  expect(readMailboxes({ mailboxes, ...counts })?.truncated).toBe(false);
+});
+
+test('an unreadable entry hides nobody: the list counts as truncated', () => {
+  const list = readMailboxes({ mailboxes: [null, { id: 'a', email: 'ann@one.example' }, { id: 'b' }] });
+  expect([list?.mailboxes.map(({ id }) => id), list?.truncated]).toEqual([['a'], true]);
+});
+
+test.each(['a\ud800', '\udc00', 'a\0b', '.', '..'])(
+  'a mailbox with the id %j can be neither asked for nor stored: the list is truncated',
+  (id) => {
+    const list = readMailboxes({
+      mailboxes: [
+        { id, email: 'a@x.test' },
+        { id: 'm2', email: 'b@x.test' },
+      ],
+    });
+    expect(list?.mailboxes.map((one) => one.id)).toEqual(['m2']);
+    expect(list?.truncated).toBe(true);
+  },
+);
+
+test('half a letter in a text, or where a text is cut, is replaced: nobody can put it into an address', () => {
+  const broken = `${'x'.repeat(999)}\u{1f600}`;
+  const entry = readMailboxes({ mailboxes: [{ id: 'm1', email: 'a@\ud800.test', provider: broken }] })?.mailboxes[0];
+  expect(entry).toMatchObject({ email: 'a@\ufffd.test', provider: `${'x'.repeat(999)}\ufffd` });
+  const dns = readDns({ domain: '\udc00', spf: { status: 'pass', record: `${'x'.repeat(4_095)}\u{1f600}` } });
+  expect(dns?.domain).toBe('\ufffd');
+  expect(dns?.records.spf.record?.isWellFormed()).toBe(true);
+  expect(readBlacklist({ blacklists_found: ['\ud800'] })?.lists).toEqual(['\ufffd']);
+});
+
+test('of two entries with one id the later counts; two ids with one address are both kept (S8, S13)', () => {
+  const list = readMailboxes({
+    mailboxes: [
+      { id: 'a', email: 'ann@one.example', status: 'active' },
+      { id: 'b', email: 'ann@one.example' },
+      { id: 'a', email: 'ann@one.example', status: 'paused' },
+    ],
+  });
+  expect(list?.mailboxes.map(({ id, status }) => [id, status])).toEqual([
+    ['a', 'paused'],
+    ['b', null],
+  ]);
+});
+
+test('an id that comes as a number is the text of it', () => {
+  expect(readMailboxes({ mailboxes: [{ id: 17, email: 'a@b.example' }] })?.mailboxes[0]?.id).toBe('17');
+});
+
+const connections: readonly [string, object, string, string | null][] = [
+  ['null is no error', { connection_error: null }, 'connected', null],
+  ['a text is an error', { connection_error: 'IMAP login failed' }, 'error', 'IMAP login failed'],
+  ['an object is an error', { connection_error: { code: 'AUTH' } }, 'error', '{"code":"AUTH"}'],
+  ['an empty text is unclear', { connection_error: '' }, 'unclear', null],
+  ['blanks are unclear', { connection_error: '  ' }, 'unclear', null],
+  ['an empty object is unclear', { connection_error: {} }, 'unclear', null],
+  ['an empty list is unclear', { connection_error: [] }, 'unclear', null],
+  ['false is unclear', { connection_error: false }, 'unclear', null],
+  ['an absent field is unclear', {}, 'unclear', null],
+];
+
+test.each(connections)('connection_error: %s (S7)', (_name, body, connection, connectionError) => {
+  expect(readDetail({ id: 'a', status: 'active', ...body })).toEqual({
+    status: 'active',
+    healthScore: null,
+    dailyLimit: null,
+    connection,
+    connectionError,
+  });
+});
+
+test('a connection error is quoted on one line, at most 200 characters long (S12)', () => {
+  const said = readDetail({ id: 'a', connection_error: `line\n\u202eline\u0007 ${'x'.repeat(500)}` });
+  expect(said?.connectionError).toMatch(/^line line x+\.\.\.$/);
+  expect(said?.connectionError).toHaveLength(203);
+});
+
+test('unknown words stay as they are: status and mode are judged elsewhere (S2)', () => {
+  expect(readWarmup({ status: 'Cooling Down', warmup_mode: 'TURBO' })).toMatchObject({
+    status: 'Cooling Down',
+    mode: 'TURBO',
+  });
+  expect(readWarmup({ status: null, warmup_mode: 'slow' })).toMatchObject({ status: null, mode: 'slow' });
+});
+
+test('a warm-up without a status and without a mode says nothing', () => {
+  expect([{}, { config: { target_daily_limit: 5 } }, { status: '' }].map(readWarmup)).toEqual([null, null, null]);
+});
+
+test('the mode is found inside the config when it does not stand at the top (T3)', () => {
+  expect(readWarmup({ status: 'active', config: { warmup_mode: 'recovery' } })?.mode).toBe('recovery');
+  expect(readWarmup({ status: 'active', warmup_mode: 'slow', config: { warmup_mode: 'recovery' } })?.mode).toBe('slow');
+});
+
+test.each([[null], [undefined], ['none'], [7]])('a config that is %j leaves its fields unknown (S4)', (config) => {
+  expect(readWarmup({ status: 'active', config })?.config).toEqual({
+    targetDailyLimit: null,
+    replyRate: null,
+    threadRate: null,
+    weekdaysOnly: null,
+    sendWindowStart: null,
+    sendWindowEnd: null,
+  });
+});
+
+test('no stats array is not the same as an empty one', () => {
+  expect([{}, { stats: null }, { stats: { 0: {} } }, { stats: [] }].map((body) => readStats(body)?.rows)).toEqual([
+    null,
+    null,
+    null,
+    [],
+  ]);
+});
+
+test('rows are read one by one; what a row does not say is unknown, never 0', () => {
+  expect(
+    rowsOf({ date: '2026-03-10', sent: '12', bounced: 1, inbox_rate: '97.50', label: 'x' }, {}, null, 'x', 3),
+  ).toEqual([
+    { ...emptyRow, date: '2026-03-10', sent: 12, bounced: 1, inboxRatePercent: 97.5 },
+    emptyRow,
+    emptyRow,
+    emptyRow,
+    emptyRow,
+  ]);
+});
+
+test.each([['2026-02-30'], ['2026-3-1'], ['10.03.2026'], ['2026-03-10T00:00:00Z'], [20260310], [null]])(
+  'the date %j is no date: nobody knows where its counts belong',
+  (date) => {
+    expect(rowsOf({ date, sent: 1, bounced: 0 })?.[0]?.date).toBeNull();
+  },
+);
+
+test('negative and broken counts are passed on as they are: the guard calls the row invalid', () => {
+  expect(rowsOf({ date: '2026-03-10', sent: -1, bounced: 0.5 })?.[0]).toMatchObject({ sent: -1, bounced: 0.5 });
+});
+
+test('a record is read as an object and as a word (T6)', () => {
+  const dns = readDns({ domain: 'one.example', spf: { status: 'pass', record: 'v=spf1' }, dkim: 'fail', dmarc: null });
+  expect(dns?.records).toEqual({
+    spf: { status: 'pass', pass: true, record: 'v=spf1' },
+    dkim: { status: 'fail', pass: false, record: null },
+    dmarc: { status: null, pass: null, record: null },
+  });
+});
+
+test.each([
+  ['PASS', true],
+  [' Valid ', true],
+  ['missing', false],
+  ['SoftFail', false],
+  ['permerror', false],
+  ['temperror', null],
+  ['pending', null],
+  ['unknown', null],
+  ['neutral', null],
+  ['misconfigured', false],
+  ['', null],
+])('the record status %j (S2, S6)', (status, pass) => {
+  expect(readDns({ spf: { status } })?.records.spf.pass).toBe(pass);
+});
+
+const listings: readonly [string, unknown, readonly string[], number | null][] = [
+  ['texts', ['zen.example'], ['zen.example'], 1],
+  ['objects with a name', [{ name: 'zen.example' }, { list: 'bl.example' }], ['zen.example', 'bl.example'], 2],
+  ['objects of another shape', [{ code: 2 }], ['{"code":2}'], 1],
+  ['a map', { 'zen.example': { code: 2 } }, ['zen.example'], 1],
+  ['a number', 3, [], 3],
+  ['an empty list', [], [], 0],
+  ['null', null, [], null],
+  ['a text', 'zen.example', [], null],
+];
+
+test.each(listings)('blacklists_found as %s (S5)', (_name, found, lists, count) => {
+  const answer = readBlacklist({ ip: '203.0.113.7', listed: true, blacklists_found: found, total_checked: 24 });
+  expect([answer?.lists, answer?.found, answer?.listed, answer?.checked]).toEqual([lists, count, true, 24]);
+});
+
+test.each([
+  ['it wins over the lists', { listed: false, blacklists_found: ['zen.example'] }, false],
+  ['it wins over their absence', { listed: true, blacklists_found: [] }, true],
+  ['without it, lists speak', { blacklists_found: ['zen.example'] }, true],
+  ['without it, no list is no proof', { blacklists_found: [] }, null],
+  ['when nothing was checked, nothing is known', { listed: false, total_checked: 0 }, null],
+  ['a word is no flag', { listed: 'false' }, null],
+])('listed: %s (S5, S6)', (_name, body, listed) => {
+  expect(readBlacklist(body)?.listed).toBe(listed);
+});
+
+test('no reader takes a bare value for an answer', () => {
+  const readers = [readHealth, readMailboxes, readDetail, readWarmup, readDns, readStats, readBlacklist];
+  const bare = [null, undefined, 3, 'text', [], true];
+  expect(readers.flatMap((read) => bare.map((body) => read(body)))).toEqual(Array(42).fill(null));
+});

@@ -1,0 +1,256 @@
+// The budget: evenly spaced, never more than allowed in any minute, and never a reason for a 429.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Budget, type BudgetOptions } from '../../src/api/budget.ts';
+import type { RequestKind } from '../../src/api/interpret.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { movedClock } from '../../src/world/world.ts';
+import { SlidingWindow } from '../../tools/simulator/rate-limit.ts';
+import { start } from './scripted-server.ts';
+
+const half = () => 0.5;
+const budgetOf = (requestsPerMinute: number, headroomPpm = 100_000) => new Budget({ requestsPerMinute, headroomPpm });
+
+/** Starts as early as allowed, `pauses[i]` after that; returns the starts. */
+function greedy(budget: Budget, pauses: readonly number[]): number[] {
+  let now = 0;
+  return pauses.map((pause) => {
+    now = Math.max(now, budget.nextStartAt(now)) + pause;
+    budget.started(now, 'stats');
+    return now;
+  });
+}
+
+/** What sums of broken gaps are rounded by is no request too early, milliseconds. */
+const roundedBy = 1e-6;
+
+/** The most starts in any window of 60 s that excludes its beginning. */
+function mostInAMinute(starts: readonly number[]): number {
+  return Math.max(...starts.map((end) => starts.filter((one) => one > end - 60_000 + roundedBy && one <= end).length));
+}
+
+test('the headroom is left to others, and one request a minute is always allowed', () => {
+  expect([budgetOf(100), budgetOf(500), budgetOf(100, 0), budgetOf(1)].map((one) => one.allowedPerMinute)).toEqual([
+    90, 450, 100, 1,
+  ]);
+});
+
+test('requests are evenly spaced, also after an idle hour: there is no burst', () => {
+  const budget = budgetOf(100, 0);
+  expect(greedy(budget, [0, 0, 0])).toEqual([0, 600, 1_200]);
+  expect(budget.nextStartAt(3_600_000)).toBe(3_600_000);
+  budget.started(3_600_000, 'stats');
+  expect(budget.nextStartAt(3_600_000)).toBe(3_600_600);
+});
+
+test('never more than allowed in any minute, whatever the pauses', () => {
+  const limits = fc.record({
+    requestsPerMinute: fc.integer({ min: 1, max: 300 }),
+    headroomPpm: fc.integer({ min: 0, max: 900_000 }),
+  });
+  const pauses = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 90_000 })), {
+    minLength: 1,
+    maxLength: 400,
+  });
+  fc.assert(
+    fc.property(limits, pauses, (options: BudgetOptions, waits) => {
+      const budget = new Budget(options);
+      return mostInAMinute(greedy(budget, waits)) <= budget.allowedPerMinute;
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a 429 stops everything until its Retry-After, and a shorter one later does not shorten that', () => {
+  const budget = budgetOf(100);
+  budget.throttled('stats', 30_000, 1_000, half);
+  expect(budget.nextStartAt(2_000)).toBe(31_000);
+  budget.throttled('stats', 1_000, 2_000, half);
+  expect(budget.nextStartAt(3_000)).toBe(31_000);
+});
+
+test('a 429 without a Retry-After waits until the window has passed, and a little by chance', () => {
+  const waits = [0, 0.999].map((chance) => {
+    const budget = budgetOf(100);
+    budget.throttled('stats', null, 0, () => chance);
+    return budget.nextStartAt(0);
+  });
+  expect(waits).toEqual([60_000, 64_995]);
+});
+
+test('a first 429 stops everything for a minute, one to a second kind for as long as it says, one of the same kind that kind alone', () => {
+  const budget = budgetOf(100, 0);
+  const stoppedFor = (kind: RequestKind, at: number) => {
+    budget.started(at - 100, kind);
+    budget.throttled(kind, 15 * minuteMs, at, half);
+    return [budget.nextStartAt(at) - at, budget.opensAt(kind) - at].map((ms) => Math.max(0, Math.round(ms / minuteMs)));
+  };
+  expect(stoppedFor('dns', 1_000)).toEqual([1, 15]);
+  const later = 20 * minuteMs;
+  expect([stoppedFor('dns', later), budget.refusesAll]).toEqual([[0, 15], false]);
+  expect([stoppedFor('stats', later + 1_000), budget.refusesAll]).toEqual([[15, 15], true]);
+  say(budget, 'warmup', null, { at: 40 * minuteMs });
+  expect(budget.refusesAll).toBe(false);
+  expect(stoppedFor('stats', 41 * minuteMs)).toEqual([0, 15]);
+  say(budget, 'stats', null, { at: 60 * minuteMs });
+  expect(stoppedFor('stats', 61 * minuteMs)).toEqual([1, 15]);
+});
+
+test('the waits of a kind that is limited alone and is not told how long get longer: 1, 2, 4, 8, 15 minutes', () => {
+  const budget = budgetOf(100, 0);
+  const waits: number[] = [];
+  for (let now = 0; waits.length < 8; now = budget.opensAt('dns')) {
+    budget.started(now, 'dns');
+    budget.throttled('dns', null, now + 100, () => 0);
+    waits.push((budget.opensAt('dns') - now - 100) / minuteMs);
+  }
+  expect(waits).toEqual([1, 2, 4, 8, 15, 15, 15, 15]);
+});
+
+/** An answer to a request with the key, or to health. */
+function say(
+  budget: Budget,
+  kind: RequestKind,
+  limit: number | null,
+  { remaining = null as number | null, at = 0 } = {},
+) {
+  budget.noteLimits({ kind, succeeded: true, limit, remaining, startedAt: at }, at);
+}
+
+test('a limit that two kinds of requests are told is the key’s; it never widens the plan', () => {
+  const budget = budgetOf(100, 0);
+  say(budget, 'mailboxes', 40);
+  expect(budget.limitPerMinute).toBe(100);
+  say(budget, 'warmup', 40);
+  expect([budget.limitPerMinute, budget.allowedPerMinute]).toEqual([40, 40]);
+  for (const limit of [null, 0]) for (const kind of ['mailboxes', 'warmup'] as const) say(budget, kind, limit);
+  expect(budget.limitPerMinute).toBe(40);
+  for (const kind of ['mailboxes', 'warmup'] as const) say(budget, kind, 1_000);
+  expect(budget.limitPerMinute).toBe(100);
+});
+
+test.each<[string, Partial<Record<RequestKind, number | null>>, number]>([
+  [
+    'two narrow routes do not speak for those without the header',
+    { stats: null, warmup: null, dns: 3, blacklist: 3 },
+    100,
+  ],
+  ['nor for those that are told more', { stats: 60, warmup: 60, dns: 3, blacklist: 3 }, 60],
+  ['health, which is asked without the key, speaks for itself', { health: 5, stats: 5 }, 100],
+  ['one route without the header does not outweigh two with it', { mailboxes: null, stats: 40, warmup: 40 }, 40],
+  ['two that differ agree on nothing', { mailboxes: 40, stats: 60 }, 100],
+])('%s', (_, told, limit) => {
+  const budget = budgetOf(100, 0);
+  for (const [kind, one] of Object.entries(told)) say(budget, kind as RequestKind, one ?? null);
+  expect(budget.limitPerMinute).toBe(limit);
+});
+
+test('a limit of some kinds spaces these, together, and no other', () => {
+  const budget = budgetOf(100, 0);
+  for (const kind of ['stats', 'warmup'] as const) say(budget, kind, null);
+  for (const kind of ['dns', 'blacklist'] as const) say(budget, kind, 3);
+  budget.started(1_000, 'dns');
+  expect((['dns', 'blacklist', 'stats'] as const).map((kind) => budget.opensAt(kind) > 1_000)).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect([budget.opensAt('blacklist'), budget.nextStartAt(1_000)]).toEqual([21_000, 1_600]);
+  budget.throttled('dns', 60_000, 2_000, half);
+  expect([budget.opensAt('blacklist'), budget.nextStartAt(2_000), budget.throttledLastHour(2_000)]).toEqual([
+    62_000, 2_000, 0,
+  ]);
+  budget.throttled('health', 90_000, 2_000, half);
+  expect([budget.opensAt('health'), budget.nextStartAt(2_000)]).toEqual([92_000, 2_000]);
+});
+
+test('what was said an hour ago counts no more for the key, nor does an error of something in between', () => {
+  const budget = budgetOf(100, 0);
+  for (const kind of ['dns', 'blacklist', 'stats', 'warmup'] as const) say(budget, kind, null);
+  for (const kind of ['stats', 'warmup'] as const) say(budget, kind, 40, { at: minuteMs });
+  expect(budget.limitPerMinute).toBe(100);
+  budget.noteLimits({ kind: 'dns', succeeded: false, limit: null, remaining: null, startedAt: 0 }, hourMs);
+  for (const at of [hourMs + minuteMs, hourMs + 2 * minuteMs])
+    for (const kind of ['stats', 'warmup'] as const) say(budget, kind, 40, { at });
+  expect(budget.limitPerMinute).toBe(40);
+});
+
+test('a success that says that nothing remains stops nothing', () => {
+  const budget = budgetOf(100, 0);
+  budget.started(0, 'stats');
+  for (const kind of ['stats', 'warmup'] as const) say(budget, kind, 100, { remaining: 0, at: 100 });
+  expect(budget.nextStartAt(700)).toBeLessThanOrEqual(700);
+});
+
+test('an API that answers each request with a long 429 leaves less and less to count on, step by step', () => {
+  const budget = budgetOf(500, 30_000);
+  const told = new Set<boolean>();
+  for (let now = 0; now < 20 * minuteMs; now = Math.max(now + 100, budget.nextStartAt(now))) {
+    for (const kind of ['stats', 'warmup'] as const) {
+      budget.started(now, kind);
+      budget.throttled(kind, minuteMs, now + 100, half);
+    }
+    told.add(budget.belief(now + 100).isSlow);
+  }
+  expect([...told]).toEqual([false, true]);
+  expect(budget.belief(20 * minuteMs).expected).toBe(1);
+  const reloaded = budgetOf(500, 30_000);
+  reloaded.follow(budget);
+  expect(reloaded.belief(20 * minuteMs).expected).toBe(1);
+  expect(budget.belief(60 * minuteMs)).toMatchObject({ configured: 500, limit: 500, expected: 485, isSlow: false });
+});
+
+test('a stop now and then, and pauses of an outage, leave what to count on as it is', () => {
+  const budget = budgetOf(100, 0);
+  for (let now = 0; now < 30 * minuteMs; now += 5 * minuteMs) {
+    budget.started(now, 'stats');
+    for (let failures = 0; failures < 20; failures += 1) budget.failed(now, () => 1);
+    expect(budget.belief(now + minuteMs).expected).toBe(100);
+  }
+  budget.throttled('stats', minuteMs, 30 * minuteMs, half);
+  expect(budget.belief(31 * minuteMs).expected).toBe(75);
+});
+
+test.each([
+  [100, 0],
+  [100, 100_000],
+  [60, 0],
+  [7, 0],
+  [1, 0],
+])(
+  '%i a minute with %i ppm of headroom: hours on the exact window of the API without one 429',
+  async (limit, headroom) => {
+    const clock = movedClock(start);
+    const budget = budgetOf(limit, headroom);
+    const api = new SlidingWindow(limit, clock);
+    const stop = new AbortController();
+    const refused: number[] = [];
+    let asked = 0;
+    const asking = (async () => {
+      while (!stop.signal.aborted) {
+        const now = clock.monotonic();
+        const wait = budget.nextStartAt(now) - now;
+        // Whole milliseconds, as timers have them.
+        if (wait > 0) await clock.sleep(Math.ceil(wait), stop.signal);
+        else {
+          budget.started(now, 'stats');
+          asked += 1;
+          const { admitted, limit: notified, remaining } = api.knock();
+          if (!admitted) refused.push(now);
+          budget.noteLimits({ kind: 'stats', succeeded: true, limit: notified, remaining, startedAt: now }, now);
+        }
+      }
+    })();
+    await clock.advance(2 * 3_600_000);
+    stop.abort();
+    await asking;
+    expect(refused).toEqual([]);
+    expect(asked).toBeGreaterThan(0.95 * 120 * budget.allowedPerMinute);
+  },
+);
+
+test('the window of that proof does refuse whoever asks more', () => {
+  const api = new SlidingWindow(10, movedClock(start));
+  const admitted = Array.from({ length: 11 }, () => api.knock().admitted);
+  expect(admitted).toEqual([...Array(10).fill(true), false]);
+});

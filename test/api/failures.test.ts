@@ -1,0 +1,433 @@
+// What the client makes of everything that is no good answer. docs/faults.md rows H.
+import { createHash } from 'node:crypto';
+import { createServer, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import type { Deadlines } from '../../src/api/http/exchange.ts';
+import type { Failure } from '../../src/api/http/failure.ts';
+import { systemClock } from '../../src/world/world.ts';
+import { answer, clientOf, key, type Script, start, startScripted } from './scripted-server.ts';
+
+const page = '<!doctype html><html><head><title>Just a moment...</title></head><body>challenge</body></html>';
+const good = { status: 'active', warmup_mode: 'balanced' };
+
+/** The failure of GET warmup when the server answers so; an answer is an error of the test. */
+async function failureOf(script: Script): Promise<Failure> {
+  await using server = await startScripted(script);
+  await using client = clientOf(server.url);
+  const result = await client.api.warmup('a');
+  if (result.ok) throw new Error('that was read as an answer');
+  expect(JSON.stringify(result)).not.toContain(key);
+  expect(result.failure.detail.length).toBeLessThan(300);
+  return result.failure;
+}
+
+test.each([
+  [400, { error: 'days must be an integer' }, 'refused', 'HTTP 400: days must be an integer'],
+  [401, { error: 'the API key is missing or invalid' }, 'unauthorized', 'HTTP 401: the API key is missing or invalid'],
+  [403, { error: 'the key lacks a permission' }, 'refused', 'HTTP 403: the key lacks a permission'],
+  [403, page, 'unavailable', `HTTP 403: Just a moment...`],
+  [403, '', 'unavailable', 'HTTP 403 without a text'],
+  [404, { error: 'mailbox not found' }, 'missing', 'HTTP 404: mailbox not found'],
+  [408, { error: 'timeout' }, 'unavailable', 'HTTP 408: timeout'],
+  [410, page, 'refused', `HTTP 410: Just a moment...`],
+  [429, { error: 'too many requests' }, 'throttled', 'HTTP 429: too many requests'],
+  [429, page, 'throttled', `HTTP 429: Just a moment...`],
+  [500, { error: { code: 17 } }, 'unavailable', 'HTTP 500: {"code":17}'],
+  [500, { message: 'oops' }, 'unavailable', 'HTTP 500: {"message":"oops"}'],
+  [502, page, 'unavailable', `HTTP 502: Just a moment...`],
+  [503, '', 'unavailable', 'HTTP 503 without a text'],
+  [520, page, 'unavailable', `HTTP 520: Just a moment...`],
+] as const)('HTTP %i with %j is %s', async (status, body, kind, detail) => {
+  expect(await failureOf(answer(status, body))).toEqual({
+    kind,
+    status,
+    detail: `GET /v1/warmup: ${detail}`,
+    retryAfterMs: null,
+  });
+});
+
+test.each([
+  ['a page', page, 'the body is not valid JSON'],
+  ['JSON with a < in front', '<{"status":"active"}', 'the body is not valid JSON'],
+  ['nothing', '', 'the body is empty'],
+  ['blanks', ' \n', 'the body is empty'],
+  ['a list', '[]', 'not a JSON object'],
+  ['null', 'null', 'not a JSON object'],
+  ['a text', '"active"', 'not a JSON object'],
+  ['half an object', '{"status":"act', 'the body is not valid JSON'],
+  ['an object of another kind', '{"hello":"world"}', 'not what the document describes'],
+  ['an answer about another mailbox', JSON.stringify({ ...good, mailbox_id: 'b' }), 'about another mailbox'],
+])('HTTP 200 with %s is malformed (H2, H5)', async (_name, body, said) => {
+  const failure = await failureOf((response) => response.writeHead(200).end(body));
+  expect([failure.kind, failure.status]).toEqual(['malformed', 200]);
+  expect(failure.detail).toContain(said);
+});
+
+test('HTTP 204 is no answer to a question', async () => {
+  expect(await failureOf((response) => response.writeHead(204).end())).toMatchObject({
+    kind: 'malformed',
+    status: 204,
+  });
+});
+
+test.each([[{ error: 'not now' }], [{ success: false }], [{ ...good, error: { code: 1 } }]])(
+  'HTTP 200 with %j is a failure in disguise (H4)',
+  async (body) => {
+    expect(await failureOf(answer(200, body))).toMatchObject({ kind: 'refused', status: 200 });
+  },
+);
+
+test.each([[{ ...good, error: null }], [{ ...good, error: '' }], [{ ...good, success: true, mailbox_id: 'a' }]])(
+  'HTTP 200 with %j is an answer',
+  async (body) => {
+    await expect(failureOf(answer(200, body))).rejects.toThrow('read as an answer');
+  },
+);
+
+test.each([
+  ['seconds', '17', 17_000],
+  ['a fraction, rounded up to a millisecond', '1.2345', 1_235],
+  ['zero, at least a second', '0', 1_000],
+  ['negative', '-5', 1_000],
+  ['absurd, at most 15 minutes', '86400', 900_000],
+  ['digits without end', '9'.repeat(400), 900_000],
+  ['twice, the longer', ['3', '40'], 40_000],
+  ['twice, one of them malformed', ['soon', '4'], 4_000],
+  ['an HTTP date', 'Tue, 10 Mar 2026 08:30:30 GMT', 30_000],
+  ['an HTTP date that has passed', 'Tue, 10 Mar 2026 07:00:00 GMT', 1_000],
+  ['malformed', 'soon', null],
+  ['an ISO date, which is no HTTP date', '2026-03-10T08:31:00Z', null],
+  ['a number with a unit', '5s', null],
+  ['empty', '', null],
+])('Retry-After: %s (H11)', async (_name, header, retryAfterMs) => {
+  const headers = { 'retry-after': header, date: 'Tue, 10 Mar 2026 08:30:00 GMT' };
+  expect(await failureOf(answer(429, { error: 'slow down' }, headers))).toMatchObject({ retryAfterMs });
+});
+
+test('a Retry-After date is measured against the answer, not against our own clock', async () => {
+  const headers = { 'retry-after': 'Wed, 11 Mar 2026 09:00:20 GMT', date: 'Wed, 11 Mar 2026 09:00:00 GMT' };
+  expect((await failureOf(answer(429, {}, headers))).retryAfterMs).toBe(20_000);
+});
+
+test('without a Date header a Retry-After date is measured against our own clock', async () => {
+  const failure = await failureOf((response) => {
+    response.sendDate = false;
+    response.writeHead(429, { 'retry-after': new Date(start + 45_000).toUTCString() }).end();
+  });
+  expect(failure.retryAfterMs).toBe(45_000);
+});
+
+test('a Retry-After beside 503 is obeyed, beside another status it is not', async () => {
+  expect((await failureOf(answer(503, {}, { 'retry-after': '30' }))).retryAfterMs).toBe(30_000);
+  expect((await failureOf(answer(500, {}, { 'retry-after': '30' }))).retryAfterMs).toBeNull();
+});
+
+test('a 429 stops the budget of the account until Retry-After', async () => {
+  await using server = await startScripted(answer(429, {}, { 'retry-after': '30' }));
+  await using client = clientOf(server.url);
+  await client.api.stats('a');
+  expect(client.api.budget.nextStartAt(0)).toBe(30_000);
+});
+
+test('a limit that two kinds of answers name tightens the budget, malformed ones do nothing', async () => {
+  await using server = await startScripted(answer(200, good, { 'x-ratelimit-limit': '50' }));
+  await using client = clientOf(server.url);
+  await client.api.warmup('a');
+  expect([client.api.budget.allowedPerMinute, client.said]).toEqual([90, []]);
+  await client.api.mailbox('a');
+  expect(client.api.budget.allowedPerMinute).toBe(45);
+  expect(client.said).toEqual([
+    expect.stringContaining('the API allows 50 requests a minute, the configuration says 100'),
+  ]);
+  server.script = answer(200, good, { 'x-ratelimit-limit': '10;w=60', 'x-ratelimit-remaining': 'none' });
+  await client.api.warmup('a');
+  expect([client.api.budget.allowedPerMinute, client.api.budget.nextStartAt(0)]).toEqual([45, 0]);
+});
+
+test('when something else uses the key, the log names our own commands as a possible cause, once', async () => {
+  const taken = (remaining: number) =>
+    answer(200, good, { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': String(remaining) });
+  await using server = await startScripted();
+  await using client = clientOf(server.url, { headroomPpm: null });
+  for (const remaining of [91, 90, 89]) {
+    server.script = taken(remaining);
+    client.api.budget.nextStartAt(client.clock.monotonic());
+    await client.api.warmup('a');
+  }
+  const cause = 'for example another tool, or warmwarden doctor or check --online in the last minute';
+  expect(client.said).toEqual([
+    expect.stringContaining(`something else uses the API key of acme, ${cause}: Warmwarden`),
+  ]);
+});
+
+test.each([301, 302, 307, 308])(
+  'a redirect (%i) is refused, and the key is sent nowhere else (H18)',
+  async (status) => {
+    await using elsewhere = await startScripted(answer(200, good));
+    await using server = await startScripted(answer(status, '', { location: `${elsewhere.url}/v1/warmup` }));
+    await using client = clientOf(server.url);
+    for (const result of [await client.api.warmup('a'), await client.api.pause('a')]) {
+      expect(result).toMatchObject({ ok: false, failure: { kind: 'refused', status } });
+    }
+    expect([server.received.length, elsewhere.received]).toEqual([2, []]);
+  },
+);
+
+test('a body that ends early is a failure (H15)', async () => {
+  const failure = await failureOf((response) => {
+    response.writeHead(200, { 'content-length': 1_000 });
+    response.write('{"status":"active"');
+    setImmediate(() => response.destroy());
+  });
+  expect(failure).toMatchObject({ kind: 'malformed', detail: expect.stringContaining('ended before') });
+});
+
+test('a connection that is reset before an answer is a failure', async () => {
+  const failure = await failureOf((_response, request) => request.socket.resetAndDestroy());
+  expect(failure).toMatchObject({ kind: 'unavailable', status: null });
+  expect(failure.detail).toMatch(/reset|closed/);
+});
+
+test('a refused connection and an unknown host name are said in words', async () => {
+  const server = createServer();
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+  });
+  await new Promise((resolve) => server.close(resolve));
+  await using client = clientOf(`http://127.0.0.1:${port}`);
+  const refused = await client.api.health();
+  expect(refused).toMatchObject({
+    failure: { kind: 'unavailable', detail: `GET /v1/health: http://127.0.0.1:${port}: the connection was refused` },
+  });
+  expect(client.counted).toEqual([{ account: 'acme', route: 'health', code: 'unavailable' }]);
+});
+
+test('an answer that is not HTTP is a failure', async () => {
+  const server = createServer((socket) => socket.on('error', () => {}).end('220 mail.example ESMTP\r\n'));
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+  });
+  await using client = clientOf(`http://127.0.0.1:${port}`);
+  expect(await client.api.warmup('a')).toMatchObject({ failure: { kind: 'unavailable', status: null } });
+  server.close();
+});
+
+test('a body without end is cut off, also when it comes without a length (H17)', async () => {
+  const chunk = 'x'.repeat(1024 * 1024);
+  let sent = 0;
+  const failure = await failureOf((response) => {
+    response.writeHead(200);
+    const more = () => {
+      while (!response.destroyed && sent < 200) {
+        sent += 1;
+        if (!response.write(chunk)) return void response.once('drain', more);
+      }
+    };
+    more();
+  });
+  expect(failure).toMatchObject({
+    kind: 'malformed',
+    detail: expect.stringContaining('larger than Warmwarden accepts'),
+  });
+  expect(sent).toBeLessThan(60);
+});
+
+test('gzip is asked for and understood (H16)', async () => {
+  await using server = await startScripted((response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(JSON.stringify(good)));
+  });
+  await using client = clientOf(server.url);
+  expect(await client.api.warmup('a')).toMatchObject({ ok: true, value: { answer: { mode: 'balanced' } } });
+  expect(server.received[0]?.headers['accept-encoding']).toBe('gzip');
+});
+
+const zeros = Buffer.alloc(33 * 1024 * 1024);
+const encoded: readonly [string, string, Buffer, string][] = [
+  ['gzip that ends early (H15)', 'gzip', gzipSync(JSON.stringify(good)).subarray(0, -12), 'ended before'],
+  ['gzip that is plain (H16)', 'gzip', Buffer.from(JSON.stringify(good)), 'it says that it is gzip, but it is not'],
+  ['br, which Warmwarden did not request (H16)', 'br', brotliCompressSync(JSON.stringify(good)), 'encoded as br'],
+  ['a gzip bomb (H17)', 'gzip', gzipSync(zeros), 'larger than Warmwarden accepts'],
+];
+
+test.each(encoded)('%s is malformed, never an empty answer', async (_name, encoding, body, said) => {
+  const failure = await failureOf((response) => response.writeHead(200, { 'content-encoding': encoding }).end(body));
+  expect([failure.kind, failure.status]).toEqual(['malformed', 200]);
+  expect(failure.detail).toContain(said);
+});
+
+test('a gzip bomb in an error answer leaves the status and Retry-After as they are (H17)', async () => {
+  const headers = { 'content-encoding': 'gzip', 'retry-after': '7' };
+  const failure = await failureOf((response) => response.writeHead(429, headers).end(gzipSync(zeros)));
+  expect(failure).toMatchObject({ kind: 'throttled', status: 429, retryAfterMs: 7_000 });
+});
+
+test.each([
+  ['seconds', { retry_after: 7 }, 7_000],
+  ['a fraction, rounded up', { retry_after: 0.64251 }, 1_000],
+  ['a decimal text', { error: 'slow down', retryAfter: '12.5' }, 12_500],
+  ['milliseconds', { retry_after_ms: 4_200 }, 4_200],
+  ['inside the error', { error: { code: 1, retry_after_seconds: 9 } }, 9_000],
+  ['absurd, at most 15 minutes', { retry_after: 1e15 }, 900_000],
+  ['in words', { error: 'try again in 17 seconds' }, null],
+  ['no number', { retry_after: 'NaN' }, null],
+])('Retry-After only in the body: %s (H11)', async (_name, body, retryAfterMs) => {
+  expect(await failureOf(answer(429, body))).toMatchObject({ kind: 'throttled', retryAfterMs });
+});
+
+test('a Retry-After header counts, whatever the body says (H11)', async () => {
+  expect((await failureOf(answer(429, { retry_after: 50 }, { 'retry-after': '3' }))).retryAfterMs).toBe(3_000);
+});
+
+/** undici frees a connection a moment after it has handed over the answer. */
+const becomeIdle = () => turn();
+
+/** A server that cuts the second request on every connection, before a byte of an answer. */
+async function startForgetful() {
+  const seen = new Map<Socket, number>();
+  const server = await startScripted((response, { socket }) => {
+    seen.set(socket, (seen.get(socket) ?? 0) + 1);
+    if (seen.get(socket) === 2) socket.resetAndDestroy();
+    else response.writeHead(200).end(JSON.stringify(good));
+  });
+  return Object.assign(server, { sockets: seen });
+}
+
+test('a kept connection that is gone costs a GET one more try, a POST none (H19)', async () => {
+  await using server = await startForgetful();
+  await using client = clientOf(server.url, {}, systemClock());
+  expect(await client.api.warmup('a')).toMatchObject({ ok: true });
+  await becomeIdle();
+  expect(await client.api.warmup('a')).toMatchObject({ ok: true });
+  expect([server.received.length, server.sockets.size]).toEqual([3, 2]);
+  expect(client.api.budget.nextStartAt(0)).toBeGreaterThan(0);
+  await becomeIdle();
+  expect(await client.api.pause('a')).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
+  expect(server.received.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET', 'POST']);
+});
+
+test('a fresh connection that is reset costs no second try', async () => {
+  await using server = await startScripted((_response, request) => request.socket.resetAndDestroy());
+  await using client = clientOf(server.url);
+  expect(await client.api.warmup('a')).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
+  expect(server.received).toHaveLength(1);
+});
+
+test('a hundred requests in turn use one connection, and many at a time at most sixteen', async () => {
+  const sockets = new Set<Socket>();
+  await using server = await startScripted((response, { socket }) => {
+    sockets.add(socket);
+    response.writeHead(200).end(JSON.stringify(good));
+  });
+  await using client = clientOf(server.url);
+  for (let asked = 0; asked < 100; asked += 1) {
+    await client.api.warmup('a');
+    await becomeIdle();
+  }
+  expect(sockets.size).toBe(1);
+  for (let wave = 0; wave < 20; wave += 1) await Promise.all(Array.from({ length: 24 }, () => client.api.warmup('a')));
+  expect([sockets.size <= 16, server.received.length]).toEqual([true, 580]);
+});
+
+const hasty: Deadlines = { headersMs: 300, idleMs: 300, totalMs: 1_500 };
+
+const stalls: readonly [string, Script, string][] = [
+  ['silence before the head', () => {}, 'no answer within 0.3 s'],
+  ['a head and then silence', (response) => void response.writeHead(200).write('{'), 'the answer stopped for 0.3 s'],
+  [
+    'a byte at a time',
+    (response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(' '), 50);
+      response.on('close', () => clearInterval(drip));
+    },
+    'no complete answer within 1.5 s',
+  ],
+];
+
+test.each(stalls)('a stall ends at its deadline: %s (H14)', async (_name, script, said) => {
+  await using server = await startScripted(script);
+  await using client = clientOf(server.url, { deadlines: hasty }, systemClock());
+  const result = await client.api.warmup('a');
+  expect(result).toMatchObject({ ok: false, failure: { kind: 'unavailable', status: null } });
+  expect(result.ok || result.failure.detail).toContain(said);
+});
+
+test('a connection that never comes about ends at its deadline (H14)', async () => {
+  // It takes the connection and never speaks TLS.
+  const server = createServer(() => {});
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+  });
+  await using client = clientOf(`https://127.0.0.1:${port}`, {}, systemClock());
+  const result = await client.api.warmup('a');
+  expect(result.ok || result.failure.detail).toContain('no connection within 5 s');
+  server.close();
+});
+
+test('a host name that is not known is said in words (H20)', async () => {
+  await using client = clientOf('http://mailboxes.invalid');
+  const result = await client.api.warmup('a');
+  expect(result).toMatchObject({ ok: false, failure: { kind: 'unavailable', status: null } });
+  expect(result.ok || result.failure.detail).toMatch(/the host name (is unknown|could not be looked up)/);
+});
+
+test.each([
+  [204, ''],
+  [200, ''],
+  [200, '{}'],
+  [202, '{"success":true}'],
+])('a write that is answered with %i %j is a yes', async (status, body) => {
+  await using server = await startScripted((response) => response.writeHead(status).end(body));
+  await using client = clientOf(server.url);
+  expect(await client.api.pause('a')).toMatchObject({ ok: true });
+  expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({ mailbox_id: 'a', action: 'pause' });
+});
+
+test.each([
+  [200, page, 'malformed'],
+  [200, '{"success":false,"message":"no"}', 'refused'],
+  [500, '{"error":"internal"}', 'unavailable'],
+  [403, '{"error":"write permission"}', 'refused'],
+])('a write that is answered with %i %s is %s', async (status, body, kind) => {
+  await using server = await startScripted((response) => response.writeHead(status).end(body));
+  await using client = clientOf(server.url);
+  expect(await client.api.setMode('a', 'recovery')).toMatchObject({ ok: false, failure: { kind, status } });
+  expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({
+    mailbox_id: 'a',
+    action: 'update_config',
+    config: { warmup_mode: 'recovery' },
+  });
+});
+
+test('the key goes to every route but health, as a Bearer key', async () => {
+  await using server = await startScripted();
+  await using client = clientOf(server.url);
+  await client.api.health();
+  await client.api.mailboxes();
+  expect(server.received.map(({ headers }) => headers.authorization)).toEqual([undefined, `Bearer ${key}`]);
+});
+
+test('a client that was closed fails as unavailable', async () => {
+  await using server = await startScripted();
+  await using client = clientOf(server.url);
+  await client.api.close();
+  expect(await client.api.health()).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
+});
+
+test('a moved clock stands still while a request is under way', async () => {
+  await using server = await startScripted((response) => setTimeout(() => response.end('{}'), 30));
+  await using client = clientOf(server.url);
+  const asked = client.api.health();
+  void client.clock.sleep(1_000);
+  const moved = client.clock.advance(60_000);
+  const result = await asked;
+  await moved;
+  expect(result).toMatchObject({ ok: true, value: { at: start } });
+});
+
+test('the negative control of "no failure holds the key" does find it', () => {
+  expect(JSON.stringify({ detail: `x ${key}` })).toContain(key);
+  expect(createHash('sha256').update(key).digest('hex')).not.toContain(key);
+});

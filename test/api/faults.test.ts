@@ -1,0 +1,287 @@
+// Every row T, H and S of docs/faults.md that the client decides: the simulator's fault by the same name, and what is made of it.
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { MailboxApi } from '../../src/api/client.ts';
+import { systemClock } from '../../src/world/world.ts';
+import type { FaultRule } from '../../tools/simulator/fault.ts';
+import { demoKey } from '../../tools/simulator/keys.ts';
+import { ann, scenarioOf, serve } from '../simulator/served.ts';
+import { clientOf } from './scripted-server.ts';
+
+type Route = 'mailboxes' | 'mailbox' | 'warmup' | 'stats' | 'dns' | 'blacklist';
+
+const questions: Record<Route, (api: MailboxApi, id: string) => Promise<unknown>> = {
+  mailboxes: (api) => api.mailboxes(),
+  mailbox: (api, id) => api.mailbox(id),
+  warmup: (api, id) => api.warmup(id),
+  stats: (api, id) => api.stats(id, null, 7),
+  dns: (api, id) => api.dns(id),
+  blacklist: (api, id) => api.blacklist(id),
+};
+
+const hasty = { headersMs: 400, idleMs: 400, totalMs: 1_500 };
+
+/**
+ * A simulator with the rules in force, by its scenario or by its admin route, and a client of it. A fault that stalls
+ * meets hasty deadlines; every other one has those of production, which no busy machine meets.
+ */
+async function facing(rules: readonly FaultRule[], by: 'scenario' | 'admin' = 'scenario') {
+  const scenario = { ...scenarioOf([ann]), ...(by === 'scenario' && { faults: rules }) };
+  const served = await serve({ scenario });
+  const stalls = rules.some(({ fault }) => fault === 'drip' || `${fault}`.startsWith('stall-'));
+  const asked = clientOf(served.simulator.url, { apiKey: demoKey, ...(stalls && { deadlines: hasty }) }, systemClock());
+  if (by === 'admin') for (const rule of rules) await served.ask('/admin/faults', { body: rule });
+  const end = async () => {
+    await asked.api.close();
+    await served.simulator.close();
+  };
+  return { ...served, api: asked.api, said: asked.said, id: served.idOf(ann.email), [Symbol.asyncDispose]: end };
+}
+
+const failure = (kind: string, more: object = {}) => ({ ok: false, failure: { kind, ...more } });
+const answer = (read: object) => ({ ok: true, value: { answer: read } });
+const said = (text: string) => ({ detail: expect.stringContaining(text) });
+const rows = (row: object) => answer({ rows: expect.arrayContaining([expect.objectContaining(row)]) });
+
+const cases: readonly [name: string, fault: string, route: Route, outcome: object][] = [
+  ['T2: a score is read as a number and as a text', 'scores-as-text', 'warmup', answer({ healthScore: 97.5 })],
+  ['T3: the mode is found inside config', 'mode-in-config', 'warmup', answer({ mode: 'recovery' })],
+  [
+    'T6: DNS records are read as words and as objects',
+    'dns-as-words',
+    'dns',
+    answer({ records: { spf: { pass: true }, dkim: { pass: false } } }),
+  ],
+  [
+    'T6: a detail with objects for DNS words is read',
+    'dns-status-as-objects',
+    'mailbox',
+    answer({ connection: 'connected' }),
+  ],
+  [
+    'T7: no field is required that nothing rests on',
+    'fields-missing',
+    'warmup',
+    answer({ mode: 'balanced', dailyLimit: null }),
+  ],
+  ['T8: 403 with JSON is refused, whatever its text says', 'plan-lost', 'stats', failure('refused', { status: 403 })],
+  [
+    'H1: a 502 with a page is unavailable, quoted short',
+    'bad-gateway',
+    'stats',
+    failure('unavailable', { status: 502, ...said('Just a moment...') }),
+  ],
+  ['H1: a 503 with a page is unavailable', 'service-unavailable', 'warmup', failure('unavailable', { status: 503 })],
+  ['H1: a 520 with a page is unavailable', 'origin-error', 'mailboxes', failure('unavailable', { status: 520 })],
+  [
+    'H2: 200 with a page is malformed, never an empty list',
+    'page-with-200',
+    'mailboxes',
+    failure('malformed', { status: 200 }),
+  ],
+  ['H2: JSON with < in front is malformed', 'angle-before-json', 'stats', failure('malformed', { status: 200 })],
+  [
+    'H3: a challenge page with 403 is unavailable, not a wrong plan',
+    'challenge',
+    'stats',
+    failure('unavailable', { status: 403 }),
+  ],
+  ['H4: 200 with an error is a failure', 'error-with-200', 'stats', failure('refused', { status: 200 })],
+  ['H4: 200 with success false is a failure', 'failure-with-200', 'warmup', failure('refused', { status: 200 })],
+  ['H5: an empty body is malformed', 'empty-body', 'mailboxes', failure('malformed')],
+  ['H5: 204 on a GET is malformed', 'no-content', 'stats', failure('malformed', { status: 204 })],
+  [
+    'H10: 429 without Retry-After leaves the wait to the budget',
+    'throttled-silent',
+    'stats',
+    failure('throttled', { retryAfterMs: null }),
+  ],
+  ['H11: Retry-After as a date', 'retry-after-date', 'stats', failure('throttled', { retryAfterMs: 30_000 })],
+  ['H11: Retry-After 0 is a second', 'retry-after-zero', 'stats', failure('throttled', { retryAfterMs: 1_000 })],
+  [
+    'H11: a negative Retry-After is a second',
+    'retry-after-negative',
+    'stats',
+    failure('throttled', { retryAfterMs: 1_000 }),
+  ],
+  ['H11: a fraction is rounded up', 'retry-after-fraction', 'stats', failure('throttled', { retryAfterMs: 1_235 })],
+  ['H11: ten days are 15 minutes', 'retry-after-absurd', 'stats', failure('throttled', { retryAfterMs: 900_000 })],
+  ['H11: of two the longer counts', 'retry-after-twice', 'stats', failure('throttled', { retryAfterMs: 40_000 })],
+  ['H11: a malformed one is none', 'retry-after-malformed', 'stats', failure('throttled', { retryAfterMs: null })],
+  ['H11: only in the body', 'retry-after-in-body', 'stats', failure('throttled', { retryAfterMs: 17_500 })],
+  [
+    'H14: silence before the head ends at its deadline',
+    'stall-head',
+    'stats',
+    failure('unavailable', said('no answer within')),
+  ],
+  [
+    'H14: silence within the body ends at its deadline',
+    'stall-body',
+    'stats',
+    failure('unavailable', said('stopped for')),
+  ],
+  [
+    'H14: a byte at a time ends at its deadline',
+    'drip',
+    'stats',
+    failure('unavailable', said('no complete answer within')),
+  ],
+  ['H15: a truncated body is malformed', 'truncated', 'stats', failure('malformed', said('ended before'))],
+  ['H15: a truncated gzip is malformed', 'truncated-gzip', 'stats', failure('malformed', said('ended before'))],
+  ['H15: a reset before the head is unavailable', 'reset', 'stats', failure('unavailable', { status: null })],
+  ['H16: gzip is understood', 'gzip', 'warmup', answer({ mode: 'balanced' })],
+  [
+    'H16: gzip that is plain is malformed',
+    'gzip-that-is-plain',
+    'stats',
+    failure('malformed', said('gzip, but it is not')),
+  ],
+  ['H16: br, which was not asked for, is malformed', 'brotli', 'stats', failure('malformed', said('br'))],
+  ['H17: a huge body is cut off', 'huge', 'mailboxes', failure('malformed', said('larger than Warmwarden accepts'))],
+  [
+    'H17: a gzip bomb is cut off',
+    'gzip-bomb',
+    'mailboxes',
+    failure('malformed', said('larger than Warmwarden accepts')),
+  ],
+  [
+    'H17: a gzip bomb in an error answer leaves the status',
+    'gzip-bomb-in-error',
+    'stats',
+    failure('unavailable', { status: 500 }),
+  ],
+  ['H18: a redirect is refused', 'redirect', 'mailboxes', failure('refused', { status: 302 })],
+  ['H22: 401 is unauthorized', 'unauthorized', 'stats', failure('unauthorized', { status: 401 })],
+  ['H23: 404 is missing', 'missing', 'stats', failure('missing', { status: 404 })],
+  ['S1: plain decimal texts are read', 'counts-as-text', 'stats', rows({ sent: 12, bounced: 0 })],
+  ['S1: other texts are unknown, never 0', 'counts-unreadable', 'stats', rows({ sent: null, bounced: null })],
+  ['S2: an unknown status is kept raw', 'unknown-status', 'warmup', answer({ status: 'Frobnicating' })],
+  ['S2: an unknown mode is kept raw', 'unknown-mode', 'warmup', answer({ mode: 'TURBO' })],
+  ['S2: a null word is unknown', 'null-words', 'warmup', answer({ status: null, mode: 'balanced' })],
+  ['S3: extra fields are ignored', 'extra-fields', 'mailboxes', answer({ truncated: false })],
+  ['S4: a null list is no empty list', 'null-list', 'mailboxes', failure('malformed')],
+  ['S4: null statistics are unknown', 'null-stats', 'stats', answer({ rows: null })],
+  [
+    'S4: a null config leaves its fields unknown',
+    'null-config',
+    'warmup',
+    answer({ config: expect.objectContaining({ weekdaysOnly: null }) }),
+  ],
+  [
+    'S5: lists as objects are counted',
+    'lists-as-objects',
+    'blacklist',
+    answer({ listed: true, found: 1, lists: ['zen.example'] }),
+  ],
+  [
+    'S5: lists as a map are counted',
+    'lists-as-map',
+    'blacklist',
+    answer({ listed: true, found: 1, lists: ['zen.example'] }),
+  ],
+  ['S5: lists as a number are counted', 'lists-as-number', 'blacklist', answer({ listed: true, found: 3 })],
+  [
+    'S5: listed wins over a list that contradicts it',
+    'lists-contradict',
+    'blacklist',
+    answer({ listed: false, found: 1 }),
+  ],
+  [
+    'S6: temperror, pending and unknown are inconclusive',
+    'dns-temperror',
+    'dns',
+    answer({ records: { spf: { pass: null }, dkim: { pass: null }, dmarc: { pass: null } } }),
+  ],
+  ['S6: nothing checked is inconclusive', 'nothing-checked', 'blacklist', answer({ listed: null })],
+  [
+    'S7: a connection error as an object is an error',
+    'connection-error-object',
+    'mailbox',
+    answer({ connection: 'error' }),
+  ],
+  ['S7: an empty connection error is unclear', 'connection-error-empty', 'mailbox', answer({ connection: 'unclear' })],
+  ['S8: a paged list is truncated', 'paged', 'mailboxes', answer({ truncated: true })],
+  ['S8: a list that counts more than it holds is truncated', 'paged-total', 'mailboxes', answer({ truncated: true })],
+  [
+    'S8: of an id twice the later entry counts',
+    'entry-twice',
+    'mailboxes',
+    answer({ mailboxes: [expect.objectContaining({ email: ann.email })] }),
+  ],
+  ['S8: an empty list is an empty list', 'empty-list', 'mailboxes', answer({ mailboxes: [], truncated: false })],
+  [
+    'S12: control characters and bidi marks are taken out of what is quoted',
+    'markup',
+    'mailbox',
+    answer({ connectionError: '<b>@channel</b> =HYPERLINK("x")' }),
+  ],
+];
+
+test.each(cases)('%s', async (_name, fault, route, outcome) => {
+  await using it = await facing([{ fault, route }]);
+  const result = await questions[route](it.api, it.id);
+  expect(result).toMatchObject(outcome);
+  expect(JSON.stringify(result)).not.toContain(demoKey);
+});
+
+test.each(cases)('%s, when the admin route put it in', async (_name, fault, route, outcome) => {
+  if (/^H14|^H17/.test(_name)) return;
+  await using it = await facing([{ fault, route, times: 1 }], 'admin');
+  expect(await questions[route](it.api, it.id)).toMatchObject(outcome);
+  expect((await it.ask('/admin/faults')).body.faults).toMatchObject([{ fault, met: 1 }]);
+});
+
+test('S13: two mailboxes of one address are both kept, told apart by id', async () => {
+  const bob = { ...ann, email: 'bob@two.example' };
+  await using served = await serve({ scenario: { ...scenarioOf([ann, bob]), faults: [{ fault: 'one-address' }] } });
+  await using client = clientOf(served.simulator.url, { apiKey: demoKey });
+  const list = await client.api.mailboxes();
+  const mailboxes = list.ok ? list.value.answer.mailboxes : [];
+  expect(mailboxes.map(({ email }) => email)).toEqual(['same@one.example', 'same@one.example']);
+  expect(new Set(mailboxes.map(({ id }) => id)).size).toBe(2);
+});
+
+test('H19: a kept connection that was forgotten costs a GET nothing', async () => {
+  await using it = await facing([{ fault: 'forgotten-connection' }]);
+  const results = [];
+  for (let asked = 0; asked < 6; asked += 1) {
+    results.push(await it.api.warmup(it.id));
+    // undici frees a connection a moment after it has handed over the answer.
+    await turn();
+  }
+  expect(results.map(({ ok }) => ok)).toEqual(Array(6).fill(true));
+});
+
+test('S1: a field that can not be read is said once, whatever number of rows and answers it stands in', async () => {
+  await using it = await facing([{ fault: 'counts-unreadable', route: 'stats' }]);
+  await it.api.stats(it.id);
+  await it.api.stats(it.id);
+  expect(it.said).toEqual([
+    'stats.sent is not a plain number: "1,204"; it counts as unknown',
+    'stats.bounced is not a plain number: "NaN"; it counts as unknown',
+  ]);
+});
+
+test('S5: a listing that contradicts itself is said once', async () => {
+  await using it = await facing([{ fault: 'lists-contradict', route: 'blacklist' }]);
+  await it.api.blacklist(it.id);
+  await it.api.blacklist(it.id);
+  expect(it.said).toEqual(['listed is false, but blacklists_found is not empty: Warmwarden uses listed']);
+});
+
+test('a plain answer of every route raises no doubt', async () => {
+  await using it = await facing([]);
+  for (const ask of Object.values(questions)) await ask(it.api, it.id);
+  expect(it.said).toEqual([]);
+});
+
+test('T5: the time of a check is read; its source is for show', async () => {
+  await using it = await facing([]);
+  for (const ask of [it.api.dns(it.id), it.api.blacklist(it.id)]) {
+    const result = await ask;
+    expect(result.ok && result.value.answer.checkedAt).toMatch(/^2026-03-10T/);
+  }
+  const dns = await it.api.dns(it.id);
+  expect(dns.ok && dns.value.answer.source).toBe('cached');
+});

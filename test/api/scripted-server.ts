@@ -1,0 +1,87 @@
+// A server on loopback that answers as the test says, and a client that asks it.
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { type ClientOptions, MailboxApi } from '../../src/api/client.ts';
+import type { RequestCount } from '../../src/core/mailbox.ts';
+import { type Clock, type MovedClock, movedClock } from '../../src/world/world.ts';
+import { expectNoSleepers } from '../support/sleepers.ts';
+
+export const key = 'sk_live_never_to_be_seen_0123456789';
+export const start = Date.UTC(2026, 2, 10, 8, 30);
+
+export type Script = (response: ServerResponse, request: IncomingMessage) => void;
+
+export interface ReceivedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Answers with this status, body and headers; an object body as JSON. */
+export function answer(status: number, body: unknown, headers: Record<string, string | string[]> = {}): Script {
+  const json = typeof body !== 'string';
+  return (response) => {
+    response.writeHead(status, { 'content-type': json ? 'application/json' : 'text/html', ...headers });
+    response.end(json ? JSON.stringify(body) : body);
+  };
+}
+
+/** `script` may be replaced at any time; `received` holds what was asked. */
+export async function startScripted(script: Script = answer(200, {})) {
+  const received: ReceivedRequest[] = [];
+  const scripted = { script };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      received.push({ method, path: url, headers, body: Buffer.concat(chunks).toString('utf8') });
+      scripted.script(response, request);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return Object.assign(scripted, { url: `http://127.0.0.1:${port}`, received, [Symbol.asyncDispose]: close });
+}
+
+/** A client of `url` on a moved clock, with the requests that it counted and the warnings that it said. */
+export function clientOf<On extends Clock = MovedClock>(
+  url: string,
+  options: Partial<ClientOptions> = {},
+  clock: On = movedClock(start) as Clock as On,
+) {
+  const counted: RequestCount[] = [];
+  const tally = {
+    decision: () => {},
+    action: () => {},
+    notification: () => {},
+    request: (count: RequestCount) => counted.push(count),
+  };
+  const said: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void said.push(JSON.parse(line).msg) });
+  const world = { clock, random: () => 0.5, log, command: 'warmwarden' };
+  const api = new MailboxApi(
+    {
+      account: 'acme',
+      baseUrl: url,
+      apiKey: key,
+      requestsPerMinute: 100,
+      headroomPpm: 100_000,
+      ...options,
+    },
+    world,
+    tally,
+  );
+  const close = async () => {
+    await api.close();
+    expectNoSleepers(clock);
+  };
+  return { api, clock, counted, said, [Symbol.asyncDispose]: close };
+}

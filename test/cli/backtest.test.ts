@@ -1,0 +1,190 @@
+// `warmwarden backtest` against the simulator: what the guard would have done, in a table and as JSON, and its refusals.
+import { expect, test } from 'vitest';
+import { type BacktestOptions, backtest } from '../../src/cli/backtest.ts';
+import { createLog, systemClock, type World } from '../../src/world/world.ts';
+import { demoKey } from '../../tools/simulator/keys.ts';
+import type { SimulatorOptions } from '../../tools/simulator/simulator.ts';
+import { ann, bob, dayMs, type Json, scenarioOf, serve } from '../simulator/served.ts';
+import { commandLine } from '../support/command-line.ts';
+import { Workplace } from '../support/process.ts';
+
+const amelia = 'amelia.ward@northbeam.example';
+const jonas = 'jonas.keller@brightpath.example';
+
+/** A simulator whose fleet has lived some days, and a configuration for it. */
+async function stage({ days = 5, account = {}, ...options }: Stage = {}) {
+  const served = await serve(options);
+  await served.clock.advance(days * dayMs);
+  const workplace = new Workplace();
+  const { url } = served.simulator;
+  const named = { name: 'acme', base_url: url, api_key: demoKey, requests_per_minute: 100_000, ...account };
+  const config = workplace.configure({ accounts: [named] });
+  // The fleet's day, but real waits: the budget's are about sockets.
+  const clock = { ...systemClock(), now: () => served.clock.now() };
+  const world: World = {
+    clock,
+    random: () => 0.5,
+    log: createLog({ level: 'silent', format: 'json' }, clock),
+    command: 'warmwarden',
+  };
+  return {
+    ...served,
+    workplace,
+    config,
+    run: (given: Partial<BacktestOptions> = {}) => run({ config, days: 90, ...given }, world),
+    [Symbol.asyncDispose]: async () => {
+      workplace[Symbol.dispose]();
+      await served[Symbol.asyncDispose]();
+    },
+  };
+}
+interface Stage extends Partial<SimulatorOptions> {
+  readonly days?: number;
+  readonly account?: object;
+}
+
+async function run(options: BacktestOptions, world: World) {
+  let [out, err] = ['', ''];
+  const progress: string[] = [];
+  const code = await backtest(options, {
+    world,
+    print: (text) => {
+      out += text;
+    },
+    complain: (text) => {
+      err += text;
+    },
+    progress: (text) => progress.push(text),
+  });
+  return { code, out, err, progress };
+}
+
+/** The mailbox of a JSON outcome. */
+function mailboxIn(outcome: Json, email: string): Json {
+  return outcome.mailboxes.find((mailbox: Json) => mailbox.email === email);
+}
+
+test('of the bounce storm it tells the switch and the pause that the daemon would have made, with their reasons', async () => {
+  await using staged = await stage({ scenario: 'bounce-storm' });
+  const { run } = staged;
+  const { code, out, err } = await run({ json: true });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  const outcome = JSON.parse(out);
+  expect(outcome.mailboxes).toHaveLength(12);
+  expect(mailboxIn(outcome, amelia)).toMatchObject({
+    account: 'acme',
+    mode: 'balanced',
+    guards: [{ actions: [{ date: '2026-03-10', action: 'recovery', reason: 'bounce_rate_over_limit' }] }],
+  });
+  expect(mailboxIn(outcome, jonas).guards[0].actions).toMatchObject([
+    { date: '2026-03-10', action: 'pause', reason: 'emergency' },
+  ]);
+  expect(mailboxIn(outcome, jonas).guards[0]).toMatchObject({ days_paused: 5, days_in_recovery: 0 });
+  const untouched = outcome.mailboxes.filter((mailbox: Json) => mailbox.guards[0].interventions === 0);
+  for (const mailbox of untouched) expect(mailbox.guards[0]).toMatchObject({ bounces_avoided: 0, sends_lost: 0 });
+  const sum = outcome.mailboxes.reduce((all: number, mailbox: Json) => all + mailbox.guards[0].interventions, 0);
+  expect(outcome.totals).toMatchObject([{ interventions: sum }]);
+});
+
+test('what is lost and spared is measured against what really happened', async () => {
+  const incidents = [{ kind: 'bounce', mailbox: ann.email, rate: 0.08, from: 0, until: 9 * dayMs }] as const;
+  await using staged = await stage({ scenario: scenarioOf([ann], incidents), days: 10 });
+  const { out } = await staged.run({ json: true });
+  const { guards } = mailboxIn(JSON.parse(out), ann.email);
+  const rows = await staged.stats(ann.email);
+  const sum = (key: string) => rows.reduce((all: number, row: Json) => all + row[key], 0);
+  expect(guards[0]).toMatchObject({ sent: sum('sent'), bounced: sum('bounced') });
+  expect(guards[0].actions.map(({ action }: Json) => action)).toEqual(['recovery', 'pause']);
+  const pausedOn = guards[0].actions[1].date;
+  const after = rows.filter((row: Json) => row.date > pausedOn);
+  expect(guards[0].days_paused).toBe(after.length);
+  expect(guards[0].bounces_avoided).toBeGreaterThanOrEqual(after.reduce((all, row) => all + row.bounced, 0));
+  expect(guards[0].bounces_avoided).toBeGreaterThan(0);
+  expect(guards[0].sends_lost).toBeLessThan(guards[0].sent);
+});
+
+test('the table says what was done and why, mailbox by mailbox, with a total and what was assumed', async () => {
+  await using staged = await stage({ scenario: 'bounce-storm' });
+  const { run, config } = staged;
+  const { out, progress } = await run();
+  expect(out).toMatch(/^What the guard would have done in the last 90 days: 12 mailboxes\./);
+  expect(out).toMatch(new RegExp(`acme/${amelia} +balanced +1 +5 d +0 d`));
+  expect(out).toMatch(/2026-03-10 pause \(emergency\)\. \d+ bounces in \d+ emails since 9 March/);
+  expect(out).toMatch(/^total +2 +5 d +5 d/m);
+  expect(out).toContain("- today's mode was the mode on all days");
+  expect(out).toContain('at most 15 emails a day are sent');
+  // Names of guards are for two of them.
+  expect(out).not.toContain(config);
+  expect(progress).toContain('reading the history: 12 of 12 mailboxes');
+  expect(progress.at(-1)).toBe('');
+});
+
+test('--guard sets another guard beside ours, from a file with a guard section or out of a whole configuration', async () => {
+  await using staged = await stage({ scenario: 'bounce-storm' });
+  const { run, workplace, config } = staged;
+  const guard = { on_breach: 'alert', emergency: { rate: '99%' } };
+  for (const [name, file] of [
+    ['guard.yaml', { guard }],
+    ['other.yaml', { accounts: [{ name: 'elsewhere', base_url: '$' }], guard }],
+  ] as const) {
+    const other = workplace.configure(file, name);
+    const { code, out, err } = await run({ guard: other, json: true });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(JSON.parse(out).totals).toMatchObject([
+      { guard: config, interventions: 2 },
+      { guard: other, interventions: 0, bounces_avoided: 0, sends_lost: 0 },
+    ]);
+    const table = (await run({ guard: other })).out;
+    expect(table).toMatch(new RegExp(`^total +${config} +2 `, 'm'));
+    expect(table).toMatch(new RegExp(`^total +${other} +0 `, 'm'));
+  }
+});
+
+test('a mistake in the other guard is told with its place, and nothing is asked of the API', async () => {
+  await using staged = await stage();
+  const { run, workplace, simulator } = staged;
+  const file = workplace.configure('guard:\n  min_bouces: 3\n  window_days: 40\n', 'guard.yaml');
+  const wrong = async (guard: string) => {
+    const error = await run({ guard }).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ name: 'CommandError', kind: 'configuration' });
+    return (error as Error).message;
+  };
+  const said = await wrong(file);
+  expect(said).toContain(`${file}:2:3 guard.min_bouces: unknown key (did you mean min_bounces?)`);
+  expect(said).toContain(`${file}:3:16 guard.window_days: window_max_days (30, the default) is less than`);
+  const beside = workplace.configure('guard: {}\nguards: {}\n', 'beside.yaml');
+  expect(await wrong(beside)).toContain(`${beside}:2:1 guards: unknown key`);
+  expect(await wrong(`${file}.txt`)).toBe(`${file}.txt can't be read: it does not exist`);
+  expect(simulator.requests).toEqual([]);
+});
+
+test('a wrong key is one sentence and exit code 1, without the key', async () => {
+  await using staged = await stage({ account: { api_key: 'sk_live_wrong_one' } });
+  const { config, workplace } = staged;
+  const started = await commandLine(['backtest', '--config', config]);
+  expect([started.code, started.stdout]).toEqual([1, '']);
+  expect(started.stderr).toMatch(/^account acme: GET \/v1\/mailboxes: HTTP 401: .*\n$/);
+  expect(started.stderr).not.toContain('sk_live_wrong_one');
+  expect((await commandLine(['backtest', '--config', config, '--days', '91'])).code).toBe(2);
+  expect((await commandLine(['backtest', '--config', workplace.path('none.yaml')])).code).toBe(2);
+});
+
+test('it asks for the days that are wanted, of the selected mailboxes only, and writes nothing', async () => {
+  await using staged = await stage({ account: { mailboxes: { exclude: [bob.email] } } });
+  const { run, simulator, idOf } = staged;
+  const { code, out } = await run({ days: 3, json: true });
+  expect(code).toBe(0);
+  expect(JSON.parse(out).mailboxes.map((mailbox: Json) => mailbox.email)).toEqual([ann.email]);
+  expect(mailboxIn(JSON.parse(out), ann.email).guards[0]).toMatchObject({ from: '2026-03-13', to: '2026-03-15' });
+  expect(simulator.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
+  expect(simulator.requests.some(({ path }) => path.includes(idOf(bob.email)))).toBe(false);
+});
+
+test('requests keep to the budget of the account', async () => {
+  await using staged = await stage({ account: { requests_per_minute: 1_200, headroom: '50%' } });
+  const { run } = staged;
+  const before = performance.now();
+  expect((await run()).code).toBe(0);
+  // A list, two modes and two histories: four pauses of 100 ms.
+  expect(performance.now() - before).toBeGreaterThan(390);
+});

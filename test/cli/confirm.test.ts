@@ -1,0 +1,183 @@
+// Whatever changes something: without a terminal it wants --yes, with --dry-run it only shows, on a terminal it asks; and
+// what is done is what was shown.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { CommandOutcome, DaemonCommands } from '../../src/core/operator-command.ts';
+import { type CommandSocket, startCommandSocket } from '../../src/operations/socket.ts';
+import { commandLine } from '../support/command-line.ts';
+
+interface Asked {
+  readonly name: string;
+  readonly dryRun: boolean;
+  readonly plan: string | null;
+}
+
+let folder: string;
+let config: string;
+let socket: CommandSocket;
+let asked: Asked[];
+/** What the daemon answers to a request that would act; done without. */
+let outcomes: CommandOutcome[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'warmwarden-confirm-'));
+  config = join(folder, 'config.yaml');
+  asked = [];
+  outcomes = [];
+  const answering =
+    (name: string) =>
+    async ({ dryRun, plan }: Asked): Promise<CommandOutcome> => {
+      asked.push({ name, dryRun, plan });
+      if (dryRun) return { result: 'planned', messages: ['The effect.'], plan: 'p1' };
+      return outcomes.shift() ?? { result: 'done', messages: ['Done.'] };
+    };
+  const commands = new Proxy({}, { get: (_target, name) => answering(String(name)) }) as DaemonCommands;
+  const questions = { json: async () => null, recipes: () => new Response(null, { status: 404 }) };
+  socket = await startCommandSocket(join(folder, 'w.db'), commands, questions);
+  const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
+  writeFileSync(config, JSON.stringify({ accounts, store: { url: 'sqlite:./w.db' } }));
+});
+
+afterEach(async () => {
+  await socket.close();
+  rmSync(folder, { recursive: true });
+});
+
+const changes: readonly (readonly [name: string, ...argv: readonly string[]])[] = [
+  ['pause', 'pause', 'a@b.example'],
+  ['resume', 'resume', 'a@b.example'],
+  ['mode', 'mode', 'a@b.example', 'slow'],
+  ['undo', 'undo', '--since', '1h'],
+  ['breakerRelease', 'breaker', 'release'],
+  ['contestRelease', 'contest', 'release', 'a@b.example'],
+  ['silenceAdd', 'silence', 'add', '--rule', 'dns_failing', '--for', '1h', '--reason', 'known'],
+  ['silenceExpire', 'silence', 'expire', 's1'],
+  ['writes', 'writes', 'off', '--reason', 'a look first'],
+  ['writes', 'writes', 'on'],
+  ['reload', 'reload', '--force'],
+  ['channelsResend', 'channels', 'resend', 'ops'],
+];
+
+describe.each(changes)('%s: warmwarden %s %s', (name, ...argv) => {
+  const run = (more: readonly string[], answers: readonly string[] | null = null) =>
+    commandLine([...argv, '--config', config, ...more], answers);
+
+  test('without a terminal nothing is sent, and a sentence says what to add', async () => {
+    const { code, stdout, stderr } = await run([]);
+    expect([code, stdout, asked]).toEqual([2, '', []]);
+    expect(stderr).toMatch(/^Nothing was done: there is no terminal to ask .* add --yes to do it, or --dry-run/);
+  });
+
+  test('with --yes it is done at once', async () => {
+    expect(await run(['--yes'])).toEqual({ code: 0, stdout: 'Done.\n', stderr: '' });
+    expect(asked).toEqual([{ name, dryRun: false, plan: null }]);
+  });
+
+  test('with --dry-run it is only shown', async () => {
+    const { code, stdout } = await run(['--dry-run']);
+    expect([code, stdout]).toEqual([0, 'The effect.\nThis was a dry run: nothing was done.\n']);
+    expect(asked).toEqual([{ name, dryRun: true, plan: null }]);
+  });
+
+  test('on a terminal the effect is shown, and done after a yes as it was shown', async () => {
+    const { code, stdout, stderr } = await run([], ['y']);
+    expect([code, stdout]).toEqual([0, 'Done.\n']);
+    expect(stderr).toContain('The effect.\nDo you want to continue? [y/N]');
+    expect(asked).toEqual([
+      { name, dryRun: true, plan: null },
+      { name, dryRun: false, plan: 'p1' },
+    ]);
+  });
+
+  test('on a terminal anything but a yes does nothing', async () => {
+    const { code, stderr } = await run([], ['']);
+    expect([code, asked.length]).toEqual([1, 1]);
+    expect(stderr).toContain('Nothing was done.');
+  });
+});
+
+test('what changed since the question is asked about again', async () => {
+  outcomes = [{ result: 'changed', messages: ['Another effect.'], plan: 'p2' }];
+  const { code, stderr } = await commandLine(['breaker', 'release', '--config', config], ['y', 'y']);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/The effect\.\nDo you want to continue\?[\s\S]*Another effect\.\nDo you want to continue\?/);
+  expect(asked.map(({ plan }) => plan)).toEqual([null, 'p1', 'p2']);
+});
+
+test('a plain reload loads the file that was written for it, without a question', async () => {
+  expect((await commandLine(['reload', '--config', config])).code).toBe(0);
+  expect(asked).toEqual([{ name: 'reload', dryRun: false, plan: null }]);
+});
+
+test.each([
+  ['done', 0],
+  ['no_change', 0],
+] as const)('the outcome %s ends with exit code %i, also in JSON', async (result, code) => {
+  outcomes = [{ result, messages: ['Why.'] }];
+  const said = await commandLine(['pause', 'a@b.example', '--config', config, '--yes', '--json']);
+  expect([said.code, JSON.parse(said.stdout)]).toEqual([code, { result, messages: ['Why.'] }]);
+});
+
+test.each([
+  ['failed', 1],
+  ['changed', 1],
+  ['invalid', 2],
+] as const)('the outcome %s is an error with exit code %i, also in JSON', async (result, code) => {
+  outcomes = [
+    { result, messages: ['Why.', 'And how.'] },
+    { result, messages: ['Why.', 'And how.'] },
+  ];
+  const command = ['pause', 'a@b.example', '--config', config, '--yes'];
+  expect(await commandLine(command)).toEqual({ code, stdout: '', stderr: 'Why.\nAnd how.\n' });
+  const said = await commandLine([...command, '--json']);
+  expect([said.code, said.stderr]).toEqual([code, '']);
+  expect(JSON.parse(said.stdout)).toEqual({ error: { code: result, message: 'Why.\nAnd how.' } });
+});
+
+test('errors are JSON too where JSON is asked for', async () => {
+  const without = await commandLine(['pause', 'a@b.example', '--config', config, '--json']);
+  expect([without.code, JSON.parse(without.stdout).error.code]).toEqual([2, 'confirmation_needed']);
+  await socket.close();
+  const gone = await commandLine(['pause', 'a@b.example', '--config', config, '--yes', '--json']);
+  expect([gone.code, JSON.parse(gone.stdout).error]).toEqual([
+    1,
+    { code: 'no_daemon', message: expect.stringContaining('No daemon answers') },
+  ]);
+});
+
+describe('without a daemon', () => {
+  const looked = /^No daemon answers at \S+\.sock\. Start it with .* with --config\./;
+  const half = { accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:9' }] };
+
+  test('a file without store.url may be half-written: its daemon may be elsewhere', async () => {
+    writeFileSync(config, JSON.stringify(half));
+    const { code, stderr } = await commandLine(['reload', '--config', config]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(looked);
+    expect(stderr).toContain(
+      `\n${config} has no store.url, so Warmwarden looked at the default path: check that the file is complete.\n`,
+    );
+  });
+
+  test.each([
+    ['store.url', { url: 'sqlite:./elsewhere.db' }],
+    ['store.url_file', { url_file: './url' }],
+  ])('a file with %s names the place', async (_, store) => {
+    writeFileSync(join(folder, 'url'), 'sqlite:./elsewhere.db');
+    writeFileSync(config, JSON.stringify({ ...half, store }));
+    const { stderr } = await commandLine(['reload', '--config', config]);
+    expect(stderr).toMatch(looked);
+    expect(stderr).not.toContain('store.url');
+  });
+
+  test('a socket that is left at the default path belongs to the daemon of this file', async () => {
+    writeFileSync(config, JSON.stringify(half));
+    mkdirSync(join(folder, 'data'));
+    writeFileSync(join(folder, 'data', 'warmwarden.db.sock'), '');
+    const { stderr } = await commandLine(['reload', '--config', config]);
+    expect(stderr).toMatch(looked);
+    expect(stderr).not.toContain('store.url');
+  });
+});

@@ -1,0 +1,259 @@
+// `warmwarden doctor` with a store in PostgreSQL: what the server, the role, a pooler, the clock and other replicas make of it.
+import { writeFileSync } from 'node:fs';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { shapes } from '../../src/cli/shapes/shapes.ts';
+import type { PostgresPlace } from '../../src/core/store-failure.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import { accountScope } from '../../src/store/replicas/membership.ts';
+import { Store } from '../../src/store/store.ts';
+import { logTo, systemClock } from '../../src/world/world.ts';
+import { commandLine } from '../support/command-line.ts';
+import { isPoolerInstalled, Pooler } from '../support/pooler.ts';
+import { TestPostgres } from '../support/postgres.ts';
+import { Workplace } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+const password = 'hush-of-postgres';
+const clock = systemClock();
+const log = logTo(() => {}, { level: 'info', format: 'json' }, clock);
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await TestPostgres.own();
+});
+afterAll(() => postgres[Symbol.asyncDispose]());
+
+const fresh = () => postgres.database();
+
+/** One that the first start has made. */
+async function made(): Promise<PostgresPlace> {
+  const place = await fresh();
+  await (await openPostgres(place, Date.now())).close();
+  return place;
+}
+
+let roles = 0;
+/** A new role that may only log in. */
+async function roleAt(place: PostgresPlace): Promise<PostgresPlace> {
+  roles += 1;
+  const user = `role_${roles}`;
+  await postgres.query(`CREATE ROLE ${user} LOGIN`);
+  return { ...place, user };
+}
+
+/** The report of a configuration with this store: exit code, and what is said of some parts as `result: message`. */
+async function examined(
+  { user, host, port, database }: PostgresPlace,
+  accounts: readonly string[] = ['acme'],
+  prepare: (workplace: Workplace) => void = () => {},
+) {
+  using workplace = new Workplace();
+  prepare(workplace);
+  const config = workplace.configure({
+    accounts: accounts.map((name) => ({ name, base_url: 'http://127.0.0.1:1', api_key: `sk_live_${name}_x` })),
+    store: { url: `postgres://${user}@${host}:${port}/${database}`, tls: 'off', password },
+  });
+  const { code, stdout, stderr } = await commandLine(['doctor', '--config', config, '--json']);
+  expect(stderr).toBe('');
+  expect(stdout).not.toContain(password);
+  const { checks } = shapes.doctor.parse(JSON.parse(stdout));
+  const of = (part: string) =>
+    checks.filter((check) => check.part === part).map(({ result, message }) => `${result}: ${message}`);
+  return { code, store: of('store'), clocks: of('clock').slice(-1), daemon: of('daemon'), files: of('permissions') };
+}
+
+const enough = expect.stringMatching(/^ok: PostgreSQL has \d+ free connections, and a replica needs 9\.$/);
+const usable = expect.stringMatching(
+  /^ok: PostgreSQL answers at postgres:\S+ \(version \d.*\), and the store in it can be used\.$/,
+);
+const idle = expect.stringMatching(/^warning: No daemon runs on this store: nothing is guarded\./);
+
+const unknown = 'skipped: No daemon answers on this machine; whether one runs elsewhere is not known.';
+
+test('a store that can be used, and one that the first start will make', async () => {
+  expect(await examined(await made())).toMatchObject({
+    store: [usable, enough],
+    clocks: ['ok: The clock of this machine agrees with the PostgreSQL server.'],
+    daemon: [idle],
+  });
+  expect(await examined(await fresh())).toMatchObject({
+    store: [expect.stringMatching(/^ok: .*\. It has no store yet: the first start creates it\.$/), enough],
+    daemon: [idle],
+  });
+});
+
+test('what the role may not do is said with the statement that allows it, and nothing is said once it was run', async () => {
+  const empty = await roleAt(await fresh());
+  const { user, database } = empty;
+  const create = `GRANT CREATE ON DATABASE ${database} TO ${user};`;
+  expect((await examined(empty)).store).toEqual([
+    `problem: The role ${user} may not create the schema warmwarden. Run ${create}`,
+    enough,
+  ]);
+  await postgres.query(create);
+  expect((await examined(empty)).store).toEqual([expect.stringContaining('the first start creates it'), enough]);
+
+  const full = await roleAt(await made());
+  for (const statement of [
+    `GRANT USAGE ON SCHEMA warmwarden TO ${full.user};`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA warmwarden TO ${full.user};`,
+  ]) {
+    const { code, store, daemon } = await examined(full);
+    expect([code, store[0], daemon]).toEqual([
+      1,
+      expect.stringMatching(/^problem: The role \w+ may not .*\. Run .*;$/),
+      [unknown],
+    ]);
+    expect(store[0]).toContain(statement);
+    await postgres.query(statement, full.database);
+  }
+  expect((await examined(full)).store).toEqual([usable, enough]);
+  // Who may read and write it may still not change its tables.
+  await postgres.query("UPDATE warmwarden.meta SET value = '0' WHERE key = 'schema_version'", full.database);
+  expect((await examined(full)).store[0]).toMatch(
+    /^problem: The role \w+ may not upgrade the store: another role owns the table \w+\./,
+  );
+});
+
+test('the store of an earlier version is a warning, one of a newer version ends with its exit code', async () => {
+  const place = await made();
+  const version = (value: number) =>
+    postgres.query(
+      `UPDATE warmwarden.meta SET value = '${value}' WHERE key IN ('schema_version', 'oldest_compatible')`,
+      place.database,
+    );
+  await version(0);
+  expect((await examined(place)).store[0]).toMatch(/^warning: .*An earlier version .* the next start upgrades it\.$/);
+  await version(9_999);
+  expect(await examined(place)).toMatchObject({ code: 3, store: [expect.stringContaining('schema version 9999')] });
+});
+
+test('settings that would hurt, each with what to do', async () => {
+  const place = await roleAt(await made());
+  const { user, database } = place;
+  await postgres.query(`ALTER SCHEMA warmwarden OWNER TO ${user}`, database);
+  await postgres.query(`GRANT ALL ON ALL TABLES IN SCHEMA warmwarden TO ${user}`, database);
+  const set = (setting: string, value: string) => postgres.query(`ALTER ROLE ${user} SET ${setting} = ${value}`);
+  // Without a pooler, Warmwarden sets its own.
+  await set('statement_timeout', "'2s'");
+  await set('idle_session_timeout', "'10s'");
+  await set('synchronous_commit', 'off');
+  await postgres.query(`ALTER ROLE ${user} CONNECTION LIMIT 8`);
+  expect((await examined(place)).store).toEqual([
+    usable,
+    `problem: PostgreSQL has only 7 free connections, and a replica needs 9. Raise the limit of the role: ALTER ROLE ${user} CONNECTION LIMIT -1;`,
+    expect.stringContaining('synchronous_commit = off'),
+    expect.stringMatching(
+      /^warning: PostgreSQL has idle_session_timeout = 10000 ms .* SET idle_session_timeout = '60s'; Then restart Warmwarden\.$/,
+    ),
+  ]);
+  await set('default_transaction_read_only', 'on');
+  expect((await examined(place)).store).toEqual([
+    expect.stringMatching(/^problem: .*: default_transaction_read_only is on/),
+  ]);
+});
+
+test('a role without superuser rights counts the connections of others, too', async () => {
+  const place = await roleAt(await fresh());
+  await postgres.query(`GRANT CREATE ON DATABASE ${place.database} TO ${place.user}`);
+  const free = async () => Number(/(\d+) free connections/.exec((await examined(place)).store.join())?.[1]);
+  const before = await free();
+  const { host, port } = place;
+  const others = Array.from({ length: 5 }, () => new pg.Client({ host, port, user: 'warden', database: 'postgres' }));
+  for (const client of others) await client.connect();
+  expect(await free()).toBe(before - others.length);
+  for (const client of others) await client.end();
+});
+
+test('a file where the folder beside the store should be is a problem, and a start says so too', async () => {
+  const place = await fresh();
+  const { files } = await examined(place, ['acme'], (workplace) => writeFileSync(workplace.path('data'), ''));
+  expect(files.filter((line) => line.startsWith('problem'))).toEqual([
+    expect.stringMatching(
+      /^problem: \S+data is a file, but the store needs a folder there: set store\.directory to another folder\.$/,
+    ),
+  ]);
+  using workplace = new Workplace();
+  writeFileSync(workplace.path('data'), '');
+  const replica = { clock, log, name: 'process a', version: '1.2.3' };
+  await expect(
+    Store.open({ ...place, path: workplace.path('data/warmwarden') }, Date.now(), undefined, { replica }),
+  ).rejects.toThrow(
+    /^The folder \S+data can't be used: EEXIST.* Set store\.directory to a folder that Warmwarden may write to\.$/,
+  );
+});
+
+test('a standby is refused, and its primary replicates asynchronously', async () => {
+  await using primary = await TestPostgres.own();
+  await using standby = await primary.standby();
+  const place = await primary.database();
+  expect((await examined(place)).store.at(-1)).toMatch(/^warning: PostgreSQL replicates asynchronously: /);
+  await until('the standby to have the database', async () => {
+    const found = await standby.query(`SELECT FROM pg_database WHERE datname = '${place.database}'`);
+    return found.length > 0;
+  });
+  expect(await examined(standby.place(place))).toMatchObject({
+    code: 1,
+    store: [expect.stringMatching(/^problem: .* can't be used: it is a standby, which is read-only\./)],
+    daemon: [unknown],
+  });
+});
+
+describe.skipIf(!isPoolerInstalled && process.env['CI'] === undefined)('behind PgBouncer', () => {
+  test('the search path is asked for, and then the pooler is a warning', async () => {
+    const direct = await made();
+    await using pooler = await Pooler.before(direct);
+    const { code, store } = await examined(pooler.place);
+    const [statement = ''] = /ALTER ROLE [^;]*/.exec(store[0] ?? '') ?? [];
+    expect([code, statement]).toEqual([1, expect.stringContaining('SET search_path = warmwarden')]);
+    await postgres.query(statement);
+    await using next = await Pooler.before(direct);
+    expect((await examined(next.place)).store).toEqual([
+      usable,
+      expect.stringMatching(/^warning: A connection pooler is in front of PostgreSQL/),
+    ]);
+  });
+});
+
+test('replicas elsewhere: who guards what, whom nobody guards, and a fleet that is another', async () => {
+  const place = await made();
+  const names = ['acme', 'beta'] as const;
+  const replicas = await Promise.all(
+    names.map((name) =>
+      Store.open({ ...place, path: `${place.path}-${name}` }, Date.now(), undefined, {
+        replica: { clock, log, name: `process ${name}`, version: '1.2.3' },
+      }),
+    ),
+  );
+  const follower = { taken: async () => {}, release: async () => {}, abandon: async () => {}, lost: async () => {} };
+  for (const [index, { membership }] of replicas.entries()) {
+    membership.report({ configDigest: String(index) });
+    membership.follow(follower);
+    await membership.want([accountScope(names[index] ?? '')]);
+  }
+  const both = await examined(place, names);
+  expect(both.daemon).toEqual([
+    'ok: No daemon of this configuration answers on this machine. The replica process acme (version 1.2.3) guards acme. The replica process beta (version 1.2.3) guards beta.',
+    expect.stringMatching(/^warning: .* have no account in common, so two deployments are using one database\./),
+  ]);
+  const wider = await examined(place, [...names, 'gamma']);
+  expect(wider).toMatchObject({
+    code: 1,
+    daemon: expect.arrayContaining(['problem: No replica guards the account gamma.']),
+  });
+  expect((await examined(place, ['zeta'])).store).toContain(
+    'warning: The replica process acme uses this database for other accounts: acme. If it belongs to another deployment, give each deployment a database of its own.',
+  );
+  for (const store of replicas) {
+    await store.membership.stop();
+    await store.close();
+  }
+  await postgres.query(
+    "INSERT INTO warmwarden.mailboxes (account, mailbox_id, email, first_seen_at, missing_lists) VALUES ('acme', 'm', 'm@a.example', 1, 0)",
+    place.database,
+  );
+  expect((await examined(place, ['zeta'])).store).toContainEqual(
+    expect.stringMatching(/^warning: The store has none of the accounts of this configuration, but others: acme\./),
+  );
+});

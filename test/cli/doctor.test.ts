@@ -1,0 +1,284 @@
+// `warmwarden doctor`: what it finds where something is wrong, its exit codes, and no secret; every-command.test.ts has it beside a daemon.
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { examineAccounts } from '../../src/cli/doctor/accounts.ts';
+import { connectionFailure } from '../../src/cli/doctor/channels.ts';
+import { examineDaemon, type SeenDaemon } from '../../src/cli/doctor/daemon.ts';
+import { isReadersGain } from '../../src/cli/doctor/files.ts';
+import { shapes } from '../../src/cli/shapes/shapes.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { dayMs } from '../../src/core/time.ts';
+import { Store } from '../../src/store/store.ts';
+import { version } from '../../src/world/version.ts';
+import { systemClock, worldOn } from '../../src/world/world.ts';
+import { demoKey } from '../../tools/simulator/keys.ts';
+import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
+import { commandLine } from '../support/command-line.ts';
+import { Workplace } from '../support/process.ts';
+
+const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+const secondKey = 'sk_live_of_a_second_account';
+const slackPath = '/services/T0P-SECRET';
+let simulator: Simulator;
+
+beforeAll(async () => {
+  simulator = await startSimulator({
+    world,
+    scenario: 'calm',
+    keys: [demoKey, secondKey].map((key) => ({ key, permissions: ['read'] as const, plan: 'enterprise' as const })),
+  });
+});
+afterAll(() => simulator.close());
+
+/** A configuration of its own in a folder of its own, with what `change` changes. */
+function place(change: object = {}, account: object = {}): Workplace {
+  const workplace = new Workplace();
+  mkdirSync(workplace.path('data'), { mode: 0o700 });
+  const file = workplace.configure({
+    accounts: [{ name: 'acme', base_url: simulator.url, api_key: demoKey, requests_per_minute: 6_000, ...account }],
+    store: { url: 'sqlite:./data/warmwarden.db' },
+    ...change,
+  });
+  chmodSync(file, 0o600);
+  return workplace;
+}
+
+/** The report of a place by its parts, as `result: message` without what is fine; its exit code. */
+async function examined(workplace: Workplace) {
+  const { code, stdout, stderr } = await commandLine(['doctor', '--config', workplace.path('config.yaml'), '--json']);
+  expect(stderr).toBe('');
+  expect(stdout).not.toMatch(new RegExp(`${demoKey}|T0P-SECRET`));
+  const report = shapes.doctor.parse(JSON.parse(stdout));
+  const of = (part: string) =>
+    report.checks.flatMap((check) =>
+      check.part === part && check.result !== 'ok' ? [`${check.result}: ${check.message}`] : [],
+    );
+  return { code, report, of };
+}
+
+test('a digest of a token and a bare address are nothing that a file has to hide', () => {
+  const bare = ['c'.repeat(64), 'http://alertmanager:9093', 'postgres://warmwarden@db:5432/warmwarden', null];
+  const secret = [
+    demoKey,
+    `https://hooks.example${slackPath}`,
+    'postgres://warmwarden:x@db/warmwarden',
+    'https://user@receiver.example',
+    'https://receiver.example/?token=x',
+  ];
+  expect([...bare, ...secret].map(isReadersGain)).toEqual([...bare.map(() => false), ...secret.map(() => true)]);
+});
+
+test('before the first start: no problem, two warnings, and nothing was made', async () => {
+  using workplace = place();
+  const { code, report, of } = await examined(workplace);
+  expect([code, report.problems, report.warnings]).toEqual([0, 0, 2]);
+  expect(of('daemon')).toEqual([expect.stringMatching(/^warning: No daemon runs on this store: nothing is guarded\./)]);
+  expect(of('configuration')).toEqual([expect.stringContaining('alerts.channels: there is no channel')]);
+  expect(report.checks.find(({ part }) => part === 'store')?.message).toContain('the first start creates it');
+});
+
+test('in words: the parts in order, each with what was found, and how many problems', async () => {
+  using workplace = place();
+  const { stdout, code } = await commandLine(['doctor', '--config', workplace.path('config.yaml')]);
+  expect(code).toBe(0);
+  expect(stdout.match(/^\w+$/gm)).toEqual([
+    ...['versions', 'configuration', 'permissions', 'api', 'budget', 'clock', 'store', 'channels', 'daemon'],
+  ]);
+  expect(stdout).toMatch(
+    /^ {2}ok {7}Account acme: the API answers \(health says ok\); 12 mailboxes in the list, 12 selected\.$/m,
+  );
+  expect(stdout).toMatch(/^No problems, 2 warnings\.$/m);
+});
+
+test('a configuration with problems: all of them, and what needs one is skipped', async () => {
+  using workplace = place({ gaurd: {}, poll: { stats: 'often' } });
+  const { code, of } = await examined(workplace);
+  expect([code, of('configuration').length]).toEqual([2, 2]);
+  expect([...of('api'), ...of('channels')]).toEqual([
+    ...[
+      'skipped: Not checked, because the configuration has problems.',
+      'skipped: Not checked, because the configuration has problems.',
+    ],
+  ]);
+  expect(of('store')).toEqual([]);
+});
+
+test('a key that is rejected, and a receiver that cannot be reached', async () => {
+  const channels = [{ name: 'ops', type: 'slack', url: `http://127.0.0.1:9${slackPath}` }];
+  using workplace = place({ alerts: { channels } }, { api_key: 'sk_live_T0P-SECRET-key' });
+  const { code, of } = await examined(workplace);
+  expect(code).toBe(1);
+  expect(of('api')[0]).toMatch(/^problem: Account acme: FAILED: the key is rejected/);
+  expect(of('budget')).toEqual(['skipped: Account acme: no mailbox is known.']);
+  expect(of('channels')).toEqual([
+    'problem: Channel ops: the receiver cannot be reached (the connection was refused).',
+  ]);
+});
+
+test('an API that does not answer is said once: its clock is not blamed', async () => {
+  using workplace = place({}, { base_url: 'http://127.0.0.1:9' });
+  const { code, of } = await examined(workplace);
+  expect([code, of('api')[0], of('clock')]).toEqual([
+    1,
+    'problem: Account acme: FAILED: GET /v1/mailboxes: http://127.0.0.1:9: the connection was refused.',
+    ['skipped: The mailbox API of account acme did not answer with the time.'],
+  ]);
+});
+
+function seenDaemon(fleet: object): SeenDaemon {
+  const nothing = { accounts: [], writes_off: [], replica_troubles: [] };
+  return { version, clockAheadMs: 0, fleet: { ...nothing, ...fleet } } as unknown as SeenDaemon;
+}
+
+test('a daemon whose store is failing is a problem', () => {
+  const store_failure = { said: 'disk full', remedy: 'Free space.' };
+  const fleet = { headline: 'The store is failing.', advice: 'Free space.', tone: 'urgent', store_failure };
+  const seen = seenDaemon(fleet);
+  expect(examineDaemon(seen, '/store')).toMatchObject([{ result: 'problem' }]);
+});
+
+test('a daemon that is in alarm leads to status, not to what stands below its headline elsewhere', () => {
+  const seen = seenDaemon({ headline: '1 critical alert.', advice: 'Read the critical alert below.', tone: 'alarm' });
+  const message = 'A daemon runs on this store. It says: 1 critical alert. To see what to do: `warmwarden status`.';
+  expect(examineDaemon(seen, '/store')).toMatchObject([{ result: 'warning', message }]);
+});
+
+test('what the daemon knows of the right to write stands beside the API, and nothing says that it is unknown', async () => {
+  const account = { base_url: simulator.url, api_key: demoKey, requests_per_minute: 6_000 };
+  const accounts = [
+    { ...account, name: 'acme' },
+    { ...account, name: 'beta', api_key: secondKey },
+  ];
+  using workplace = place({ accounts });
+  const loaded = loadConfig(workplace.path('config.yaml'), {});
+  if (!loaded.ok) throw new Error('the configuration has problems');
+  const writing = async (writable: Readonly<Record<string, boolean>>) => {
+    const seen = seenDaemon({ accounts: accounts.map(({ name }) => ({ name, writable: writable[name] ?? null })) });
+    const checks = await examineAccounts(loaded.config, seen);
+    expect(examineDaemon(seen, '/store').filter(({ result }) => result === 'problem')).toEqual([]);
+    return checks.flatMap(({ result, message }) => (/\bwrites?\b/.test(message) ? [`${result}: ${message}`] : []));
+  };
+  const of = (name: string) => expect.stringMatching(`^problem: Account ${name} refuses writes, so .*: give its key`);
+  const unknown = (which: string) => expect.stringContaining(`skipped: Whether ${which} may write is not known yet`);
+  const wrote = (name: string) => `ok: Account ${name}: the API let a write of the daemon through.`;
+  expect(await writing({})).toEqual([unknown('a key')]);
+  expect(await writing({ beta: false })).toEqual([of('beta'), unknown('any other key')]);
+  expect(await writing({ acme: true })).toEqual([wrote('acme'), unknown('any other key')]);
+  expect(await writing({ acme: true, beta: false })).toEqual([wrote('acme'), of('beta')]);
+  // A start forgets it, and the store does not.
+  const last_write_at = '2026-03-10T10:12:00.000Z';
+  const seen = seenDaemon({ time_zone: 'Europe/Berlin', accounts: [{ name: 'acme', writable: null, last_write_at }] });
+  expect((await examineAccounts(loaded.config, seen)).map(({ message }) => message)).toContainEqual(
+    expect.stringContaining('Account acme: the API let the last write through on 10 March 11:12 Europe/Berlin.'),
+  );
+});
+
+test('a daemon on a simulated clock: this machine is not told to mend its own', async () => {
+  const config = loadConfig(place().path('config.yaml'), {});
+  if (!config.ok) throw new Error('the configuration has problems');
+  const clocks = async (clockAheadMs: number) =>
+    (await examineAccounts(config.config, { ...seenDaemon({}), clockAheadMs }))
+      .filter(({ part }) => part === 'clock')
+      .map(({ result }) => result);
+  expect([await clocks(100), await clocks(-257 * dayMs)]).toEqual([['ok'], ['skipped']]);
+});
+
+test('what is wrong with the replicas is a warning, although every mailbox is fine', () => {
+  const trouble = 'Replica b is missing: it should be back.';
+  const seen = seenDaemon({ headline: 'All 3 mailboxes are OK.', tone: 'calm', replica_troubles: [trouble] });
+  expect(examineDaemon(seen, '/store')).toMatchObject([{ result: 'ok' }, { result: 'warning', message: trouble }]);
+});
+
+test('a clock that differs from the API, and rules that fit nothing', async () => {
+  await commandLine(['simulator', 'clock-off', '--url', simulator.url]);
+  using workplace = place({}, { mailboxes: { include: ['*@nowhere.example'] } });
+  const { code, of } = await examined(workplace);
+  await commandLine(['simulator', 'well', '--url', simulator.url]);
+  expect(code).toBe(1);
+  expect(of('clock')).toEqual([
+    expect.stringMatching(/^warning: The clock of this machine is .* the clock of the mailbox API of account acme\./),
+  ]);
+  expect(of('api').slice(0, 2)).toEqual([
+    expect.stringMatching(/^problem: .* No mailbox of this account is guarded: change mailboxes\.include or/),
+    'warning: Account acme: accounts[0].mailboxes.include[0] "*@nowhere.example" matches no mailbox.',
+  ]);
+});
+
+test('one account of two without a guarded mailbox is a warning: the other is guarded', async () => {
+  const account = { base_url: simulator.url, api_key: demoKey, requests_per_minute: 6_000 };
+  const idle = { ...account, name: 'idle', api_key: secondKey };
+  using workplace = place({ accounts: [{ ...account, name: 'acme' }, idle] });
+  const { code, of } = await examined(workplace);
+  expect([code, of('api')[0]]).toEqual([
+    0,
+    expect.stringMatching(/^warning: Account idle: .* is guarded: its list is empty;/),
+  ]);
+});
+
+test('files that every user can read or change', async () => {
+  using workplace = place();
+  await (await Store.open(workplace.path('data/warmwarden.db'), world.clock.now())).close();
+  chmodSync(workplace.path('config.yaml'), 0o644);
+  chmodSync(workplace.path('data/warmwarden.db'), 0o644);
+  const { code, of } = await examined(workplace);
+  expect(code).toBe(0);
+  expect(of('permissions')).toEqual([
+    expect.stringMatching(/^warning: .*config\.yaml holds secrets, and every user can read it: run `chmod o-r /),
+    expect.stringMatching(/^warning: Other users can open .*warmwarden\.db: run `chmod 600 /),
+  ]);
+  chmodSync(workplace.path('config.yaml'), 0o666);
+  expect((await examined(workplace)).of('permissions')[0]).toMatch(/^problem: Every user can change /);
+});
+
+test('the store of an earlier version, of a newer one, and one that is damaged', async () => {
+  using workplace = place();
+  const path = workplace.path('data/warmwarden.db');
+  await (await Store.open(path, world.clock.now())).close();
+  const schemaIs = (version: number) => {
+    using database = new DatabaseSync(path);
+    database.exec(`UPDATE meta SET value = '${version}' WHERE key = 'schema_version'`);
+  };
+  schemaIs(0);
+  const earlier = await examined(workplace);
+  expect([earlier.code, earlier.of('store')]).toEqual([
+    0,
+    [expect.stringContaining('An earlier version of Warmwarden wrote the store')],
+  ]);
+  schemaIs(9_999);
+  const newer = await examined(workplace);
+  expect([newer.code, newer.of('store')]).toEqual([3, [expect.stringContaining('schema version 9999')]]);
+  writeFileSync(path, 'no database');
+  const damaged = await examined(workplace);
+  expect([damaged.code, damaged.of('store').length]).toEqual([1, 1]);
+});
+
+test('a store that was there and is gone is a problem', async () => {
+  using workplace = place();
+  const path = workplace.path('data/warmwarden.db');
+  await (await Store.open(path, systemClock().now())).close();
+  rmSync(path);
+  const { code, of } = await examined(workplace);
+  expect([code, of('store')]).toEqual([
+    1,
+    [
+      `problem: The store ${path} is gone: it was deleted or moved away. Stop Warmwarden, and move the store back or put a backup there. Otherwise the next start creates a new, empty store, without the earlier actions and silences.`,
+    ],
+  ]);
+});
+
+test('without a file it says how to begin, as every command does', async () => {
+  const { code, stdout } = await commandLine(['doctor', '--config', '/nowhere/config.yaml', '--json']);
+  expect([code, JSON.parse(stdout).error.code]).toEqual([2, 'configuration']);
+});
+
+test('a receiver that speaks no TLS where https is configured', async () => {
+  const server = createServer((socket) => socket.on('error', () => {}).end('no\n')).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : null;
+  expect(await connectionFailure(`http://127.0.0.1:${port}/x`)).toBeNull();
+  expect(await connectionFailure(`https://127.0.0.1:${port}/x`)).toMatch(/^([A-Z_]+|the connection was reset)$/);
+  server.close();
+});

@@ -1,0 +1,118 @@
+// `warmwarden explain` reads the ledger of a store that a daemon has written, or is writing.
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hourMs } from '../../src/core/time.ts';
+import { scenarioStart } from '../../tools/simulator/scenarios.ts';
+import { amelia, goOnDuty, oliver, stormOf } from '../account/duty.ts';
+import { commandLine } from '../support/command-line.ts';
+
+let duty: Awaited<ReturnType<typeof goOnDuty>>;
+let config: string;
+
+beforeAll(async () => {
+  duty = await goOnDuty({ scenario: stormOf(amelia, oliver) });
+  await duty.until(() => duty.action()?.state === 'confirmed');
+  await duty.run(2 * hourMs);
+  config = join(mkdtempSync(join(tmpdir(), 'warmwarden-explain-')), 'config.yaml');
+  const account = '{name: agency, base_url: "http://127.0.0.1:1", api_key: sk_live_x}';
+  writeFileSync(config, `accounts: [${account}]\nstore: {url: "sqlite:${join(duty.image(), 'warmwarden.db')}"}\n`);
+});
+afterAll(() => duty[Symbol.asyncDispose]());
+
+async function explain(...args: string[]) {
+  const { stdout, stderr, code: status } = await commandLine(['explain', ...args, '--config', config]);
+  return { stdout, stderr, status };
+}
+
+test('tells the breach, the action and what came after, newest first', async () => {
+  const { stdout, stderr, status } = await explain(amelia);
+  expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+  const [head, ...story] = stdout.split('\n');
+  expect(head).toContain(`${amelia} on account agency, mode recovery; recovery by Warmwarden since 10 March`);
+  const text = story.join('\n');
+  expect(text).toMatch(
+    /recovery \(bounce rate over limit\)\n {2}\d+ bounces in \d+ emails from .* over the balanced limit of 1 %/,
+  );
+  // Each action with its date: a time alone says little a day later.
+  expect(text).toMatch(
+    /^\d+ March \d\d:\d\d UTC: recovery by Warmwarden, confirmed\n( {2}.*\n)* {2}Warmwarden switched it to recovery mode at .*, confirmed/m,
+  );
+  const begun = story.flatMap((line) => /^(\d+) March (\d\d:\d\d) UTC/.exec(line)?.slice(1, 3).join(' ') ?? []);
+  expect(begun).toEqual(begun.toSorted().reverse());
+  expect(text.indexOf('No emails were sent yet')).toBeLessThan(text.indexOf('bounce rate over limit'));
+});
+
+test('gives one time for one event: the claim begins with the request, as its action says', async () => {
+  const { mailbox, actions } = JSON.parse((await explain(amelia, '--json')).stdout);
+  const [{ text, settled_at: settledAt }] = actions;
+  expect(mailbox).toMatchObject({ claim: { kind: 'recovery' }, paused: null });
+  expect(Date.parse(mailbox.claim.since)).toBeLessThan(Date.parse(settledAt));
+  expect(text).toContain(`at ${mailbox.claim.since.slice(11, 16)} UTC, confirmed`);
+});
+
+test('says when there are older entries than it shows', async () => {
+  const one = await explain(amelia, '--limit', '1');
+  expect(one.stdout).toMatch(/\nThere are older entries: --limit shows more of them\.\n$/);
+  const { decisions, more } = JSON.parse((await explain(amelia, '--limit', '1', '--json')).stdout);
+  expect([decisions.length, more]).toEqual([1, true]);
+  const all = await explain(amelia, '--limit', '1000');
+  expect(all.stdout).not.toContain('There are older entries');
+});
+
+test('tells the story until a moment only', async () => {
+  const early = new Date(scenarioStart + 30 * 60_000).toISOString();
+  const { stdout } = await explain(amelia, '--at', early);
+  expect(stdout).toContain('on account agency, now in mode recovery; recovery by Warmwarden since');
+  expect(stdout).toContain('no action (ok)');
+  expect(stdout).not.toContain('bounce rate over limit');
+});
+
+test('says what had been decided at any moment, with the range of the counts where only that is known', async () => {
+  const { decisions } = JSON.parse((await explain(amelia, '--json')).stdout);
+  const span = decisions.find((one: { count: number }) => one.count > 2);
+  const [since, until] = [Date.parse(span.since), Date.parse(span.until)];
+  const within = new Date((since + until) / 2 + 1).toISOString();
+  const { moment } = JSON.parse((await explain(amelia, '--at', within, '--json')).stdout);
+  expect(moment).toMatchObject({ at: within, exact: false });
+  expect(moment.text).toContain(`the decision was no action (${span.reason}). It was the same from`);
+  expect((await explain(amelia, '--at', within)).stdout).toContain(`\n${moment.text}\n`);
+  const exact = JSON.parse((await explain(amelia, '--at', span.until, '--json')).stdout).moment;
+  expect(exact).toMatchObject({ exact: true });
+  const never = await explain(amelia, '--at', '2020-01-01T00:00Z');
+  expect(never.stdout).toMatch(/\nWarmwarden has no decision on this mailbox from 1 January 00:00 UTC or earlier\.\n$/);
+});
+
+test('gives each time in alerts.time_zone, and programs times in UTC', async () => {
+  const inBerlin = `${config}.berlin.yaml`;
+  writeFileSync(inBerlin, `${readFileSync(config, 'utf8')}alerts: {time_zone: Europe/Berlin}\n`);
+  const at = ['--at', new Date(scenarioStart + 30 * 60_000).toISOString()];
+  for (const args of [[], at]) {
+    const { stdout } = await commandLine(['explain', amelia, ...args, '--config', inBerlin]);
+    expect(stdout).toMatch(/10 March \d\d:\d\d Europe\/Berlin/);
+    expect(stdout).not.toMatch(/\d\d:\d\d UTC/);
+  }
+  const { time_zone: zone, decisions } = JSON.parse(
+    (await commandLine(['explain', amelia, '--json', '--config', inBerlin])).stdout,
+  );
+  expect([zone, decisions[0].since]).toEqual(['Europe/Berlin', expect.stringMatching(/Z$/)]);
+});
+
+test('gives programs the same as JSON', async () => {
+  const { mailbox, decisions, actions } = JSON.parse((await explain(amelia, '--json')).stdout);
+  expect(mailbox.email).toBe(amelia);
+  expect(decisions.length).toBeGreaterThan(1);
+  expect(actions).toMatchObject([{ kind: 'recovery', state: 'confirmed' }]);
+});
+
+test('says in one sentence what it can’t do', async () => {
+  expect(await explain('nobody@x.example')).toMatchObject({
+    stderr: 'No guarded mailbox is called nobody@x.example.\n',
+    status: 2,
+  });
+  expect(await explain(amelia, '--at', 'yesterday')).toMatchObject({
+    stderr: expect.stringContaining('is not a time'),
+    status: 2,
+  });
+});

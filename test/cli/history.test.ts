@@ -1,0 +1,171 @@
+// `warmwarden history`: the audit log of a daemon, or of its store alone; `warmwarden writes` where no daemon answers.
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { auditing } from '../../src/operations/audit.ts';
+import { Store } from '../../src/store/store.ts';
+import { systemClock, worldOn } from '../../src/world/world.ts';
+import { roomsOf } from '../operations/rooms.ts';
+import { actionOf, arrivedMailbox, noAlerts, now } from '../store/records.ts';
+import { commandLine } from '../support/command-line.ts';
+import { serve } from '../web/running-server.ts';
+
+const bob = arrivedMailbox('m1', { account: 'acme', email: 'bob@acme.example' });
+let folder: string;
+let path: string;
+let config: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'warmwarden-history-'));
+  path = join(folder, 'w.db');
+  config = join(folder, 'config.yaml');
+  const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
+  writeFileSync(config, JSON.stringify({ accounts, store: { url: 'sqlite:./w.db' } }));
+  const store = await Store.open(path, now);
+  const list = { account: 'acme', absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
+  await store.recordList({ ...list, present: [bob] });
+  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const audited = auditing(roomsOf(new Fleet(), store, world));
+  const done = async () => ({ result: 'done' as const, messages: ['Done.'] });
+  const about = { name: 'pause', account: 'acme', mailboxes: [{ account: 'acme', id: 'm1', email: bob.email }] };
+  await audited({ by: 'ann', reason: 'bad\u001b[31m list' }, { ...about, command: `pause ${bob.email}` }, done);
+  await audited({ by: 'zoe', reason: '' }, { name: 'reload', command: 'reload', account: null, mailboxes: [] }, done);
+  await store.close();
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+const run = (...argv: readonly string[]) => commandLine([...argv, '--config', config]);
+
+/** What a store says now, opened for a moment. */
+async function inStore<Value>(look: (store: Store) => Promise<Value>): Promise<Value> {
+  const store = await Store.open(path, now);
+  return look(store).finally(() => store.close());
+}
+
+describe('history', () => {
+  test('shows who did what when and why, also when no daemon runs', async () => {
+    const { code, stdout, stderr } = await run('history');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(
+      /^\d+ \w+ \d\d:\d\d UTC {2}zoe {2}reload {2}done\n {2}Done\.\n\d+ \w+ \d\d:\d\d UTC {2}ann {2}pause bob@acme\.example {2}done\n {2}Reason: bad\[U\+001B\]\[31m list\n {2}Done\.\n$/,
+    );
+  });
+
+  test('without an entry names what would show more', async () => {
+    await (await Store.open(join(folder, 'empty.db'), now)).close();
+    const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
+    writeFileSync(config, JSON.stringify({ accounts, store: { url: 'sqlite:./empty.db' } }));
+    const { stdout } = await run('history', '--since', '1h');
+    expect(stdout).toBe('No operator command in that time. `--guard` adds what Warmwarden did by itself.\n');
+  });
+
+  test('of one mailbox, as JSON', async () => {
+    const { code, stdout } = await run('history', '--mailbox', 'acme/bob@acme.example', '--since', '1h', '--json');
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      0,
+      { entries: [{ by: 'ann', operation: 'pause', mailboxes: ['bob@acme.example'], result: 'done' }], more: false },
+    ]);
+    expect(await run('history', '--mailbox', 'nobody@x.example')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'No guarded mailbox is called nobody@x.example.\n',
+    });
+  });
+
+  test('of one person, one operation, or what Warmwarden did for one reason', async () => {
+    const found = async (...argv: readonly string[]) => {
+      const { entries } = JSON.parse((await run('history', ...argv, '--json')).stdout);
+      return entries.map(({ by, operation }: { by: string; operation: string }) => `${by} ${operation}`);
+    };
+    await inStore((store) => store.recordActions([actionOf('m1', { plannedAt: Date.now() })]));
+    expect(await found('--by', 'ann')).toEqual(['ann pause']);
+    expect(await found('--operation', 'reload', '--guard')).toEqual(['zoe reload']);
+    expect(await found('--by', 'Warmwarden')).toEqual(['Warmwarden recovery']);
+    expect(await found('--reason', 'bounce_rate_over_limit')).toEqual(['Warmwarden recovery']);
+    expect(await found('--reason', 'bounce rate over limit')).toEqual(['Warmwarden recovery']);
+    expect((await run('history', '--guard')).stdout).toContain('\n  Decision: bounce rate over limit\n');
+    expect((await run('history', '--by', 'nobody')).stdout).toBe('Nothing that matches in the last 30 days.\n');
+    expect(await run('history', '--reason', 'bad list')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('reason: found "bad_list", expected one of ok, '),
+    });
+  });
+
+  test('shows as many entries as are asked for, and says that there are older ones', async () => {
+    const { stdout } = await run('history', '--limit', '1');
+    expect(stdout).toMatch(
+      /^.* {2}zoe {2}reload {2}done\n {2}Done\.\nThere are older entries: --limit shows more of them\.\n$/,
+    );
+    expect((await run('history', '--limit', '0')).code).toBe(2);
+  });
+
+  test('of a daemon elsewhere, for a token that may read', async () => {
+    const tokens = [{ name: 'vera', role: 'viewer' as const, sha256: createHash('sha256').update('t').digest('hex') }];
+    const store = await Store.open(path, now);
+    await using server = await serve(new Fleet(), { auth: () => ({ tokens }), history: store.audit });
+    vi.stubEnv('WARMWARDEN_TOKEN', 't');
+    const { code, stdout } = await run('history', '--url', server.url, '--json');
+    expect([code, JSON.parse(stdout).entries.length]).toEqual([0, 2]);
+    expect(await run('history', '--url', server.url, '--operation', 'paus')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^operation: found "paus" \(did you mean pause\?\), expected one of /),
+    });
+    vi.stubEnv('WARMWARDEN_TOKEN', 'wrong');
+    await expect(run('history', '--url', server.url)).resolves.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('does not know the token'),
+    });
+    await store.close();
+  });
+});
+
+describe('writes without a daemon', () => {
+  test('are switched in the store, with who and why, and told by the next start', async () => {
+    const off = await run('writes', 'off', '--mailbox', bob.email, '--for', '2h', '--reason', 'moving', '--yes');
+    expect(off).toMatchObject({ code: 0, stderr: '' });
+    expect(off.stdout).toMatch(
+      /^Writes are off for mailbox bob@acme\.example \(account acme\) until .*`\.\nNo daemon is running on this store: /,
+    );
+    const { writesOff, unsaid, newest } = await inStore(async (store) => ({
+      writesOff: (await store.loadPicture()).writesOff,
+      unsaid: (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition.alert.rule),
+      newest: (await store.audit.commands({ since: 0, mailbox: null, limit: 1 }))[0],
+    }));
+    expect(writesOff).toMatchObject([{ scope: { kind: 'mailbox', mailboxId: 'm1' }, reason: 'moving' }]);
+    expect(unsaid.slice(-2)).toEqual(['writes_off', 'operator_acted']);
+    expect(newest).toMatchObject({ name: 'writes', end: 'done', reason: 'moving' });
+    expect((await run('writes', 'on', '--mailbox', 'm1', '--yes')).stdout).toMatch(/^Writes are on for mailbox bob@/);
+    expect(await inStore(async (store) => (await store.loadPicture()).writesOff)).toEqual([]);
+  });
+
+  test('are only shown with --dry-run, and wrong names are refused', async () => {
+    expect((await run('writes', 'off', '--reason', 'x', '--dry-run')).stdout).toMatch(
+      /^Warmwarden will stop changing mailboxes: writes will be off for all accounts until .*dry run/s,
+    );
+    expect(await run('writes', 'off', '--account', 'nobody', '--reason', 'x', '--yes')).toMatchObject({ code: 2 });
+    expect(await inStore(async (store) => (await store.loadPicture()).writesOff)).toEqual([]);
+  });
+
+  test('where a daemon holds the store and does not answer, nothing is changed and that is said', async () => {
+    const store = await Store.open(path, now);
+    const { code, stderr } = await run('writes', 'off', '--reason', 'x', '--yes');
+    await store.close();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^Nothing was changed\. process \d+ on .* holds the store .*, but does not answer at .*\.sock\./,
+    );
+  });
+
+  test('where there is no store, none is made', async () => {
+    rmSync(path);
+    const { code, stderr } = await run('writes', 'off', '--reason', 'x', '--yes');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^There is no store at .* to create the store\./)]);
+  });
+});

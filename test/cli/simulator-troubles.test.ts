@@ -1,0 +1,154 @@
+// `warmwarden simulator` and the commands below it, as a newcomer types them: banner, configuration, troubles, mistakes.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { banner, type Running } from '../../src/cli/simulator/banner.ts';
+import { receivedMessage } from '../../src/cli/simulator/inbox.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { agencyFleet } from '../../tools/simulator/agency-fleet.ts';
+import { demoKey } from '../../tools/simulator/keys.ts';
+import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
+import { ann, serve } from '../simulator/served.ts';
+import { commandLine } from '../support/command-line.ts';
+
+const running: Running = {
+  url: 'http://127.0.0.1:7030',
+  keys: [{ key: demoKey, plan: 'pro', permissions: ['read', 'write'], mailboxes: ['*'] }],
+  scenario: scenarios.calm,
+  seed: 1,
+  speed: 1,
+  now: scenarioStart,
+  startChosen: false,
+  behindProxy: false,
+  habits: null,
+  mailboxes: agencyFleet.map(({ email }) => email),
+};
+
+describe('the banner', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-banner-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test.each([12, 500])('of %i mailboxes prints a configuration that is valid as it stands', (count) => {
+    const mailboxes = Array.from({ length: count }, (_, index) => `m${index}@one.example`);
+    const [, block = ''] = /\n(accounts:\n.*?)\n\n/s.exec(banner({ ...running, mailboxes })) ?? [];
+    const file = join(folder, `${count}.yaml`);
+    writeFileSync(file, `${block}\n`, { mode: 0o600 });
+    const loaded = loadConfig(file, {});
+    expect(loaded.ok ? loaded.config.accounts.map(({ baseUrl }) => baseUrl) : loaded.problems).toEqual([running.url]);
+  });
+
+  test('names the weekday, and says what --start and --speed are for', () => {
+    const plain = banner(running);
+    expect(plain).toContain('Tuesday 2026-03-10T08:30:00Z, in real time');
+    expect(plain).toContain('--start');
+    expect(plain).not.toContain('--url');
+    const fast = banner({ ...running, speed: 60, startChosen: true, url: 'http://127.0.0.1:7999' });
+    expect(fast).toContain('60 times as fast as real time');
+    expect(fast).toContain('simulator breach amelia.ward@northbeam.example --url http://127.0.0.1:7999');
+  });
+});
+
+describe('a trouble', () => {
+  let served: Awaited<ReturnType<typeof serve>>;
+  const simulator = (...args: readonly string[]) => commandLine(['simulator', ...args]);
+
+  beforeAll(async () => {
+    served = await serve();
+    return () => served[Symbol.asyncDispose]();
+  });
+
+  test('is told with its counts, and when a daemon can see it', async () => {
+    const { code, stdout, stderr } = await simulator('breach', ann.email, '--url', served.simulator.url);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^ann@one\.example sent 160 emails in the last 7 days, and 3 of them bounced \(1\.88 %\)\./);
+    expect(stdout).toContain('A daemon sees it when it next reads the statistics of this mailbox.');
+  });
+
+  test('about which a guard does nothing says so, and not when a daemon sees it', async () => {
+    await using own = await serve();
+    own.simulator.fleet.setMode(ann.email, 'recovery');
+    const { code, stdout } = await simulator('breach', ann.email, '--url', own.simulator.url);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('does nothing about this breach')]);
+    expect(stdout).not.toContain('A daemon sees it');
+  });
+
+  test('finds the simulator by --port, too, and prints JSON', async () => {
+    const port = new URL(served.simulator.url).port;
+    const { code, stdout } = await simulator('dns-failure', ann.email, '--port', port, '--json');
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { result: 'done', mailboxes: [ann.email] }]);
+  });
+
+  test.each([
+    ['breach', 'nobody@one.example'],
+    ['dns-failure', 'nobody.example'],
+  ])('%s of a name that the fleet does not have is a sentence, and ends with 2', async (kind, name) => {
+    const plain = await simulator(kind, name, '--url', served.simulator.url);
+    const sentence = `The simulated fleet has no ${name}. It has ann@one.example, bob@two.example.`;
+    expect(plain).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
+    const json = await simulator(kind, name, '--url', served.simulator.url, '--json');
+    expect([json.code, json.stderr, JSON.parse(json.stdout)]).toEqual([
+      2,
+      '',
+      { error: { code: 'unknown_name', message: sentence } },
+    ]);
+  });
+
+  test('a command that it does not have is an error that names the nearest one, and starts no simulator', async () => {
+    const plain = await simulator('emergncy', ann.email, '--port', '0');
+    const message = "error: unknown command 'emergncy' (did you mean emergency?)";
+    expect([plain.code, plain.stderr.split('\n')[0]]).toEqual([2, message]);
+  });
+
+  test('without a simulator ends with 1 and says how to start one', async () => {
+    const { code, stderr } = await simulator('breach', ann.email, '--url', 'http://127.0.0.1:1');
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^No simulator answers at http:\/\/127\.0\.0\.1:1\. Start one with `.* simulator`, or name /,
+      ),
+    ]);
+  });
+
+  test('asked of something else ends with 1; an address that is none, and no mailbox, with 2', async () => {
+    const other = await simulator('breach', ann.email, '--url', `${served.simulator.url}/v1`);
+    expect([other.code, other.stderr]).toEqual([
+      1,
+      expect.stringContaining('answered 401, and not as a simulator does'),
+    ]);
+    expect((await simulator('breach', ann.email, '--url', 'nowhere')).code).toBe(2);
+    expect((await simulator('breach')).code).toBe(2);
+  });
+});
+
+test('an alert that reaches the simulator is printed line by line, and no control character with it', () => {
+  const section = { type: 'section', text: { text: '3 bounces &amp; more\n<http://127.0.0.1:7025/|the page>' } };
+  const body = JSON.stringify({ text: 'Warning: a@b.example\u001b[2J', attachments: [{ blocks: [section] }] });
+  expect(receivedMessage(body, scenarioStart)).toBe(
+    [
+      '',
+      '08:30:00 UTC  alert: Warning: a@b.example [2J',
+      '              3 bounces & more',
+      '              the page (http://127.0.0.1:7025/)',
+      '',
+    ].join('\n'),
+  );
+  expect(receivedMessage('not JSON', scenarioStart)).toContain('alert: not JSON');
+  const cause = 'The cause is a list. '.repeat(120);
+  const quoted = `${cause}To undo this: 'warmwarden resume a/b@c.example'.`;
+  const long = `${cause}To undo this:\n                warmwarden resume a/b@c.example`;
+  expect(receivedMessage(body.replace('3 bounces &amp; more', quoted), scenarioStart)).toContain(`${long}\n`);
+  const undo =
+    "Tom's list. To undo this: 'X=./a.yaml warmwarden mode a/b@c.example balanced', or wait. Then: 'warmwarden status'.";
+  expect(receivedMessage(body.replace('3 bounces &amp; more', undo), scenarioStart)).toContain(
+    [
+      "              Tom's list. To undo this:",
+      '                X=./a.yaml warmwarden mode a/b@c.example balanced',
+      '              or wait. Then:',
+      '                warmwarden status',
+      '              the page (http://127.0.0.1:7025/)',
+      '',
+    ].join('\n'),
+  );
+  expect(receivedMessage('x'.repeat(5_000), scenarioStart)).toMatch(/alert: x{2999}…\n/);
+});

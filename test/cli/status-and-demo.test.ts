@@ -1,0 +1,137 @@
+// `warmwarden status` beside no daemon: the whole fleet as the store knew it last, whole lines, and an exit code that says so.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Fleet } from '../../src/core/fleet/fleet.ts';
+import { Store } from '../../src/store/store.ts';
+import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
+import { commandLine } from '../support/command-line.ts';
+import { account, action, alert, exampleFleet, mailbox, verdict } from '../web/example-fleet.ts';
+import { serve } from '../web/running-server.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'warmwarden-status-'));
+const config = join(folder, 'config.yaml');
+const mailboxes = 250;
+const firing = Array.from({ length: 1_030 }, (_, index) =>
+  alert({
+    rule: 'stale_data',
+    object: `o${index}`,
+    facts: { title: `trouble ${index}`, sentences: [`Look at o${index}.`], numbers: {} },
+  }),
+);
+const longName = `${'a'.repeat(64)}@${'long.'.repeat(12)}example`;
+
+beforeAll(async () => {
+  writeFileSync(
+    config,
+    'accounts: [{name: acme, base_url: "http://127.0.0.1:9", api_key: k}]\nstore: {url: "sqlite:./status.db"}\n',
+  );
+  const store = await Store.open(join(folder, 'status.db'), now);
+  const present = Array.from({ length: mailboxes }, (_, index) =>
+    arrivedMailbox(`m${index}`, { email: index === 0 ? longName : `m${index}@a.example` }),
+  );
+  await store.recordList({
+    account: present[0]?.account ?? '',
+    present,
+    absent: [],
+    left: [],
+    leftAt: now,
+    alerts: { ...noAlerts, changed: firing },
+    breaker: null,
+  });
+  await store.close();
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const status = (...more: readonly string[]) => commandLine(['status', '--config', config, ...more]);
+
+test('--json and --all show every mailbox, and 1 says that nothing is guarded', async () => {
+  const json = await status('--json');
+  const answer = JSON.parse(json.stdout);
+  expect([json.code, answer.guarded, answer.mailboxes.length]).toEqual([1, false, mailboxes]);
+  const table = await status('--all');
+  expect([table.code, table.stdout.split('\n').filter((line) => line.includes('example')).length]).toEqual([
+    1,
+    mailboxes,
+  ]);
+});
+
+test('1 says that an account cannot be read or written, that it lacks a mailbox, that polling stopped or that the store fails, and nothing else does', async () => {
+  const codeOf = async (change: (fleet: Fleet) => void) => {
+    const fleet = exampleFleet();
+    change(fleet);
+    await using server = await serve(fleet);
+    return (await commandLine(['status', '--url', server.url])).code;
+  };
+  const failure = { said: 'the disk is full', remedy: 'Make room.', lasting: false };
+  const starting = { since: now, why: 'its polling did not start', isStarting: true };
+  const codes = [
+    await codeOf((fleet) =>
+      fleet.putAlerts({ ...noAlerts, changed: [alert({ rule: 'dns_failing', severity: 'critical' })] }),
+    ),
+    await codeOf((fleet) => fleet.putAccount(account('acme', { failingSince: now }))),
+    await codeOf((fleet) => fleet.putAccount(account('acme', { keyWrites: false }))),
+    await codeOf((fleet) => fleet.putAlerts({ ...noAlerts, changed: [alert({ rule: 'account_unguarded' })] })),
+    await codeOf((fleet) => fleet.putAccount(account('acme', { unlisted: ['tpyo@acme.example'] }))),
+    await codeOf((fleet) => fleet.putStoreFailure(failure)),
+    await codeOf((fleet) => fleet.putAccount(account('acme', { listed: false, lastSuccessAt: null }))),
+    await codeOf((fleet) => fleet.putGuarding([{ account: 'acme', unguarded: starting, elsewhere: null }])),
+    await codeOf((fleet) => {
+      const graver = firing.map((one) => ({ ...one, severity: 'critical' as const }));
+      fleet.putAlerts({ ...noAlerts, changed: [...graver, alert({ rule: 'account_unguarded', severity: 'warning' })] });
+    }),
+  ];
+  expect(codes).toEqual([0, 1, 1, 1, 1, 1, 1, 1, 1]);
+});
+
+test('a mailbox that a person paused through Warmwarden names the person', async () => {
+  const fleet = exampleFleet();
+  const paused = verdict({ reason: 'already_paused', run: 'paused' });
+  const m9 = mailbox('m9', 'box9@acme.example', { stats: null, verdict: { at: now, answer: paused } });
+  const by = { name: 'root', reason: 'a campaign' };
+  fleet.putMailbox({ ...m9, action: action('a9', m9, { kind: 'pause', state: 'confirmed', by }) });
+  await using server = await serve(fleet);
+  const { stdout } = await commandLine(['status', '--url', server.url]);
+  expect(stdout).toContain('Paused by root ');
+  expect(stdout).not.toContain('Paused by others');
+  const json = JSON.parse((await commandLine(['status', '--json', '--url', server.url])).stdout);
+  const names = json.mailboxes.flatMap(({ paused_by: name }: { paused_by: string | null }) => name ?? []);
+  expect(names).toEqual(['root']);
+});
+
+test('what is piped is never cut, and no mailbox is left out; many alerts of one rule are one line, and one entry of the JSON', async () => {
+  const { stdout } = await status();
+  expect(stdout).toContain(longName);
+  expect(stdout.split('\n').filter((line) => line.includes('example'))).toHaveLength(mailboxes);
+  expect(stdout.split('\n').filter((line) => /^(warning|critical) /.test(line))).toEqual([
+    'warning   1,030 alerts: stale statistics',
+  ]);
+  expect(stdout).not.toMatch(/trouble | more /);
+  const { alerts, alerts_firing: count, alert_groups: groups } = JSON.parse((await status('--json')).stdout);
+  expect([alerts.length, count]).toEqual([20, firing.length]);
+  expect(groups).toMatchObject([{ rule: 'stale_data', count: firing.length, title: 'trouble 0' }]);
+});
+
+test('alerts list has every alert, however many the daemon gives at once', async () => {
+  const list = await commandLine(['alerts', 'list', '--config', config]);
+  expect(list.stdout.split('\n').filter((line) => line.includes('trouble '))).toHaveLength(firing.length);
+  const { stdout } = await commandLine(['alerts', 'list', '--config', config, '--details']);
+  expect(stdout.split('\n').filter((line) => line.includes('trouble '))).toHaveLength(firing.length);
+  for (const { facts } of firing) for (const sentence of facts.sentences) expect(stdout).toContain(sentence);
+  const { total, alerts } = JSON.parse((await commandLine(['alerts', 'list', '--config', config, '--json'])).stdout);
+  expect([total, alerts.length]).toEqual([firing.length, firing.length]);
+});
+
+test('a demo whose port is in use says so, when the port was asked for', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const demo = await commandLine(['demo', '--port', String(port)]);
+  expect(demo.code).toBe(1);
+  expect(demo.stderr).toContain(`${port} is in use`);
+  server.close();
+});

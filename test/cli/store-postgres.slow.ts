@@ -1,0 +1,141 @@
+// `warmwarden store` with a PostgreSQL store: sizes, growth and soundness from the database, and what PostgreSQL does itself.
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PostgresPlace } from '../../src/core/store-failure.ts';
+import { dayMs, hourMs } from '../../src/core/time.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import { commandLine } from '../support/command-line.ts';
+import { TestPostgres } from '../support/postgres.ts';
+import { Workplace } from '../support/process.ts';
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  // One of its own: its files are damaged.
+  postgres = await TestPostgres.own();
+});
+afterAll(() => postgres[Symbol.asyncDispose]());
+
+/** A store in a new database, and how a command is run with it. */
+async function open(workplace: Workplace) {
+  const place: PostgresPlace = await postgres.database();
+  const database = await openPostgres(place, Date.now());
+  await database.close();
+  const url = `postgres://${place.user}@${place.host}:${place.port}/${place.database}`;
+  const config = workplace.configure({
+    accounts: [{ name: 'agency', base_url: 'http://127.0.0.1:1', api_key: 'sk_live_x' }],
+    store: { url, tls: 'off', password: 'hush-of-postgres' },
+    retention: { changes: '10d' },
+  });
+  const run = async (...args: string[]) => {
+    const { stdout, stderr, code } = await commandLine(['store', ...args, '--config', config]);
+    expect(stdout + stderr).not.toContain('hush-of-postgres');
+    return { stdout, stderr, code };
+  };
+  await postgres.query(`ALTER DATABASE ${place.database} SET search_path = warmwarden`);
+  const query = (sql: string) => postgres.query(sql, place.database);
+  return { run, query };
+}
+
+const changes = (rows: number, at: number) =>
+  `INSERT INTO changes (account, mailbox_id, at, change)
+    SELECT 'a', 'm', ${at}, json_build_object('text', repeat(md5(n::text), 30))::text FROM generate_series(1, ${rows}) n`;
+
+test('stats say what each table takes, how it grows, and what is past its retention', async () => {
+  using workplace = new Workplace();
+  const { run, query } = await open(workplace);
+  await query(changes(400, Date.now() - 20 * dayMs));
+  await query(changes(100, Date.now() - hourMs));
+  const { code, stderr, stdout } = await run('stats', '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const answer = JSON.parse(stdout);
+  const [largest] = answer.tables;
+  expect(largest).toMatchObject({ table: 'changes', rows: 500, past_retention_rows: 400 });
+  expect(largest.past_retention_bytes).toBeCloseTo(largest.bytes * 0.8, -2);
+  expect(largest.bytes_a_day).toBeCloseTo((largest.bytes * 0.2) / 7, -2);
+  expect(answer).toMatchObject({ wal_bytes: null, shrinks_by_itself: null, bytes: expect.any(Number) });
+  expect(answer.tables.map(({ table }: { table: string }) => table)).toContain('fences');
+  const said = (await run('stats')).stdout;
+  expect(said).toMatch(
+    /^postgres:\/\/\S+: [\d.]+ \w+, of which about [\d.]+ \w+ are rows that PostgreSQL has not cleaned up yet\.$/m,
+  );
+  expect(said).toMatch(/About \d+ KB are past their retention: the running daemon deletes them within six hours\./);
+  expect(said).toMatch(/^ *\d+ KB +500 +\d+ KB +\d+ KB +changes$/m);
+});
+
+test('check reads all rows, names what is damaged and what does not fit, and exits with 1 then', async () => {
+  using workplace = new Workplace();
+  const { run, query } = await open(workplace);
+  await query(changes(1_200, 1));
+  expect(await run('check')).toEqual({
+    ...{ code: 0, stderr: '' },
+    stdout: expect.stringMatching(
+      /^The store \S+ is sound: Warmwarden read all of it\. Check its indexes with pg_amcheck\.\n$/,
+    ),
+  });
+  await query("UPDATE changes SET change = '{half' WHERE id = 1107");
+  const opened = (id: string) => `('${id}', 'agency', 'm1', 'open', 1, '{}')`;
+  await query(
+    `INSERT INTO actions (id, account, mailbox_id, state, planned_at, action) VALUES ${opened('x')}, ${opened('y')}`,
+  );
+  await query("INSERT INTO command_mailboxes VALUES (77, 'agency', 'm1', 'm1@a.example')");
+  await query("INSERT INTO run_rows VALUES ('run-9', 0, 0, '[]')");
+  await query(`INSERT INTO observations (account, mailbox_id, route, observed_at, answer)
+    SELECT 'a', 'm' || n, 'stats', 1, CASE n WHEN 240 THEN '{half' WHEN 250 THEN '{}' ELSE '{"rows":null}' END
+    FROM generate_series(1, 250) n`);
+  await query(
+    `INSERT INTO replicas (id, name, version, started_at, beat, beat_at, config_digest, wants, store_failure)
+      VALUES ('r', 'process 1 on a', '', 0, 0, 0, '', '[]', '7')`,
+  );
+  const { code, stderr } = await run('check');
+  expect([code, stderr.split('\n').slice(1, -1)]).toEqual([
+    1,
+    [
+      expect.stringMatching(
+        /^A row of the table observations can't be read: its column answer is damaged \(ctid = '\(\d+,\d+\)'\)\.$/,
+      ),
+      expect.stringMatching(
+        /^A row of the table changes can't be read: its column change is damaged \(ctid = '\(\d+,\d+\)'\)\.$/,
+      ),
+      expect.stringMatching(/^A row of the table replicas can't be read: its column store_failure is damaged /),
+      'More than one action is in progress for a mailbox: agency/m1.',
+      'The table command_mailboxes names a command that is not there: 77.',
+      'The table run_rows has rows of a run that is not there: run-9.',
+      "A row of the table observations can't be read (account = 'a', mailbox_id = 'm250', route = 'stats').",
+      "The replica process 1 on a has no row in the table fences: it can't write. Restart it.",
+      'Stop all replicas and restore a backup.',
+    ],
+  ]);
+});
+
+test('check names a table that PostgreSQL itself can’t read', async () => {
+  using workplace = new Workplace();
+  const { run, query } = await open(workplace);
+  await query(changes(300, 1));
+  const [file] = await query(
+    "SELECT current_setting('data_directory') || '/' || pg_relation_filepath('changes') AS path",
+  );
+  await postgres.down('fast');
+  const handle = openSync(String(file?.['path']), 'r+');
+  writeSync(handle, Buffer.alloc(64, 0x7f), 0, 64, 8_192);
+  closeSync(handle);
+  await postgres.up();
+  expect(await run('check')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /has 1 problem:\nThe database is damaged: PostgreSQL at \S+ reports: invalid page in block 1 of relation/,
+    ),
+  });
+});
+
+test('what PostgreSQL does itself is said, with the exit code of a misuse', async () => {
+  using workplace = new Workplace();
+  const { run } = await open(workplace);
+  expect(await run('backup', workplace.path('backup.db'))).toEqual({
+    ...{ code: 2, stdout: '' },
+    stderr: expect.stringMatching(/^The store is \S+: back it up with `pg_dump --schema=warmwarden`, .*\.\n$/),
+  });
+  expect(await run('vacuum', '--yes')).toEqual({
+    ...{ code: 2, stdout: '' },
+    stderr: expect.stringMatching(/^The store is \S+: PostgreSQL reuses freed space by itself \(autovacuum\)\.\n$/),
+  });
+});

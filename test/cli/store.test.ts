@@ -1,0 +1,288 @@
+// `warmwarden store`: sizes, soundness, a backup that a daemon starts on, and unused space.
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { backUp } from '../../src/store/file/copies.ts';
+import { Store } from '../../src/store/store.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { commandLine } from '../support/command-line.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'warmwarden-store-command-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+/** A configuration beside a store of its own, and how a command is run with it. */
+function place() {
+  const folder = mkdtempSync(join(root, 'one-'));
+  const path = join(folder, 'warmwarden.db');
+  const config = join(folder, 'config.yaml');
+  const account = '{name: agency, base_url: "http://127.0.0.1:1", api_key: sk_live_x}';
+  writeFileSync(config, `accounts: [${account}]\nstore: {url: "sqlite:${path}"}\nretention: {changes: 10d}\n`);
+  const run = async (...args: string[]) => {
+    const { stdout, stderr, code } = await commandLine(['store', ...args, '--config', config]);
+    return { stdout, stderr, code };
+  };
+  return { folder, path, run };
+}
+
+/** As a version before this one made it: what is freed stays in the file. */
+async function earlierStore(path: string): Promise<void> {
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL)');
+  database.close();
+  await (await Store.open(path, Date.now())).close();
+}
+
+function fill(path: string, rows: number, at: number): void {
+  const database = new DatabaseSync(path);
+  const insert = database.prepare("INSERT INTO changes (account, mailbox_id, at, change) VALUES ('a', 'm', ?, ?)");
+  database.exec('BEGIN');
+  for (let row = 0; row < rows; row += 1) insert.run(at, JSON.stringify({ text: 'x'.repeat(1_000) }));
+  database.exec('COMMIT');
+  database.close();
+}
+
+test('a backup that is made while the daemon runs starts a daemon with everything in it', async () => {
+  const poll = { health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
+  const isRecovering = () => stage.mailbox(amelia).memory?.claim?.kind === 'recovery';
+  await stage.run(minuteMs);
+  await stage.until('the recovery', isRecovering, 4 * hourMs);
+  const file = join(mkdtempSync(join(root, 'backup-')), 'backup.db');
+  const { code, stdout, stderr } = await commandLine(['store', 'backup', file, '--config', stage.file]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^The backup of .* is in .*backup\.db: \d+ KB, checked, written in \d+ s\.\n$/);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const { memory, action } = stage.mailbox(amelia);
+  const posts = [...stage.posts];
+  await stage.restart((config) => {
+    config['store'] = { url: `sqlite:${file}` };
+  });
+  expect(stage.mailbox(amelia)).toMatchObject({ action, memory: { claim: memory?.claim } });
+  await stage.run(hourMs);
+  expect([stage.posts, isRecovering()]).toEqual([posts, true]);
+});
+
+test('a backup never overwrites a file, and what can’t be written leaves nothing behind', async () => {
+  const { folder, path, run } = place();
+  await (await Store.open(path, Date.now())).close();
+  const file = join(folder, 'backup.db');
+  writeFileSync(file, 'mine');
+  expect(await run('backup', file)).toEqual({
+    ...{ code: 1, stdout: '' },
+    stderr: `${file} already exists: name another file, or delete it first.\n`,
+  });
+  const nowhere = join(folder, 'nothing', 'backup.db');
+  expect(await run('backup', nowhere)).toMatchObject({ code: 1, stderr: expect.stringContaining("can't be written") });
+});
+
+test('two backups at once under one name do not spoil each other', async () => {
+  const { folder, path } = place();
+  await (await Store.open(path, Date.now())).close();
+  fill(path, 300, 1);
+  const file = join(mkdtempSync(join(folder, 'backups-')), 'backup.db');
+  const ends = await Promise.allSettled([backUp(path, file), backUp(path, file)]);
+  expect(ends.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
+  expect(ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []))).toEqual(
+    ends.flatMap(({ status }) => (status === 'rejected' ? [expect.stringContaining('already exists')] : [])),
+  );
+  const copy = new DatabaseSync(file, { readOnly: true });
+  expect(copy.prepare('SELECT count(*) AS rows FROM changes').get()).toEqual({ rows: 300 });
+  copy.close();
+  expect(readdirSync(join(file, '..'))).toEqual(['backup.db']);
+});
+
+test('what a killed backup left is deleted by the next backup into that folder, and no other file', async () => {
+  const { folder, path } = place();
+  await (await Store.open(path, Date.now())).close();
+  const backups = mkdtempSync(join(folder, 'backups-'));
+  const [dead, others] = ['monday.db.0a1b2c3d.warmwarden.part', 'notes.0a1b2c3d.part'];
+  const underWay = 'tuesday.db.4e5f6a7b.warmwarden.part';
+  const ageSeconds = (hours: number) => (Date.now() - hours * hourMs) / 1_000;
+  for (const [name, hours] of [
+    [dead, 2],
+    [others, 2],
+    [underWay, 0.5],
+  ] as const) {
+    writeFileSync(join(backups, name), '');
+    utimesSync(join(backups, name), ageSeconds(hours), ageSeconds(hours));
+  }
+  await backUp(path, join(backups, 'today.db'));
+  expect(readdirSync(backups).toSorted()).toEqual([others, 'today.db', underWay]);
+});
+
+test('a store that is sound is said to be, and what is damaged is named', async () => {
+  const { path, run } = place();
+  await (await Store.open(path, Date.now())).close();
+  fill(path, 300, 1);
+  expect(await run('check')).toEqual({
+    ...{ code: 0, stderr: '' },
+    stdout: `The store ${path} is sound: Warmwarden read all of it.\n`,
+  });
+  const database = new DatabaseSync(path);
+  database.exec("UPDATE changes SET change = '{half' WHERE id = 7");
+  expect(await run('check')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      "A row of the table changes can't be read: its column change is damaged (rowid = 7).",
+    ),
+  });
+  const stats = database.prepare(
+    `INSERT INTO observations (account, mailbox_id, route, observed_at, answer) VALUES ('acme', ?, 'stats', 1, ?)`,
+  );
+  for (let index = 0; index < 250; index += 1) stats.run(`m${index}`, '""');
+  stats.run('m9-odd', '{}');
+  stats.run('m9-half', '{half');
+  expect((await run('check')).stderr.split('\n').slice(0, -2)).toEqual([
+    `The store ${path} has 3 problems:`,
+    "A row of the table observations can't be read: its column answer is damaged (rowid = 252).",
+    "A row of the table changes can't be read: its column change is damaged (rowid = 7).",
+    "A row of the table observations can't be read (account = 'acme', mailbox_id = 'm9-odd', route = 'stats').",
+  ]);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+  const handle = openSync(path, 'r+');
+  writeSync(handle, Buffer.alloc(4_096, 7), 0, 4_096, statSync(path).size - 4 * 4_096);
+  closeSync(handle);
+  const broken = await run('check', '--json');
+  expect([broken.code, JSON.parse(broken.stdout).error.message]).toEqual([
+    1,
+    expect.stringContaining('The file is damaged'),
+  ]);
+});
+
+test('stats say what each table takes, how it grows, and what is past its retention', async () => {
+  const { path, run } = place();
+  await (await Store.open(path, Date.now())).close();
+  fill(path, 400, Date.now() - 20 * 24 * hourMs);
+  fill(path, 100, Date.now() - hourMs);
+  const answer = JSON.parse((await run('stats', '--json')).stdout);
+  const [largest] = answer.tables;
+  expect(largest).toMatchObject({ table: 'changes', rows: 500, past_retention_rows: 400 });
+  expect(largest.bytes).toBeGreaterThan(500_000);
+  expect(largest.past_retention_bytes).toBeCloseTo(largest.bytes * 0.8, -2);
+  expect(largest.bytes_a_day).toBeCloseTo((largest.bytes * 0.2) / 7, -2);
+  expect(answer).toMatchObject({
+    file: path,
+    shrinks_by_itself: true,
+    past_retention_bytes: largest.past_retention_bytes,
+  });
+  const { stdout } = await run('stats');
+  expect(stdout).toMatch(/About \d+ KB are past their retention: the running daemon deletes them within six hours\./);
+  expect(stdout).toMatch(/^ *\d+ KB +500 +\d+ KB +\d+ KB +changes$/m);
+});
+
+test('stats of a young store count what is only in its WAL, and do not say how much it grows a day', async () => {
+  const { path, run } = place();
+  const open = await Store.open(path, Date.now());
+  onTestFinished(() => open.close());
+  fill(path, 400, Date.now() - 3 * 60_000);
+  const answer = JSON.parse((await run('stats', '--json')).stdout);
+  const sum = answer.tables.reduce((all: number, { bytes }: { bytes: number }) => all + bytes, 0);
+  expect(statSync(path).size).toBeLessThan(sum);
+  expect(answer.bytes).toBeGreaterThanOrEqual(sum);
+  expect([answer.bytes_a_day, answer.tables[0]]).toEqual([
+    null,
+    expect.objectContaining({ bytes_a_day: null, rows: 400 }),
+  ]);
+  expect((await run('stats')).stdout).toContain(
+    'It is younger than a day, so how much it grows a day is not known yet.',
+  );
+});
+
+test('vacuum gives the space of an earlier store back; from then on it shrinks by itself, and has the small pages of a new one', async () => {
+  const { path, run } = place();
+  await earlierStore(path);
+  fill(path, 3_000, 1);
+  const database = new DatabaseSync(path);
+  database.exec('DELETE FROM changes; PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+  const stats = async () => JSON.parse((await run('stats', '--json')).stdout);
+  expect(await stats()).toMatchObject({ shrinks_by_itself: false });
+  expect((await run('stats')).stdout).toContain('stop the daemon and run `warmwarden store vacuum`');
+  const before = statSync(path).size;
+  const planned = await run('vacuum', '--dry-run');
+  expect(planned).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/rewrite the store .*\(4\.\d MB, of which 4\.\d MB are unused\)/),
+  });
+  expect(statSync(path).size).toBe(before);
+  expect(await run('vacuum', '--yes')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/4\.\d MB went back to the disk/),
+  });
+  expect(statSync(path).size).toBeLessThan(before / 5);
+  expect(await stats()).toMatchObject({ shrinks_by_itself: true, unused_bytes: 0 });
+  const fresh = place();
+  for (const file of [path, fresh.path]) await (await Store.open(file, Date.now())).close();
+  expect([path, fresh.path].map(pagesOf)).toEqual([
+    { page_size: 1_024, journal_mode: 'wal' },
+    { page_size: 1_024, journal_mode: 'wal' },
+  ]);
+});
+
+test('vacuum names the daemon that has the store before it asks for anything', async () => {
+  const { path, run } = place();
+  const store = await Store.open(path, Date.now());
+  onTestFinished(() => store.close());
+  const held = { code: 1, stdout: '', stderr: expect.stringMatching(/^The store \S+ is in use by .*\n$/) };
+  expect(await run('vacuum')).toEqual(held);
+  expect(await run('vacuum', '--yes')).toEqual(held);
+  // To see whether it is worth stopping the daemon.
+  expect(await run('vacuum', '--dry-run')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('the daemon must be stopped'),
+  });
+});
+
+test('vacuum of a store that is free asks, and leaves it as it is, free for a daemon', async () => {
+  const { path, run } = place();
+  await (await Store.open(path, Date.now())).close();
+  const before = readFileSync(path);
+  expect(await run('vacuum')).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes to do it') });
+  expect(readFileSync(path)).toEqual(before);
+  await (await Store.open(path, Date.now())).close();
+});
+
+function pagesOf(path: string) {
+  using database = new DatabaseSync(path);
+  const value = (pragma: string) => database.prepare(`PRAGMA ${pragma}`).get()?.[pragma];
+  return { page_size: value('page_size'), journal_mode: value('journal_mode') };
+}
+
+test('a row that the daemon refuses to read although it is JSON is named too, also in a table that it reads seldom', async () => {
+  const { path, run } = place();
+  await (await Store.open(path, Date.now())).close();
+  const database = new DatabaseSync(path);
+  database.exec(`INSERT INTO breakers (api, head, digest, places) VALUES ('https://api.example', '7', '', 0);
+    INSERT INTO ledgers (account, ledger) VALUES ('acme', '{half')`);
+  const message = database.prepare(
+    `INSERT INTO deliveries (id, channel, group_name, sequence, payload, title, state, attempts, created_at, next_attempt_at, alerts)
+      VALUES (?, 'ops', 'g', ?, '', '', 'sent', 1, 1, 1, ?)`,
+  );
+  for (const [index, alerts] of ['[]', '["a"]', '[1]', '["marks|%"]', '"a"'].entries())
+    message.run(`d${index}`, index, alerts);
+  expect((await run('check')).stderr.split('\n').slice(0, -2)).toEqual([
+    `The store ${path} has 5 problems:`,
+    "A row of the table breakers can't be read: its column head is damaged (rowid = 1).",
+    "A row of the table deliveries can't be read: its column alerts is damaged (rowid = 5).",
+    "A row of the table ledgers can't be read: its column ledger is damaged (rowid = 1).",
+    "A row of the table deliveries can't be read (id = 'd2').",
+    "A row of the table deliveries can't be read (id = 'd3').",
+  ]);
+  database.close();
+});

@@ -1,8 +1,0 @@
-// A delivery that waits for its first attempt, or as a test wants it.
-import { type Delivery, pendingDelivery } from '../../src/model/delivery.ts';
-import { start } from '../alert/samples.ts';
-
-export function sampleDelivery(change: { readonly [Field in keyof Delivery]?: Delivery[Field] } = {}): Delivery {
-  const fresh = { id: 'msg_1', channel: 'hook', group: 'g', payload: '{}', title: 't', alerts: [] };
-  return { ...pendingDelivery(fresh, start, 1), ...change } as Delivery;
-}

@@ -1,0 +1,83 @@
+// What a person agreed to is not done when it would be something else by now: a command whose plan says too little would do it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import type { AccountState, MailboxState } from '../../src/core/mailbox.ts';
+import type { CommandOutcome, Confirmation, OperatorCommands } from '../../src/core/operator-command.ts';
+import { hourMs } from '../../src/core/time.ts';
+import { createOperatorCommands } from '../../src/operations/commands.ts';
+import { Store } from '../../src/store/store.ts';
+import { movedClock, worldOn } from '../../src/world/world.ts';
+import { answers, arrivedMailbox, memory, now } from '../store/records.ts';
+import { roomsOf } from './rooms.ts';
+
+const who = { by: 'ann', reason: 'a look first' };
+const bob = arrivedMailbox('m1', {
+  warmup: answers.warmup,
+  memory: { ...memory, reversals: [now - 2 * hourMs, now - hourMs] },
+});
+const ofBob = { ...who, mailbox: bob.email };
+
+let folder: string;
+let store: Store;
+let fleet: Fleet;
+let commands: OperatorCommands;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'warmwarden-agreed-'));
+  store = await Store.open(join(folder, 'w.db'), now);
+  fleet = new Fleet();
+  fleet.putAccount({ name: bob.account } as AccountState);
+  fleet.putMailbox(bob);
+  const world = worldOn(movedClock(now), { level: 'silent', format: 'json' });
+  commands = createOperatorCommands([], roomsOf(fleet, store, world));
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** The outcome of what was agreed to, after something changed. */
+async function agreedBefore(
+  change: () => unknown,
+  command: (confirmation: Confirmation) => Promise<CommandOutcome>,
+): Promise<CommandOutcome> {
+  const { plan, result } = await command({ dryRun: true });
+  expect([result, (await command({ dryRun: true })).plan]).toEqual(['planned', plan]);
+  change();
+  return command({ plan: plan ?? '' });
+}
+
+const becomes = (changes: Partial<MailboxState>) => () => fleet.putMailbox({ ...bob, ...changes });
+
+test('a limit, where another one is set by now', async () => {
+  const { answer } = answers.warmup;
+  const other = { ...answer, config: { ...answer.config, targetDailyLimit: 20 } };
+  const outcome = await agreedBefore(becomes({ warmup: { at: now, answer: other } }), (confirmation) =>
+    commands.limit({ ...ofBob, ...confirmation, limit: 30 }),
+  );
+  expect(outcome.result).toBe('changed');
+  expect(outcome.messages.join()).toContain('from 20 to 30 emails');
+});
+
+test('the release of a contested mailbox, where others reversed another change by now', async () => {
+  const reversals = [now - 2 * hourMs, now - hourMs, now];
+  const outcome = await agreedBefore(becomes({ memory: { ...memory, reversals } }), (confirmation) =>
+    commands.contestRelease({ ...ofBob, ...confirmation }),
+  );
+  expect(outcome.result).toBe('changed');
+});
+
+test('a silence, where it is another one', async () => {
+  let rule = 'dns_*';
+  const everything = () => {
+    rule = '*';
+  };
+  const outcome = await agreedBefore(everything, (confirmation) =>
+    commands.silenceAdd({ ...who, ...confirmation, match: { rule: [rule] }, forMs: hourMs }),
+  );
+  expect([outcome.result, fleet.silences(now)]).toEqual(['changed', []]);
+});

@@ -1,0 +1,83 @@
+// What a release of the circuit breaker promises: never an action where an emergency stop forbids it.
+import { expect, test } from 'vitest';
+import { closedBreaker } from '../../src/core/breaker.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import type { VerdictAction } from '../../src/core/verdict.ts';
+import type { WriteScope } from '../../src/core/write-scope.ts';
+import { releasedTexts, releasePlan } from '../../src/operations/release-plan.ts';
+import { mailbox, now, verdict } from '../web/example-fleet.ts';
+import { stillWorld } from '../web/running-server.ts';
+
+const api = 'https://api.example';
+const world = stillWorld();
+const keys = ['acme/m1', 'acme/m2', 'beta/m3'];
+
+function stage(stops: readonly WriteScope[], held = keys, wanted: Readonly<Record<string, VerdictAction>> = {}) {
+  const fleet = new Fleet();
+  for (const key of held) {
+    const answer = verdict({ action: 'hold', reason: 'circuit_breaker', wanted: wanted[key] ?? 'recovery' });
+    const [account = '', id = ''] = key.split('/');
+    fleet.putMailbox({ ...mailbox(id, `${id}@x.example`), account, verdict: { at: now, answer } });
+  }
+  const entries = held.map((key, index) => ({
+    ...{ key, account: key.slice(0, 4), email: `${key.slice(5)}@x.example`, domain: 'x.example', at: now, held: true },
+    ...{ firstSight: false, statsAt: now, weight: 9 - index },
+  }));
+  fleet.putBreaker(api, { ...closedBreaker, openSince: now, entries });
+  for (const scope of stops) fleet.putWritesOff({ scope, since: now, until: null, by: 'bob', reason: 'a look' });
+  const plan = releasePlan({ fleet, world }, new Map([[api, held]]));
+  return { plan, effect: plan.effect.join(' '), released: releasedTexts({ fleet, world }, held).join(' ') };
+}
+
+test('without a stop, Warmwarden acts at once', () => {
+  const { effect, released } = stage([]);
+  expect(effect).toBe(
+    'Warmwarden will immediately act on 3 mailboxes that the circuit breaker is holding. Warmwarden will switch 3 mailboxes to recovery mode: m1@x.example, m2@x.example, m3@x.example.',
+  );
+  expect(released).toBe('Released: Warmwarden now acts on 3 mailboxes. See `warmwarden status`.');
+});
+
+test('the preview says which mailboxes are paused and which are switched, and another action is another plan', () => {
+  const { effect, plan } = stage([], keys, { 'beta/m3': 'pause', 'acme/m2': 'hold' });
+  expect(effect).toBe(
+    [
+      'Warmwarden will immediately act on 3 mailboxes that the circuit breaker is holding.',
+      'Warmwarden will pause the warm-up of 1 mailbox, until a person resumes it: m3@x.example.',
+      'Warmwarden will switch 1 mailbox to recovery mode: m1@x.example.',
+      'Warmwarden will first judge 1 mailbox on fresh data: m2@x.example.',
+    ].join(' '),
+  );
+  expect(plan.about).not.toEqual(stage([]).plan.about);
+  const many = Array.from({ length: 12 }, (_, number) => `acme/m${number}`);
+  expect(stage([], many).effect).toMatch(/m9@x\.example and 2 more\.$/);
+});
+
+test('the preview names no action on a mailbox whose writes are off', () => {
+  const { effect } = stage([{ kind: 'account', account: 'acme' }], keys, { 'acme/m1': 'pause' });
+  expect(effect).not.toMatch(/will pause/);
+  expect(effect).toContain('will switch 1 mailbox to recovery mode: m3@x.example.');
+});
+
+test('during an emergency stop, neither the preview nor the answer says that it acts', () => {
+  const { effect, released } = stage([{ kind: 'everything' }]);
+  for (const said of [effect, released]) {
+    expect(said).toContain('Warmwarden does NOT act on 3 mailboxes while writes are off.');
+    expect(said).toContain('Writes are off for all accounts (bob: a look). To allow them: `warmwarden writes on`.');
+    expect(said).not.toMatch(/immediately|now acts/);
+  }
+});
+
+test('a stop of some says on how many it acts, and another stop is another plan', () => {
+  const some = stage([{ kind: 'account', account: 'beta' }]);
+  expect(some.effect).toContain(
+    'Warmwarden does NOT act on 1 mailbox while writes are off. It immediately acts on 2 others. Writes are off for account beta',
+  );
+  expect(some.released).toContain('It immediately acts on 2 others.');
+  expect(some.plan.about).not.toEqual(stage([]).plan.about);
+});
+
+test('an open breaker that holds nothing only closes', () => {
+  const { effect, released } = stage([], []);
+  expect(effect).toBe('The circuit breaker will close. It is holding no action.');
+  expect(released).toBe('The circuit breaker is closed. It was holding no action.');
+});

@@ -1,0 +1,71 @@
+// A release of the circuit breaker carries out what the operator agreed to, or nothing: the whole daemon, with its own store.
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { askDaemon } from '../../src/cli/sources/daemon-client.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { Store } from '../../src/store/store.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { poll, settled } from '../scenario/three-domains.ts';
+import { until } from '../support/until.ts';
+
+const scenario = {
+  name: 'jump',
+  summary: 'Ten mailboxes of three domains bounce at once.',
+  fleet: Array.from({ length: 10 }, (_, number) => settled(number)),
+  incidents: [{ kind: 'bounce', mailbox: '*', rate: 0.75, from: 0.5 * hourMs, until: 1.5 * hourMs } as const],
+};
+
+/** A store whose audit log takes a command only when it is let: other transactions come before it, as on a slow disk. */
+function slowAudit() {
+  let waiting: (() => void) | null = null;
+  const state = { slow: false };
+  const openStore: typeof Store.open = async (path, now) => {
+    const store = await Store.open(path, now);
+    const begin = store.audit.beginCommand.bind(store.audit);
+    store.audit.beginCommand = async (command) => {
+      if (state.slow) await new Promise<void>((resolve) => (waiting = resolve));
+      return begin(command);
+    };
+    return store;
+  };
+  return { state, openStore, isWaiting: () => waiting !== null, go: () => waiting?.() };
+}
+
+test('a mailbox that is held by the time of its turn ends a release that was agreed to before', async () => {
+  const audit = slowAudit();
+  await using stage = await startMovedDaemon({ scenario, poll, openStore: audit.openStore });
+  await stage.until('the trip', () => stage.breaker().openSince !== null, 4 * hourMs);
+  const held = () => stage.breaker().entries.filter((entry) => entry.held).length;
+  const store = join(stage.folder, 'data', 'warmwarden.db');
+  const ask = (agreed: { readonly dry_run: true } | { readonly plan: string }) => {
+    const asked = { dry_run: false, plan: null, ...agreed };
+    return askDaemon(store, 'breaker-release', { by: 'ann', reason: 'the bounces are real', ...asked });
+  };
+  const agreed = await ask({ dry_run: true });
+  const [heldThen, posts] = [held(), stage.posts.length];
+
+  audit.state.slow = true;
+  const releasing = ask({ plan: agreed.plan ?? '' });
+  await until('the release to begin', audit.isWaiting);
+  await stage.until('another hold', () => held() > heldThen, hourMs);
+  const heldNow = held();
+  audit.go();
+  const refused = await releasing;
+  expect(refused).toMatchObject({
+    result: 'failed',
+    messages: [expect.stringContaining('now holds other actions')],
+  });
+  await stage.run(minuteMs);
+  expect([stage.breaker().openSince === null, held() >= heldNow]).toEqual([false, true]);
+  expect(stage.posts.length).toBe(posts);
+
+  // With a plan of what is held by then, it is done: all of it, and nothing else.
+  audit.state.slow = false;
+  await stage.run(20 * minuteMs);
+  const again = await ask({ dry_run: true });
+  const all = held();
+  expect(again.counts).toEqual({ mailboxes: all });
+  expect((await ask({ plan: again.plan ?? '' })).result).toBe('done');
+  await stage.run(20 * minuteMs);
+  expect(stage.posts.length - posts).toBe(all);
+});

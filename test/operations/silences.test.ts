@@ -1,0 +1,157 @@
+// A person's silence over the socket: what it refuses, what it says, that it survives, and how the command line shows it.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { GroupMessage } from '../../src/alerts/grouping.ts';
+import { mutes } from '../../src/alerts/routing.ts';
+import { linksOf } from '../../src/channels/links.ts';
+import { main } from '../../src/cli/main.ts';
+import { askDaemon } from '../../src/cli/sources/daemon-client.ts';
+import type { Alert } from '../../src/core/alert.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { createOperatorCommands } from '../../src/operations/commands.ts';
+import { failed } from '../../src/operations/plan.ts';
+import { type CommandSocket, startCommandSocket } from '../../src/operations/socket.ts';
+import { Store } from '../../src/store/store.ts';
+import { silenceJson } from '../../src/web/json/json-answers.ts';
+import { alertCommands } from '../../src/web/page/parts/command-links.ts';
+import { systemClock } from '../../src/world/world.ts';
+import { sampleAlert } from '../alerts/samples.ts';
+import { mailbox } from '../web/example-fleet.ts';
+import { roomsOf } from './rooms.ts';
+
+const asker = { by: 'ann', reason: 'the provider moves' };
+let folder: string;
+let path: string;
+let store: Store;
+let fleet: Fleet;
+let socket: CommandSocket;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'warmwarden-silences-'));
+  path = join(folder, 'w.db');
+  const world = { clock: systemClock(), random: Math.random, log: pino({ level: 'silent' }), command: 'warmwarden' };
+  store = await Store.open(path, world.clock.now());
+  fleet = new Fleet();
+  fleet.putAccount({ name: 'acme' } as Parameters<Fleet['putAccount']>[0]);
+  fleet.putAlert(sampleAlert(1));
+  fleet.putAlert(sampleAlert(2, { rule: 'dns_failing', object: 'acme.example', email: null, mailboxId: null }));
+  const none = async () => failed();
+  socket = await startCommandSocket(
+    path,
+    { ...createOperatorCommands([], roomsOf(fleet, store, world)), reload: none, channelsResend: none },
+    {
+      json: async () => ({
+        status: 200,
+        body: { time_zone: 'UTC', silences: fleet.silences(world.clock.now()).map(silenceJson) },
+      }),
+      recipes: () => new Response(null, { status: 404 }),
+    },
+  );
+  writeFileSync(
+    join(folder, 'config.yaml'),
+    JSON.stringify({
+      accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }],
+      store: { url: 'sqlite:./w.db' },
+    }),
+  );
+});
+
+afterEach(async () => {
+  await socket.close();
+  await store.close();
+  rmSync(folder, { recursive: true });
+  process.exitCode = 0;
+});
+
+/** What the command line writes. */
+async function said(...argv: readonly string[]): Promise<string> {
+  const lines: string[] = [];
+  const write = (text: unknown) => lines.push(String(text)) > 0;
+  const spies = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'write').mockImplementation(write));
+  await main(['node', 'warmwarden', 'silence', ...argv, '--config', join(folder, 'config.yaml')]);
+  for (const spy of spies) spy.mockRestore();
+  return lines.join('');
+}
+
+test('a silence that fits nothing, or everything, is refused with what there is', async () => {
+  const ask = (match: object) => askDaemon(path, 'silence-add', { match, for_seconds: 3_600, ...asker });
+  expect(await ask({})).toEqual({
+    result: 'invalid',
+    messages: ['A silence needs at least one of: a rule, an account, a mailbox, a domain, an object or a severity.'],
+  });
+  expect((await ask({ rule: ['dns_fialing'] })).messages[0]).toMatch(
+    /^No alert rule is called dns_fialing\. Did you mean dns_failing\? The rules are: api_down/,
+  );
+  expect((await ask({ account: ['acne'] })).messages).toEqual(['No account is called acne. Did you mean acme?']);
+  expect(await ask({ rule: ['writes_*', 'disarmed'] })).toEqual({
+    result: 'invalid',
+    messages: ['No silence mutes writes_off or disarmed: people are always notified when protection is off.'],
+  });
+  expect((await ask({ colour: ['red'] } as object)).result).toBe('invalid');
+  expect(fleet.silences(systemClock().now())).toEqual([]);
+});
+
+test('an emergency stop is muted by no silence, and none is offered', () => {
+  const writesOff = sampleAlert(3, { rule: 'writes_off' });
+  expect([mutes({ account: ['*'] }, writesOff), mutes({ account: ['*'] }, sampleAlert(1))]).toEqual([false, true]);
+  const offered = (alert: Alert) => {
+    const message = { incident: null, rule: alert.rule, account: 'acme', transitions: [{ kind: 'firing', alert }] };
+    const page = { pageUrl: 'https://w.example', publicUrl: 'https://w.example' };
+    const links = linksOf(message as unknown as GroupMessage, page).map(({ label }) => label);
+    return [links.includes('Silence 4 h'), String(alertCommands(alert, null)).includes('Silence 4 h')];
+  };
+  expect([offered(sampleAlert(1)), offered(writesOff)]).toEqual([
+    [true, true],
+    [false, false],
+  ]);
+});
+
+test('a silence says how many it mutes and that it mutes what the guard does too, survives a restart, and ends by its id', async () => {
+  const outcome = await askDaemon(path, 'silence-add', { match: { domain: ['acme.*'] }, for_seconds: 3_600, ...asker });
+  expect(outcome.result).toBe('done');
+  expect(outcome.messages[0]).toMatch(/It matches 2 alerts that are firing now\.$/);
+  expect(outcome.messages[2]).toMatch(/also mutes messages about what Warmwarden does/);
+  const [silence] = (await store.loadPicture()).silences;
+  expect(silence).toMatchObject({ match: { domain: ['acme.*'] }, ...asker });
+  const listed = JSON.parse(await said('list', '--json'));
+  expect(listed.silences).toMatchObject([{ id: silence?.id, by: 'ann', reason: 'the provider moves' }]);
+  expect(await said('expire', silence?.id ?? '', '--yes')).toContain(`Silence ${silence?.id} has expired`);
+  expect(await said('list')).toBe('No silence is active.\n');
+  expect(await said('expire', silence?.id ?? '', '--yes')).toContain('No active silence has the id');
+  expect(process.exitCode).toBe(2);
+  expect(await said('expire', 'other', '--yes')).toBe(
+    'No active silence has the id other. See `warmwarden silence list`.\n',
+  );
+  expect(process.exitCode).toBe(2);
+});
+
+test('a silence for a mailbox that nobody guards is added, and says so', async () => {
+  fleet.putMailbox(mailbox('m1', 'box1@acme.example'));
+  const about = async (...names: string[]) => {
+    const match = { mailbox: names };
+    const { result, messages } = await askDaemon(path, 'silence-add', { match, for_seconds: 60, ...asker });
+    return [result, ...messages.filter((message) => message.startsWith('No guarded'))];
+  };
+  expect(await about('box1@acme.example')).toEqual(['done']);
+  expect(await about('*@acme.example', 'm1', 'bxo1@acme.example')).toEqual([
+    'done',
+    'No guarded mailbox is called bxo1@acme.example: check the spelling.',
+  ]);
+});
+
+test('the command line begins one, and wants an end and a reason', async () => {
+  expect(
+    await said('add', '--rule', 'stale_*', '--severity', 'warning', '--for', '2h', '--reason', 'known', '--yes'),
+  ).toMatch(
+    /^Silence \S+ lasts until \d+ \w+ \d\d:\d\d UTC: severity warning; rule stale_\*\. It matches 1 alert that/,
+  );
+  expect(await said('list')).toMatch(
+    /^UNTIL +MATCHES +BY +REASON +ID\n.* UTC {2}severity warning; rule stale_\* {2}\S+ +known {2,}[\w-]+\n$/,
+  );
+  expect(await said('add', '--rule', 'stale_*', '--reason', 'known')).toContain("required option '--for <duration>'");
+  expect(process.exitCode).toBe(2);
+});

@@ -1,0 +1,111 @@
+// The heartbeat: it beats while the guard works, and stops when something that nobody would see stands still.
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { firing, sampleAlert, start } from '../alerts/samples.ts';
+import { polled } from './polled.ts';
+import { startReceiver, status } from './receiver.ts';
+import { hookTo, type Rig, rigWith } from './rig.ts';
+
+async function minutes(rig: Rig, count: number): Promise<void> {
+  for (let minute = 0; minute < count; minute += 1) {
+    polled(rig);
+    await rig.clock.advance(minuteMs);
+  }
+}
+
+test('beats once an interval while an account is polled, and never before', async () => {
+  await using switchOf = await startReceiver(() => 0);
+  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  await rig.clock.advance(5 * minuteMs);
+  expect(switchOf.received).toHaveLength(0);
+  await minutes(rig, 10);
+  expect(switchOf.received.map(({ body }) => body)).toEqual(Array.from({ length: 10 }, () => ''));
+  await rig.clock.advance(hourMs);
+  const beats = switchOf.received.length;
+  expect(beats).toBeLessThan(30);
+  await rig.clock.advance(hourMs);
+  expect(switchOf.received).toHaveLength(beats);
+  expect(rig.logged.join()).toContain('no account has been polled lately');
+});
+
+test('stops when the outbox is stuck, and goes on when its messages got through', async () => {
+  await using switchOf = await startReceiver(() => 0);
+  await using hook = await startReceiver(() => 0);
+  hook.answer = status(503);
+  await using rig = rigWith(hookTo(hook.url), { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  rig.commit(firing(sampleAlert(1)));
+  await minutes(rig, 15);
+  const beats = switchOf.received.length;
+  expect(beats).toBeGreaterThan(12);
+  await minutes(rig, 20);
+  expect(switchOf.received.length).toBeLessThan(beats + 3);
+  expect(rig.logged.join()).toContain('messages for hook are stuck');
+  const stopped = switchOf.received.length;
+  hook.answer = status(200);
+  await minutes(rig, 30);
+  expect(switchOf.received.length).toBeGreaterThan(stopped + 10);
+  expect(rig.logged.filter((line) => line.includes('The heartbeat'))).toHaveLength(2);
+});
+
+test('a start is no reason to warn: the first look comes an interval later', async () => {
+  await using switchOf = await startReceiver(() => 0);
+  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  await rig.clock.advance(minuteMs / 2);
+  await minutes(rig, 3);
+  expect(switchOf.received.length).toBeGreaterThan(1);
+  expect(rig.logged.join()).not.toContain('The heartbeat');
+});
+
+test('stops while the store is failing', async () => {
+  await using switchOf = await startReceiver(() => 0);
+  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  await minutes(rig, 3);
+  const beats = switchOf.received.length;
+  rig.store.broken = new Error('disk full');
+  await minutes(rig, 3);
+  expect(switchOf.received).toHaveLength(beats);
+  rig.store.broken = null;
+  // Nothing has failed for a minute, and the next ping is due a minute later.
+  await minutes(rig, 3);
+  expect(switchOf.received.length).toBeGreaterThan(beats);
+});
+
+test('a switch that answers with an error is said once, without its address', async () => {
+  await using switchOf = await startReceiver(() => start);
+  switchOf.answer = status(404);
+  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  await minutes(rig, 5);
+  expect(rig.logged.filter((line) => line.includes('the receiver answered 404'))).toHaveLength(1);
+  expect(rig.logged.join()).not.toMatch(/T0P-SECRET|127\.0\.0\.1/);
+});
+
+test('stops while an account is not guarded, and goes on when it is', async () => {
+  await using switchOf = await startReceiver(() => 0);
+  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  await minutes(rig, 5);
+  const beats = switchOf.received.length;
+  rig.fleet.putGuarding([
+    { account: 'acme', unguarded: { since: start, why: 'its time loop is stuck', isStarting: false }, elsewhere: null },
+  ]);
+  await minutes(rig, 5);
+  expect(switchOf.received).toHaveLength(beats);
+  expect(rig.logged.join()).toContain('account acme is not guarded');
+  rig.fleet.putGuarding([{ account: 'acme', unguarded: null, elsewhere: null }]);
+  await minutes(rig, 5);
+  expect(switchOf.received.length).toBeGreaterThan(beats);
+});
+
+test('stops while any loop of the process keeps failing', async () => {
+  await using switchOf = await startReceiver(() => 0);
+  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  const failing = rig.loops.every(minuteMs, 'checking the emergency stop', () => Promise.reject(new Error('no')));
+  failing.start();
+  await minutes(rig, 5);
+  const beats = switchOf.received.length;
+  await minutes(rig, 5);
+  expect(switchOf.received).toHaveLength(beats);
+  expect(rig.logged.join()).toContain('checking the emergency stop has failed for minutes');
+  await failing.stop();
+  await minutes(rig, 2);
+  expect(switchOf.received.length).toBeGreaterThan(beats);
+});

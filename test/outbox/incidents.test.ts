@@ -1,0 +1,333 @@
+// One incident is one message that leads with its cause, one more when it gets worse or wider, and one when it ends.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { traitOf } from '../../src/alerts/affected.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { acted, invalid, policyBlock } from '../alerts/incident-samples.ts';
+import { firing, sampleAlert } from '../alerts/samples.ts';
+import { domainDown, notActed, oneAlone, providerBlock, twoCauses, waves } from './days.ts';
+import { agency, incidentRig, midnight, type Rig, type Sent } from './incident-rig.ts';
+
+const ofIncidents = ({ sent }: Rig) => sent.filter(({ message }) => message.incident !== null);
+const stepOf = ({ message: { incident } }: Sent) =>
+  `${incident?.step} ${incident?.cause.value} ${incident?.memberCount}`;
+
+test('a provider that rejects emails of 16 mailboxes: it begins, it grows once, it ends, and that is all', async () => {
+  const at = incidentRig();
+  await at.play(providerBlock);
+  await at.run(2 * dayMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5', 'grew google 16', 'ended google 16']);
+  const [began, grew, ended] = ofIncidents(at);
+  expect(began?.title).toBe(
+    'Critical: Provider google: 5 mailboxes on 5 domains over their bounce limits since 20 March 09:40 UTC: block (policy_block)',
+  );
+  expect(grew?.title).toMatch(/^Worse, critical: Provider google: 16 mailboxes on 5 domains /);
+  expect(ended?.title).toMatch(/^Resolved: Provider google: 16 mailboxes/);
+  expect(began?.message.incident?.sentences).toEqual([
+    'What all 5 mailboxes share: provider google. Kind of bounce: block (policy_block). 24 other mailboxes share the provider and are not in this incident; 5 mailboxes have a different one.',
+    'Warmwarden switched 4 mailboxes to recovery mode.',
+    'Warmwarden paused the warm-up of 1 mailbox.',
+    'Also seen: health score dropped (1).',
+    'Read the bounce messages of one mailbox, and check the sending rules and the status page of google.',
+    'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.',
+  ]);
+  expect(began?.message.incident?.worst[0]?.line).toMatch(
+    /^acme\/box0@g3\.example: 4 bounces in 260 emails, warm-up paused/,
+  );
+  expect(new Set(ofIncidents(at).map(({ message }) => message.incident?.id)).size).toBe(1);
+  // What was told before three of them showed that it is one, and what is not of it.
+  const others = at.sent.filter(({ message }) => message.incident === null);
+  expect(others.map(({ message }) => message.transitions.map(({ alert }) => alert.mailboxId))).toEqual([
+    ['g0-0'],
+    ['g1-0'],
+    ['m0-0'],
+  ]);
+});
+
+test("one domain's DNS and the bounces that follow: at most three messages, and the end is the last", async () => {
+  const at = incidentRig();
+  await at.play(domainDown);
+  await at.run(2 * dayMs);
+  expect(at.sent.map(({ title }) => title.replace(/ since .*/, ''))).toEqual([
+    'Critical: x.example: DKIM does not pass',
+    'Warning: box0@x.example: recovery',
+    'Warning: box1@x.example: recovery',
+    'Critical: x.example: 3 mailboxes over their bounce limits',
+    'Resolved: x.example: 4 mailboxes over their bounce limits',
+  ]);
+  const [began, ended] = ofIncidents(at).map(({ message }) => message);
+  expect(began?.incident?.sentences).toContain('x.example: DKIM does not pass.');
+  const kinds = ended?.transitions.map(({ kind, alert }) => `${kind} ${alert.rule}`);
+  expect(kinds).toEqual(['event guard_acted', 'firing health_score_drop', 'resolved dns_failing']);
+  // It was told before the incident: who keeps it open under its own name is told of its end.
+  expect(ended?.transitions.filter(({ alone }) => alone).map(({ alert }) => alert.rule)).toEqual(['dns_failing']);
+});
+
+test("a domain's counts that stay over its limits for a week are named at the end, also to a process that comes later", async () => {
+  const at = incidentRig();
+  await at.play(domainDown.replace('11:10', '10:40 domain x.example\n11:10'));
+  await at.run(2 * dayMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began x.example 3', 'ended x.example 4']);
+  expect(at.sent.at(-1)?.message.incident?.sentences).toContain(
+    'Still firing: domains over their limits (1) and health score dropped (1). You get no message when this ends.',
+  );
+  const before = at.sent.length;
+  at.restart();
+  await at.play('10:00 domainok x.example', midnight + 8 * dayMs);
+  await at.run(hourMs);
+  expect(at.sent.slice(before)).toEqual([]);
+  // What begins after that is news again, and so is its end.
+  await at.play('12:00 domain x.example\n14:00 domainok x.example', midnight + 8 * dayMs);
+  await at.run(hourMs);
+  expect(at.sent.slice(before).map(({ message }) => message.kind)).toEqual(['firing', 'resolved']);
+});
+
+test('a domain over its limits is named in the incident whose bounces it shows, also where none of its mailboxes is over a limit', async () => {
+  const at = incidentRig();
+  await at.play('09:40 recovery g0-0\n09:41 recovery g1-0\n09:42 recovery g2-0\n10:00 recovery g3-0');
+  for (const [id, bounce] of [
+    ['g4-0', policyBlock],
+    ['x-0', invalid],
+  ] as const) {
+    const mailbox = at.fleet.mailbox('acme', id);
+    if (!mailbox) throw new Error(`the fleet has no ${id}`);
+    at.put({ ...mailbox, warmup: acted(mailbox, at.now(), 'recovery', bounce).mailbox.warmup });
+  }
+  const before = at.sent.length;
+  await at.play('10:10 domain g4.example\n10:10 domain x.example');
+  await at.run(2 * hourMs);
+  const titles = at.sent
+    .slice(before)
+    .flatMap(({ message }) => message.transitions.map(({ alert }) => alert.facts.title));
+  expect(titles).toEqual(['x.example: bounces over the limits of its mailboxes']);
+  await at.run(dayMs);
+  expect(ofIncidents(at).at(-1)?.message.incident?.sentences).toContain(
+    'Still firing: domains over their limits (1). You get no message when this ends.',
+  );
+});
+
+test('two causes in one hour, with the same words in the bounces, are two incidents', async () => {
+  const at = incidentRig();
+  await at.play(twoCauses);
+  await at.run(hourMs);
+  const members = at.fleet
+    .incidents()
+    .map(({ cause, members: own }) => `${cause.attribute} ${cause.value} ${own.length}`);
+  expect(members.sort()).toEqual(['domain m0.example 4', 'provider google 8']);
+});
+
+test('one mailbox alone is no incident, whatever happens to it', async () => {
+  const at = incidentRig();
+  await at.play(oneAlone);
+  await at.run(dayMs);
+  expect(at.fleet.incidents()).toEqual([]);
+  expect(at.sent.map(({ message }) => message.rule)).toEqual(['guard_acted', 'health_score_drop', 'guard_acted']);
+});
+
+test('growth in waves: the domain becomes the provider, which people are told once, and they hear of the rest at the end', async () => {
+  const at = incidentRig();
+  await at.play(waves);
+  await at.run(2 * dayMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began g0.example 3', 'grew google 9', 'ended google 14']);
+  expect(at.fleet.incidents()).toHaveLength(1);
+});
+
+test('it ends a day after nothing of it goes on, and not before', async () => {
+  const at = incidentRig();
+  await at.play(notActed);
+  await at.run(23 * hourMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5']);
+  await at.run(2 * hourMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5', 'ended google 5']);
+  const ended = at.sent.at(-1)?.message;
+  expect(ended?.transitions.map(({ kind, alert }) => `${kind} ${alert.rule}`)).toEqual(
+    Array.from({ length: 5 }, () => 'resolved bounce_over_limit'),
+  );
+  expect(at.sent.filter(({ message }) => message.kind === 'reminder')).toEqual([]);
+});
+
+test('nobody is reminded of symptoms, also after their incident, whose end names them: theirs is for machines only', async () => {
+  const repeatIntervalMs = { critical: 4 * hourMs, warning: dayMs, info: null };
+  const at = incidentRig({ names: ['ops', 'machine'], settings: { repeatIntervalMs } });
+  await at.play(providerBlock);
+  await at.run(5 * dayMs);
+  expect(at.sent.filter(({ message }) => message.kind === 'reminder')).toEqual([]);
+  const ended = at.sent.at(-1)?.message.incident;
+  expect(ended?.step).toBe('ended');
+  expect(ended?.sentences).toContain(
+    'Still firing: bounces near the limit (1), few emails reach the inbox (1) and health score dropped (3). You get no message when this ends.',
+  );
+  const before = at.sent.length;
+  await at.play('23:00 ends g0-0');
+  await at.run(hourMs);
+  expect(at.sent.slice(before)).toMatchObject([
+    { channel: 'machine', message: { kind: 'resolved', rule: 'health_score_drop', incident: null } },
+  ]);
+});
+
+test("an incident lasts as long as its domain's DNS fails", async () => {
+  const at = incidentRig();
+  await at.play(domainDown.trim().split('\n').slice(0, -1).join('\n'));
+  await at.run(3 * dayMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began x.example 3']);
+  await at.play('16:00 dnsok x.example');
+  await at.run(hourMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began x.example 3', 'ended x.example 4']);
+});
+
+test('what is silenced is no message, and what another silence leaves over is', async () => {
+  const at = incidentRig();
+  const until = midnight + 3 * dayMs;
+  at.fleet.putSilence({ id: 's', match: { rule: ['guard_acted'] }, by: 'ann', reason: 'known', from: midnight, until });
+  await at.play(providerBlock);
+  await at.run(2 * dayMs);
+  // Only symptoms are not silenced, and the incident is told with the first of them.
+  expect(at.sent.flatMap(({ message }) => message.transitions.map(({ alert }) => alert.rule))).not.toContain(
+    'guard_acted',
+  );
+});
+
+test("a channel for one account reads of that account's mailboxes only", async () => {
+  const mailboxes = [...agency(), ...agency('other')];
+  const routes = [
+    { match: { account: ['acme'] }, channels: ['acme'] },
+    { match: {}, channels: ['ops'] },
+  ];
+  const at = incidentRig({ mailboxes, names: ['acme', 'ops'], settings: { routes } });
+  for (const account of ['acme', 'other']) {
+    for (const id of ['g0-0', 'g1-0', 'g2-0', 'g3-0']) {
+      const mailbox = at.fleet.mailbox(account, id);
+      if (!mailbox) throw new Error(`the fleet has no ${id}`);
+      const after = acted(mailbox, at.now());
+      at.put(after.mailbox);
+      at.commit(after.event);
+    }
+  }
+  await at.run(10 * minuteMs);
+  const seen = ofIncidents(at).map((one) => [one.channel, one.message.incident?.memberCount]);
+  expect(seen).toEqual([
+    ['acme', 4],
+    ['ops', 8],
+  ]);
+  const [acme] = ofIncidents(at);
+  expect(JSON.stringify(acme?.message)).not.toContain('other/');
+  expect(acme?.message.transitions.every(({ alert }) => alert.account === 'acme')).toBe(true);
+});
+
+test('a mailbox in its first hour belongs to no incident: what is found need not have begun', async () => {
+  const mailboxes = agency().map((mailbox) => ({ ...mailbox, firstSeenAt: midnight + 9.5 * hourMs }));
+  const at = incidentRig({ mailboxes });
+  await at.play(twoCauses);
+  await at.run(hourMs);
+  expect(at.fleet.incidents()).toEqual([]);
+});
+
+test('a restart at any moment of the day changes nothing of what is said', async () => {
+  const calm = incidentRig();
+  await calm.play(providerBlock);
+  await calm.run(2 * dayMs);
+  const restless = incidentRig();
+  for (const line of providerBlock.trim().split('\n')) {
+    await restless.play(line);
+    restless.restart();
+  }
+  await restless.run(2 * dayMs);
+  const words = ({ sent }: Rig) =>
+    sent.map(({ title, message }) => [title, message.transitions.length, message.incident?.id]);
+  expect(words(restless)).toEqual(words(calm));
+});
+
+const moments = fc.array(
+  fc.record({
+    after: fc.integer({ min: 0, max: 40 }),
+    what: fc.constantFrom('recovery', 'pause', 'over', 'score', 'near', 'inbox'),
+    whom: fc.constantFrom(...agency().map(({ id }) => id)),
+    more: fc.constantFrom('', 'invalid'),
+  }),
+  { maxLength: 30 },
+);
+
+test('whatever happens: every step is in exactly one message, and no incident mixes causes', async () => {
+  await fc.assert(
+    fc.asyncProperty(moments, async (happenings) => {
+      const at = incidentRig({ settings: { routes: [{ match: {}, channels: ['ops'] }] } });
+      const made: string[] = [];
+      const { commit } = at.store;
+      at.store.commit = (transitions) => {
+        made.push(...transitions.map(({ alert }) => alert.fingerprint));
+        commit(transitions);
+      };
+      let minute = 60;
+      const fired = new Set<string>();
+      for (const { after, what, whom, more } of happenings) {
+        minute += after;
+        // An alert that fires does not fire again, and an action is confirmed once.
+        const isEvent = what === 'recovery' || what === 'pause';
+        const once = `${what} ${whom} ${isEvent ? minute : ''}`;
+        if (fired.has(once)) continue;
+        fired.add(once);
+        await at.play(
+          `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')} ${what} ${whom} ${more}`,
+        );
+      }
+      await at.play('23:00 ends g0-0');
+      for (const { id } of agency()) await at.play(`23:00 ends ${id}`);
+      await at.run(3 * dayMs);
+      expect(at.store.unnotified()).toBe(0);
+      expect(at.fleet.incidents().every(({ endedAt }) => endedAt !== null)).toBe(true);
+      const told = at.sent.flatMap(({ message }) => message.transitions);
+      const events = told.filter(({ kind }) => kind === 'event').map(({ alert }) => alert.fingerprint);
+      expect(events.toSorted()).toEqual(made.filter((one) => one.startsWith('guard_acted')).toSorted());
+      const firings = told.filter(({ kind, brief }) => kind === 'firing' || (kind === 'resolved' && brief));
+      expect(new Set(firings.map(({ alert }) => alert.fingerprint)).size).toBe(firings.length);
+      for (const { cause, kind, members } of at.fleet.incidents()) {
+        for (const { account, mailboxId } of members) {
+          const mailbox = at.fleet.mailbox(account, mailboxId);
+          if (!mailbox) throw new Error('a mailbox is gone');
+          expect(traitOf(mailbox, cause.attribute, () => 'https://api.example/')).toBe(cause.value);
+          expect(kind).not.toBeNull();
+        }
+        expect(at.sent.filter(({ message }) => message.incident?.cause.value === cause.value).length).toBeGreaterThan(
+          0,
+        );
+      }
+      const byIncident = Map.groupBy(at.sent, ({ message }) => message.incident?.id ?? '');
+      for (const [id, messages] of byIncident) if (id !== '') expect(messages.length).toBeLessThanOrEqual(3);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test('a symptom that joins is no update by itself: what is held is', async () => {
+  const at = incidentRig();
+  await at.play(providerBlock.trim().split('\n').slice(0, 6).join('\n'));
+  await at.run(10 * minuteMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5']);
+  const subject = { account: 'acme', mailboxId: null, email: null, object: 'g0.example' };
+  at.commit(firing(sampleAlert(0, { ...subject, rule: 'domain_over_limit', firingAt: at.now() }), at.now()));
+  await at.run(10 * minuteMs);
+  expect(ofIncidents(at)).toHaveLength(1);
+  const held = {
+    account: '',
+    mailboxId: null,
+    email: null,
+    object: 'https://api.example/',
+    severity: 'critical',
+  } as const;
+  const entry = { key: 'acme/g0-0', account: 'acme', email: 'box0@g0.example', domain: 'g0.example', at: at.now() };
+  const entries = [{ ...entry, held: true, firstSight: false, weight: 1, statsAt: at.now() }];
+  const open = { openSince: at.now(), atFirstSight: false, entries, trickle: [], released: [] };
+  at.fleet.putBreaker(held.object, open);
+  at.commit(firing(sampleAlert(0, { ...held, rule: 'guard_held', firingAt: at.now() }), at.now()));
+  await at.run(2 * minuteMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5', 'grew google 5']);
+  expect(ofIncidents(at)[1]?.message.transitions.map(({ alert }) => alert.rule)).toContain('guard_held');
+  // What it comes to hold of others is no part of it: people are reminded of all that is held.
+  const other = { ...entry, key: 'acme/m0-0', email: 'box0@m0.example', domain: 'm0.example' };
+  at.fleet.putBreaker(held.object, {
+    ...open,
+    entries: [...entries, { ...other, held: true, firstSight: false, weight: 1 }],
+  });
+  await at.run(4 * hourMs);
+  expect(at.sent.at(-1)?.message).toMatchObject({ kind: 'reminder', rule: 'guard_held', incident: null });
+});

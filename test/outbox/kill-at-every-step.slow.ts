@@ -1,0 +1,145 @@
+// kill -9 at every step of a send: before and after each of the store's verbs and of the channel's sends.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import type { ChannelSettings } from '../../src/channels/channels.ts';
+import type { ListedDelivery } from '../../src/core/delivery.ts';
+import { minuteMs } from '../../src/core/time.ts';
+import { Store } from '../../src/store/store.ts';
+import { firing, sampleAlert } from '../alerts/samples.ts';
+import { RecipeHost } from '../support/recipe-service.ts';
+import { openOutside } from './outside.ts';
+import { startReceiver } from './receiver.ts';
+import { sendAll } from './sending.ts';
+
+const node = process.execPath;
+const script = join(import.meta.dirname, 'sending-process.ts');
+const within = 240_000;
+/** No step has this name. */
+const never = '';
+/** A send has more steps than this. */
+const leastSteps = 10;
+
+interface Sent {
+  readonly killed: boolean;
+  /** The steps that were reached, in order. */
+  readonly steps: readonly string[];
+}
+
+async function sendFrom(path: string, channel: ChannelSettings, killAt: string): Promise<Sent> {
+  const child = spawn(node, [script, path, JSON.stringify(channel), killAt]);
+  const [out, err, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  if (signal !== 'SIGKILL' && code !== 0) throw new Error(`it ended with ${code}:\n${err}`);
+  return { killed: signal === 'SIGKILL', steps: out.trim().split('\n') };
+}
+
+/** One alert that nobody was told of, sent by a process that is killed at the step, and then by one that is not. */
+async function killedAt(
+  killAt: string,
+  channel: ChannelSettings,
+): Promise<Sent & { readonly delivery: ListedDelivery | undefined }> {
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-steps-'));
+  const path = join(folder, 'warmwarden.db');
+  const alert = sampleAlert(1, { firingAt: Date.now(), since: Date.now() });
+  const store = await Store.open(path, Date.now());
+  await store.recordAlerts({ changed: [alert], dropped: [], transitions: [firing(alert, Date.now())] });
+  await store.close();
+  const sent = await sendFrom(path, channel, killAt);
+  if (sent.killed) await sendAll(path, channel, () => {});
+  const after = await Store.open(path, Date.now());
+  const deliveries = await after.outbox.recentDeliveries(10);
+  expect(deliveries).toHaveLength(1);
+  await after.close();
+  rmSync(folder, { recursive: true });
+  return { ...sent, delivery: deliveries[0] };
+}
+
+/** The steps of a send that nobody kills. Looks and waits are in real time, so that another send may have some more, or lack some. */
+async function stepsOf(channel: ChannelSettings): Promise<readonly string[]> {
+  const { steps } = await killedAt(never, channel);
+  expect(steps.length).toBeGreaterThan(leastSteps);
+  return steps;
+}
+
+/** The receiver said yes, and it was not written down yet. */
+const lost = ['after channel.send 1', 'before store.settleDelivery 1'];
+
+test(
+  'a webhook gets it at least once, and twice only where its answer was lost, then under the same id',
+  async () => {
+    await using receiver = await startReceiver(() => 0);
+    const secrets = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'];
+    const channel = { name: 'hook', type: 'webhook', url: receiver.url, secrets, format: 'standard' } as const;
+    const twice: string[] = [];
+    for (const at of await stepsOf(channel)) {
+      receiver.received.length = 0;
+      const { delivery } = await killedAt(at, channel);
+      const ids = receiver.received.map(({ headers, body }) => `${headers['webhook-id']} ${body}`);
+      expect([at, delivery?.state]).toEqual([at, 'sent']);
+      expect([at, ids.length > 0, new Set(ids).size]).toEqual([at, true, 1]);
+      if (ids.length > 1) twice.push(at);
+    }
+    expect(twice).toEqual(lost);
+  },
+  within,
+);
+
+test.each(['slack', 'email', 'pagerduty', 'teams', 'discord'] as const)(
+  '%s gets it at least once, and twice only where its answer was lost, then the same',
+  async (kind) => {
+    let minutes = 0;
+    // Each look at the clock is a minute later: no attempt of this test is one too many.
+    const now = () => {
+      minutes += 1;
+      return minutes * minuteMs;
+    };
+    await using outside = await openOutside(kind, now);
+    const twice: string[] = [];
+    const steps = await stepsOf(outside.settings);
+    let before = outside.taken().length;
+    for (const at of steps) {
+      const { delivery } = await killedAt(at, outside.settings);
+      const got = outside.taken().slice(before);
+      before = outside.taken().length;
+      expect([at, delivery?.state]).toEqual([at, 'sent']);
+      expect([at, got.length > 0, new Set(got).size]).toEqual([at, true, 1]);
+      if (got.length > 1) twice.push(at);
+    }
+    expect(twice).toEqual(lost);
+  },
+  within,
+);
+
+test(
+  'a recipe is started once or not at all, never twice, and what is not known is said',
+  async () => {
+    await using host = await RecipeHost.start();
+    const channel = {
+      name: 'fix',
+      type: 'recipe',
+      baseUrl: host.baseUrl,
+      apiKey: host.key,
+      recipe: 'at-risk',
+      apply: false,
+    } as const;
+    host.trigger = () => ({ status: 202, body: { id: 'run-1', status: 'succeeded' } });
+    const unknown: string[] = [];
+    for (const at of await stepsOf(channel)) {
+      host.taken.length = 0;
+      const { delivery } = await killedAt(at, channel);
+      const started = host.of('POST', /runs$/).length;
+      expect([at, started <= 1]).toEqual([at, true]);
+      if (delivery?.state === 'sent') expect([at, started]).toEqual([at, 1]);
+      else unknown.push(at);
+    }
+    // From the moment when it is about to be asked for until its answer is written down.
+    const possible = ['after store.beginDelivery 1', 'before channel.send 1', ...lost];
+    expect(possible).toEqual(expect.arrayContaining(unknown));
+    expect(unknown).toContain('after channel.send 1');
+  },
+  within,
+);

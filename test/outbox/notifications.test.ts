@@ -1,0 +1,405 @@
+// What people hear over time: reminders, worsening, silences, what an outage explains, storms, and restarts in between.
+import { expect, test } from 'vitest';
+import type { GroupMessage } from '../../src/alerts/grouping.ts';
+import type { Channel } from '../../src/channels/channel.ts';
+import { messageTitle } from '../../src/channels/message-title.ts';
+import { type Alert, type AlertMatch, fingerprintOf, type Transition } from '../../src/core/alert.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import type { SweepProgress } from '../../src/core/mailbox.ts';
+import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { Collector, type NotifySettings } from '../../src/outbox/collector.ts';
+import { movedClock, worldOn } from '../../src/world/world.ts';
+import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
+import { memoryOutbox } from './memory-outbox.ts';
+
+interface Sent {
+  readonly channel: string;
+  readonly kind: string;
+  readonly rule: string | null;
+  readonly alerts: readonly string[];
+  readonly total: number;
+}
+
+const severities = { severity: ['critical'] as const };
+
+/** A collector whose channels write down what they are to say; `step` moves the clock and lets it look. */
+function rig(change: Partial<NotifySettings> = {}, names: readonly string[] = ['ops']) {
+  const moved = movedClock(start);
+  /** How far the wall clock is ahead. */
+  const ahead = { ms: 0 };
+  const clock = { ...moved, now: () => moved.now() + ahead.ms };
+  const store = memoryOutbox();
+  const fleet = new Fleet();
+  const sent: Sent[] = [];
+  const titles: string[] = [];
+  const channels = names.map((name): Channel => {
+    const render = (message: GroupMessage) => {
+      const alerts = message.transitions.map(({ kind, alert }) => `${kind} ${alert.mailboxId ?? alert.rule}`);
+      const { kind, rule, transitions } = message;
+      sent.push({ channel: name, kind, rule, alerts: alerts.slice(0, 5), total: transitions.length });
+      titles.push(messageTitle(message));
+      return { payload: JSON.stringify(message), title: messageTitle(message) };
+    };
+    const send = async () => ({ kind: 'sent' }) as const;
+    const channel: Channel = { name, type: 'test', minGapMs: 0, renderNotice: () => null, render, send };
+    return name === 'people' ? { ...channel, forPeople: true } : channel;
+  });
+  const settings = {
+    groupWaitMs: 30 * secondMs,
+    groupIntervalMs: 5 * minuteMs,
+    repeatIntervalMs: { critical: 4 * hourMs, warning: dayMs, info: null },
+    routes: [],
+    rules: defaultRuleSettings,
+    ...change,
+  };
+  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  const configured = { channels: () => channels, settings: () => settings, pageUrl: 'http://page', apiOf: () => null };
+  const parts = { world, store, fleet, ...configured, recorded: () => {} };
+  let collector = new Collector(parts);
+  const commit = (...transitions: readonly Transition[]) => {
+    for (const { kind, alert } of transitions) if (kind !== 'event') fleet.putAlert(alert);
+    store.commit(transitions);
+    collector.noticed();
+  };
+  return {
+    ahead,
+    fleet,
+    sent,
+    titles,
+    store,
+    now: () => clock.now(),
+    fire: (...alerts: readonly Alert[]) => commit(...alerts.map((alert) => firing(alert, clock.now()))),
+    end: (...alerts: readonly Alert[]) => commit(...alerts.map((alert) => resolved(alert, clock.now()))),
+    commit,
+    silence: (match: AlertMatch, forMs: number) =>
+      fleet.putSilence({ id: 's', match, by: 'ann', reason: 'test', from: clock.now(), until: clock.now() + forMs }),
+    restart: () => {
+      collector = new Collector(parts);
+    },
+    async run(ms: number): Promise<readonly Sent[]> {
+      const before = sent.length;
+      for (const end = clock.now() + ms; clock.now() < end; ) {
+        await clock.advance(Math.min(30 * secondMs, end - clock.now()));
+        await collector.step();
+      }
+      return sent.slice(before);
+    },
+  };
+}
+
+const down = (account = 'acme') =>
+  sampleAlert(0, { rule: 'api_down', severity: 'critical', account, mailboxId: null, email: null });
+
+test('what goes on is told again after the repeat interval of its severity, a group at a time, also over a restart', async () => {
+  const at = rig();
+  at.fire(sampleAlert(1, { account: 'other' }), sampleAlert(2, { account: 'other' }), down());
+  expect((await at.run(minuteMs)).map(({ rule }) => rule)).toEqual(['stale_data', 'api_down']);
+  expect(await at.run(4 * hourMs - 2 * minuteMs)).toEqual([]);
+  at.restart();
+  expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'reminder', alerts: ['reminder api_down'] }]);
+  expect(at.titles.at(-1)).toMatch(/^Still critical: /);
+  at.end(down());
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved' }]);
+  expect(await at.run(19 * hourMs)).toEqual([]);
+  expect(await at.run(hourMs)).toMatchObject([{ kind: 'reminder', total: 2, rule: 'stale_data' }]);
+});
+
+test.each([
+  ['while it runs', false],
+  ['before a restart', true],
+])(
+  'a clock that was set back by days %s brings no reminder at once; the next one comes after its interval',
+  async (_, restarts) => {
+    const at = rig();
+    at.ahead.ms = 3 * dayMs;
+    at.fire(down());
+    expect(await at.run(minuteMs)).toMatchObject([{ kind: 'firing' }]);
+    at.ahead.ms = 0;
+    if (restarts) at.restart();
+    expect(await at.run(4 * hourMs - minuteMs)).toEqual([]);
+    expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'reminder', alerts: ['reminder api_down'] }]);
+    expect(await at.run(4 * hourMs - 2 * minuteMs)).toEqual([]);
+    expect(await at.run(3 * minuteMs)).toMatchObject([{ kind: 'reminder', alerts: ['reminder api_down'] }]);
+  },
+);
+
+test('one reminder names all of a group that people know of, and ends with the alerts', async () => {
+  const at = rig({ repeatIntervalMs: { critical: null, warning: hourMs, info: null } });
+  at.fire(sampleAlert(1));
+  await at.run(10 * minuteMs);
+  at.fire(sampleAlert(2));
+  await at.run(10 * minuteMs);
+  expect(await at.run(45 * minuteMs)).toMatchObject([{ kind: 'reminder', total: 2 }]);
+  at.end(sampleAlert(1), sampleAlert(2));
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', total: 2 }]);
+  expect(await at.run(3 * hourMs)).toEqual([]);
+});
+
+test('a worsening is told as one, to those whose severity it is now, and the end to all who were told', async () => {
+  const routes = [
+    { match: { severity: ['warning'] as const }, channels: ['hook'] },
+    { match: severities, channels: ['ops'] },
+  ];
+  const at = rig({ routes }, ['hook', 'ops']);
+  const mild = sampleAlert(1, { rule: 'blacklisted' });
+  const severe = { ...mild, severity: 'critical' as const };
+  at.fire(mild);
+  expect(await at.run(minuteMs)).toMatchObject([{ channel: 'hook', kind: 'firing' }]);
+  at.commit({ kind: 'worsened', at: at.now(), alert: severe });
+  expect(await at.run(6 * minuteMs)).toMatchObject([{ channel: 'ops', kind: 'worsened' }]);
+  at.restart();
+  at.end(severe);
+  const ends = await at.run(6 * minuteMs);
+  expect(ends.map(({ channel, kind }) => `${channel} ${kind}`)).toEqual(['hook resolved', 'ops resolved']);
+});
+
+test('a group that changed waits for its interval, also when the process is another one', async () => {
+  const at = rig();
+  at.fire(sampleAlert(1));
+  expect(await at.run(minuteMs)).toHaveLength(1);
+  at.restart();
+  at.fire(sampleAlert(2));
+  expect(await at.run(3 * minuteMs)).toEqual([]);
+  expect(await at.run(2 * minuteMs)).toHaveLength(1);
+});
+
+test('an alert that ends and begins again between two messages is no news', async () => {
+  const at = rig();
+  at.fire(sampleAlert(1));
+  await at.run(minuteMs);
+  at.end(sampleAlert(1));
+  at.fire(sampleAlert(1, { firingAt: at.now() }));
+  expect(await at.run(10 * minuteMs)).toEqual([]);
+  expect(at.store.unnotified()).toBe(0);
+  at.end(sampleAlert(1));
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved' }]);
+});
+
+test('a silence over the whole recovery: the end of an alert that was announced still arrives', async () => {
+  const at = rig();
+  at.fire(sampleAlert(1));
+  expect(await at.run(minuteMs)).toHaveLength(1);
+  at.silence({ account: ['acme'] }, dayMs);
+  await at.run(5 * hourMs);
+  at.end(sampleAlert(1));
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', alerts: ['resolved m1'] }]);
+});
+
+test('what a silence muted is told when the silence is over and it still goes on; what ended meanwhile never was', async () => {
+  const at = rig();
+  at.silence({ domain: ['acme.example'], rule: ['stale_*'] }, 2 * hourMs);
+  at.fire(sampleAlert(1), sampleAlert(2));
+  at.fire(sampleAlert(3, { email: 'x@other.example' }), sampleAlert(4, { rule: 'contested' }));
+  expect((await at.run(hourMs)).flatMap(({ alerts }) => alerts)).toEqual(['firing m3', 'firing m4']);
+  at.restart();
+  at.end(sampleAlert(2));
+  expect(await at.run(58 * minuteMs)).toEqual([]);
+  expect(await at.run(5 * minuteMs)).toMatchObject([{ kind: 'firing', alerts: ['firing m1'] }]);
+  at.end(sampleAlert(1));
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', alerts: ['resolved m1'] }]);
+});
+
+test('an API that is down explains the old data of its own mailboxes, and nothing that the guard did', async () => {
+  const at = rig();
+  at.fire(down());
+  await at.run(minuteMs);
+  const subject = { rule: 'guard_acted', account: 'acme', mailboxId: 'm9', email: 'i@a.example', object: 'x' } as const;
+  at.fire(sampleAlert(1), sampleAlert(2, { account: 'other' }));
+  at.fire(sampleAlert(3, { rule: 'guard_action_failed' }), sampleAlert(4, { rule: 'bounce_over_limit' }));
+  const alert = sampleAlert(9, { ...subject, severity: 'critical', fingerprint: fingerprintOf(subject) });
+  at.commit({ kind: 'event', at: at.now(), alert });
+  const sent = (await at.run(10 * minuteMs)).flatMap(({ alerts }) => alerts);
+  expect(sent.sort()).toEqual(['event m9', 'firing m2', 'firing m3', 'firing m4']);
+  // It answers again: the next round of polls ends the rest, and nobody was bothered.
+  at.end(down());
+  await at.run(10 * minuteMs);
+  at.end(sampleAlert(1));
+  expect((await at.run(hourMs)).flatMap(({ alerts }) => alerts)).toEqual([]);
+});
+
+test('old data that outlives the outage by half an hour is told', async () => {
+  const at = rig();
+  at.fire(down(), sampleAlert(1));
+  await at.run(minuteMs);
+  at.end(down());
+  expect((await at.run(25 * minuteMs)).flatMap(({ alerts }) => alerts)).toEqual(['resolved api_down']);
+  expect((await at.run(10 * minuteMs)).flatMap(({ alerts }) => alerts)).toEqual(['firing m1']);
+});
+
+test('2,000 mailboxes fail at once, with several rules and accounts: one message, and its counts are right', async () => {
+  const at = rig();
+  const rules = ['mailbox_disconnected', 'stale_data', 'contested', 'guard_blind', 'blacklisted'] as const;
+  const all = Array.from({ length: 2_000 }, (_, number) =>
+    sampleAlert(number, { rule: rules[number % 5] ?? 'stale_data', account: `client${number % 40}` }),
+  );
+  at.fire(...all);
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'firing', rule: null, total: 2_000 }]);
+  expect(at.titles).toEqual([
+    'Warning: changes reversed (400), bounces cannot be judged (400), mailbox disconnected (400), blacklisted (400) and 1 more',
+  ]);
+  at.end(...all);
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', total: 2_000 }]);
+});
+
+const sweepOf = (account: string, keptFrom: number): SweepProgress => ({
+  account,
+  since: keptFrom,
+  mailboxes: 9,
+  part: 'judging',
+  read: 3,
+  doneAt: null,
+  keptFrom,
+});
+const found = (number: number, change: Parameters<typeof sampleAlert>[1] = {}, when?: number): Transition => ({
+  ...firing(sampleAlert(number, change), when),
+  found: true,
+});
+
+test('what a first sweep finds is one message when the sweep is over; what an action did is told at once', async () => {
+  const at = rig();
+  at.fleet.putSweep(sweepOf('acme', at.now() - 1));
+  at.commit(
+    ...[1, 2].map((number) => ({ ...firing(sampleAlert(number)), found: true })),
+    { ...firing(sampleAlert(3, { rule: 'dns_failing', severity: 'critical' })), found: true },
+    firing(sampleAlert(4, { rule: 'guard_action_failed', severity: 'critical' })),
+  );
+  expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'firing', rule: 'guard_action_failed' }]);
+  at.end(sampleAlert(2));
+  await at.run(10 * minuteMs);
+  at.commit({ ...firing(sampleAlert(5, { rule: 'contested' }), at.now()), found: true });
+  at.fleet.endSweep('acme');
+  const sent = await at.run(2 * minuteMs);
+  expect(sent).toMatchObject([{ kind: 'found', rule: null, total: 4 }]);
+  expect([...(sent[0]?.alerts ?? [])].sort()).toEqual(['firing m1', 'firing m3', 'firing m5', 'resolved m2']);
+  expect(at.titles.at(-1)).toBe('Critical: acme: DNS failing (1), changes reversed (1), stale statistics (2)');
+  expect(await at.run(hourMs)).toEqual([]);
+});
+
+test('what a first sweep found waits for an hour at most, and not for the sweep of another account', async () => {
+  const at = rig();
+  for (const account of ['acme', 'other']) at.fleet.putSweep(sweepOf(account, at.now() - 1));
+  at.commit(found(1), found(2, { account: 'other' }));
+  await at.run(20 * minuteMs);
+  at.commit(found(3, {}, at.now()));
+  at.fleet.endSweep('other');
+  expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'found', alerts: ['firing m2'] }]);
+  expect(await at.run(37 * minuteMs)).toEqual([]);
+  // The sweep of acme never ends, for whatever reason: all that it found so far is told with the oldest.
+  expect(await at.run(3 * minuteMs)).toMatchObject([{ kind: 'found', total: 2 }]);
+});
+
+test('what a first sweep of an earlier process found does not wait for the next sweep', async () => {
+  const at = rig();
+  at.commit(found(1));
+  await at.run(10);
+  at.restart();
+  at.fleet.putSweep(sweepOf('acme', at.now()));
+  at.commit(found(2, {}, at.now() + 1));
+  expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'found', alerts: ['firing m1'] }]);
+  at.fleet.removeAccount('acme');
+  expect(await at.run(6 * minuteMs)).toMatchObject([{ kind: 'found', alerts: ['firing m2'] }]);
+});
+
+test('news of what a first sweep found takes it along', async () => {
+  const at = rig();
+  at.fleet.putSweep(sweepOf('acme', at.now() - 1));
+  at.commit(found(1), found(2));
+  await at.run(2 * minuteMs);
+  const worse = sampleAlert(1, { severity: 'critical' });
+  at.commit({ kind: 'worsened', at: at.now(), alert: worse });
+  expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'firing', alerts: ['firing m1'] }]);
+});
+
+test('every message leads to the runbook of its rule', async () => {
+  const at = rig();
+  at.fire(sampleAlert(1), down('other'));
+  await at.run(minuteMs);
+  const payloads = at.store.deliveries().map(({ payload }) => JSON.parse(payload));
+  expect(payloads.map(({ transitions }) => transitions[0].alert.facts.numbers.runbook_url)).toEqual([
+    'http://page/runbooks#stale_data',
+    'http://page/runbooks#api_down',
+  ]);
+});
+
+test('a channel that fails is told of through the others', async () => {
+  const at = rig({}, ['ops', 'hook']);
+  at.fire(sampleAlert(1, { rule: 'channel_failing', object: 'ops', account: '', mailboxId: null, email: null }));
+  expect((await at.run(minuteMs)).map(({ channel }) => channel)).toEqual(['hook']);
+});
+
+test('what began and ended before people were told is one message that says both', async () => {
+  const at = rig();
+  at.fire(sampleAlert(1));
+  at.end(sampleAlert(1));
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', alerts: ['resolved m1'] }]);
+  expect(at.titles.at(-1)).toMatch(/^Began and resolved: /);
+});
+
+test('the end of a failing store is an end: its beginning was announced without the store', async () => {
+  const at = rig();
+  const failing = sampleAlert(1, { rule: 'store_failing', account: '', mailboxId: null, email: null });
+  at.fire(failing);
+  at.end(failing);
+  await at.run(10 * minuteMs);
+  expect(at.titles.at(-1)).toMatch(/^Resolved: /);
+});
+
+const overLimit = (reason: string) => {
+  const facts = { title: 'box1: bounces over the limit', sentences: [], numbers: { reason } };
+  return sampleAlert(1, { rule: 'bounce_over_limit', severity: 'warning', facts });
+};
+const tooFew = overLimit('insufficient_evidence');
+const breach = overLimit('bounce_rate_over_limit');
+
+test('bounces that are too few to act on are told, and their end only to receivers that keep them open', async () => {
+  const at = rig({}, ['people', 'hook']);
+  at.fire(tooFew);
+  await at.run(2 * minuteMs);
+  at.restart();
+  at.end(overLimit('ok'));
+  await at.run(dayMs);
+  expect(at.sent.map(({ channel, kind }) => `${channel} ${kind}`)).toEqual([
+    'people firing',
+    'hook firing',
+    'hook resolved',
+  ]);
+});
+
+test('what began as too few and is not acted on is told as worse, whatever its severity, and so is its end', async () => {
+  const at = rig({}, ['people']);
+  at.fire(tooFew);
+  await at.run(2 * minuteMs);
+  at.fleet.putAlert(breach);
+  await at.run(10 * minuteMs);
+  expect(at.sent.map(({ kind }) => kind)).toEqual(['firing', 'worsened']);
+  at.fleet.putAlert(tooFew);
+  await at.run(10 * minuteMs);
+  at.end(overLimit('ok'));
+  await at.run(10 * minuteMs);
+  expect(at.sent.map(({ kind }) => kind)).toEqual(['firing', 'worsened', 'resolved']);
+});
+
+test('the change whose refusal shows that a key may not write is announced with the key, and by itself where there is none', async () => {
+  const at = rig();
+  const key = sampleAlert(0, {
+    rule: 'key_read_only',
+    severity: 'critical',
+    account: 'acme',
+    mailboxId: null,
+    email: null,
+  });
+  const refused = (number: number, account: string) =>
+    sampleAlert(number, { rule: 'guard_action_failed', severity: 'critical', account });
+  at.fire(key, refused(1, 'acme'), refused(2, 'globex'));
+  expect(await at.run(minuteMs)).toMatchObject([
+    { kind: 'firing', rule: null, total: 2 },
+    { kind: 'firing', rule: 'guard_action_failed', total: 1 },
+  ]);
+  at.fire(refused(3, 'acme'));
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ rule: 'guard_action_failed', total: 1 }]);
+  expect((await at.run(4 * hourMs)).map(({ kind, rule, total }) => [kind, rule, total])).toEqual([
+    ['reminder', null, 3],
+    ['reminder', 'guard_action_failed', 1],
+  ]);
+});

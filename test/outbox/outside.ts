@@ -1,0 +1,86 @@
+// Every kind of channel with its receiver on loopback, which can be away, want no more, or be silent.
+import { type ChannelSettings, createChannel } from '../../src/channels/channels.ts';
+import type { World } from '../../src/world/world.ts';
+import { people } from '../channels/people.ts';
+import { MailServer } from '../support/mail-server.ts';
+import { routingKey, StrictReceiver } from '../support/strict-receivers.ts';
+import { startReceiver } from './receiver.ts';
+import { secret } from './rig.ts';
+
+/** works: it takes everything. away: 503, or 421. gone: 410, or 550. silent: no answer at all. */
+export type Mood = 'works' | 'away' | 'gone' | 'silent';
+
+export interface Outside extends AsyncDisposable {
+  readonly settings: ChannelSettings;
+  mood(mood: Mood): void;
+  /** What was taken, in order, as text. */
+  taken(): readonly string[];
+  /** How often it was asked for something. */
+  attempts(): number;
+}
+
+export const channelKinds = ['slack', 'webhook', 'email', 'pagerduty', 'teams', 'discord'] as const;
+export type ChannelKind = (typeof channelKinds)[number];
+
+export const channelFor = ({ settings }: Outside, world: World) => createChannel(settings, { world, ...people });
+
+const statusOf = { works: 200, away: 503, gone: 410, silent: -1 } as const;
+const smtpAnswerOf = { works: null, away: '421 4.3.2 Away', gone: '550 5.7.1 Gone', silent: 'silence' } as const;
+
+export async function openOutside(kind: ChannelKind, now: () => number): Promise<Outside> {
+  if (kind === 'slack' || kind === 'webhook') return plainOutside(kind, now);
+  return kind === 'email' ? mailOutside() : strictOutside(kind, now);
+}
+
+async function plainOutside(kind: 'slack' | 'webhook', now: () => number): Promise<Outside> {
+  const receiver = await startReceiver(now);
+  let status: number = statusOf.works;
+  const good: string[] = [];
+  receiver.answer = (response, { body }) => {
+    if (status < 0) return;
+    if (status === statusOf.works) good.push(body);
+    response.writeHead(status).end('ok');
+  };
+  const base = { name: kind, url: receiver.url };
+  return {
+    settings:
+      kind === 'slack'
+        ? { ...base, type: 'slack' }
+        : { ...base, type: 'webhook', secrets: [secret], format: 'standard' },
+    mood: (mood) => {
+      status = statusOf[mood];
+    },
+    taken: () => good,
+    attempts: () => receiver.received.length,
+    [Symbol.asyncDispose]: () => receiver[Symbol.asyncDispose](),
+  };
+}
+
+async function mailOutside(): Promise<Outside> {
+  const server = await MailServer.start();
+  const from = 'alerts@acme.example';
+  const letters = { from, to: ['ops@acme.example'], allowPlain: false, ca: null };
+  return {
+    settings: { name: 'email', type: 'email', url: server.url(), ...letters },
+    mood: (mood) => {
+      server.answer = (step) => (step === 'from' ? smtpAnswerOf[mood] : null);
+    },
+    taken: () => server.received.map(({ mail }) => `${mail.subject}\n${mail.text}`),
+    attempts: () => server.attempts,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+async function strictOutside(kind: 'pagerduty' | 'teams' | 'discord', now: () => number): Promise<Outside> {
+  const receiver = await StrictReceiver.start(kind, now);
+  const base = { name: kind, url: receiver.url };
+  return {
+    settings: kind === 'pagerduty' ? { ...base, type: kind, routingKey } : { ...base, type: kind },
+    mood: (mood) => {
+      receiver.fault = mood === 'works' ? null : () => ({ status: statusOf[mood] });
+    },
+    taken: () => receiver.taken().map((payload) => JSON.stringify(payload)),
+    attempts: () => receiver.attempts.length,
+    [Symbol.asyncDispose]: () => receiver[Symbol.asyncDispose](),
+  };
+}

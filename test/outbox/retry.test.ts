@@ -1,0 +1,93 @@
+// When a message is tried again: what the receiver asks for, and how long we wait by ourselves.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { deliveryAfter } from '../../src/core/delivery.ts';
+import { dayMs, hourMs, minuteMs, readRetryAfter, secondMs } from '../../src/core/time.ts';
+import { type Attempt, settlementOf } from '../../src/outbox/channel-outbox.ts';
+import { sampleDelivery } from './sample-delivery.ts';
+
+const now = Date.parse('2026-03-20T10:00:00Z');
+
+test('Retry-After in all its forms, clamped to 1 s and 1 h', () => {
+  const read = (value: string | string[]) => readRetryAfter({ 'retry-after': value }, now, hourMs);
+  expect(read('120')).toBe(120_000);
+  expect(read('1.2345')).toBe(1_235);
+  expect([read('0'), read('-5'), read('Fri, 20 Mar 2026 09:00:00 GMT')]).toEqual([1_000, 1_000, 1_000]);
+  expect([read('99999999999999999999'), read('Fri, 20 Mar 2099 10:00:00 GMT')]).toEqual([hourMs, hourMs]);
+  expect(read('Fri, 20 Mar 2026 10:05:00 GMT')).toBe(5 * minuteMs);
+  expect(read(['5', '30', 'soon'])).toBe(30_000);
+  // A gateway joins two headers with a comma. A date has one of its own.
+  expect([read('120, 120'), read('5,30'), read(['5, 40', '7']), read('5, soon')]).toEqual([
+    120_000,
+    30_000,
+    40_000,
+    null,
+  ]);
+  expect([read(''), read('soon'), read('NaN'), read('1e3'), readRetryAfter({}, now, hourMs)]).toEqual([
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
+  const date = { 'retry-after': 'Mon, 01 Jan 2001 00:00:10 GMT', date: 'Mon, 01 Jan 2001 00:00:00 GMT' };
+  expect(readRetryAfter(date, now, hourMs)).toBe(10_000);
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const wait = read(text);
+      expect(wait === null || (wait >= secondMs && wait <= hourMs)).toBe(true);
+    }),
+  );
+});
+
+const delivery = sampleDelivery({ createdAt: now, nextAttemptAt: now });
+const failed = { kind: 'failed', detail: 'no', retryAfterMs: null, final: false } as const;
+
+/** The delivery after an attempt. */
+const after = (attempt: Attempt) => deliveryAfter(attempt.delivery, settlementOf(attempt));
+
+function waitAfter(attempts: number, random: number): number {
+  const { nextAttemptAt } = after({
+    delivery: { ...delivery, attempts },
+    outcome: failed,
+    refusals: 0,
+    random,
+    now,
+  });
+  return nextAttemptAt - now;
+}
+
+test('waits grow exponentially with full jitter, between 1 s and 15 min', () => {
+  expect([0, 1, 2, 3, 9, 10, 5_000].map((attempts) => waitAfter(attempts, 1))).toEqual(
+    [1, 2, 4, 8, 512, 900, 900].map((seconds) => seconds * secondMs),
+  );
+  expect(waitAfter(10, 0.5)).toBe(450 * secondMs);
+  expect(waitAfter(10, 0)).toBe(secondMs);
+});
+
+test('a wait is never shorter than the receiver asked for', () => {
+  const outcome = { ...failed, retryAfterMs: 2 * minuteMs };
+  expect(after({ delivery, outcome, refusals: 0, random: 0.1, now }).nextAttemptAt).toBe(now + 2 * minuteMs);
+});
+
+test('a day ends a delivery that was really tried, and not one that slept with the machine', () => {
+  const attempt = { outcome: failed, refusals: 0, random: 0.5, now: now + dayMs };
+  expect(after({ ...attempt, delivery: { ...delivery, attempts: 4 } }).state).toBe('dead');
+  expect(after({ ...attempt, delivery: { ...delivery, attempts: 3 } }).state).toBe('pending');
+  expect(after({ ...attempt, now: attempt.now - 1, delivery: { ...delivery, attempts: 500 } }).state).toBe('pending');
+});
+
+test('what the receiver blames on the request is tried five times over twenty minutes', () => {
+  const outcome = { kind: 'refused', detail: 'no', retryAfterMs: null } as const;
+  const settled = [1, 2, 3, 4, 5].map((refusals) => {
+    const { state, nextAttemptAt } = after({ delivery, outcome, refusals, random: 0, now });
+    return [state, state === 'dead' ? null : (nextAttemptAt - now) / secondMs];
+  });
+  expect(settled).toEqual([
+    ['pending', 15],
+    ['pending', 60],
+    ['pending', 240],
+    ['pending', 900],
+    ['dead', null],
+  ]);
+});

@@ -1,0 +1,66 @@
+// Sends what a store holds through one channel, and tells of every step: before and after each of the store's verbs and of
+// the channel's sends.
+import { pino } from 'pino';
+import { type ChannelSettings, createChannel } from '../../src/channels/channels.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { createNotifier } from '../../src/outbox/notifier.ts';
+import type { OutboxStore } from '../../src/outbox/outbox-store.ts';
+import { Store } from '../../src/store/store.ts';
+import { Loops } from '../../src/world/loop.ts';
+import { systemClock } from '../../src/world/world.ts';
+
+type Reached = (step: string) => void;
+
+/** Each method call, also of its outbox, is two steps: before it begins, and when its promise has resolved. */
+function stepped<Part extends object>(part: Part, name: string, reached: Reached): Part {
+  return new Proxy(part, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key, target);
+      if (key === 'outbox') return stepped(value as object, name, reached);
+      if (typeof value !== 'function' || key === 'render' || key === 'close') return value;
+      return async (...args: readonly unknown[]) => {
+        reached(`before ${name}.${String(key)}`);
+        const result: unknown = await Reflect.apply(value, target, args);
+        reached(`after ${name}.${String(key)}`);
+        return result;
+      };
+    },
+  });
+}
+
+/** Resolves when nothing waits any more: all of it was sent or given up. */
+export async function sendAll(path: string, settings: ChannelSettings, reached: Reached): Promise<void> {
+  const clock = systemClock();
+  const world = { clock, random: () => 0, log: pino({ level: 'silent' }), command: 'warmwarden' };
+  const channel = createChannel(settings, { world, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' });
+  const store = await Store.open(path, clock.now());
+  const outbox: OutboxStore = store;
+  const notifier = createNotifier({
+    world,
+    loops: new Loops(world),
+    store: stepped(outbox, 'store', reached),
+    fleet: new Fleet(),
+    tally: { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} },
+    channels: [stepped(channel, 'channel', reached)],
+    settings: {
+      rules: defaultRuleSettings,
+      digest: null,
+      heartbeat: null,
+      groupWaitMs: 0,
+      groupIntervalMs: 0,
+      repeatIntervalMs: { critical: null, warning: null, info: null },
+      routes: [{ match: {}, channels: [channel.name] }],
+    },
+    pageUrl: null,
+    apiOf: () => null,
+  });
+  notifier.start();
+  const settled = async () => {
+    const deliveries = await store.outbox.recentDeliveries(10);
+    return deliveries.length > 0 && deliveries.every(({ settledAt }) => settledAt !== null);
+  };
+  while (!(await settled())) await clock.sleep(10);
+  await notifier.stop();
+  await store.close();
+}

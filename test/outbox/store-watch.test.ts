@@ -1,0 +1,293 @@
+// A store that fails: said at once without it, shown, and its end told with its beginning when it works again.
+import { describe, expect, test } from 'vitest';
+import { webhookChannel } from '../../src/channels/webhook.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import type { MovedClock } from '../../src/world/world.ts';
+import { start } from '../alerts/samples.ts';
+import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
+import { startReceiver, status } from './receiver.ts';
+import { hookTo, rigWith, secret } from './rig.ts';
+
+const noAlerts = { changed: [], dropped: [], transitions: [] };
+const full = () => new Error('database or disk is full');
+const named = (name: string, url: string, clock: MovedClock) =>
+  webhookChannel({ name, url, secrets: [secret], format: 'standard', pageUrl: null }, clock);
+
+test('is told once to each channel while it lasts, stands on the page, and its end is told and recorded', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = (response) => response.writeHead(204).end();
+  await using rig = rigWith(hookTo(receiver.url));
+  await rig.clock.advance(minuteMs);
+  expect([receiver.received, rig.fleet.storeFailure]).toEqual([[], null]);
+  rig.store.broken = full();
+  await rig.clock.advance(2 * hourMs);
+  const bodies = () => receiver.received.map(({ body }) => JSON.parse(body));
+  expect(bodies()).toMatchObject([{ type: 'alerts.firing', data: { rule: 'store_failing', severity: 'critical' } }]);
+  expect(receiver.received[0]?.body).toContain('Database or disk is full.');
+  expect(receiver.received[0]?.body).toContain('Free space on the disk.');
+  expect([...rig.fleet.alerts()]).toMatchObject([{ rule: 'store_failing', status: 'firing' }]);
+  expect(rig.fleet.storeFailure).toMatchObject({ said: 'database or disk is full' });
+  rig.store.broken = null;
+  await rig.clock.advance(2 * minuteMs);
+  expect([[...rig.fleet.alerts()], rig.fleet.storeFailure]).toEqual([[], null]);
+  expect(bodies().slice(1)).toMatchObject([{ type: 'alerts.resolved', data: { rule: 'store_failing', total: 1 } }]);
+  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['sent']);
+  await rig.clock.advance(30 * secondMs);
+  expect(bodies()).toHaveLength(2);
+});
+
+test('one write that fails is enough, whoever made it; it is shown until the same succeeds, and its end is told once nothing has failed for half a minute', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url));
+  await rig.clock.advance(10 * secondMs);
+  rig.store.broken = full();
+  await expect(rig.store.recordAlerts(noAlerts)).rejects.toThrow('full');
+  rig.store.broken = null;
+  await rig.clock.advance(secondMs);
+  const types = () => receiver.received.map(({ body }) => JSON.parse(body).type);
+  expect([types(), rig.fleet.storeFailure === null]).toEqual([['alerts.firing'], false]);
+  await rig.clock.advance(10 * secondMs);
+  expect([[...rig.fleet.alerts()].length, rig.fleet.storeFailure]).toEqual([1, null]);
+  await rig.clock.advance(50 * secondMs);
+  expect([types(), rig.fleet.storeFailure]).toEqual([['alerts.firing', 'alerts.resolved'], null]);
+});
+
+test('a store that is reached again is shown as well at once, by the newest cause before, and told so once it stayed well', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url));
+  const types = () => receiver.received.map(({ body }) => JSON.parse(body).type);
+  const alerts = () => [...rig.fleet.alerts()].map(({ rule }) => rule);
+  rig.store.away = new Error('it does not answer');
+  await rig.clock.advance(minuteMs);
+  rig.store.away = new Error('it is starting up');
+  await rig.clock.advance(minuteMs);
+  expect(rig.fleet.storeFailure).toMatchObject({ said: 'it is starting up' });
+  rig.store.away = null;
+  await rig.clock.advance(10 * secondMs);
+  expect([rig.fleet.storeFailure, alerts(), types()]).toEqual([null, ['store_failing'], ['alerts.firing']]);
+  rig.store.away = new Error('it does not answer');
+  await rig.clock.advance(31 * secondMs);
+  expect(rig.fleet.storeFailure).not.toBe(null);
+  rig.store.away = null;
+  await rig.clock.advance(3 * minuteMs);
+  expect([rig.fleet.storeFailure, alerts(), types()]).toEqual([null, [], ['alerts.firing', 'alerts.resolved']]);
+});
+
+test('a channel that is down when it begins gets the message when it is back, under the same id, and the others do not get it again', async () => {
+  await using up = await startReceiver(() => 0);
+  await using down = await startReceiver(() => 0);
+  up.answer = status(204);
+  down.answer = status(503);
+  await using rig = rigWith((clock) => [named('up', up.url, clock), named('down', down.url, clock)]);
+  rig.store.broken = full();
+  await rig.clock.advance(5 * minuteMs);
+  down.answer = status(204);
+  await rig.clock.advance(hourMs);
+  const ids = new Set(down.received.map(({ headers, body }) => `${headers['webhook-id']} ${body}`));
+  expect([up.received.length, ids.size]).toEqual([1, 1]);
+  const triedUntilTaken = down.received.length;
+  rig.store.broken = null;
+  await rig.clock.advance(3 * minuteMs);
+  const last = [up, down].map(({ received }) => JSON.parse(received.at(-1)?.body ?? '{}').type);
+  expect(last).toEqual(['alerts.resolved', 'alerts.resolved']);
+  expect([up.received.length, down.received.length]).toEqual([2, triedUntilTaken + 1]);
+});
+
+test('people are notified once of a cause that came later, when it lasts and needs a person', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url));
+  const told = () => receiver.received.map(({ body }) => [JSON.parse(body).type, /Say \w+/.exec(body)?.[0]]);
+  const goesOn = async (said: string, remedy: string, forMs: number) => {
+    const key = said === 'away' ? 'away' : 'broken';
+    Object.assign(rig.store, { away: null, broken: null, remedy, [key]: new Error(said) });
+    await rig.clock.advance(forMs);
+  };
+  await goesOn('away', 'Say one', 5 * minuteMs);
+  await goesOn('gone', 'Say two', 20 * secondMs);
+  await goesOn('away', 'Say one', 5 * minuteMs);
+  expect(told()).toEqual([['alerts.firing', 'Say one']]);
+  await goesOn('gone', 'Say two', 5 * minuteMs);
+  await goesOn('away', 'Say three', 5 * minuteMs);
+  await goesOn('gone', 'Say two', 5 * minuteMs);
+  expect(told()).toEqual([
+    ['alerts.firing', 'Say one'],
+    ['alerts.worsened', 'Say two'],
+  ]);
+  Object.assign(rig.store, { away: null, broken: null });
+  await rig.clock.advance(2 * minuteMs);
+  expect(told().map(([type]) => type)).toEqual(['alerts.firing', 'alerts.worsened', 'alerts.resolved']);
+});
+
+test('after the process stood still, a lost connection is announced when it lasts for a quarter of a minute, and a full disk at once', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url));
+  const said = () => receiver.received.map(({ body }) => /Query read timeout|Database or disk is full/.exec(body)?.[0]);
+  const wake = () =>
+    Object.defineProperty(rig.loops, 'awakeSince', { value: rig.clock.monotonic(), configurable: true });
+  const fail = async (forMs: number) => {
+    await rig.store.recordAlerts(noAlerts).catch(() => {});
+    await rig.clock.advance(forMs);
+  };
+  await rig.clock.advance(10 * secondMs);
+  wake();
+  rig.store.away = new Error('Query read timeout');
+  await fail(8 * secondMs);
+  rig.store.away = null;
+  await rig.clock.advance(5 * minuteMs);
+  expect(said()).toEqual([]);
+  wake();
+  rig.store.away = new Error('Query read timeout');
+  await fail(14 * secondMs);
+  expect(said()).toEqual([]);
+  await rig.clock.advance(10 * secondMs);
+  expect(said()).toEqual(['Query read timeout']);
+  rig.store.away = null;
+  await rig.clock.advance(10 * minuteMs);
+  wake();
+  rig.store.broken = full();
+  await fail(secondMs);
+  expect(said()).toEqual(['Query read timeout', undefined, 'Database or disk is full']);
+});
+
+test('that it works again is not said while it fails again: a message that a channel did not take waits for the end', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url));
+  const types = () => receiver.received.map(({ body }) => JSON.parse(body).type);
+  rig.store.full = full();
+  await rig.clock.advance(minuteMs);
+  receiver.answer = status(503);
+  rig.store.full = null;
+  await rig.clock.advance(2 * minuteMs);
+  const fires = () => [...rig.fleet.alerts()].some(({ rule }) => rule === 'store_failing');
+  expect([fires(), types().includes('alerts.resolved')]).toEqual([false, true]);
+  const before = types().length;
+  rig.store.full = full();
+  receiver.answer = status(204);
+  await expect(rig.store.recordAlerts(noAlerts)).rejects.toThrow('full');
+  await rig.clock.advance(2 * hourMs);
+  expect(new Set(types().slice(before))).toEqual(new Set(['alerts.firing']));
+  rig.store.full = null;
+  await rig.clock.advance(20 * minuteMs);
+  expect(types().slice(-2)).toEqual(['alerts.resolved', 'alerts.resolved']);
+});
+
+test('a digest that a channel did not take is sent while the store fails: it is not the end of an outage', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(503);
+  const store = memoryOutbox();
+  await store.outbox.recordDigest({ deliveries: [], until: start - 24 * hourMs });
+  const digest = { at: '0 8 * * *', timeZone: 'UTC', channels: ['hook'] };
+  await using rig = rigWith(hookTo(receiver.url), { digest }, { store });
+  await rig.clock.advance(minuteMs);
+  expect(store.deliveries()).toMatchObject([{ group: 'digest', state: 'pending' }]);
+  store.full = full();
+  await expect(store.recordAlerts(noAlerts)).rejects.toThrow('full');
+  receiver.answer = status(204);
+  const before = receiver.received.length;
+  await rig.clock.advance(2 * hourMs);
+  const types = receiver.received.slice(before).map(({ body }) => JSON.parse(body).type);
+  expect(types.toSorted()).toEqual(['alerts.firing', 'digest']);
+});
+
+test('a damaged file stays one, however many writes succeed', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url));
+  rig.store.damage('database disk image is malformed');
+  await rig.clock.advance(hourMs);
+  expect(rig.fleet.storeFailure).toMatchObject({ said: 'database disk image is malformed' });
+  expect(receiver.received).toHaveLength(1);
+});
+
+test('what fails now and then is one alert before long, and one relapse a day is not', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url));
+  const failEvery = async (ms: number, times: number) => {
+    const before = receiver.received.length;
+    for (let count = 0; count < times; count += 1) {
+      rig.store.broken = full();
+      await rig.store.recordAlerts(noAlerts).catch(() => {});
+      rig.store.broken = null;
+      await rig.clock.advance(ms);
+    }
+    return receiver.received.length - before;
+  };
+  expect(await failEvery(5 * minuteMs, 20)).toBeLessThan(8);
+  expect([...rig.fleet.alerts()]).toHaveLength(1);
+  await rig.clock.advance(3 * hourMs);
+  expect(await failEvery(24 * hourMs, 3)).toBe(6);
+});
+
+/** A process on that store for a while; what the webhook received meanwhile. */
+async function processOn(store: MemoryOutbox, at: number, forMs: number, meanwhile = (_: MemoryOutbox) => {}) {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url), {}, { store, at });
+  await rig.clock.advance(45 * secondMs);
+  meanwhile(store);
+  await rig.clock.advance(forMs);
+  return receiver.received.map(({ body }) => `${JSON.parse(body).type} ${JSON.parse(body).data.rule}`);
+}
+
+describe('when the repair is a restart', () => {
+  const notified = 'alerts.firing store_failing';
+  const ended = 'alerts.resolved store_failing';
+  const breaks = (store: MemoryOutbox) => void Object.assign(store, { broken: full() });
+  const begun = async () => {
+    const store = memoryOutbox();
+    expect(await processOn(store, start, 5 * minuteMs, breaks)).toEqual([notified]);
+    store.restart();
+    return store;
+  };
+
+  test('the process that finds the store working tells the end, once', async () => {
+    const store = await begun();
+    expect(await processOn(store, start + hourMs, 5 * minuteMs)).toEqual([ended]);
+    store.restart();
+    expect(await processOn(store, start + 2 * hourMs, hourMs)).toEqual([]);
+  });
+
+  test('so does one that finds another, empty store, and no later one', async () => {
+    const store = memoryOutbox((await begun()).outageNote);
+    expect(await processOn(store, start + hourMs, 5 * minuteMs)).toEqual([ended]);
+    store.restart();
+    expect(await processOn(store, start + 2 * hourMs, hourMs)).toEqual([]);
+  });
+
+  test('an end that was recorded is not announced again when the note of its beginning is still there', async () => {
+    const store = await begun();
+    const note = store.outageNote;
+    expect(await processOn(store, start + hourMs, 5 * minuteMs)).toEqual([ended]);
+    store.restart();
+    store.outageNote = note;
+    expect(await processOn(store, start + 2 * hourMs, hourMs)).toEqual([]);
+  });
+
+  test('a store that fails again within the minute is told neither as working nor as failing again', async () => {
+    const store = await begun();
+    expect(await processOn(store, start + hourMs, 10 * minuteMs, breaks)).toEqual([]);
+    store.restart();
+    expect(await processOn(store, start + 2 * hourMs, 5 * minuteMs)).toEqual([ended]);
+  });
+
+  test('a channel that has not taken it is told by the next process while the store fails, under the same id', async () => {
+    const store = memoryOutbox();
+    await using down = await startReceiver(() => 0);
+    down.answer = status(503);
+    const ids = () => new Set(down.received.map(({ headers, body }) => `${headers['webhook-id']} ${body}`));
+    for (const at of [start, start + hourMs]) {
+      await using rig = rigWith(hookTo(down.url), {}, { store, at });
+      breaks(store);
+      await rig.clock.advance(5 * minuteMs);
+      down.answer = status(204);
+      store.restart();
+    }
+    expect([ids().size, JSON.parse(down.received.at(-1)?.body ?? '').type]).toEqual([1, 'alerts.firing']);
+  });
+});

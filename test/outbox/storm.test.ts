@@ -1,0 +1,85 @@
+// 2,000 mailboxes fail at once: a handful of messages, within Slack's limits, counts right, hostile names harmless.
+import { expect, test } from 'vitest';
+import { slackChannel } from '../../src/channels/slack.ts';
+import { fingerprintOf, type Transition } from '../../src/core/alert.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
+import { slackFaults } from '../support/slack-limits.ts';
+import { startReceiver } from './receiver.ts';
+import { hookChannel, rigWith } from './rig.ts';
+
+const hostile = '<!channel> <script>alert(1)</script> @here *_~`|&\u202e\u0000';
+const rules = [
+  'mailbox_disconnected',
+  'bounce_over_limit',
+  'blacklisted',
+  'stale_data',
+  'inbox_rate_low',
+  'contested',
+] as const;
+
+/** 2,000 alerts that begin within ten seconds, of six rules, on accounts in turn. */
+function storm(accounts: number): readonly Transition[] {
+  return Array.from({ length: 2_000 }, (_, number) => {
+    const email = `${hostile}${number}@acme.example`;
+    const facts = { title: `${email}: failed`, sentences: [`${email} says ${hostile.repeat(40)}`], numbers: {} };
+    const alert = sampleAlert(number, {
+      rule: rules[number % rules.length] ?? 'stale_data',
+      account: `client${number % accounts}`,
+      severity: number % 2 === 0 ? 'critical' : 'warning',
+      email,
+      facts,
+    });
+    return { kind: 'firing', at: start + number * 5, alert: { ...alert, fingerprint: fingerprintOf(alert) } };
+  });
+}
+
+test.each([1, 3, 100])(
+  'on %i accounts: at most five messages a channel, and every mailbox is in one',
+  async (accounts) => {
+    await using receiver = await startReceiver(() => 0);
+    await using rig = rigWith((clock) => [
+      slackChannel(
+        { name: 'slack', url: receiver.url, pageUrl: 'http://page', publicUrl: null, timeZone: () => 'UTC' },
+        clock,
+      ),
+      hookChannel(receiver.url, clock),
+    ]);
+    rig.commit(...storm(accounts));
+    await rig.clock.advance(hourMs);
+    const to = (name: string) => rig.store.deliveries().filter(({ channel }) => channel === name);
+    const slack = to('slack').map(({ payload }) => JSON.parse(payload));
+    expect(slack.length).toBeGreaterThan(0);
+    expect(slack.length).toBeLessThanOrEqual(5);
+    for (const payload of slack) {
+      expect(slackFaults(payload)).toEqual([]);
+      expect(JSON.stringify(payload)).not.toMatch(/<!channel>|<script>|\u202e/);
+    }
+    // 2,000 of six rules are 333 or 334 of each, and on many accounts the one message says so.
+    if (accounts === 100) expect(JSON.stringify(slack)).toContain('bounces over the limit, NO ACTION TAKEN (334)');
+    const totals = to('hook').map(({ payload }) => JSON.parse(payload).data.total as number);
+    expect(totals.length).toBeLessThanOrEqual(5);
+    expect(totals.reduce((sum, total) => sum + total, 0)).toBe(2_000);
+  },
+);
+
+test('what ends of a storm whose message is refused waits behind it, and what it is not about passes it by', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith((clock) => [hookChannel(receiver.url, clock)]);
+  const isStorm = (body: string) => JSON.parse(body).data.total === 500;
+  receiver.answer = (response, { body }) => response.writeHead(isStorm(body) ? 500 : 200).end();
+  const of = (number: number, account: string) => sampleAlert(number, { account });
+  rig.commit(...Array.from({ length: 500 }, (_, number) => firing(of(number, 'stormy'))));
+  await rig.clock.advance(minuteMs);
+  rig.commit(resolved(of(77, 'stormy'), rig.clock.now()), firing(of(1, 'calm')));
+  await rig.clock.advance(20 * minuteMs);
+  const notified = () =>
+    receiver.received.map(({ body }) => JSON.parse(body)).map(({ type, data }) => `${data.account} ${type}`);
+  expect(new Set(notified())).toEqual(new Set(['stormy alerts.firing', 'calm alerts.firing']));
+  receiver.answer = (response) => response.writeHead(200).end();
+  await rig.clock.advance(hourMs);
+  expect(notified().slice(-2)).toEqual(['stormy alerts.firing', 'stormy alerts.resolved']);
+  // Its row names none of them: it would be megabytes with a large fleet.
+  const [{ alerts, marks } = { alerts: [] }] = rig.store.deliveries();
+  expect([alerts.length, marks?.length]).toEqual([0, 500]);
+});

@@ -1,0 +1,74 @@
+// Each refusal comes with the status and the fields that /openapi.json and docs/http-api.md say.
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { usualLimits } from '../../src/web/live/live-stream.ts';
+import { refusals } from '../../src/web/refusals.ts';
+import type { ServerOptions } from '../../src/web/server.ts';
+import { exampleFleet } from './example-fleet.ts';
+import { ask, serve } from './running-server.ts';
+
+const documented = Object.entries(refusals).map(([word, { status }]) => `${status} ${word}`);
+
+describe('the refusals', () => {
+  test('are sent as they are documented: the code, and an object of `error` and `message`', async () => {
+    const sent: string[] = [];
+    for (const { options = {}, path, headers = {}, method = 'GET', count = 1, body } of provoked) {
+      await using server = await serve(exampleFleet(), { auth: () => auth, ...options });
+      const asking = { ...operator, ...headers };
+      const once = async () => {
+        if (body === undefined) return ask(server.url + path, asking, method);
+        const answer = await fetch(server.url + path, { method, headers: asking, body });
+        return { status: answer.status, body: await answer.text() };
+      };
+      const answers = await Promise.all(Array.from({ length: count }, once));
+      const last = answers.toSorted((one, other) => one.status - other.status).at(-1);
+      if (!last) throw new Error('nothing was asked');
+      const { status } = last;
+      const { error, message, ...rest } = JSON.parse(last.body.toString());
+      expect(rest).toEqual({});
+      expect(message).toMatch(/^[A-Z].*\.$|^limit: found/);
+      sent.push(`${status} ${error}`);
+    }
+    expect(sent.sort()).toEqual(documented.filter((one) => one !== '413 too_large').sort());
+  });
+});
+
+const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
+const auth = {
+  tokens: [
+    { name: 'anna', role: 'operator' as const, sha256: sha256('anna') },
+    { name: 'vera', role: 'viewer' as const, sha256: sha256('vera') },
+  ],
+};
+const operator = { authorization: 'Bearer anna' };
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+const json = { 'content-type': 'application/json' };
+const failing = async () => {
+  throw new Error('the store does not answer');
+};
+
+/** How each refusal comes about. A body that is too large: test/regression/request-bodies.test.ts. */
+const provoked: readonly {
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  readonly method?: string;
+  readonly options?: Partial<ServerOptions>;
+  readonly count?: number;
+  readonly body?: string;
+}[] = [
+  { path: '/api/alerts?limit=5000' },
+  { path: '/api/fleet', headers: { authorization: '' } },
+  { path: '/api/operations/pause', headers: { ...json, authorization: 'Bearer vera' }, method: 'POST' },
+  { path: '/api/fleet', headers: { host: 'evil.example' }, options: { auth: () => 'none' } },
+  { path: '/sign-in', headers: { origin: 'https://evil.example' }, method: 'POST' },
+  { path: '/sign-in', method: 'POST' },
+  { path: '/sign-out', headers: form, method: 'POST', body: 'form_token=x' },
+  { path: '/api/nothing' },
+  { path: '/api/mailboxes/acme/none' },
+  { path: '/api/fleet', method: 'PUT' },
+  { path: '/api/operations/pause', method: 'POST' },
+  { path: '/api/fleet', headers: { authorization: 'Bearer wrong' }, count: 11 },
+  { path: '/api/deliveries', options: { deliveries: failing } },
+  { path: '/api/operations/pause', headers: json, method: 'POST', body: '{}' },
+  { path: '/events?at=/', options: { liveLimits: { ...usualLimits, readers: 0 } } },
+];

@@ -1,0 +1,211 @@
+// What the pages Groups, Budget, Configuration, Runbooks and the trend show, as JSON: the same facts, and each held against the document.
+import { expect, test } from 'vitest';
+import { alertRules } from '../../src/core/alert.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
+import { FleetTrend } from '../../src/web/fleet-sums.ts';
+import { account, alert, bareMailbox, exampleFleet, mailbox, now, today } from './example-fleet.ts';
+import { ask, type Running, serve, stillWorld } from './running-server.ts';
+
+async function json({ url }: Running, path: string) {
+  const { body, status } = await ask(url + path);
+  return { status, ...JSON.parse(body.toString()) };
+}
+
+test('/api/groups counts the fleet as the page does, the groups that need attention first', async () => {
+  await using server = await serve(exampleFleet(), {
+    tags: { all: () => ['vip'], of: ({ id }) => (id === 'm1' ? ['vip', 'pilot'] : []) },
+  });
+  const byAccount = await json(server, '/api/groups');
+  expect(byAccount).toMatchObject({ by: 'account', total: 2, next_cursor: null });
+  expect(byAccount.groups.map((one: { name: string }) => one.name)).toEqual(['acme', 'northwind']);
+  const [acme, northwind] = byAccount.groups;
+  expect([acme.alerts_firing, northwind.alerts_firing]).toEqual([1, 0]);
+  expect([northwind.mailboxes, northwind.states.not_judged, northwind.states.near_limit, northwind.states.ok]).toEqual([
+    2, 1, 1, 0,
+  ]);
+  expect([acme.mailboxes, acme.states.paused_by_guard, acme.states.recovering, acme.states.ok]).toEqual([10, 1, 1, 8]);
+  expect(acme.rate_percent).toBeCloseTo((acme.bounced * 100) / acme.sent);
+  const byTag = await json(server, '/api/groups?by=tag');
+  const counts = byTag.groups.map(({ name, mailboxes }: { name: string | null; mailboxes: number }) => [
+    name,
+    mailboxes,
+  ]);
+  expect(new Map(counts)).toEqual(
+    new Map<string | null, number>([
+      ['vip', 1],
+      ['pilot', 1],
+      [null, 11],
+    ]),
+  );
+  expect(await json(server, '/api/groups?by=colour')).toMatchObject({ status: 400, error: 'bad_request' });
+});
+
+test("/api/groups counts the alerts of a group's domains, ips and accounts once, and orders by them", async () => {
+  const fleet = new Fleet();
+  for (const name of ['calm', 'acme']) fleet.putAccount(account(name));
+  fleet.putMailbox(bareMailbox('m0', 'z@calm.example', 'calm'));
+  fleet.putMailbox(mailbox('m1', 'a@acme.example'));
+  fleet.putMailbox(mailbox('m2', 'b@acme.example'));
+  fleet.putMailbox(mailbox('m3', 'c@other.example', { dns: null }));
+  fleet.putAlert(alert({ rule: 'stale_data', mailboxId: 'm1' }));
+  fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', object: 'acme.example' }));
+  fleet.putAlert(alert({ rule: 'domain_over_limit', severity: 'warning', object: 'elsewhere.example' }));
+  fleet.putAlert(alert({ rule: 'key_shared', severity: 'warning' }));
+  const held = alert({ rule: 'guard_held', account: '', severity: 'critical', object: 'https://api.example' });
+  fleet.putAlert({ ...held, facts: { ...held.facts, accounts: ['acme'] } });
+  fleet.putAlert(alert({ rule: 'store_failing', account: '', severity: 'critical' }));
+  await using server = await serve(fleet, { tags: { all: () => ['vip'], of: ({ id }) => (id < 'm3' ? ['vip'] : []) } });
+  const counts = async (by: string) => {
+    const { groups } = await json(server, `/api/groups?by=${by}`);
+    return groups.map((one: { name: string; alerts_firing: number }) => [one.name, one.alerts_firing]);
+  };
+  expect(await counts('account')).toEqual([
+    ['acme', 4],
+    ['calm', 0],
+  ]);
+  expect(await counts('domain')).toEqual([
+    ['acme.example', 4],
+    ['other.example', 2],
+    ['calm.example', 0],
+  ]);
+  expect(await counts('tag')).toEqual([
+    [null, 2],
+    ['vip', 4],
+  ]);
+  fleet.putAlert(alert({ rule: 'blacklisted', severity: 'warning', object: '192.0.2.1' }));
+  expect(new Map(await counts('domain')).get('other.example')).toBe(3);
+});
+
+test('/api/groups has every configured account, also one without a mailbox, and those that cannot be read first', async () => {
+  const fleet = new Fleet();
+  fleet.putMailbox(mailbox('m1', 'a@acme.example'));
+  fleet.putMailbox(bareMailbox('m2', 'b@stored.example', 'stored'));
+  fleet.putAccount(account('acme'));
+  fleet.putAccount(account('empty'));
+  fleet.putAccount(account('gone', { listed: false, lastSuccessAt: null, failingSince: now - minuteMs }));
+  fleet.putAccount(account('wrong', { listed: false, lastSuccessAt: null, failingSince: now, keyRejected: true }));
+  const guarding = { unguarded: null, elsewhere: null };
+  fleet.putGuarding(['acme', 'empty', 'gone', 'later', 'wrong'].map((name) => ({ account: name, ...guarding })));
+  fleet.putAlert(alert({ rule: 'key_rejected', account: 'wrong', severity: 'critical' }));
+  await using server = await serve(fleet);
+  const { groups, total } = await json(server, '/api/groups');
+  const seen = groups.map((one: { name: string; mailboxes: number | null; alerts_firing: number }) => [
+    one.name,
+    one.mailboxes,
+    one.alerts_firing,
+  ]);
+  expect(seen).toEqual([
+    ['wrong', null, 1],
+    ['gone', null, 0],
+    ['later', null, 0],
+    ['stored', 1, 0],
+    ['acme', 1, 0],
+    ['empty', 0, 0],
+  ]);
+  expect(total).toBe(6);
+  const first = async () => (await json(server, '/api/groups')).groups[0].name;
+  const silence = { by: 'ann', reason: 'known', from: now - 1, until: now + minuteMs };
+  expect(await first()).toBe('wrong');
+  fleet.putSilence({ id: 's1', match: { rule: ['key_rejected'] }, ...silence });
+  expect(await first()).toBe('gone');
+  const { body } = await ask(`${server.url}/groups`, { accept: 'text/html' });
+  expect(body.toString()).toContain('6 accounts, the ones that need attention first.');
+  expect(body.toString().match(/>unknown</g)).toHaveLength(3);
+  expect((await json(server, '/api/groups?by=domain')).total).toBe(2);
+});
+
+test('/api/fleet names the alert of a domain at each mailbox that it is about, which comes before one that is fine', async () => {
+  const fleet = new Fleet();
+  fleet.putAccount(account('acme'));
+  fleet.putMailbox(mailbox('m1', 'a@acme.example'));
+  const { dns } = mailbox('m2', 'b@acme.example');
+  if (!dns) throw new Error('its DNS is known');
+  const fail = { status: 'fail', pass: false, record: null };
+  const answer = { ...dns.answer, records: { ...dns.answer.records, spf: fail } };
+  fleet.putMailbox(mailbox('m2', 'b@acme.example', { dns: { ...dns, answer } }));
+  fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', object: 'acme.example' }));
+  await using server = await serve(fleet);
+  const { mailboxes } = await json(server, '/api/fleet');
+  const alerts = mailboxes.map((one: { email: string; alerts: readonly string[] }) => [one.email, one.alerts]);
+  expect(alerts).toEqual([
+    ['b@acme.example', ['dns_failing']],
+    ['a@acme.example', []],
+  ]);
+});
+
+test('/api/trend has thirty days, with what Warmwarden did and held', async () => {
+  const fleet = exampleFleet();
+  const world = stillWorld();
+  const held = async function* () {
+    yield [{ account: 'acme', id: 'm1', since: now - minuteMs, until: now }];
+  };
+  const day = Math.floor(now / 86_400_000);
+  const trend = new FleetTrend({ fleet, world, days: { acted: async () => [{ day, count: 2 }], held } });
+  await using server = await serve(fleet, { trend });
+  const { days } = await json(server, '/api/trend');
+  expect(days).toHaveLength(30);
+  expect(days.at(-1)).toMatchObject({ date: today, acted: 2, held: 1 });
+  expect(days.at(-1).sent).toBeGreaterThan(0);
+});
+
+test('/api/budget says what each key may do, whether that is enough, and how old each kind of data is', async () => {
+  const fleet = new Fleet();
+  const old = 46 * minuteMs;
+  const oldestMs = { stats: old, warmup: old, mailbox: old, dns: old, blacklist: old, health: old, mailboxes: old };
+  const forecast = {
+    ...{
+      mailboxes: 2,
+      allowedPerMinute: 1,
+      isHeldBack: false,
+      asksPerMinute: 3,
+      fits: false,
+      calmestMs: 46 * minuteMs,
+      firstSweepMs: minuteMs,
+    },
+    oldestMs,
+    mend: { requestsPerMinute: 4, statsMs: 5 * minuteMs, warmupMs: 6 * minuteMs },
+  };
+  fleet.putAccount(account('calm'));
+  fleet.putAccount(account('tight', { forecast, throttledLastHour: 7 }));
+  fleet.putMailbox({ ...mailbox('m1', 'a@acme.example'), account: 'tight' });
+  fleet.putMailbox(bareMailbox('m2', 'b@acme.example', 'tight'));
+  const part = 'judging' as const;
+  fleet.putSweep({ account: 'tight', since: now, keptFrom: now, part, mailboxes: 2, read: 1, doneAt: now + minuteMs });
+  await using server = await serve(fleet);
+  const { accounts } = await json(server, '/api/budget');
+  expect(accounts.map((one: { name: string }) => one.name)).toEqual(['tight', 'calm']);
+  const [tight, calm] = accounts;
+  expect(tight).toMatchObject({ throttled_last_hour: 7, first_sweep: { mailboxes: 2, read: 1 } });
+  expect(tight.forecast).toMatchObject({ fits: false, remedy: { requests_per_minute: 4, stats_seconds: 300 } });
+  expect(tight.forecast.text).toContain('the cadence needs 3 a minute');
+  expect(tight.data.stats).toEqual({
+    newest_at: new Date(now - 4 * minuteMs).toISOString(),
+    oldest_at: new Date(now - 4 * minuteMs).toISOString(),
+    never_read: 1,
+    max_age_seconds: (46 * minuteMs) / secondMs,
+  });
+  expect([calm.forecast, calm.data.dns.max_age_seconds]).toEqual([null, null]);
+});
+
+test('/api/configuration has the settings by name, and only those that match', async () => {
+  const settings = [
+    { name: 'guard.min_bounces', value: '3', from: 'line 12' },
+    { name: 'accounts[0].api_key', value: '(hidden)', from: 'line 3' },
+    { name: 'poll.stats', value: '15m', from: 'default' },
+  ];
+  await using server = await serve(new Fleet(), { settings: () => settings });
+  const names = async (query: string) => {
+    const found = await json(server, `/api/configuration?${query}`);
+    return [found.total, ...found.settings.map(({ name }: { name: string }) => name)];
+  };
+  expect(await names('')).toEqual([3, 'accounts[0].api_key', 'guard.min_bounces', 'poll.stats']);
+  expect(await names('changed=true')).toEqual([2, 'accounts[0].api_key', 'guard.min_bounces']);
+  expect(await names('q=POLL&changed=false')).toEqual([1, 'poll.stats']);
+});
+
+test('/api/runbooks has every rule', async () => {
+  await using server = await serve(new Fleet());
+  const { runbooks } = await json(server, '/api/runbooks');
+  expect(runbooks.map(({ rule }: { rule: string }) => rule)).toEqual(alertRules);
+});

@@ -1,0 +1,137 @@
+// The commands over HTTP: for an operator's token only, as JSON only, and the same requests as over the socket.
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { askDaemon, askFor } from '../../src/cli/sources/daemon-client.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import type { CommandOutcome, DaemonCommands } from '../../src/core/operator-command.ts';
+import { serve } from './running-server.ts';
+
+const token = (name: string, role: 'operator' | 'viewer') => {
+  const sha256 = createHash('sha256').update(`secret-of-${name}`).digest('hex');
+  return { name, role, sha256 };
+};
+const auth = { tokens: [token('anna', 'operator'), token('vera', 'viewer')] };
+
+/** Commands that note what they were asked for. */
+function noting() {
+  const asked: unknown[] = [];
+  const note = async (request: unknown): Promise<CommandOutcome> => {
+    asked.push(request);
+    return { result: 'done', messages: ['noted'] };
+  };
+  const commands: DaemonCommands = {
+    ...{ breakerRelease: note, contestRelease: note, writes: note, pause: note, resume: note, mode: note, undo: note },
+    ...{ limit: note, refresh: note, silenceAdd: note, silenceExpire: note, reload: note, channelsResend: note },
+  };
+  return { asked, commands };
+}
+
+test('an operator asks as over the socket, under the name of the token', async () => {
+  const { asked, commands } = noting();
+  await using server = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
+  const daemon = { url: `${server.url}/`, token: 'secret-of-anna' };
+  const request = { mailbox: 'bob@acme.example', by: 'somebody else', reason: 'why' };
+  expect(await askDaemon(daemon, 'pause', request)).toEqual({ result: 'done', messages: ['noted'] });
+  expect(asked).toEqual([{ ...request, by: 'anna', dryRun: false, plan: null }]);
+  const limit = { ...request, limit: 15 };
+  expect(await askDaemon(daemon, 'limit', limit)).toEqual({ result: 'done', messages: ['noted'] });
+  expect(asked.at(-1)).toEqual({ ...limit, by: 'anna', dryRun: false, plan: null });
+  const nowhere = { url: 'http://127.0.0.1:1', token: 'x' };
+  await expect(askDaemon(nowhere, 'pause', request)).rejects.toThrow(
+    'No daemon answers at http://127.0.0.1:1/api/operations/pause.',
+  );
+  const elsewhere = { ...daemon, url: `${server.url}/prefix` };
+  const noPage = `Nothing is served at ${server.url}/prefix/api/`;
+  await expect(askDaemon(elsewhere, 'pause', request)).rejects.toThrow(`${noPage}operations/pause: check the path`);
+  await expect(askFor(elsewhere, 'fleet')).rejects.toThrow(`${noPage}fleet: check the path in --url.`);
+  await expect(askDaemon({ ...daemon, token: 'wrong' }, 'pause', request)).rejects.toThrow('does not know the token');
+});
+
+test('a viewer, nobody, a form of a strange page and an unknown operation move nothing', async () => {
+  const { asked, commands } = noting();
+  await using server = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
+  const post = async (name: string, headers: Record<string, string>, body = '{"mailbox":"bob@acme.example"}') =>
+    (await fetch(`${server.url}/api/operations/${name}`, { method: 'POST', headers, body })).status;
+  const json = { 'content-type': 'application/json' };
+  expect(await post('pause', json)).toBe(401);
+  expect(await post('pause', { ...json, authorization: `Basic ${btoa('vera:secret-of-vera')}` })).toBe(403);
+  const basic = { authorization: `Basic ${btoa('anna:secret-of-anna')}` };
+  expect(await post('pause', { ...basic, 'content-type': 'text/plain' })).toBe(415);
+  expect(await post('pause', { ...basic, ...json, origin: server.url })).toBe(403);
+  expect(await post('pause', { ...basic, ...json, 'sec-fetch-site': 'cross-site' })).toBe(403);
+  expect(await post('pause', { ...basic, ...json }, '[')).toBe(400);
+  expect(await post('pause', { ...basic, ...json }, '[]')).toBe(400);
+  expect(await post('toString', { ...basic, ...json })).toBe(404);
+  expect(await post('mode', { ...basic, ...json })).toBe(422);
+  for (const limit of ['0', '1.5', '"15"', '1001']) {
+    const body = `{"mailbox":"bob@acme.example","limit":${limit}}`;
+    expect(await post('limit', { ...basic, ...json }, body)).toBe(422);
+  }
+  // A mistyped key must not act.
+  expect(await post('pause', { ...basic, ...json }, '{"mailbox":"bob@acme.example","dryrun":true}')).toBe(422);
+  expect(asked).toEqual([]);
+});
+
+test('what is wrong with a request is said in plain words', async () => {
+  const { asked, commands } = noting();
+  await using server = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
+  const headers = { authorization: 'Bearer secret-of-anna', 'content-type': 'application/json' };
+  const said = async (body: string, name = 'pause') => {
+    const answer = await fetch(`${server.url}/api/operations/${name}`, { method: 'POST', headers, body });
+    const { message, messages } = (await answer.json()) as { message?: string; messages?: readonly string[] };
+    return `${answer.status} ${message ?? messages?.join(' ')}`;
+  };
+  expect(await said('mailbox=bob')).toBe('400 The body is not JSON. Send a JSON object.');
+  expect(await said('null')).toBe('400 The body is JSON, but not an object. Send a JSON object.');
+  expect(await said('{}')).toBe('422 The request for pause cannot be read: mailbox: required.');
+  expect(await said('{"mailbox":7}')).toBe('422 The request for pause cannot be read: mailbox: must be a string.');
+  expect(await said('{"mailbox":"m","dryrun":true}')).toBe(
+    '422 The request for pause cannot be read: the body has the unknown key dryrun.',
+  );
+  expect(await said('{"since_seconds":0}', 'undo')).toBe(
+    '422 The request for undo cannot be read: since_seconds: must be more than 0.',
+  );
+  expect(await said(`{"mailbox":"${'m'.repeat(1_001)}"}`)).toBe(
+    '422 The request for pause cannot be read: mailbox: must have at most 1000 characters.',
+  );
+  expect(await said('{"mailbox":"m"}', 'mode')).toBe('422 The request for mode cannot be read: mode: required.');
+  const explained = await fetch(`${server.url}/api/explain`, { headers });
+  expect([explained.status, await explained.json()]).toMatchObject([
+    400,
+    { message: 'mailbox: missing, expected an address, an id or ACCOUNT/ADDRESS.' },
+  ]);
+  expect(asked).toEqual([]);
+});
+
+test('without tokens there are no commands over HTTP: the socket is the way', async () => {
+  const { asked, commands } = noting();
+  await using server = await serve(new Fleet(), { commands: () => commands });
+  const outcome = await askDaemon({ url: server.url, token: 'any' }, 'refresh', { mailbox: 'm', by: '', reason: '' });
+  const advice = expect.stringMatching(/^This daemon has no tokens, .* Run the command without --url on the machine/);
+  expect(outcome).toEqual({ result: 'failed', messages: [advice] });
+  const without = await askDaemon({ url: server.url, token: null }, 'refresh', { mailbox: 'm', by: '', reason: '' });
+  expect(without).toEqual(outcome);
+  expect(asked).toEqual([]);
+});
+
+test('without tokens a reload is accepted over HTTP, as POST /-/reload accepts it; with tokens it needs one', async () => {
+  const { asked, commands } = noting();
+  const request = { by: 'anna', reason: 'why', force: false };
+  await using open = await serve(new Fleet(), { commands: () => commands });
+  const outcome = await askDaemon({ url: open.url, token: null }, 'reload', request);
+  expect(outcome).toEqual({ result: 'done', messages: ['noted'] });
+  expect(asked).toMatchObject([{ by: 'somebody over HTTP', reason: 'why' }]);
+  // No page sends it, not even one of ours.
+  for (const sent of [{ 'sec-fetch-site': 'same-origin' }, { origin: 'http://elsewhere.example' }]) {
+    const headers = { 'content-type': 'application/json', ...sent };
+    const answer = await fetch(`${open.url}/api/operations/reload`, { method: 'POST', headers, body: '{}' });
+    expect([answer.status, asked.length]).toEqual([403, 1]);
+  }
+  await using closed = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
+  await expect(askDaemon({ url: closed.url, token: null }, 'reload', request)).rejects.toThrow(
+    'answered 401: put a token with the role operator into WARMWARDEN_TOKEN.',
+  );
+  const viewer = await askDaemon({ url: closed.url, token: 'secret-of-vera' }, 'reload', request);
+  expect(viewer.messages).toEqual(['Only a token with the role operator may do this.']);
+  expect(asked).toHaveLength(1);
+});

@@ -1,0 +1,138 @@
+// Query parameters: a wrong or unknown one is refused in a sentence that names it, what was found and what is expected.
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { guardStates } from '../../src/core/mailbox.ts';
+import type { ReloadRequest } from '../../src/core/operator-command.ts';
+import { commandPatterns } from '../../src/web/commands/prepared.ts';
+import { historyFilters } from '../../src/web/json/history-answer.ts';
+import { places } from '../../src/web/views.ts';
+import { recipeRunner } from '../support/recipe-runner.ts';
+import { exampleFleet } from './example-fleet.ts';
+import { registeredRoutes } from './registered-routes.ts';
+import { ask, serve, stillWorld } from './running-server.ts';
+
+const sha256 = createHash('sha256').update('secret').digest('hex');
+const auth = () => ({ tokens: [{ name: 'anna', role: 'operator' as const, sha256 }] });
+const authorization = 'Bearer secret';
+
+/** A server on which everything is allowed, and a question to it. */
+async function open() {
+  const world = stillWorld();
+  const callerOf = () => ({ name: 'anna', role: 'operator' as const, plan: null });
+  const reloads: ReloadRequest[] = [];
+  const server = await serve(exampleFleet(), {
+    world,
+    auth,
+    recipes: { service: recipeRunner(world), world, callerOf },
+    reload: async (request) => {
+      reloads.push(request);
+      return { result: 'done', messages: [] };
+    },
+  });
+  const get = async (path: string, method = 'GET', headers: Record<string, string> = {}) => {
+    const { status, body } = await ask(server.url + path, { authorization, ...headers }, method);
+    return { status, text: body.toString() };
+  };
+  return { get, reloads, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+const states = guardStates.join(', ');
+const mailbox = 'mailbox=box1@acme.example';
+
+test.each([
+  ['/api/fleet?state=xyz', `state: found "xyz", expected one of ${states}.`],
+  ['/api/fleet?state=', `state: found "", expected one of ${states}.`],
+  ['/api/fleet?limit=0', 'limit: found "0", expected a whole number from 1 to 1000.'],
+  ['/api/fleet?limit=-1e9', 'limit: found "-1e9", expected a whole number from 1 to 1000.'],
+  ['/api/fleet?cursor=W10', 'cursor: found "W10", expected the next_cursor of an answer of this route.'],
+  ['/api/fleet?sate=held', 'sate: unknown parameter (did you mean state?), expected q, state, limit or cursor.'],
+  ['/api/fleet?toString=1', 'toString: unknown parameter, expected q, state, limit or cursor.'],
+  ['/api/fleet?state=ok&state=held', 'state: found 2 times, expected once.'],
+  [`/api/fleet?q=${'x'.repeat(201)}`, `q: found "${'x'.repeat(60)}…", expected at most 200 characters.`],
+  ['/api/alerts?limit=1001', 'limit: found "1001", expected a whole number from 1 to 1000.'],
+  ['/api/alerts?status=resolved', 'status: found "resolved", expected one of firing, pending.'],
+  [
+    '/api/alerts?severity=critical,grave',
+    'severity: found "critical,grave", expected one or several of critical, warning, info, with commas between.',
+  ],
+  [
+    '/api/history?operation=paus',
+    `operation: found "paus" (did you mean pause?), expected ${historyFilters.operation.wanted}.`,
+  ],
+  ['/api/history?guard=yes', 'guard: found "yes", expected one of true, false.'],
+  ['/api/history?since_seconds=1h', 'since_seconds: found "1h", expected a whole number from 1 to 999999999.'],
+  ['/api/explain', 'mailbox: missing, expected an address, an id or ACCOUNT/ADDRESS.'],
+  [
+    `/api/explain?${mailbox}&at=2026-11-22T03:00:00+01:00`,
+    'at: found "2026-11-22T03:00:00 01:00", expected a time such as 2026-11-22T03:08:10Z, or with an offset (write + as %2B).',
+  ],
+  ['/v1/recipes/at-risk/runs?limit=501', 'limit: found "501", expected a whole number from 1 to 500.'],
+  ['/v1/runs/x?offset=-1', 'offset: found "-1", expected a whole number from 0 to 999999999.'],
+  [
+    '/?page=0&state=xyz',
+    `state: found "xyz", expected one of ${states}; page: found "0", expected a whole number from 1 to 999999999.`,
+  ],
+  ['/?refresh=on', 'refresh: found "on", expected off.'],
+])('%s is refused', async (path, message) => {
+  await using server = await open();
+  const { status, text } = await server.get(path);
+  expect([status, JSON.parse(text)]).toEqual([400, { error: 'bad_request', message }]);
+});
+
+test('what was found is shown harmless, on a page too', async () => {
+  await using server = await open();
+  const wrong = '/?state=%3Cb%3E%E2%80%AEx';
+  expect(JSON.parse((await server.get(wrong)).text).message).toContain('found "<b>[U+202E]x"');
+  const { status, text } = await server.get(wrong, 'GET', { accept: 'text/html' });
+  expect(status).toBe(400);
+  expect(text).toContain('&lt;b&gt;[U+202E]x');
+});
+
+/** They have no parameters, and a scraper or a link may bring some: ignored. */
+const lenient = [
+  ...places.map(({ path }) => path.replace(/:(\w+)/g, '{$1}')),
+  ...['/healthz', '/readyz', '/metrics', '/openapi.json'],
+];
+
+/** A GET of them prepares a command, which the page that links to it may name in its own way. */
+const prepares = commandPatterns.map((path) => `GET ${path}`);
+
+test('no route of the API ignores a parameter that it does not know', async () => {
+  await using server = await open();
+  const strict = registeredRoutes()
+    .filter((route) => !prepares.includes(route))
+    .map((route) => route.split(' ') as [string, string])
+    .filter(([, path]) => !lenient.includes(path) && !path.startsWith('/assets/'));
+  expect(strict.length).toBeGreaterThan(12);
+  for (const [method, path] of strict) {
+    const { status, text } = await server.get(`${path.replace(/\{\w+\}/g, 'x')}?dryrun=true`, method);
+    expect([path, status, JSON.parse(text).error]).toEqual([path, 400, 'bad_request']);
+    expect(JSON.parse(text).message).toMatch(/^dryrun: unknown parameter( \(did you mean dry_run\?\))?, expected /);
+  }
+  expect(server.reloads).toEqual([]);
+});
+
+test('a mistyped dry run of a reload does not reload', async () => {
+  await using server = await open();
+  expect((await server.get('/-/reload?dry_run=1', 'POST')).status).toBe(400);
+  expect(server.reloads).toEqual([]);
+  expect((await server.get('/-/reload?dry_run=true', 'POST')).status).toBe(200);
+  expect(server.reloads).toEqual([{ by: 'anna', dryRun: true, force: false }]);
+});
+
+test('a method that an address does not take is refused with those that it takes', async () => {
+  await using server = await serve(exampleFleet());
+  for (const [path, allowed] of [
+    ['/api/fleet', 'GET, HEAD'],
+    ['/api/operations/pause', 'POST'],
+    ['/mailboxes/acme/m%201', 'GET, HEAD, POST'],
+  ] as const) {
+    const { status, headers } = await ask(server.url + path, {}, 'DELETE');
+    expect([status, headers['allow']]).toEqual([405, allowed]);
+  }
+  for (const [path, method] of [
+    ['/api/nothing', 'DELETE'],
+    ['/breaker', 'GET'],
+  ] as const)
+    expect((await ask(server.url + path, {}, method)).status).toBe(404);
+});

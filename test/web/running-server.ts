@@ -1,0 +1,139 @@
+// Starts the real server on a free loopback port over a fleet filled by hand, with everything else that it is handed.
+import { request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'vitest';
+import type { Fleet } from '../../src/core/fleet/fleet.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import type { MetricsSettings } from '../../src/metrics/fleet-series.ts';
+import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
+import type { SessionSource } from '../../src/web/access/sessions.ts';
+import { FleetTrend } from '../../src/web/fleet-sums.ts';
+import { noTags } from '../../src/web/overview/fleet-view.ts';
+import { Ranking } from '../../src/web/ranking.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../src/web/server.ts';
+import { createLog, type MovedClock, movedClock, type World } from '../../src/world/world.ts';
+import { undocumented } from '../support/api-document.ts';
+import { recipeRunner } from '../support/recipe-runner.ts';
+import { expectNoSleepers } from '../support/sleepers.ts';
+import { explain, now } from './example-fleet.ts';
+
+const nearLimitPpmOf = (_mailbox: MailboxState) => 800_000;
+
+export const metricsSettings: MetricsSettings = {
+  policyOf: () => defaultPolicy,
+  mailboxLabel: 'email',
+  seriesLimit: 1_000_000,
+  enforcing: () => true,
+};
+
+export function stillWorld(): World & { readonly clock: MovedClock } {
+  const clock = movedClock(now);
+  return {
+    clock,
+    random: () => 0.5,
+    log: createLog({ level: 'silent', format: 'json' }, clock),
+    command: 'warmwarden',
+  };
+}
+
+export function metricsOf(fleet: Fleet, world: World, changes: Partial<MetricsSettings> = {}): Metrics {
+  return createMetrics({ fleet, version: '0.1.0', world, settings: { ...metricsSettings, ...changes } });
+}
+
+/** Where nobody signs in. */
+const noSessions: SessionSource = {
+  find: async () => null,
+  start: async () => {},
+  used: async () => {},
+  end: async () => {},
+};
+
+/** A scrape as text. */
+export async function textOf(metrics: Metrics, accept?: string): Promise<string> {
+  return new Response((await metrics.expose({ accept, acceptEncoding: undefined, ready: true })).body()).text();
+}
+
+export interface Running extends RunningServer, AsyncDisposable {
+  readonly metrics: Metrics;
+  readonly world: ReturnType<typeof stillWorld>;
+}
+
+export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}): Promise<Running> {
+  const world = stillWorld();
+  const metrics = metricsOf(fleet, world);
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    tls: null,
+    auth: () => 'none',
+    trustedProxies: () => [],
+    allowedHosts: () => [],
+    publicUrl: null,
+    pathPrefix: '',
+    sessions: noSessions,
+    fleet,
+    metrics,
+    world,
+    ready: () => ({ ready: true, reasons: [] }),
+    decisions: async () => [],
+    transitions: async () => [],
+    deliveries: async () => [],
+    explain,
+    nearLimitPpmOf,
+    timeZone: () => 'UTC',
+    ranking: new Ranking(
+      { fleet, clock: world.clock },
+      () => defaultPolicy,
+      () => metricsSettings,
+    ),
+    settings: () => [],
+    tags: noTags,
+    trend: new FleetTrend({ fleet, world, days: { acted: async () => [], held: async function* () {} } }),
+    reload: async () => ({ result: 'done', messages: [] }),
+    commands: () => null,
+    history: { commands: async () => [], guardActions: async () => [] },
+    entries: { entriesOf: async () => ({ decisions: [], actions: [], changes: [] }) },
+    recipes: { service: recipeRunner(world), world, callerOf: () => null },
+    version: '0.1.0',
+    ...changes,
+  });
+  const close = async () => {
+    await server.close();
+    expectNoSleepers(world.clock);
+  };
+  return { ...server, metrics, world, [Symbol.asyncDispose]: close };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** A request whose Host header may be anything, which fetch does not allow. Not decompressed. Fails on an answer that is not documented. */
+export async function ask(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+  const answer = await sent(url, headers, method);
+  const { pathname } = new URL(url);
+  const packed = answer.headers['content-encoding'] === 'gzip' && answer.body.length > 0;
+  const text = (packed ? gunzipSync(answer.body) : answer.body).toString();
+  const flat = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)]);
+  const { status } = answer;
+  expect(undocumented({ method, path: pathname, status, headers: new Headers(flat), body: text })).toEqual([]);
+  return answer;
+}
+
+function sent(url: string, headers: Record<string, string>, method: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+      );
+      response.on('error', reject);
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}

@@ -1,0 +1,328 @@
+// Browsers sign in with a token: how a session begins, what it may do, how it ends, and what can't use it.
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { dayMs, hourMs } from '../../src/core/time.ts';
+import { Store } from '../../src/store/store.ts';
+import type { Auth, Role } from '../../src/web/access/auth.ts';
+import { formTokenOf } from '../../src/web/access/browser-key.ts';
+import { sessionsPerToken } from '../../src/web/access/sessions.ts';
+import { certificateOf, firstCertificate, secondCertificate } from '../support/certificates.ts';
+import { TestBrowser } from './browser.ts';
+import { exampleFleet, now } from './example-fleet.ts';
+import { serve, stillWorld } from './running-server.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const token = (name: string, role: Role) => ({ name, role, sha256: sha256(`${name}-token`) });
+const tokens = [token('ann', 'operator'), token('vera', 'viewer'), token('prom', 'scraper')];
+const auth = () => ({ tokens });
+
+async function openStore(): Promise<Store> {
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-sessions-'));
+  const store = await Store.open(join(folder, 'warmwarden.db'), now);
+  onTestFinished(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+  return store;
+}
+
+/** A server with tokens over a store of its own, and a browser in front of it. */
+async function open(changes: Parameters<typeof serve>[1] = {}) {
+  const { sessions } = await openStore();
+  const server = await serve(exampleFleet(), { auth, sessions, ...changes });
+  return { server, sessions, browser: new TestBrowser(server.url), [Symbol.asyncDispose]: () => server.close() };
+}
+
+const signIn = (browser: TestBrowser, name = 'ann') => browser.post('/sign-in', { token: `${name}-token`, to: '/' });
+const keyOf = ({ cookies }: TestBrowser) => [...cookies.values()][0] ?? '';
+
+describe('signing in', () => {
+  test('a page asks for it in a form instead of the browser’s own question, and comes back to where one was going', async () => {
+    await using stage = await open();
+    const { status, headers, text } = await stage.browser.get('/mailboxes/acme/m1?do=resume');
+    expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="Warmwarden"']);
+    expect(text).toContain('<input type="hidden" name="to" value="/mailboxes/acme/m1?do=resume">');
+    expect(text).not.toContain('acme.example');
+    const sent = await stage.browser.post('/sign-in', { token: 'ann-token', to: '/mailboxes/acme/m1?do=resume' });
+    expect([sent.status, sent.headers.location]).toEqual([303, '/mailboxes/acme/m1?do=resume']);
+    expect((await stage.browser.get('/')).status).toBe(200);
+  });
+
+  test('gives a cookie that no script and no other site can use, and the store a digest of it', async () => {
+    await using stage = await open();
+    const { headers } = await signIn(stage.browser);
+    expect(headers['set-cookie']).toEqual([
+      expect.stringMatching(/^warmwarden=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/),
+    ]);
+    const key = keyOf(stage.browser);
+    expect(await stage.sessions.find(key)).toBeNull();
+    expect(await stage.sessions.find(sha256(key))).toMatchObject({ startedAt: now });
+  });
+
+  test('leads nowhere but to a path of this server', async () => {
+    await using stage = await open();
+    for (const to of ['https://evil.example/', '//evil.example', '/\\evil.example', '/\t/evil.example', 'x', '']) {
+      const { headers } = await stage.browser.post('/sign-in', { token: 'ann-token', to });
+      expect([to, headers.location]).toEqual([to, '/']);
+    }
+  });
+
+  test('is refused to a wrong token and to one that may only read the metrics', async () => {
+    await using stage = await open();
+    const wrong = await stage.browser.post('/sign-in', { token: 'ann', to: '/' });
+    expect([wrong.status, wrong.headers['set-cookie']]).toEqual([401, undefined]);
+    expect(wrong.text).toContain('This token is wrong.');
+    const scraper = await signIn(stage.browser, 'prom');
+    expect([scraper.status, scraper.headers['set-cookie']]).toEqual([403, undefined]);
+    expect((await stage.browser.post('/sign-in', { token: '', to: '/' })).status).toBe(401);
+  });
+
+  test('is slowed for those who guess, and never for a correct token', async () => {
+    await using stage = await open();
+    const guess = () => stage.browser.post('/sign-in', { token: 'guess', to: '/' });
+    for (let count = 0; count < 10; count += 1) expect((await guess()).status).toBe(401);
+    const slowed = await guess();
+    expect([slowed.status, slowed.headers['retry-after']]).toEqual([429, '6']);
+    expect((await signIn(stage.browser)).status).toBe(303);
+  });
+
+  test('is refused when another site sends the form', async () => {
+    await using stage = await open();
+    const strangers = [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }];
+    for (const headers of strangers) {
+      const { status } = await stage.browser.post('/sign-in', { token: 'ann-token' }, headers);
+      expect([headers, status]).toEqual([headers, 403]);
+    }
+    expect(stage.browser.cookies.size).toBe(0);
+  });
+});
+
+describe('a form', () => {
+  test('is taken from our own origin only, also from browsers that do not say where a form stands', async () => {
+    await using stage = await open({ publicUrl: 'https://ops.example/warmwarden' });
+    const statusFrom = async (origin: string) => {
+      const body = new URLSearchParams({ token: 'ann-token' });
+      const sent = await fetch(`${stage.server.url}/sign-in`, {
+        method: 'POST',
+        headers: { origin },
+        body,
+        redirect: 'manual',
+      });
+      return [origin, sent.status];
+    };
+    for (const origin of ['https://evil.example', 'null', `${stage.server.url}.evil.example`, 'http://127.0.0.1:1'])
+      expect(await statusFrom(origin)).toEqual([origin, 403]);
+    for (const origin of [stage.server.url, 'https://ops.example'])
+      expect(await statusFrom(origin)).toEqual([origin, 303]);
+  });
+
+  test('is refused without its value, with a wrong one, and with that of another session', async () => {
+    await using stage = await open();
+    const other = new TestBrowser(stage.server.url);
+    await signIn(stage.browser);
+    await signIn(other);
+    const stolen = formTokenOf(keyOf(other));
+    for (const fields of [{}, { form_token: '' }, { form_token: 'wrong' }, { form_token: stolen }] as const) {
+      const { status, text } = await stage.browser.post('/sign-out', { ...fields });
+      expect([fields, status]).toEqual([fields, 403]);
+      expect(text).toContain('This form is no longer valid');
+    }
+    expect((await stage.browser.get('/')).status).toBe(200);
+  });
+});
+
+describe('a session', () => {
+  test('may do what its token may: a viewer’s reads, and no session operates the API', async () => {
+    await using stage = await open();
+    await signIn(stage.browser, 'vera');
+    expect((await stage.browser.get('/api/fleet')).status).toBe(200);
+    await signIn(stage.browser, 'ann');
+    const json = { 'content-type': 'application/json' };
+    expect((await stage.browser.post('/api/operations/pause', {}, json)).status).toBe(403);
+    expect((await stage.browser.post('/-/reload', {})).status).toBe(403);
+    expect((await stage.browser.get('/v1/recipes')).status).toBe(401);
+  });
+
+  test('ends when its browser signs out, and the cookie of before opens nothing', async () => {
+    await using stage = await open();
+    await signIn(stage.browser);
+    const key = keyOf(stage.browser);
+    const shown = (await stage.browser.get('/')).text;
+    const [, formToken = ''] = /name="form_token" value="([^"]+)"/.exec(shown) ?? [];
+    const { status, headers } = await stage.browser.post('/sign-out', { form_token: formToken });
+    expect([status, headers.location]).toEqual([303, '/sign-in']);
+    expect(stage.browser.cookies.size).toBe(0);
+    stage.browser.cookies.set('warmwarden', key);
+    expect((await stage.browser.get('/')).status).toBe(401);
+  });
+
+  test('of a browser that signs in again is another one', async () => {
+    await using stage = await open();
+    await signIn(stage.browser);
+    const first = keyOf(stage.browser);
+    await signIn(stage.browser);
+    expect(keyOf(stage.browser)).not.toBe(first);
+    expect(await stage.sessions.find(sha256(first))).toBeNull();
+  });
+
+  test('is not begun with a key that somebody planted', async () => {
+    await using stage = await open();
+    stage.browser.cookies.set('warmwarden', 'A'.repeat(43));
+    expect((await stage.browser.get('/')).status).toBe(401);
+    await signIn(stage.browser);
+    expect(keyOf(stage.browser)).not.toBe('A'.repeat(43));
+  });
+
+  test.each<[string, Auth]>([
+    ['its token is removed', { tokens: tokens.slice(1) }],
+    ['its token loses its role', { tokens: [token('ann', 'viewer')] }],
+    ['its token is replaced under the same name', { tokens: [{ ...token('ann', 'operator'), sha256: sha256('new') }] }],
+  ])('ends when %s', async (_what, later) => {
+    let inForce: Auth = { tokens };
+    await using stage = await open({ auth: () => inForce });
+    await signIn(stage.browser);
+    expect((await stage.browser.get('/')).status).toBe(200);
+    inForce = later;
+    expect((await stage.browser.get('/')).status).toBe(401);
+  });
+
+  test('ends after 12 hours without use, and after 7 days in any case', async () => {
+    const world = stillWorld();
+    await using stage = await open({ world });
+    await signIn(stage.browser);
+    for (let day = 0; day < 13; day += 1) {
+      await world.clock.advance(dayMs / 2 - 1);
+      expect([day, (await stage.browser.get('/')).status]).toEqual([day, 200]);
+    }
+    await world.clock.advance(dayMs / 2 + 14);
+    expect((await stage.browser.get('/')).status).toBe(401);
+    await signIn(stage.browser);
+    await world.clock.advance(12 * hourMs);
+    expect((await stage.browser.get('/')).status).toBe(401);
+  });
+
+  test('that began while the clock was ahead ends 7 days after the first look at the right time', async () => {
+    const world = stillWorld();
+    let aheadMs = 30 * dayMs;
+    const clock = { ...world.clock, now: () => world.clock.now() + aheadMs };
+    await using stage = await open({ world: { ...world, clock } });
+    await signIn(stage.browser);
+    aheadMs = 0;
+    for (let day = 0; day < 14; day += 1) {
+      expect([day, (await stage.browser.get('/')).status]).toEqual([day, 200]);
+      await world.clock.advance(dayMs / 2 - 1);
+    }
+    await world.clock.advance(14);
+    expect((await stage.browser.get('/')).status).toBe(401);
+  });
+
+  test('goes on after a restart', async () => {
+    await using stage = await open();
+    await signIn(stage.browser);
+    await using next = await serve(exampleFleet(), { auth, sessions: stage.sessions });
+    const browser = new TestBrowser(next.url);
+    browser.cookies.set('warmwarden', keyOf(stage.browser));
+    expect((await browser.get('/')).status).toBe(200);
+  });
+
+  test('makes room when a token has as many as it may', async () => {
+    const world = stillWorld();
+    await using stage = await open({ world });
+    await signIn(stage.browser);
+    const viewer = new TestBrowser(stage.server.url);
+    await signIn(viewer, 'vera');
+    for (let count = 0; count < sessionsPerToken; count += 1) {
+      await world.clock.advance(1);
+      await signIn(new TestBrowser(stage.server.url));
+    }
+    expect((await stage.browser.get('/')).status).toBe(401);
+    expect((await viewer.get('/')).status).toBe(200);
+  });
+
+  test('that was read once holds while the store cannot be read', async () => {
+    const { sessions } = await openStore();
+    let fails = false;
+    const find: typeof sessions.find = (id) => (fails ? Promise.reject(new Error('disk')) : sessions.find(id));
+    const source = { find, start: sessions.start.bind(sessions), used: async () => {}, end: async () => {} };
+    await using server = await serve(exampleFleet(), { auth, sessions: source });
+    const [known, unknown] = [new TestBrowser(server.url), new TestBrowser(server.url)];
+    await signIn(known);
+    await signIn(unknown);
+    await known.get('/');
+    fails = true;
+    expect((await known.get('/')).status).toBe(200);
+    expect((await unknown.get('/')).status).toBe(401);
+  });
+});
+
+describe('behind a proxy', () => {
+  const forwarded = { 'x-forwarded-for': '192.0.2.1, 198.51.100.7', 'x-forwarded-proto': 'https' };
+  const loopback = [{ address: '127.0.0.1', bits: 32, family: 'ipv4' as const }];
+
+  test('that is trusted, https makes the cookie secure, and a cookie without https counts for nothing', async () => {
+    await using stage = await open({ trustedProxies: () => loopback });
+    const browser = new TestBrowser(stage.server.url, forwarded);
+    const { headers } = await signIn(browser);
+    expect(String(headers['set-cookie'])).toMatch(/^__Host-warmwarden=.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+    expect((await browser.get('/')).status).toBe(200);
+    const planted = new TestBrowser(stage.server.url, forwarded);
+    planted.cookies.set('warmwarden', keyOf(browser));
+    expect((await planted.get('/')).status).toBe(401);
+  });
+
+  test('that is not trusted, the headers count for nothing', async () => {
+    await using stage = await open();
+    const { headers } = await signIn(new TestBrowser(stage.server.url, forwarded));
+    expect(String(headers['set-cookie'])).toMatch(/^warmwarden=/);
+  });
+
+  test('wrong tokens count by the client’s address', async () => {
+    await using stage = await open({ trustedProxies: () => loopback });
+    const guess = async (address: string) => {
+      const browser = new TestBrowser(stage.server.url, { 'x-forwarded-for': `203.0.113.9, ${address}` });
+      return (await browser.post('/sign-in', { token: 'guess', to: '/' })).status;
+    };
+    for (let count = 0; count < 10; count += 1) expect(await guess('198.51.100.7')).toBe(401);
+    expect(await guess('198.51.100.7')).toBe(429);
+    expect(await guess('198.51.100.8')).toBe(401);
+  });
+
+  test('below a path, the page’s own addresses begin with it, whether the proxy passes it on or not', async () => {
+    await using stage = await open({ pathPrefix: '/warmwarden' });
+    const { headers } = await signIn(stage.browser);
+    expect(headers.location).toBe('/warmwarden/');
+    expect(String(headers['set-cookie'])).toMatch(/^warmwarden-warmwarden=.*; Path=\//);
+    for (const path of ['/', '/warmwarden', '/warmwarden/?q=acme', '/warmwarden/mailboxes/acme/m1', '/runbooks']) {
+      const { status, text } = await stage.browser.get(path);
+      expect([path, status]).toEqual([path, 200]);
+      const own = [...text.matchAll(/(?:href|src|action)="(\/[^"]*)"/g)].map(([, address = '']) => address);
+      expect(own.length).toBeGreaterThan(3);
+      expect(own.filter((address) => !address.startsWith('/warmwarden/'))).toEqual([]);
+    }
+    expect((await stage.browser.get('/warmwardens')).status).toBe(404);
+  });
+});
+
+test('without tokens there is nothing to sign in to', async () => {
+  await using server = await serve(exampleFleet());
+  const browser = new TestBrowser(server.url);
+  const { status, headers } = await browser.get('/sign-in');
+  expect([status, headers.location]).toEqual([303, '/']);
+});
+
+test('over https the cookie is secure, and a renewed certificate is used for new connections', async () => {
+  await using stage = await open({ tls: firstCertificate });
+  expect(stage.server.url).toMatch(/^https:/);
+  const { headers } = await signIn(stage.browser);
+  expect(String(headers['set-cookie'])).toMatch(/^__Host-warmwarden=/);
+  const before = await certificateOf(stage.server.port);
+  stage.server.renew(secondCertificate);
+  const after = await certificateOf(stage.server.port);
+  expect([before, after].map((pem) => pem.trim())).toEqual(
+    [firstCertificate, secondCertificate].map(({ cert }) => cert.trim()),
+  );
+  expect((await stage.browser.get('/')).status).toBe(200);
+});
