@@ -1,9 +1,22 @@
-// How the tests run. Waits are for events: a time-out ends a test that hangs, and no busy machine may meet it.
+// How the tests run: `quick` in a minute, for `npm test`; `days`, whole daemons that live through hours and days of a moved clock, for
+// `npm run days`. Waits are for events: a time-out ends a test that hangs, and no busy machine may meet it.
 import { defineConfig } from 'vitest/config';
+
+const days = [
+  ...['account', 'act', 'habits', 'regression', 'scenario'].map((folder) => `test/${folder}/**/*.test.ts`),
+  'test/cli/check-online.test.ts',
+  'test/record/account-rules.test.ts',
+  'test/recipes/select.test.ts',
+];
+
+const project = (name: string, include: readonly string[], exclude: readonly string[]) => ({
+  extends: true as const,
+  test: { name, include: [...include], exclude: [...exclude] },
+});
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [project('quick', ['test/**/*.test.ts'], days), project('days', days, [])],
     // Times for people are in the zone of the system.
     env: { TZ: 'UTC' },
     testTimeout: 300_000,

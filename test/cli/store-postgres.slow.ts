@@ -80,7 +80,7 @@ test('check reads all rows, names what is damaged and what does not fit, and exi
   await query("INSERT INTO command_mailboxes VALUES (77, 'agency', 'm1', 'm1@a.example')");
   await query("INSERT INTO run_rows VALUES ('run-9', 0, 0, '[]')");
   await query(`INSERT INTO observations (account, mailbox_id, route, observed_at, answer)
-    SELECT 'a', 'm' || n, 'stats', 1, CASE n WHEN 240 THEN '{half' WHEN 250 THEN '{}' ELSE '{"rows":null}' END
+    SELECT 'a', 'm' || n, 'stats', 1, CASE n WHEN 240 THEN '{half' WHEN 250 THEN '{}' ELSE '""' END
     FROM generate_series(1, 250) n`);
   await query(
     `INSERT INTO replicas (id, name, version, started_at, beat, beat_at, config_digest, wants, store_failure)
