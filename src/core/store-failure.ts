@@ -47,24 +47,18 @@ export interface StoreTrouble {
 export interface Loss {
   /** The store was created, empty. */
   readonly everything: boolean;
-  /** Emergency stops that the store lacked, and that are in force in it again; null: which were in force is not known. */
-  readonly stops: number | null;
-  /** Others that are not known. */
-  readonly more: number;
+  /** Emergency stops that the store lacked, and that are in force in it again. */
+  readonly stops: number;
 }
 
 /** What is not known any more, and what was restored, in sentences. */
-export function lossText({ everything, stops, more }: Loss): string {
+export function lossText({ everything, stops }: Loss): string {
   const [kept, them] =
     stops === 1 ? ['emergency stop that was', 'that emergency stop'] : [`${stops} emergency stops that were`, 'them'];
-  const others = more === 0 ? '' : ` Warmwarden could not restore ${more} more: set them again.`;
   if (!everything)
-    return `The store lacked ${stops === 1 ? 'an ' : ''}${kept} in force before the failure. Warmwarden restored ${them}.${others}`;
-  const forgot = 'Warmwarden no longer knows its earlier actions and silences';
-  if (stops === null) return `${forgot}, nor whether an emergency stop was in force: if so, set it again.`;
-  return stops === 0
-    ? `${forgot}. No emergency stop is in force.`
-    : `${forgot}. It restored the ${kept} in force.${others}`;
+    return `The store lacked ${stops === 1 ? 'an ' : ''}${kept} in force before. Warmwarden restored ${them}.`;
+  const forgot = 'Warmwarden no longer knows its earlier actions and silences.';
+  return stops === 0 ? `${forgot} No emergency stop is in force.` : `${forgot} It restored the ${kept} in force.`;
 }
 
 /** That people were notified that the store fails. */

@@ -19,11 +19,11 @@ export interface OutboxStore {
   readonly outbox: Outbox;
   /** Alerts about the channels and the store themselves. */
   recordAlerts(changes: AlertChanges): Promise<void>;
-  /** Beside the store, which may take nothing: people are being notified that it fails. False when that can't be written either. */
+  /** Notes beside the store, which may take nothing, that people are being notified of its failure. Returns false if that can't be written either. */
   keepOutage(outage: NotifiedOutage): Promise<boolean>;
-  /** Beside the store: the emergency stops in force while it fails, in case the next process has another one; null: it works. */
-  keepStops(stops: readonly WritesOff[] | null): void;
-  /** What an earlier process kept, and nobody ended; null when there is nothing. */
+  /** Notes the emergency stops in force beside the store, for a next process that finds the store lost. */
+  keepStops(stops: readonly WritesOff[]): void;
+  /** What people were notified of by an earlier process, or null if they were notified of its end, too. */
   outage(): Promise<NotifiedOutage | null>;
   /** One transaction: the alert's end, and that the outage of that beginning is over. */
   endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void>;

@@ -116,7 +116,7 @@ export class StoreWatch {
     await this.#takeOver();
     const before = this.#firing();
     const failure = this.#failure(before !== null);
-    store.keepStops(failure ? fleet.writesOff(now) : null);
+    store.keepStops(fleet.writesOff(now));
     const waitMs = this.#unprovenUntil - world.clock.monotonic();
     if (!failure && waitMs > 0) return Math.min(everyMs, waitMs);
     const conditions = tune([storeFailing(failure, before?.facts ?? null, this.#loss)], settings().rules);
@@ -233,7 +233,7 @@ export class StoreWatch {
     const notified = [...this.#notified].sort();
     const { store, world } = this.#parts;
     if (this.#kept === notified.join()) return;
-    const kept = await store.keepOutage({ alert, notified });
+    const kept = await store.keepOutage({ alert, notified, ...(this.#loss && { loss: this.#loss }) });
     if (!kept && this.#kept === null) {
       world.log.warn(
         'The note beside the store could not be written. If Warmwarden restarts before the store works again, it may send no resolved message and lose the emergency stops: after a restart, set them again.',

@@ -44,41 +44,11 @@ export function movedError(file: string): AtRiskError {
   );
 }
 
-/**
- * The WAL or its index under the open handle is no longer at its path. Nothing opens it again by itself: who deletes these files
- * is most often putting another store there, and a checkpoint into that would damage it. SQLite makes one at an orderly end.
- */
+/** The WAL or its index under the open handle is no longer at its path. SQLite copies what it held into the store at an orderly end. */
 export function lostWalError(file: string): AtRiskError {
   return new AtRiskError(
     `${file} was deleted or replaced while Warmwarden was running: what Warmwarden writes now would be lost`,
     'Restart Warmwarden with SIGTERM, as `systemctl restart` does, and not with kill -9: as it ends, it copies what the lost file held into the store.',
-  );
-}
-
-/** Another database was copied into the file under the open handle; or, `isDamaged`, what is there now is none. */
-export function overwrittenError(file: string, isDamaged: boolean): AtRiskError {
-  return new AtRiskError(
-    `${file} was overwritten while Warmwarden was running: it no longer has what Warmwarden wrote, and more writes would damage it`,
-    isDamaged ? damaged(file) : restored,
-  );
-}
-
-const restored =
-  'Restart Warmwarden with SIGTERM, as `systemctl restart` does, and not with kill -9: it continues with the file that is there then. To restore a backup, stop Warmwarden first.';
-
-/** The file under the open handle lacks its end. What the WAL and SQLite's caches hold would hide that until the rest is read. */
-export function shortenedError(file: string): AtRiskError {
-  return new AtRiskError(
-    `${file} was truncated while Warmwarden was running: a part of its data is lost, and more writes would damage it further`,
-    damaged(file),
-  );
-}
-
-/** The WAL under the open handle lacks writes that it held. */
-export function cutShortError(wal: string): AtRiskError {
-  return new AtRiskError(
-    `${wal} was truncated while Warmwarden was running: its data is lost, and more writes would damage the store`,
-    'Restart Warmwarden: it continues with what the store still has, or with a backup that you put in its place.',
   );
 }
 
@@ -126,7 +96,7 @@ export function isFull(error: unknown): boolean {
 }
 
 /** Another process holds the file for the moment. */
-export function isLocked(error: unknown): boolean {
+function isLocked(error: unknown): boolean {
   const code = codeOf(error);
   return code === busy || code === protocol;
 }

@@ -18,7 +18,6 @@ import type { Database, Rim } from './database.ts';
 import { loadDecisions } from './decisions.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
 import type { QueryListener } from './file/connection.ts';
-import { lossIn } from './file/loss.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import { FleetDays } from './fleet-days.ts';
 import { Gate } from './gate.ts';
@@ -283,7 +282,9 @@ export class Store {
       if (rows.length > 0) await trx.insertInto('writes_off').values(rows).execute();
       await writeAlerts(trx, record.alerts);
     });
-    this.#note.endStops(record.on);
+    // A stop that a person ended must not come back with the next start.
+    if (record.on.length > 0)
+      this.keepStops(this.#note.stops.filter(({ scope }) => !record.on.includes(scopeKey(scope))));
   }
 
   /** The newest decisions on a mailbox, newest first. */
@@ -296,25 +297,23 @@ export class Store {
     return this.#gate.read((db) => loadEntries(db, mailbox, { until, limit }));
   }
 
-  /** Beside the store, which may take nothing: people are being notified that it fails. False when that can't be written either. */
+  /** Notes beside the store, which may take nothing, that people are being notified of its failure. Returns false if that can't be written either. */
   async keepOutage(outage: NotifiedOutage): Promise<boolean> {
-    return this.#note.write(outage);
+    return this.#note.keep({ outage });
   }
 
-  /** Beside the store, too: the emergency stops in force while it fails; null: it works. Where that can't be written, it is not. */
-  keepStops(stops: readonly WritesOff[] | null): void {
-    this.#note.keepStops(stops);
+  /** Notes the emergency stops in force beside the store, for a next process that finds the store lost. */
+  keepStops(stops: readonly WritesOff[]): void {
+    this.#note.keep({ stops });
   }
 
-  /** What an earlier process kept, and nobody ended; null when there is nothing. */
+  /** What people were notified of by an earlier process, or null if they were notified of its end, too. */
   async outage(): Promise<NotifiedOutage | null> {
-    const outage = this.#note.read();
+    const { outage } = this.#note;
     if (!outage) return null;
-    const begunAt = outage.alert.firingAt;
     const ended = await this.#gate.read((db) => metaOf(db, outageEnded));
-    const loss = await this.#gate.read((db) => lossIn(db, begunAt));
-    if (ended !== String(begunAt)) return { ...outage, ...(loss && { loss }) };
-    this.#note.endOutage();
+    if (ended !== String(outage.alert.firingAt)) return outage;
+    this.#note.keep({ outage: null });
     return null;
   }
 
@@ -324,7 +323,7 @@ export class Store {
       // Another replica may have seen it, and ended it.
       if (await changeMeta(trx, outageEnded, String(begunAt))) await writeAlerts(trx, changes);
     });
-    this.#note.endOutage();
+    this.#note.keep({ outage: null });
   }
 
   /** What whoever guards these accounts next has to know. */

@@ -1,6 +1,7 @@
-// Half of the pages of the running store are overwritten: it is red and told within half a minute, although SQLite goes on with its cache.
-import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+// Pages of the running store are overwritten or cut off: it is red and told within half a minute, although SQLite goes on with its cache.
+import { closeSync, openSync, readFileSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { hourMs, secondMs } from '../../src/core/time.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
@@ -25,7 +26,18 @@ function overwrite(path: string): void {
   closeSync(log);
 }
 
-test('a store whose pages are overwritten fails readiness and is told within half a minute', async () => {
+/** Cuts the end off, where a tool emptied the WAL before. */
+function cut(path: string): void {
+  const tool = new DatabaseSync(path);
+  tool.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  tool.close();
+  truncateSync(path, 8 * pageBytes);
+}
+
+test.each([
+  ['pages are overwritten', overwrite],
+  ['file is cut short', cut],
+])('a store whose %s fails readiness and is told within half a minute', async (_what, damage) => {
   await using api = await OtherApi.start();
   for (let n = 0; n < 40; n += 1) api.add(`m${n}@d${n % 5}.example`, { days: week(40, 0) });
   await using stage = await startMovedDaemon({
@@ -41,7 +53,7 @@ test('a store whose pages are overwritten fails readiness and is told within hal
     return { status: answer.status, text: await answer.text() };
   };
   expect((await readiness()).status).toBe(200);
-  overwrite(path);
+  damage(path);
   const red = await until('readiness fails', async () => {
     // Looks at the file rest in real time, of which a second goes by before the next one.
     await stage.run(30 * secondMs);

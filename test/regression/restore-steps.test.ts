@@ -10,7 +10,7 @@ const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), '
 const [, restore = ''] = page.split('## Backup and restore\n');
 const lines = restore.split('\n').filter((line) => line.startsWith('cd /var/lib/warmwarden && '));
 
-const beside = ['warmwarden.db.failing', 'warmwarden.db.lock', 'warmwarden.db.sock', 'warmwarden.db.aside-1-wal'];
+const beside = ['warmwarden.db.failing', 'warmwarden.db.lock', 'warmwarden.db.sock', 'warmwarden.db.aside-wal'];
 
 test.each([[['warmwarden.db']], [['warmwarden.db', 'warmwarden.db-shm', 'warmwarden.db-wal']]])(
   'of a store with %j they move all of that and nothing else',

@@ -1,26 +1,37 @@
 // node:sqlite behind Kysely: the one connection that writes, and those that read beside it.
 
-import { statSync } from 'node:fs';
+import { renameSync, statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { Kysely, type LogEvent, type SqliteDatabase, SqliteDialect } from 'kysely';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  Kysely,
+  type LogEvent,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDialect,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
 import { errorText, withoutNul } from '../../core/nearest.ts';
 import { DamagedRowError, deletionOf, isFull, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
+import { identityOf } from './identity.ts';
 import { StoreLock } from './lock.ts';
-import { NewestByText } from './newest-by-text.ts';
-import { putOrphanedWalAside } from './orphaned-wal.ts';
-import { busyTimeoutMs, PatientDialect } from './patience.ts';
+import { OutageNote } from './outage-note.ts';
 import { closeToOthers, prepare } from './place.ts';
 
-/** Of the texts of all statements that are kept prepared: a prepared one takes some thirty times its text. */
+/** Letters of all statements that stay prepared: a prepared statement takes some thirty times its text. */
 const preparedLetters = 256 * 1024;
+
+/** SQLite waits this long for the lock of another process. The whole process waits with it. */
+const busyTimeoutMs = 250;
 
 /** SQLite writes whole pages, and an answer that changes is one row of less than a kilobyte among thousands. */
 const pageBytes = 1_024;
-
-/** More than the WAL holds of a list that changes 500 mailboxes and their alerts, and of what was committed before. */
-const framesUntilCommitCopies = 4_000;
 
 /** As PostgreSQL has it, so that a store can be copied there. */
 function storable(parameter: unknown): SQLInputValue {
@@ -30,17 +41,22 @@ function storable(parameter: unknown): SQLInputValue {
 /** A statement of better-sqlite3, as Kysely's SQLite dialect expects it. */
 type Prepared = ReturnType<SqliteDatabase['prepare']>;
 
-/** Kysely's SQLite dialect expects better-sqlite3's interface; the statements used last are kept prepared. */
+/** Adapts node:sqlite to the interface of better-sqlite3, which Kysely expects. Statements stay prepared while there is room. */
 function shim(database: DatabaseSync): SqliteDatabase {
-  const prepared = new NewestByText<Prepared>(preparedLetters);
+  const prepared = new Map<string, Prepared>();
+  let letters = 0;
   return {
     prepare(text) {
       const known = prepared.get(text);
       if (known) return known;
+      letters += text.length;
+      // A prepared statement remembers the columns that its tables had.
+      if (letters > preparedLetters || /^\s*(create|alter|drop)\b/i.test(text)) {
+        prepared.clear();
+        letters = text.length;
+      }
       const made = statementOf(database, text);
-      // What is prepared knows the columns of its tables as they were.
-      if (/^\s*(create|alter|drop)\b/i.test(text)) prepared.clear();
-      else prepared.keep(text, made);
+      prepared.set(text, made);
       return made;
     },
     close: () => database.close(),
@@ -72,12 +88,39 @@ function statementOf(database: DatabaseSync, text: string): Prepared {
   };
 }
 
+class WriterDriver extends SqliteDriver {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    super({ database: shim(database) });
+    this.#database = database;
+  }
+
+  /** Takes the write lock at once: a transaction that another process blocks fails before it has done anything. */
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  /** SQLite rolls back by itself after a full disk. A ROLLBACK would fail then, and hide the cause. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#database.isTransaction) await super.rollbackTransaction(connection);
+  }
+}
+
+const writerDialect = (database: DatabaseSync): Dialect => ({
+  createDriver: () => new WriterDriver(database),
+  createAdapter: () => new SqliteAdapter(),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+  createIntrospector: (db) => new SqliteIntrospector(db),
+});
+
 export interface Connection {
   readonly db: Kysely<Tables>;
   /** The file itself, where the path is a link. */
   readonly file: string;
   readonly lock: StoreLock;
-  /** What other users could do to the store, and what became of an earlier one: sentences for the log. */
+  readonly note: OutageNote;
+  /** What other users could do to the store, and what became of an earlier WAL: sentences for the log. */
   readonly warnings: readonly string[];
   close(): Promise<void>;
 }
@@ -92,20 +135,19 @@ export function connect(path: string, listen: QueryListener = () => {}): Connect
     const file = prepare(path);
     const held = new StoreLock(file);
     lock = held;
-    const aside = putOrphanedWalAside(file);
+    const note = new OutageNote(file);
+    const aside = putWalAside(file, note);
     const database = new DatabaseSync(file);
     refuseForeign(database, path);
-    // Of a new store: what is deleted can be given back to the disk (free-pages.ts).
+    // Both take effect in a new file only.
     database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
-    // The WAL is copied into the file in a turn of its own (sqlite.ts). Where that is not possible, SQLite does it, within COMMIT.
-    database.exec(`PRAGMA wal_autocheckpoint = ${framesUntilCommitCopies}`);
-    const dialect = new PatientDialect({ database: shim(database) }, () => database.isTransaction);
-    const db = new Kysely<Tables>({ dialect, log: listen });
+    const db = new Kysely<Tables>({ dialect: writerDialect(database), log: listen });
     return {
       db,
       file,
       lock: held,
+      note,
       warnings: [...aside, ...closeToOthers(file)],
       async close() {
         await db.destroy();
@@ -131,6 +173,19 @@ export function connectReadOnly(path: string): Kysely<Tables> {
   } catch (error) {
     throw storeError(path, error);
   }
+}
+
+/**
+ * Renames the WAL of a file that is not at its path any more: SQLite would apply it to the file that is there now. Returns sentences
+ * for the log.
+ */
+function putWalAside(file: string, { opened }: OutageNote): readonly string[] {
+  const wal = `${file}-wal`;
+  if (!opened || identityOf(file) === opened.file || identityOf(wal) !== opened.wal) return [];
+  renameSync(wal, `${file}.aside-wal`);
+  return [
+    `${file} is not the file that the last process had open. Warmwarden moved the newest changes of the earlier file to ${file}.aside-wal, so that SQLite does not apply them to this file. If you have the earlier file and want to read it with these changes, rename it to ${file}.aside.`,
+  ];
 }
 
 /** A database of something else is left as it is: nothing of ours is written into it. */

@@ -1,5 +1,5 @@
 // Which file stands at a path at this moment, and how large it is.
-import { fstatSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 
 /** Device and inode: the same for as long as it is the same file, through links too. */
 export function identityOf(path: string): string {
@@ -10,13 +10,4 @@ export function identityOf(path: string): string {
 /** Bytes; 0 when it is not there. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-/** Bytes, and the time of the last write: the same for as long as its content is, also under another name. `file`: a path, or open. */
-export function stampOf(file: string | number): string {
-  const found =
-    typeof file === 'number'
-      ? fstatSync(file, { bigint: true })
-      : statSync(file, { throwIfNoEntry: false, bigint: true });
-  return found ? `${found.size}:${found.mtimeNs}` : 'not there';
 }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
-const fileMode = 0o600;
+export const fileMode = 0o600;
 const folderMode = 0o700;
 /** What others may do, in the bits of a mode. */
 const others = 0o077;
