@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { StatsAnswer } from '../../src/core/answers.ts';
-import type { DomainPool } from '../../src/core/guard/pool.ts';
 import { accountShift, domainExcess, domainWeek } from '../../src/core/guard/pooled-rules.ts';
 import { limitedDays } from '../../src/core/guard/window.ts';
 import { defaultPolicy, type WarmupMode, warmupModes } from '../../src/core/policy.ts';
@@ -40,7 +39,7 @@ interface PooledCase {
 test.each(cases as unknown as readonly PooledCase[])('golden case $id: $about', ({ mailboxes, expected }) => {
   const account = accountOf(mailboxes as unknown as readonly PooledSample[]);
   for (const [name, wanted] of Object.entries(expected.domains ?? {})) {
-    const domain = account.domain(name, now);
+    const domain = account.domains.get(name);
     if (!domain) throw new Error(`no mailbox of ${name}`);
     const excess = domainExcess(domain, now);
     const said = excess && {
@@ -53,7 +52,7 @@ test.each(cases as unknown as readonly PooledCase[])('golden case $id: $about', 
     expect(said).toEqual(wanted);
   }
   for (const [name, wanted] of Object.entries(expected.within ?? {})) {
-    const domain = account.domain(name, now);
+    const domain = account.domains.get(name);
     const week = domain ? domainWeek(domain, now) : null;
     expect(week?.isWithinLimits).toBe(wanted);
   }
@@ -243,29 +242,10 @@ test('the days of a mailbox are the same in whatever order the rows come', () =>
 
 test('counts beyond what a number holds are pooled exactly', () => {
   const most = Number.MAX_SAFE_INTEGER;
-  const samples = each(3, { domain: 'acme.example', mode: 'slow', days: [[most, most]] });
-  const account = accountOf(samples);
-  const onToday = () => account.domain('acme.example', now)?.counts.on(today);
-  expect(onToday()).toMatchObject({ sent: 3n * BigInt(most), bounced: 3n * BigInt(most) });
-  expect(account.domain('acme.example', now)).toSatisfy((domain: DomainPool) => domainExcess(domain, now) !== null);
-  for (const id of ['m0', 'm1']) account.put(id, null);
-  expect(onToday()).toMatchObject({ sent: most, bounced: most });
-  account.put('m2', null);
-  expect([account.domain('acme.example', now), account.whole.counts.newest()]).toEqual([undefined, null]);
-});
-
-test.each([1, 16, 17, 40])('a domain knows each of its %i mailboxes once, while they come, change and go', (count) => {
-  const sample: PooledSample = { domain: 'acme.example', mode: 'slow', days: [[100, 1]] };
-  const account = accountOf(each(count, sample));
-  const ids = Array.from({ length: count }, (_, index) => `m${index}`);
-  const known = () => [...(account.domain('acme.example', now)?.ids ?? [])];
-  expect(known()).toEqual(ids);
-  const first = account.part('m0');
-  if (first) account.put('m0', { ...first, standing: 'unknown' });
-  expect(known()).toEqual(ids);
-  for (const [index, id] of ids.entries()) {
-    account.put(id, null);
-    expect(known()).toEqual(ids.slice(index + 1));
-  }
-  expect(account.domain('acme.example', now)).toBeUndefined();
+  const domain = accountOf(each(3, { domain: 'acme.example', mode: 'slow', days: [[most, most]] })).domains.get(
+    'acme.example',
+  );
+  if (!domain) throw new Error('no domain');
+  expect(domain.sum(today, today)).toMatchObject({ sent: 3n * BigInt(most), bounced: 3n * BigInt(most) });
+  expect(domainExcess(domain, now)).not.toBeNull();
 });

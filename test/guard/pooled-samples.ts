@@ -1,6 +1,6 @@
 // Accounts whose mailboxes are pooled, as the tests of the rules beyond one mailbox write them down.
-import type { Standing } from '../../src/core/guard/pool.ts';
-import { PooledAccount } from '../../src/core/guard/pooled-account.ts';
+import { type Pools, poolsOf, type Standing } from '../../src/core/guard/pool.ts';
+import { limitedDays } from '../../src/core/guard/window.ts';
 import { defaultPolicy, type WarmupMode } from '../../src/core/policy.ts';
 import type { IsoDate } from '../../src/core/time.ts';
 import type { EarlierMode } from '../../src/core/verdict.ts';
@@ -18,17 +18,14 @@ export interface PooledSample {
 }
 
 /** An account of such mailboxes. */
-export function accountOf(samples: readonly PooledSample[]): PooledAccount {
-  const account = new PooledAccount();
-  for (const [
-    index,
-    { domain, mode, days, until = today, earlierModes = [], standing = 'counted' },
-  ] of samples.entries()) {
-    const rows = daysUpTo(until, ...days);
-    const source = { stats: { rows }, now, mode, earlierModes, limitsPpm: defaultPolicy.limitsPpm };
-    account.put(`m${index}`, { domain, standing, source });
-  }
-  return account;
+export function accountOf(samples: readonly PooledSample[]): Pools {
+  return poolsOf(
+    samples.map(({ domain, mode, days, until = today, earlierModes = [], standing = 'counted' }) => {
+      const rows = daysUpTo(until, ...days);
+      const source = { stats: { rows }, now, mode, earlierModes, limitsPpm: defaultPolicy.limitsPpm };
+      return { domain, standing, days: standing === 'counted' ? limitedDays(source) : null };
+    }),
+  );
 }
 
 /** The same mailbox again and again. */

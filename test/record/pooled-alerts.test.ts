@@ -1,8 +1,7 @@
 // The alerts beyond one mailbox follow what is committed: what was not does not count, nor what is stale or has left.
 import { expect, test } from 'vitest';
 import { newMailbox } from '../../src/account/record/observe.ts';
-import { PooledAlerts, type PooledOptions } from '../../src/account/record/pooled-alerts.ts';
-import type { Condition } from '../../src/alerts/condition.ts';
+import { type PooledOptions, pooledAlerts } from '../../src/account/record/pooled-alerts.ts';
 import { step } from '../../src/alerts/engine.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
@@ -38,8 +37,8 @@ function mailboxOf(number: number, bounced: number): MailboxState {
   return { ...base, stats, warmup, verdict: { at: start, answer: sampleVerdict() } };
 }
 
-/** An account of three mailboxes, of which none was read yet. */
-function stage(mailboxes: readonly MailboxState[]) {
+/** An account of such mailboxes, of which those in `read` were read by this process. */
+function stage(mailboxes: readonly MailboxState[], read = new Set(mailboxes.map(({ id }) => id))) {
   const fleet = new Fleet();
   for (const mailbox of mailboxes) fleet.putMailbox(mailbox);
   const time = { staleBefore: Number.NEGATIVE_INFINITY };
@@ -48,68 +47,65 @@ function stage(mailboxes: readonly MailboxState[]) {
     pageUrl: null,
     policyFor: () => defaultPolicy,
     staleBefore: () => time.staleBefore,
+    isRead: (id) => read.has(id),
   };
-  const pooled = new PooledAlerts(fleet, options, (fingerprint) => fleet.alert(fingerprint));
-  const ofDomain = (conditions: readonly Condition[]) =>
-    conditions.find(({ subject }) => subject.rule === 'domain_over_limit')?.active;
-  return {
-    fleet,
-    time,
-    pooled,
-    /** What an answer says of the domain; undefined: nothing that is news. */
-    answered: (mailbox: MailboxState) => ofDomain(pooled.after(mailbox, true, start)),
-    /** What time says of an alert that fires. */
-    passed: () => ofDomain(pooled.passed(start).conditions),
-    fire: () => {
-      const [last] = mailboxes;
-      if (!last) throw new Error('there is one');
-      const { changed } = step(pooled.after(last, true, start), () => undefined, start);
-      for (const alert of changed) fleet.putAlert(alert);
-      return changed.map(({ rule, object, status }) => `${rule} ${object} ${status}`);
-    },
+  const look = () => {
+    const { conditions, ends } = pooledAlerts(fleet, options, start);
+    const domain = conditions.find(({ subject }) => subject.rule === 'domain_over_limit');
+    const { changed } = step(conditions, (fingerprint) => fleet.alert(fingerprint), start);
+    for (const alert of [...changed, ...ends.changed]) fleet.putAlert(alert);
+    return { says: domain?.active, alerts: [...fleet.alerts()].map(({ rule, status }) => `${rule} ${status}`), ends };
   };
+  return { fleet, time, read, look };
 }
 
 const bouncing = [mailboxOf(1, 2), mailboxOf(2, 2), mailboxOf(3, 1)];
 
-test('nothing is said before every mailbox of the domain was read', () => {
-  const { answered } = stage(bouncing);
-  expect(bouncing.map(answered)).toEqual([undefined, undefined, true]);
+test('nothing is said before this process has read every mailbox of the domain', () => {
+  const { look, read } = stage(bouncing, new Set(['m1', 'm2']));
+  expect(look()).toMatchObject({ alerts: [] });
+  read.add('m3');
+  expect(look()).toMatchObject({ says: true, alerts: ['domain_over_limit firing'] });
 });
 
-test('what was not committed does not count', () => {
-  const { answered, pooled } = stage(bouncing);
-  for (const mailbox of bouncing) answered(mailbox);
-  const putBack = pooled.keep('m3', start);
-  expect(answered(mailboxOf(3, 0))).toBeUndefined();
-  putBack();
-  expect(answered(bouncing[0] ?? mailboxOf(1, 2))).toBe(true);
+test('a mailbox that cannot be read for as long as data may be old is not waited for', () => {
+  const others = stage([...bouncing, mailboxOf(4, 3)], new Set(['m1', 'm2', 'm3']));
+  expect(others.look().alerts).toEqual([]);
+  others.time.staleBefore = start + 1;
+  for (const mailbox of [...others.fleet.mailboxes()].slice(0, 3))
+    others.fleet.putMailbox({ ...mailbox, stats: { at: start + 1, answer: mailbox.stats?.answer ?? { rows: [] } } });
+  expect(others.look().alerts).toEqual(['domain_over_limit firing']);
 });
 
-test('what fires is refreshed by time, not by every answer, and nothing that is stale ends it', () => {
-  const { answered, fire, passed, time, fleet } = stage(bouncing);
-  for (const mailbox of bouncing) answered(mailbox);
-  expect(fire()).toEqual(['domain_over_limit acme.example firing']);
-  expect([answered(bouncing[1] ?? mailboxOf(2, 2)), passed()]).toEqual([undefined, true]);
+test('what fires is neither ended by what is stale nor by what is unknown; it ends within the limits', () => {
+  const { fleet, look, time } = stage(bouncing);
+  expect(look().says).toBe(true);
   time.staleBefore = start + hourMs;
-  expect(passed()).toBe('unknown');
+  expect(look()).toMatchObject({ says: 'unknown', alerts: ['domain_over_limit firing'] });
   time.staleBefore = start;
-  for (const [index, mailbox] of bouncing.entries()) {
-    const calm = { ...mailbox, stats: mailboxOf(index + 1, 0).stats };
-    fleet.putMailbox(calm);
-    answered(calm);
-  }
-  expect(passed()).toBe(false);
+  for (const [index, mailbox] of bouncing.entries())
+    fleet.putMailbox({ ...mailbox, stats: mailboxOf(index + 1, 0).stats });
+  expect(look()).toMatchObject({ says: false, alerts: [] });
+});
+
+test('the worst of a domain are named, and what does not run is in no pool', () => {
+  const { fleet, look } = stage([3, 1, 5, 0, 2].map((bounced, index) => mailboxOf(index, bounced)));
+  look();
+  const facts = [...fleet.alerts()][0]?.facts;
+  expect(facts?.numbers).toMatchObject({ bounced: 11, sent: 200, mailboxes: 5 });
+  expect(facts?.sentences[1]).toContain(
+    'm2@acme.example (5 of 40), m0@acme.example (3 of 40) and m4@acme.example (2 of 40)',
+  );
+  for (const mailbox of [...fleet.mailboxes()])
+    fleet.putMailbox({ ...mailbox, verdict: { at: start, answer: { ...sampleVerdict(), run: 'not_running' } } });
+  expect(look().ends.transitions).toMatchObject([{ kind: 'resolved', alert: { object: 'acme.example' } }]);
 });
 
 test('an alert ends with the last mailbox of its domain', () => {
-  const { answered, fire, pooled } = stage(bouncing);
-  for (const mailbox of bouncing) answered(mailbox);
-  fire();
-  for (const { id } of bouncing.slice(1)) pooled.left(id);
-  expect(pooled.passed(start).ends.transitions).toEqual([]);
-  pooled.left('m1');
-  expect(pooled.passed(start).ends.transitions).toMatchObject([
-    { kind: 'resolved', alert: { object: 'acme.example' } },
-  ]);
+  const { fleet, look } = stage(bouncing);
+  look();
+  for (const { id } of bouncing.slice(1)) fleet.removeMailbox('agency', id);
+  expect(look().ends.transitions).toEqual([]);
+  fleet.removeMailbox('agency', 'm1');
+  expect(look().ends.transitions).toMatchObject([{ kind: 'resolved', alert: { object: 'acme.example' } }]);
 });

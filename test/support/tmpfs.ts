@@ -9,6 +9,7 @@ export const canMount = (() => {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-full-'));
   const mounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', folder]).status === 0;
   if (mounted) spawnSync('umount', ['--lazy', folder]);
-  rmSync(folder, { recursive: true, force: true });
+  // A mount namespace that was made meanwhile may hold the disk for a moment.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   return mounted;
 })();

@@ -52,7 +52,7 @@ import { missedMailboxes, noLongerMissed, notNamed } from './missed.ts';
 import { conditionNamed, transitionNamed } from './namesakes.ts';
 import { isNearOrOver, outsideChanges, stoppedTogether } from './outside-changes.ts';
 import { isActive } from './plan.ts';
-import { PooledAlerts } from './pooled-alerts.ts';
+import { pooledAlerts } from './pooled-alerts.ts';
 import { othersOf, type RosterChanges } from './roster.ts';
 import { noLongerNamed, reportedMissing, unlistedNames } from './unlisted.ts';
 
@@ -97,10 +97,15 @@ export class AccountAlerts {
   readonly #command: string;
   readonly #usualWords: readonly string[];
   readonly #options: RecorderOptions;
-  readonly #pooled: PooledAlerts;
+  readonly #isRead: (mailboxId: string) => boolean;
 
-  constructor({ fleet, world, group }: RecorderRooms, options: RecorderOptions) {
-    this.#pooled = new PooledAlerts(fleet, options, (fingerprint) => this.#alert(fingerprint));
+  /** `isRead`: whether this process has read what a mailbox is judged by. */
+  constructor(
+    { fleet, world, group }: RecorderRooms,
+    options: RecorderOptions,
+    isRead: (mailboxId: string) => boolean,
+  ) {
+    this.#isRead = isRead;
     this.#moving = group.moving;
     this.#fleet = fleet;
     this.#command = world.command;
@@ -115,7 +120,6 @@ export class AccountAlerts {
     const conditions = [
       ...(route ? this.#newsOf(mailbox, conditionsAfter(route, mailbox, context)) : []),
       ...(route === 'stats' ? this.#blindAccount(mailbox) : []),
-      ...(route === 'stats' || route === 'warmup' ? this.#pooled.after(mailbox, judged, now) : []),
       ...(newest ? [this.#failed(newest, mailbox, context), ...this.#keyShown()] : []),
       ...(newest || !judged ? [] : this.#failedBefore(mailbox, context)),
       ...(breaker ? [this.#held(breaker, policy, now, mailbox)] : []),
@@ -165,21 +169,6 @@ export class AccountAlerts {
     return state ? [keyReadOnly(state)] : [];
   }
 
-  /** To be called before `after`: returns what makes it as if the mailbox had not been given to that. It was not committed. */
-  keep(mailboxId: string, now: EpochMs): () => void {
-    return this.#pooled.keep(mailboxId, now);
-  }
-
-  /** The mailbox is in the picture as it is here. */
-  shown(mailbox: MailboxState, now: EpochMs): void {
-    this.#pooled.shown(mailbox, now);
-  }
-
-  /** The mailbox is in the picture no more. */
-  left(mailboxId: string): void {
-    this.#pooled.left(mailboxId);
-  }
-
   #changedByOthers(
     { memory }: MailboxState,
     { before, changes }: NonNullable<Happening['outside']>,
@@ -200,7 +189,6 @@ export class AccountAlerts {
 
   /** After a mailbox list, in turns of the event loop. */
   async listed(changes: RosterChanges, { breaker, idle, now }: ListFindings): Promise<AlertChanges> {
-    await this.#pooled.prepare(now);
     const { arrived, changed, repeated, left, missed, shortage } = changes;
     const { account, selects, expects, policyFor } = this.#options;
     const own = this.#own();
@@ -301,7 +289,7 @@ export class AccountAlerts {
     }
     if (this.#alert(fingerprintOf(missingCountsSubject(account))))
       conditions.push(countsMissing(account, this.#fleet.mailboxesOf(account), true));
-    const pooled = this.#pooled.passed(now);
+    const pooled = pooledAlerts(this.#fleet, { ...this.#options, isRead: this.#isRead }, now);
     conditions.push(...pooled.conditions);
     const changes = bothChanges(this.#step(conditions, now), pooled.ends);
     const moved = new Set(changes.changed.map(({ fingerprint }) => fingerprint));

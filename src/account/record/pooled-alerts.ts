@@ -1,137 +1,122 @@
-// The alerts beyond one mailbox, of one account: the running counts follow the picture, and conditions come of them.
+// The alerts beyond one mailbox, of one account: every look pools its mailboxes anew, and conditions come of that.
 import type { Condition } from '../../alerts/condition.ts';
 import { leave } from '../../alerts/engine.ts';
 import {
   accountShiftAlert,
+  type DomainFinding,
+  type DomainShare,
   domainOverLimit,
   domainSubject,
-  hasShifted,
-  isDomainOver,
+  type PoolKnowledge,
+  type ShiftFinding,
   shiftSubject,
 } from '../../alerts/rules/pooled-rules.ts';
-import { type Alert, type AlertChanges, fingerprintOf, type Subject } from '../../core/alert.ts';
+import { type Alert, type AlertChanges, fingerprintOf } from '../../core/alert.ts';
+import type { PooledWindow } from '../../core/breaker.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
+import { type Part, type Pool, type Pools, poolsOf, type Standing } from '../../core/guard/pool.ts';
+import { accountShift, domainExcess, domainWeek } from '../../core/guard/pooled-rules.ts';
+import { limitedDays } from '../../core/guard/window.ts';
 import { domainOf, type MailboxState } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { inTurns } from '../../world/world.ts';
 import type { RecorderOptions } from './guarded-account.ts';
-import { type PooledLook, PooledMailboxes } from './pooled-mailboxes.ts';
 
 const noneRuns = 'No guarded mailbox of the domain is in warm-up any more.';
+/** Mailboxes that a message names. */
+const namedMailboxes = 3;
 
 /** What they need of an account. */
-export type PooledOptions = Pick<RecorderOptions, 'account' | 'pageUrl' | 'policyFor' | 'staleBefore'>;
+export type PooledOptions = Pick<RecorderOptions, 'account' | 'pageUrl' | 'policyFor' | 'staleBefore'> & {
+  /** Whether this process has read what a mailbox is judged by. */
+  readonly isRead: (mailboxId: string) => boolean;
+};
 
-export class PooledAlerts {
-  readonly #fleet: Fleet;
-  readonly #options: PooledOptions;
-  readonly #alert: (fingerprint: string) => Alert | undefined;
-  #counts: PooledMailboxes | null = null;
+/** A mailbox in its pools. */
+interface Member extends Part {
+  readonly email: string;
+  readonly statsAt: EpochMs | null;
+}
 
-  /** `alert`: as it is believed to be. */
-  constructor(fleet: Fleet, options: PooledOptions, alert: (fingerprint: string) => Alert | undefined) {
-    this.#alert = alert;
-    this.#fleet = fleet;
-    this.#options = options;
-  }
+/** What the mailboxes of an account say together: conditions of alerts that fire or may fire, and the ends of those without a mailbox. */
+export function pooledAlerts(
+  fleet: Fleet,
+  options: PooledOptions,
+  now: EpochMs,
+): { readonly conditions: readonly Condition[]; readonly ends: AlertChanges } {
+  const { account, pageUrl } = options;
+  const pools = poolsOf([...fleet.mailboxesOf(account)].flatMap((mailbox) => memberOf(mailbox, options) ?? []));
+  const conditions = [...pools.domains].flatMap(([name, pool]) => {
+    const finding = findingOf(account, name, pool, now);
+    const isKnown = fleet.alert(fingerprintOf(domainSubject(account, name))) !== undefined;
+    return isKnown || finding.excess ? [domainOverLimit(finding, { now, pageUrl })] : [];
+  });
+  const shift = shiftOf(account, pools, now);
+  const hasShift = fleet.alert(fingerprintOf(shiftSubject(account))) !== undefined;
+  if (hasShift || shift.shift?.isShifted) conditions.push(accountShiftAlert(shift, { now, pageUrl }));
+  const gone = [...fleet.alertsOf(account)].filter(
+    ({ rule, object, status }: Alert) =>
+      rule === 'domain_over_limit' && status === 'firing' && !pools.domains.has(object ?? ''),
+  );
+  return { conditions, ends: leave(gone, now, noneRuns) };
+}
 
-  /** Takes in what the picture has, in turns of the event loop, so that the first answer need not do it in one. */
-  async prepare(now: EpochMs): Promise<void> {
-    if (this.#counts) return;
-    const { account } = this.#options;
-    const counts = new PooledMailboxes(account);
-    await inTurns([...this.#fleet.mailboxesOf(account)], (piece) => {
-      for (const mailbox of piece) counts.put(mailbox, this.#look(mailbox, now), false);
-    });
-    this.#counts = counts;
-  }
+/** null: the mailbox is known not to run, and is in no pool. */
+function memberOf(mailbox: MailboxState, { policyFor, isRead, staleBefore }: PooledOptions): Member | null {
+  const { id, email, firstSeenAt, stats, warmup, memory } = mailbox;
+  const verdict = mailbox.verdict?.answer;
+  const statsAt = stats?.at ?? null;
+  const about = { domain: domainOf(email), email, statsAt };
+  const before = staleBefore();
+  // What cannot be read for as long as data may be old is not waited for.
+  if (!isRead(id)) return { ...about, standing: firstSeenAt < before ? 'unknown' : 'pending', days: null };
+  if (verdict?.run === 'not_running') return null;
+  const isStale = verdict?.reason === 'stale_data' || (statsAt ?? firstSeenAt) < before;
+  const days =
+    !verdict || verdict.run === 'unknown' || isStale
+      ? null
+      : limitedDays({
+          stats: stats?.answer ?? null,
+          now: statsAt ?? firstSeenAt,
+          mode: warmup?.answer.mode ?? null,
+          earlierModes: memory?.earlierModes ?? [],
+          limitsPpm: policyFor(mailbox).limitsPpm,
+        });
+  const standing: Standing = days ? 'counted' : 'unknown';
+  return { ...about, standing, days };
+}
 
-  /** Returns what puts the mailbox back as it is counted now. */
-  keep(mailboxId: string, now: EpochMs): () => void {
-    const counts = this.#known(now);
-    const before = counts.kept(mailboxId);
-    return () => counts.restore(mailboxId, before);
-  }
+function findingOf(account: string, domain: string, pool: Pool<Member>, now: EpochMs): DomainFinding {
+  const excess = domainExcess(pool, now);
+  return {
+    ...{ account, domain, excess },
+    week: () => domainWeek(pool, now),
+    worst: () => (excess ? worstOf(pool.parts, excess) : []),
+    ...knowledge(pool),
+  };
+}
 
-  /** What the counts say with a mailbox that is about to be committed. */
-  after(mailbox: MailboxState, judged: boolean, now: EpochMs): readonly Condition[] {
-    const counts = this.#known(now);
-    counts.put(mailbox, this.#look(mailbox, now), judged);
-    const { account, pageUrl } = this.#options;
-    const domain = counts.domain(domainOf(mailbox.email), now);
-    const shift = counts.shift(now);
-    const conditions: Condition[] = [];
-    if (
-      domain &&
-      this.#isNews(domainSubject(account, domain.domain), domain.excess !== null, () => isDomainOver(domain))
-    )
-      conditions.push(domainOverLimit(domain, { now, pageUrl }));
-    const isShifted = shift.shift?.isShifted === true;
-    if (this.#isNews(shiftSubject(account), isShifted, () => hasShifted(shift)))
-      conditions.push(accountShiftAlert(shift, { now, pageUrl }));
-    return conditions;
-  }
+function shiftOf(account: string, pools: Pools<Member>, now: EpochMs): ShiftFinding {
+  return { account, shift: accountShift(pools, now), ...knowledge(pools.whole) };
+}
 
-  /** What time alone changes: counts get stale, and what fires gets newer words, or ends. */
-  passed(now: EpochMs): { readonly conditions: readonly Condition[]; readonly ends: AlertChanges } {
-    const counts = this.#known(now);
-    this.#age(counts, now);
-    const { account, pageUrl } = this.#options;
-    const conditions: Condition[] = [];
-    const gone: Alert[] = [];
-    for (const alert of this.#fleet.alertsOf(account)) {
-      if (alert.status !== 'firing') continue;
-      if (alert.rule === 'account_shift') conditions.push(accountShiftAlert(counts.shift(now), { now, pageUrl }));
-      if (alert.rule !== 'domain_over_limit') continue;
-      const domain = counts.domain(alert.object ?? '', now);
-      if (domain) conditions.push(domainOverLimit(domain, { now, pageUrl }));
-      else gone.push(alert);
-    }
-    return { conditions, ends: leave(gone, now, noneRuns) };
-  }
+function knowledge(pool: Pool<Member>): PoolKnowledge {
+  const read = () => pool.parts.flatMap(({ standing, statsAt }) => (standing === 'counted' ? (statsAt ?? []) : []));
+  return {
+    counted: pool.of('counted'),
+    unknown: pool.of('unknown'),
+    pending: pool.of('pending'),
+    oldestAt: () => read().reduce<EpochMs | null>((oldest, at) => (oldest === null || at < oldest ? at : oldest), null),
+  };
+}
 
-  /** The mailbox is in the picture as it is here. */
-  shown(mailbox: MailboxState, now: EpochMs): void {
-    this.#counts?.put(mailbox, this.#look(mailbox, now), false);
-  }
-
-  left(mailboxId: string): void {
-    this.#counts?.restore(mailboxId, null);
-  }
-
-  /**
-   * Only what is news is put in words: what fires is refreshed by time, so that no answer walks a whole domain. Where there is
-   * no alert, what cannot hold is not even looked at.
-   */
-  #isNews(subject: Subject, mayHold: boolean, active: () => Condition['active']): boolean {
-    const alert = this.#alert(fingerprintOf(subject));
-    if (!alert) return mayHold && active() === true;
-    const holds = active();
-    return holds === true ? alert.status !== 'firing' : holds === false;
-  }
-
-  /** Made of the picture when it is needed first; from then on each change of a mailbox changes it. */
-  #known(now: EpochMs): PooledMailboxes {
-    if (this.#counts) return this.#counts;
-    const { account } = this.#options;
-    this.#counts = new PooledMailboxes(account);
-    for (const mailbox of this.#fleet.mailboxesOf(account)) this.#counts.put(mailbox, this.#look(mailbox, now), false);
-    return this.#counts;
-  }
-
-  /** Whose statistics are stale counts no more; who could not be read for as long is no longer waited for. */
-  #age(counts: PooledMailboxes, now: EpochMs): void {
-    const staleBefore = this.#options.staleBefore();
-    const { hasPending } = counts;
-    for (const mailbox of this.#fleet.mailboxesOf(this.#options.account)) {
-      const isStale = (mailbox.stats?.at ?? mailbox.firstSeenAt) < staleBefore;
-      if (isStale || (hasPending && mailbox.firstSeenAt < staleBefore && !counts.kept(mailbox.id)?.judged))
-        counts.put(mailbox, this.#look(mailbox, now), false);
-    }
-  }
-
-  #look(mailbox: MailboxState, now: EpochMs): PooledLook {
-    const { policyFor, staleBefore } = this.#options;
-    return { policy: policyFor(mailbox), now, staleBefore: staleBefore() };
-  }
+function worstOf(members: readonly Member[], { from, to }: PooledWindow): readonly DomainShare[] {
+  const shares = members.map(({ email, days }) => {
+    const within = days?.days.filter(({ date }) => date >= from && date <= to) ?? [];
+    const sum = (field: 'sent' | 'bounced') => within.reduce((total, day) => total + day[field], 0);
+    return { email, sent: sum('sent'), bounced: sum('bounced') };
+  });
+  return shares
+    .filter(({ bounced }) => bounced > 0)
+    .sort((a, b) => b.bounced - a.bounced || (a.email < b.email ? -1 : 1))
+    .slice(0, namedMailboxes);
 }

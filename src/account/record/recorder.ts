@@ -36,7 +36,7 @@ export class Recorder {
     this.#rooms = rooms;
     this.#options = options;
     this.#repeats = new Repeats(rooms.fleet);
-    this.#alerts = new AccountAlerts(rooms, options);
+    this.#alerts = new AccountAlerts(rooms, options, (id) => this.hasRead(id, 'stats') && this.hasRead(id, 'warmup'));
     const { group } = rooms;
     const { onLost } = options;
     this.#staging = new Staging({ group, order: this.#order, unwritten: this.#unwritten, onLost });
@@ -129,7 +129,7 @@ export class Recorder {
       if (verdict) tally.decision(mailbox.account, verdict.action, verdict.reason);
       this.#put(newest);
     };
-    const staged = this.#staging.stage(mailbox, null, { answer, now, putBack: () => {}, show });
+    const staged = this.#staging.stage(mailbox, null, { answer, now, show });
     if (staged || group.has(mailbox)) return staged;
     this.#order.taken(answer.route, mailbox.id, answer.askedAt);
     show(mailbox);
@@ -148,7 +148,6 @@ export class Recorder {
     const now = world.clock.now();
     const judge = () => this.#judge(before, observation, { answer, now, again });
     const again = async (stored: StoredBreaker) => {
-      judged.putBack();
       showStored(fleet, api, stored);
       judged = judge();
       return judged.record;
@@ -159,15 +158,11 @@ export class Recorder {
     if (staged) return staged;
     if (record && !group.moving.isEmpty) {
       // What it does rests on what is committed: it is judged once more, on that.
-      judged.putBack();
       await group.moving.commit();
       return this.#record(this.#mailbox(before.id) ?? before, observation, answer);
     }
     if (record) {
-      await store.recordTick(record).catch((error: unknown) => {
-        judged.putBack();
-        throw error;
-      });
+      await store.recordTick(record);
       if (judged.record) this.#unwritten.written(judged.record, now);
     }
     if (answer) this.#order.taken(answer.route, before.id, answer.askedAt);
@@ -192,7 +187,6 @@ export class Recorder {
     const grounds = this.#grounds(before);
     const { policy } = grounds;
     const answered = answer?.route ?? null;
-    const putBack = this.#alerts.keep(before.id, now);
     const context = this.#tickContext(before.id, { policy, now, answered });
     const ticked = tick(before, observation, context);
     const { mailbox, changes, verdict, decision, actions, confirmed, late, breaker } = ticked;
@@ -209,7 +203,7 @@ export class Recorder {
       if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
       this.#show(newest, actions, alerts);
     };
-    return { mailbox, breaker, confirmed, record, putBack, show };
+    return { mailbox, breaker, confirmed, record, show };
   }
 
   /** Whether this process, not an earlier one, has read that answer of the mailbox. */
@@ -321,7 +315,6 @@ export class Recorder {
   /** Forgets a mailbox that is not this account's any more. To be called within a turn. */
   left(id: string): void {
     this.#rooms.fleet.removeMailbox(this.#options.account, id);
-    this.#alerts.left(id);
     this.#order.forget(id);
     this.#unwritten.forget(id);
     this.#repeats.forget(id);
@@ -376,7 +369,6 @@ export class Recorder {
 
   #put(mailbox: MailboxState): void {
     this.#rooms.fleet.putMailbox(mailbox);
-    this.#alerts.shown(mailbox, this.#rooms.world.clock.now());
   }
 
   #show(mailbox: MailboxState, actions: readonly Action[], alerts: AlertChanges): void {

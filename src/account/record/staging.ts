@@ -27,8 +27,6 @@ interface Waits {
   /** null: nothing new was observed, the mailbox was judged again. */
   readonly answer: Answer | null;
   readonly now: EpochMs;
-  /** Takes it out of the running counts again. */
-  readonly putBack: () => void;
   readonly show: (newest: MailboxState) => void;
 }
 
@@ -74,12 +72,11 @@ export class Staging {
   }
 
   /** It counts as taken in. Returns what makes it as if it had not been. */
-  #believe(mailbox: MailboxState, record: TickRecord | null, { answer, now, putBack }: Waits): () => void {
+  #believe(mailbox: MailboxState, record: TickRecord | null, { answer, now }: Waits): () => void {
     const { order, unwritten } = this.#parts;
     const notTaken = answer ? order.taken(answer.route, mailbox.id, answer.askedAt) : () => {};
     if (record) unwritten.written(record, now);
     return () => {
-      putBack();
       notTaken();
       if (record) unwritten.lost(record);
     };

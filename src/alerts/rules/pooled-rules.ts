@@ -75,7 +75,7 @@ export function domainOverLimit(finding: DomainFinding, look: Look): Condition {
 }
 
 /** Nothing of it walks the domain's mailboxes. */
-export function isDomainOver(finding: DomainFinding): Condition['active'] {
+function isDomainOver(finding: DomainFinding): Condition['active'] {
   const { excess, week, counted: known, unknown, pending } = finding;
   if (pending > 0 || known === 0) return 'unknown';
   if (excess) return true;
@@ -171,7 +171,7 @@ export function accountShiftAlert(finding: ShiftFinding, look: Look): Condition 
 }
 
 /** Nothing of it walks the account's mailboxes. */
-export function hasShifted({ shift, counted: known, unknown, pending }: ShiftFinding): Condition['active'] {
+function hasShifted({ shift, counted: known, unknown, pending }: ShiftFinding): Condition['active'] {
   if (!shift || (unknown + pending) * unknownOneIn > known + unknown + pending) return 'unknown';
   if (shift.isShifted) return true;
   return shift.isOver ? false : 'unknown';

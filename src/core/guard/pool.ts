@@ -1,81 +1,113 @@
-// The mailboxes of a domain, or all of an account: how many of them count, and their counts by day.
-
-import type { RecentCounts } from './recent-counts.ts';
-import type { DaysSource, MovedDays } from './window.ts';
+// The counts of several mailboxes pooled by day: those of a domain, and all of an account. Made anew for each look. Pure.
+import type { PooledSum } from '../breaker.ts';
+import { type Exact, productOf, sumOf } from '../exact.ts';
+import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
+import type { CountedDay, LimitedDays } from './window.ts';
 
 /** counted: its days are in the sums. unknown: nothing that is current is known of it. pending: not asked yet. A paused mailbox counts. */
 export type Standing = 'counted' | 'unknown' | 'pending';
 
-/** What a mailbox brings into the pools. */
+/** What a mailbox brings into its pools. */
 export interface Part {
   /** In lower case. */
   readonly domain: string;
-  /** null: it is known not to run, and is in no pool. */
-  readonly standing: Standing | null;
-  /** What its days are made of each time when they are needed: kept, they would take more room than all else of a mailbox. */
-  readonly source: DaysSource;
+  readonly standing: Standing;
+  /** Days of a mailbox that counts; null for any other. */
+  readonly days: LimitedDays | null;
 }
 
-/** Counts that follow the days of mailboxes. */
-interface Counts {
-  readonly move: (moved: MovedDays) => void;
+interface DaySum {
+  sent: Exact;
+  bounced: Exact;
+  allowed: Exact;
 }
 
-/** How a mailbox was in a pool, and how it is; null: not at all. */
-export interface Move {
-  readonly before: Part | null;
-  readonly after: Part | null;
-  readonly days: MovedDays;
-}
-
-export class Pool<Of extends Counts = Counts> {
-  counts: Of;
+export class Pool<Of extends Part = Part> {
+  readonly parts: Of[] = [];
+  readonly #days = new Map<IsoDate, DaySum>();
   readonly #standings: Record<Standing, number> = { counted: 0, unknown: 0, pending: 0 };
+  /** The newest day with a bounce, and with an email, of each mailbox that has one. */
+  readonly #newest: Readonly<Record<'bounced' | 'sent', IsoDate[]>> = { bounced: [], sent: [] };
 
-  constructor(counts: Of) {
-    this.counts = counts;
+  add(part: Of): void {
+    this.parts.push(part);
+    this.#standings[part.standing] += 1;
+    const { days, limitOn } = part.days ?? { days: [], limitOn: () => 0 };
+    for (const day of days) this.#addDay(day, limitOn(day.date));
+    for (const what of ['bounced', 'sent'] as const) {
+      const newest = days.findLast((day) => day[what] > 0);
+      if (newest) this.#newest[what].push(newest.date);
+    }
   }
 
+  /** Number of mailboxes with that standing. */
   of(standing: Standing): number {
     return this.#standings[standing];
   }
 
-  move({ before, after, days }: Move): void {
-    if (before?.standing) this.#standings[before.standing] -= 1;
-    if (after?.standing) this.#standings[after.standing] += 1;
-    this.counts.move(days);
+  /** Number of days with rows from one date to another, both included. */
+  daysWithRows(from: IsoDate, to: IsoDate): number {
+    return [...this.#days.keys()].filter((date) => date >= from && date <= to).length;
+  }
+
+  /** Sums from one date to another, both included. */
+  sum(from: IsoDate, to: IsoDate): PooledSum {
+    const sum: DaySum = { sent: 0, bounced: 0, allowed: 0 };
+    for (const [date, day] of this.#days) if (date >= from && date <= to) addTo(sum, day);
+    return sum;
+  }
+
+  /** The newest day with a bounce; null without any. */
+  bouncedOn(): IsoDate | null {
+    return newestOf(this.#newest.bounced);
+  }
+
+  /** Number of mailboxes that bounced, or sent, on this day or later. */
+  since(from: IsoDate, what: 'bounced' | 'sent'): number {
+    return this.#newest[what].filter((date) => date >= from).length;
+  }
+
+  /** The day on which the windows end: the newest with rows, at most two days ago; null without rows. */
+  lastDay(now: EpochMs): IsoDate | null {
+    const newest = newestOf([...this.#days.keys()]);
+    const earliest = addDays(utcDate(now), -quietDays);
+    return newest !== null && newest < earliest ? earliest : newest;
+  }
+
+  #addDay({ date, sent, bounced }: CountedDay, limitPpm: number): void {
+    const sum = this.#days.get(date) ?? { sent: 0, bounced: 0, allowed: 0 };
+    addTo(sum, { sent, bounced, allowed: productOf(limitPpm, sent) });
+    this.#days.set(date, sum);
   }
 }
 
-/** So many ids are kept in an array of just that size: most domains have a few mailboxes, and a Set takes the room of fifteen. */
-const fewIds = 16;
+/** A running mailbox whose newest row is older than this is stale and not counted; one that sends nothing may have no rows. */
+const quietDays = 2;
 
-export class DomainPool extends Pool<RecentCounts> {
-  #ids: readonly string[] | Set<string> = [];
-
-  /** Of its mailboxes. */
-  get ids(): Iterable<string> {
-    return this.#ids;
-  }
-
-  get isEmpty(): boolean {
-    return (this.#ids instanceof Set ? this.#ids.size : this.#ids.length) === 0;
-  }
-
-  moveOne(id: string, move: Move): void {
-    this.move(move);
-    if (!move.before) this.#ids = withId(this.#ids, id);
-    if (!move.after) this.#ids = withoutId(this.#ids, id);
-  }
+function addTo(sum: DaySum, { sent, bounced, allowed }: PooledSum): void {
+  sum.sent = sumOf(sum.sent, sent);
+  sum.bounced = sumOf(sum.bounced, bounced);
+  sum.allowed = sumOf(sum.allowed, allowed);
 }
 
-function withId(ids: readonly string[] | Set<string>, id: string): readonly string[] | Set<string> {
-  if (ids instanceof Set) return ids.add(id);
-  return ids.length < fewIds ? ids.concat(id) : new Set([...ids, id]);
+function newestOf(dates: readonly IsoDate[]): IsoDate | null {
+  return dates.reduce<IsoDate | null>((newest, date) => (newest === null || date > newest ? date : newest), null);
 }
 
-function withoutId(ids: readonly string[] | Set<string>, id: string): readonly string[] | Set<string> {
-  if (!(ids instanceof Set)) return ids.filter((one) => one !== id);
-  ids.delete(id);
-  return ids;
+/** The mailboxes of an account, as a whole and by domain. */
+export interface Pools<Of extends Part = Part> {
+  readonly whole: Pool<Of>;
+  readonly domains: ReadonlyMap<string, Pool<Of>>;
+}
+
+export function poolsOf<Of extends Part>(parts: Iterable<Of>): Pools<Of> {
+  const whole = new Pool<Of>();
+  const domains = new Map<string, Pool<Of>>();
+  for (const part of parts) {
+    whole.add(part);
+    const domain = domains.get(part.domain) ?? new Pool<Of>();
+    domains.set(part.domain, domain);
+    domain.add(part);
+  }
+  return { whole, domains };
 }

@@ -4,10 +4,10 @@
 import type { AccountShift, DomainExcess, DomainWeek, PooledSum, PooledWindow } from '../breaker.ts';
 import { productOf, sumOf } from '../exact.ts';
 import { addDays, type EpochMs, type IsoDate } from '../time.ts';
-import type { DomainPool } from './pool.ts';
-import type { PooledAccount } from './pooled-account.ts';
-import { lastDayOf, noCounts, plus } from './pooled-counts.ts';
-import { domainDays } from './recent-counts.ts';
+import type { Pool, Pools } from './pool.ts';
+
+/** A domain is looked at over the last so many days, and each shorter stretch of them. */
+const domainDays = 7;
 
 /** Bounces on top of what the limits allow; fewer come by chance. */
 const bouncesBeyondLimits = 3;
@@ -17,43 +17,37 @@ const [fewestBouncing, mostBouncing] = [2, 3];
 const million = 1_000_000;
 
 /** The first that is looked for of a domain's newest day, its newest two, and so on up to seven; null without such a one. */
-function stretchOf(
-  { counts }: DomainPool,
-  now: EpochMs,
-  isIt: (sum: PooledSum, from: IsoDate) => boolean,
-): PooledWindow | null {
-  const to = lastDayOf(counts, now);
+function stretchOf(domain: Pool, now: EpochMs, isIt: (sum: PooledSum, from: IsoDate) => boolean): PooledWindow | null {
+  const to = domain.lastDay(now);
   if (to === null) return null;
-  let sum = noCounts;
   for (let back = 0; back < domainDays; back += 1) {
     const from = addDays(to, -back);
-    sum = plus(sum, counts.on(from));
+    const sum = domain.sum(from, to);
     if (isIt(sum, from)) return { ...sum, from, to };
   }
   return null;
 }
 
 /** The shortest excess up to the newest day; null when there is none. */
-export function domainExcess(domain: DomainPool, now: EpochMs): DomainExcess | null {
-  const { counts } = domain;
+export function domainExcess(domain: Pool, now: EpochMs): DomainExcess | null {
   // What nothing is known of may still be a third mailbox.
   const mailboxes = domain.of('counted') + domain.of('unknown');
-  if (mailboxes < fewestBouncing || counts.bouncedOn() === null) return null;
+  if (mailboxes < fewestBouncing || domain.bouncedOn() === null) return null;
   const excess = stretchOf(
     domain,
     now,
     ({ bounced, allowed }, from) =>
       productOf(sumOf(bounced, -bouncesBeyondLimits), million) >= allowed &&
-      counts.since(from, 'bouncing') >= Math.min(mailboxes, mostBouncing),
+      domain.since(from, 'bounced') >= Math.min(mailboxes, mostBouncing),
   );
   if (!excess) return null;
   const { from } = excess;
-  return { ...excess, mailboxes: Math.max(counts.since(from, 'sending'), counts.since(from, 'bouncing')) };
+  return { ...excess, mailboxes: Math.max(domain.since(from, 'sent'), domain.since(from, 'bounced')) };
 }
 
 /** The last seven days of a domain; null without rows. */
-export function domainWeek(domain: DomainPool, now: EpochMs): DomainWeek | null {
-  const last = lastDayOf(domain.counts, now);
+export function domainWeek(domain: Pool, now: EpochMs): DomainWeek | null {
+  const last = domain.lastDay(now);
   if (last === null) return null;
   const week = stretchOf(domain, now, (_, from) => from === addDays(last, 1 - domainDays));
   const over = stretchOf(domain, now, ({ bounced, allowed }) => productOf(bounced, million) > allowed);
@@ -69,17 +63,16 @@ const leastDomains = 5;
 const bouncesBeyondRate = 12;
 
 /** null while there is too little to compare. */
-export function accountShift(account: PooledAccount, now: EpochMs): AccountShift | null {
-  const { counts } = account.whole;
-  const to = lastDayOf(counts, now);
+export function accountShift({ whole, domains: pools }: Pools, now: EpochMs): AccountShift | null {
+  const to = whole.lastDay(now);
   if (to === null) return null;
   const [from, until] = [addDays(to, 1 - shiftDays), addDays(to, -shiftDays)];
   const earliest = addDays(until, 1 - daysBefore);
-  if (counts.daysWithRows(earliest, to) < leastDays) return null;
-  const last = { ...counts.sum(from, to), from, to };
-  const before = { ...counts.sum(earliest, until), from: earliest, to: until };
+  if (whole.daysWithRows(earliest, to) < leastDays) return null;
+  const last = { ...whole.sum(from, to), from, to };
+  const before = { ...whole.sum(earliest, until), from: earliest, to: until };
   if (before.sent === 0) return null;
-  const domains = account.domainsBouncingSince(from);
+  const domains = [...pools.values()].filter((pool) => (pool.bouncedOn() ?? '') >= from).length;
   const usual = productOf(before.bounced, last.sent);
   const isDoubled = productOf(last.bounced, before.sent) >= productOf(2, usual);
   const isMore = productOf(sumOf(last.bounced, -bouncesBeyondRate), before.sent) >= usual;

@@ -1,7 +1,5 @@
 // The evidence window: the days over which the bounce rate is measured. docs/guard.md, "The rule".
 import type { StatsAnswer, StatsRow } from '../answers.ts';
-import type { PooledSum } from '../breaker.ts';
-import { productOf } from '../exact.ts';
 import { isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate } from '../time.ts';
 import type { EarlierMode, EvidenceStart } from '../verdict.ts';
@@ -48,15 +46,7 @@ const soundDays = 7;
  * The days of a mailbox; null when they must not be pooled: nothing could be read, the mode is unknown, or the counts of its
  * newest days make no sense. An unreadable day before them is left out.
  */
-export function limitedDays(source: DaysSource): LimitedDays | null {
-  if (newest?.source !== source) newest = { source, days: daysFrom(source) };
-  return newest.days;
-}
-
-/** What was made last: what an answer brings is asked for twice. */
-let newest: { readonly source: DaysSource; readonly days: LimitedDays | null } | null = null;
-
-function daysFrom({ stats, now, mode, earlierModes, limitsPpm }: DaysSource): LimitedDays | null {
+export function limitedDays({ stats, now, mode, earlierModes, limitsPpm }: DaysSource): LimitedDays | null {
   if (!stats?.rows || !isWarmupMode(mode)) return null;
   const days = countedDays(stats.rows, now);
   if (!days || !isPlausible(days)) return null;
@@ -151,64 +141,4 @@ export function evidenceWindow(
   const start = hidden ? baseFrom : from;
   const counts = hidden ? base : { sent, bounced };
   return { ...counts, from: start, to, days: Math.max(0, daysInclusive(start, to)), base };
-}
-
-// What becomes of the days of a mailbox when an answer says otherwise: the difference that it makes to every sum they are in.
-
-/** What is to be added to the sums of a date. */
-export interface DayChange extends PooledSum {
-  readonly date: IsoDate;
-  /** Mailboxes with a row of that date. */
-  readonly rows: 1 | -1;
-}
-
-export interface MovedDate {
-  readonly before: IsoDate | null;
-  readonly after: IsoDate | null;
-}
-
-export interface MovedDays {
-  /** For the days that are no longer as they were; most often that is the newest one alone. */
-  readonly changes: readonly DayChange[];
-  /** The newest day with a bounce. */
-  readonly bouncedOn: MovedDate;
-  /** The newest day with an email. */
-  readonly sentOn: MovedDate;
-}
-
-const none: LimitedDays = { days: [], limitOn: () => 0 };
-
-/** The days of one mailbox become others; null: it has none that count. */
-export function movedDays(before: LimitedDays | null, after: LimitedDays | null): MovedDays {
-  const [was, is] = [before ?? none, after ?? none];
-  const changes: DayChange[] = [];
-  let [old, fresh] = [0, 0];
-  while (old < was.days.length || fresh < is.days.length) {
-    const from = was.days[old];
-    const to = is.days[fresh];
-    const goes = from && (!to || from.date <= to.date) ? from : null;
-    const comes = to && (!from || to.date <= from.date) ? to : null;
-    if (goes) old += 1;
-    if (comes) fresh += 1;
-    if (goes && comes && hasSameCounts(goes, comes) && was.limitOn(goes.date) === is.limitOn(comes.date)) continue;
-    if (goes) changes.push(changeBy(goes, was, -1));
-    if (comes) changes.push(changeBy(comes, is, 1));
-  }
-  return {
-    changes,
-    bouncedOn: { before: lastWith(was, 'bounced'), after: lastWith(is, 'bounced') },
-    sentOn: { before: lastWith(was, 'sent'), after: lastWith(is, 'sent') },
-  };
-}
-
-function hasSameCounts(one: CountedDay, other: CountedDay): boolean {
-  return one === other || (one.sent === other.sent && one.bounced === other.bounced);
-}
-
-function changeBy({ date, sent, bounced }: CountedDay, { limitOn }: LimitedDays, rows: 1 | -1): DayChange {
-  return { date, sent: rows * sent, bounced: rows * bounced, allowed: productOf(limitOn(date), rows * sent), rows };
-}
-
-function lastWith({ days }: LimitedDays, field: 'sent' | 'bounced'): IsoDate | null {
-  return days.findLast((day) => day[field] > 0)?.date ?? null;
 }

@@ -1,9 +1,9 @@
 // A simulated fleet for the alerts beyond one mailbox: what its pooled counts say, poll by poll.
 
 import type { StatsRow } from '../../../src/core/answers.ts';
-import { PooledAccount } from '../../../src/core/guard/pooled-account.ts';
+import { type Pools, poolsOf } from '../../../src/core/guard/pool.ts';
 import { accountShift, domainExcess, domainWeek } from '../../../src/core/guard/pooled-rules.ts';
-import type { CountedDay, DaysSource } from '../../../src/core/guard/window.ts';
+import { type CountedDay, type LimitedDays, limitedDays } from '../../../src/core/guard/window.ts';
 import { defaultPolicy, type WarmupMode } from '../../../src/core/policy.ts';
 import { addDays, dayMs, type IsoDate } from '../../../src/core/time.ts';
 import { rowOf, verdictAt } from './alarms.ts';
@@ -35,7 +35,7 @@ class DaysSoFar {
     this.#count = count;
   }
 
-  upTo(poll: number): DaysSource {
+  upTo(poll: number): LimitedDays | null {
     for (; this.#next <= poll; this.#next += 1) {
       const date = dates[Math.floor(this.#next / pollsPerDay)] ?? firstDay;
       const today = this.#days.at(-1);
@@ -47,8 +47,15 @@ class DaysSoFar {
     }
     const rows = this.#days.map(({ date, sent, bounced }) => ({ ...rowOf(0, sent, bounced), date }));
     const { limitsPpm } = defaultPolicy;
-    return { stats: { rows }, now: momentOf(poll), mode: this.#mode, earlierModes: [], limitsPpm };
+    return limitedDays({ stats: { rows }, now: momentOf(poll), mode: this.#mode, earlierModes: [], limitsPpm });
   }
+}
+
+/** Mailboxes that all count, each in the domain that `domainOf` names. */
+function pooled(days: readonly DaysSoFar[], poll: number, domainOf: (index: number) => string): Pools {
+  return poolsOf(
+    days.map((one, index) => ({ domain: domainOf(index), standing: 'counted' as const, days: one.upTo(poll) })),
+  );
 }
 
 const daysOfDomainRule = 7;
@@ -59,17 +66,14 @@ const daysOfShiftRule = 30;
  * between only emails are added), and at every poll while it fires; `askAll`: at every poll, to prove that.
  */
 export function domainAlerts(histories: readonly History[], mode: WarmupMode, askAll = false): readonly number[] {
-  const account = new PooledAccount();
   const days = histories.map((history) => new DaysSoFar([history], mode, daysOfDomainRule));
   const polls = histories[0]?.sent.length ?? 0;
   const fired: number[] = [];
   let isFiring = false;
   for (let poll = 0; poll < polls; poll += 1) {
     if (!askAll && !isFiring && !histories.some(({ bounced }) => bounced[poll])) continue;
-    for (const [index, one] of days.entries())
-      account.put(`m${index}`, { domain: 'd', standing: 'counted', source: one.upTo(poll) });
     const now = momentOf(poll);
-    const domain = account.domain('d', now);
+    const domain = pooled(days, poll, () => 'd').domains.get('d');
     if (!domain) continue;
     const isOver = domainExcess(domain, now) !== null;
     if (isOver && !isFiring) fired.push(poll);
@@ -80,15 +84,15 @@ export function domainAlerts(histories: readonly History[], mode: WarmupMode, as
 
 /** The polls at which `account_shift` fires. A domain's mailboxes are added up first: the rule knows domains only. */
 export function shiftAlerts(domains: readonly (readonly History[])[], mode: WarmupMode): readonly number[] {
-  const account = new PooledAccount();
   const days = domains.map((histories) => new DaysSoFar(histories, mode, daysOfShiftRule));
   const polls = domains[0]?.[0]?.sent.length ?? 0;
   const fired: number[] = [];
   let isFiring = false;
   for (let poll = 0; poll < polls; poll += 1) {
-    for (const [index, one] of days.entries())
-      account.put(`d${index}`, { domain: `d${index}`, standing: 'counted', source: one.upTo(poll) });
-    const shift = accountShift(account, momentOf(poll));
+    const shift = accountShift(
+      pooled(days, poll, (index) => `d${index}`),
+      momentOf(poll),
+    );
     if (!shift) continue;
     if (shift.isShifted && !isFiring) fired.push(poll);
     isFiring = shift.isShifted || (isFiring && !shift.isOver);
