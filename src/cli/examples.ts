@@ -81,7 +81,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'warmwarden store stats',
     'warmwarden store check',
     'warmwarden store backup /backup/warmwarden-$(date +%F).db   # also while the daemon runs',
-    'warmwarden store vacuum --dry-run',
     'warmwarden store copy --from sqlite:./data/warmwarden.db   # into the PostgreSQL database of the configuration',
   ],
   reload: ['warmwarden reload --dry-run             # what would change', 'warmwarden reload'],

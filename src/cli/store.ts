@@ -1,14 +1,11 @@
-// `warmwarden store stats|check|backup|vacuum`: the store itself, also beside a running daemon; a file on its own machine.
+// `warmwarden store stats|check|backup|copy`: the store itself, also beside a running daemon; a file on its own machine.
 import { Command } from 'commander';
 import { nameOf, type StorePlace } from '../core/store-failure.ts';
 import { counted, roughSpanText } from '../core/wording/phrases.ts';
-import { backUp, refuseHeld, vacuum } from '../store/file/copies.ts';
+import { backUp } from '../store/file/backup.ts';
 import { Ledger } from '../store/ledger.ts';
-import { commandName } from '../world/command-name.ts';
 import { systemClock } from '../world/world.ts';
-import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
 import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { report } from './sources/daemon-client.ts';
 import { findRetention, findStore } from './sources/loading.ts';
 import type { CopyOptions } from './store/copy.ts';
 import { CommandError } from './terminal/command-error.ts';
@@ -24,7 +21,7 @@ export function storeCommand(): Command {
   const part = (name: string) => new Command(name).addOption(configOption()).addOption(jsonOption());
   return new Command('store')
     .description(
-      'show the size of the store, check it, back it up, free its unused space, or copy it to PostgreSQL; on the machine that has it',
+      'show the size of the store, check it, back it up, or copy it to PostgreSQL; on the machine that has it',
     )
     .addCommand(
       part('stats')
@@ -41,11 +38,6 @@ export function storeCommand(): Command {
         .description('write a copy of the store into a new file; a running daemon continues')
         .argument('<file>', 'the new file, which only you will be able to open')
         .action(backup),
-    )
-    .addCommand(
-      withConfirmOptions(part('vacuum'))
-        .description('rewrite the store without its unused space; stop the daemon first')
-        .action(vacuumStore),
     )
     .addCommand(
       part('copy')
@@ -110,17 +102,13 @@ async function statsOf(config: string): Promise<Answers['store stats']> {
 /** Without a password. */
 const placeText = (place: StorePlace) => (typeof place === 'string' ? place : nameOf(place));
 
-/** The share of a store that is worth rewriting it for. */
-const muchUnused = 0.25;
-
 function summaryOf(answer: Answers['store stats']): readonly string[] {
-  const { file, bytes, wal_bytes: wal, unused_bytes: unused, shrinks_by_itself: shrinks } = answer;
+  const { file, bytes, wal_bytes: wal, unused_bytes: unused } = answer;
   const space =
     wal === null
       ? `${bytesText(bytes)}, of which about ${bytesText(unused)} are rows that PostgreSQL has not cleaned up yet`
       : `${bytesText(bytes)}, of which ${bytesText(unused)} are unused; its write-ahead log beside it takes ${bytesText(wal)} more`;
   const old = answer.past_retention_bytes;
-  const isWorthVacuuming = shrinks === false && unused > muchUnused * bytes;
   return [
     `${file}: ${space}.`,
     answer.bytes_a_day === null
@@ -129,9 +117,6 @@ function summaryOf(answer: Answers['store stats']): readonly string[] {
     old === 0
       ? 'Nothing in it is past its retention.'
       : `About ${bytesText(old)} are past their retention: the running daemon deletes them within six hours.`,
-    ...(isWorthVacuuming
-      ? [`To give the unused space back to the disk, stop the daemon and run \`${commandName} store vacuum\`.`]
-      : []),
   ];
 }
 
@@ -169,23 +154,4 @@ async function backup(file: string, { config, json = false }: StoreOptions): Pro
   process.stdout.write(
     `The backup of ${path} is in ${file}: ${bytesText(bytes)}, checked, written in ${roughSpanText(took)}.\n`,
   );
-}
-
-async function vacuumStore({ config, json = false, ...confirm }: StoreOptions & ConfirmOptions): Promise<void> {
-  const path = findFile(config, 'PostgreSQL reuses freed space by itself (autovacuum).');
-  const { bytes, unused_bytes: unused } = await statsOf(config);
-  // A dry run says whether it is worth stopping the daemon.
-  if (!confirm.dryRun) refuseHeld(path);
-  mustBeConfirmed(confirm);
-  const effect = [
-    `Warmwarden will rewrite the store ${path} (${bytesText(bytes)}, of which ${bytesText(unused)} are unused).`,
-    `It needs up to ${bytesText(2 * (bytes - unused))} of free disk space until it is done, and the daemon must be stopped.`,
-  ];
-  if (confirm.dryRun) return report({ result: 'planned', messages: effect }, { json });
-  if (!confirm.yes && !(await agrees(onScreen(effect)))) throw declined();
-  const warnings = await vacuum(path);
-  const after = await statsOf(config);
-  const freed = bytes - after.bytes;
-  const said = freed > 0 ? `${bytesText(freed)} went back to the disk` : 'it had no space to give back';
-  report({ result: 'done', messages: [...warnings, `Warmwarden rewrote the store ${path}: ${said}.`] }, { json });
 }

@@ -31,8 +31,6 @@ interface Row {
   readonly alone: 0 | 1 | 2;
   /** It changes something, so it is confirmed. */
   readonly changes?: true;
-  /** It needs the store for itself. */
-  readonly keeps?: true;
   /** It needs a server that is not here: test/store/copy.slow.ts has one. */
   readonly elsewhere?: true;
 }
@@ -71,7 +69,6 @@ const table: readonly Row[] = [
   { words: 'store check', alone: 1, store: true },
   { words: 'store backup', args: ['BACKUP'], wrong: [], alone: 1, store: true },
   { words: 'store copy', args: toPostgres, alone: 1, elsewhere: true },
-  { words: 'store vacuum', alone: 1, store: true, changes: true, keeps: true },
   { words: 'reload', args: ['--force', ...reason], alone: 1, changes: true },
   { words: 'simulator breach', ...inSimulator },
   { words: 'simulator emergency', ...inSimulator },
@@ -213,7 +210,7 @@ describe.each(commands)('warmwarden %s', (words) => {
   });
 });
 
-describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, store, changes, keeps, elsewhere }) => {
+describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, store, changes, elsewhere }) => {
   const argv = [...words.split(' '), ...args];
   const shape = shapes[words as keyof typeof shapes];
   const yes = changes ? ['--yes'] : [];
@@ -241,7 +238,7 @@ describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, sto
     expect(errorShape.parse(JSON.parse(stdout)).error.code).toBe('newer_store');
   });
 
-  test.runIf(changes && !keeps)('without a terminal needs --yes', async () => {
+  test.runIf(changes)('without a terminal needs --yes', async () => {
     const { code, stdout } = await run([...argv, '--json'], 'guarded');
     expect([code, JSON.parse(stdout)]).toMatchObject([2, { error: { code: 'confirmation_needed' } }]);
   });
@@ -253,15 +250,8 @@ describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, sto
     expect(stdout.trim()).not.toBe('');
   });
 
-  test.runIf(keeps)('beside a daemon is refused, before --yes is asked for', async () => {
-    for (const confirmed of [[], yes]) {
-      const { code, stdout } = await run([...argv, ...confirmed, '--json'], 'guarded');
-      expect([code, JSON.parse(stdout)]).toMatchObject([1, { error: { code: 'no_store' } }]);
-    }
-  });
-
   test.runIf(!elsewhere)('beside a daemon, in JSON of its shape', async () => {
-    const { code, stdout, stderr } = await run([...argv, ...(keeps ? ['--dry-run'] : yes), '--json'], 'guarded');
+    const { code, stdout, stderr } = await run([...argv, ...yes, '--json'], 'guarded');
     expect([code, stderr]).toEqual([0, '']);
     const answer = JSON.parse(stdout);
     shape.parse(answer);

@@ -134,8 +134,4 @@ test('what PostgreSQL does itself is said, with the exit code of a misuse', asyn
     ...{ code: 2, stdout: '' },
     stderr: expect.stringMatching(/^The store is \S+: back it up with `pg_dump --schema=warmwarden`, .*\.\n$/),
   });
-  expect(await run('vacuum', '--yes')).toEqual({
-    ...{ code: 2, stdout: '' },
-    stderr: expect.stringMatching(/^The store is \S+: PostgreSQL reuses freed space by itself \(autovacuum\)\.\n$/),
-  });
 });

@@ -1,10 +1,9 @@
-// `warmwarden store`: sizes, soundness, a backup that a daemon starts on, and unused space.
+// `warmwarden store`: sizes, soundness, and a backup that a daemon starts on.
 import {
   closeSync,
   mkdtempSync,
   openSync,
   readdirSync,
-  readFileSync,
   rmSync,
   statSync,
   utimesSync,
@@ -16,7 +15,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
-import { backUp } from '../../src/store/file/copies.ts';
+import { backUp } from '../../src/store/file/backup.ts';
 import { Store } from '../../src/store/store.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
@@ -37,14 +36,6 @@ function place() {
     return { stdout, stderr, code };
   };
   return { folder, path, run };
-}
-
-/** As a version before this one made it: what is freed stays in the file. */
-async function earlierStore(path: string): Promise<void> {
-  const database = new DatabaseSync(path);
-  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL)');
-  database.close();
-  await (await Store.open(path, Date.now())).close();
 }
 
 function fill(path: string, rows: number, at: number): void {
@@ -203,66 +194,6 @@ test('stats of a young store count what is only in its WAL, and do not say how m
     'It is younger than a day, so how much it grows a day is not known yet.',
   );
 });
-
-test('vacuum gives the space of an earlier store back; from then on it shrinks by itself, and has the small pages of a new one', async () => {
-  const { path, run } = place();
-  await earlierStore(path);
-  fill(path, 3_000, 1);
-  const database = new DatabaseSync(path);
-  database.exec('DELETE FROM changes; PRAGMA wal_checkpoint(TRUNCATE)');
-  database.close();
-  const stats = async () => JSON.parse((await run('stats', '--json')).stdout);
-  expect(await stats()).toMatchObject({ shrinks_by_itself: false });
-  expect((await run('stats')).stdout).toContain('stop the daemon and run `warmwarden store vacuum`');
-  const before = statSync(path).size;
-  const planned = await run('vacuum', '--dry-run');
-  expect(planned).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/rewrite the store .*\(4\.\d MB, of which 4\.\d MB are unused\)/),
-  });
-  expect(statSync(path).size).toBe(before);
-  expect(await run('vacuum', '--yes')).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/4\.\d MB went back to the disk/),
-  });
-  expect(statSync(path).size).toBeLessThan(before / 5);
-  expect(await stats()).toMatchObject({ shrinks_by_itself: true, unused_bytes: 0 });
-  const fresh = place();
-  for (const file of [path, fresh.path]) await (await Store.open(file, Date.now())).close();
-  expect([path, fresh.path].map(pagesOf)).toEqual([
-    { page_size: 1_024, journal_mode: 'wal' },
-    { page_size: 1_024, journal_mode: 'wal' },
-  ]);
-});
-
-test('vacuum names the daemon that has the store before it asks for anything', async () => {
-  const { path, run } = place();
-  const store = await Store.open(path, Date.now());
-  onTestFinished(() => store.close());
-  const held = { code: 1, stdout: '', stderr: expect.stringMatching(/^The store \S+ is in use by .*\n$/) };
-  expect(await run('vacuum')).toEqual(held);
-  expect(await run('vacuum', '--yes')).toEqual(held);
-  // To see whether it is worth stopping the daemon.
-  expect(await run('vacuum', '--dry-run')).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('the daemon must be stopped'),
-  });
-});
-
-test('vacuum of a store that is free asks, and leaves it as it is, free for a daemon', async () => {
-  const { path, run } = place();
-  await (await Store.open(path, Date.now())).close();
-  const before = readFileSync(path);
-  expect(await run('vacuum')).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes to do it') });
-  expect(readFileSync(path)).toEqual(before);
-  await (await Store.open(path, Date.now())).close();
-});
-
-function pagesOf(path: string) {
-  using database = new DatabaseSync(path);
-  const value = (pragma: string) => database.prepare(`PRAGMA ${pragma}`).get()?.[pragma];
-  return { page_size: value('page_size'), journal_mode: value('journal_mode') };
-}
 
 test('a row that the daemon refuses to read although it is JSON is named too, also in a table that it reads seldom', async () => {
   const { path, run } = place();

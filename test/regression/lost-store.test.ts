@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { WriteScope, WritesOff } from '../../src/core/write-scope.ts';
-import { backUp } from '../../src/store/file/copies.ts';
+import { backUp } from '../../src/store/file/backup.ts';
 import { Store } from '../../src/store/store.ts';
 import { amelia, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
-import { backUp } from '../../src/store/file/copies.ts';
+import { backUp } from '../../src/store/file/backup.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 

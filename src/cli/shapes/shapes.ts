@@ -279,7 +279,6 @@ export const shapes = {
     rows: count,
     tables: listOf(z.strictObject({ table: text, rows: count })),
   }),
-  'store vacuum': outcome,
   reload: outcome,
   'simulator breach': trouble,
   'simulator emergency': trouble,

@@ -1,16 +1,14 @@
-// A copy of a store beside its daemon, and a store that is rewritten to give its free space back.
+// A copy of a store beside its daemon.
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { hourMs } from '../../core/time.ts';
 import { isFull, StoreError } from '../failure.ts';
 import { refuseNewer, schemaOf } from '../schema/migrations.ts';
-import type { Tables } from '../schema/tables.ts';
-import { connect, connectReadOnly, storeError } from './connection.ts';
+import { connectReadOnly, storeError } from './connection.ts';
 import { sizeOf } from './identity.ts';
-import { StoreLock } from './lock.ts';
-import { create, prepare } from './place.ts';
+import { create } from './place.ts';
 
 /** While it is written: each backup has its own, for another one may be under way to the same file. */
 const partOf = (file: string) => `${file}.${randomUUID().slice(0, 8)}.warmwarden.part`;
@@ -30,9 +28,6 @@ export async function backUp(path: string, file: string): Promise<number> {
     refuseNewer(await schemaOf(db));
     createCopy(part);
     removeDeadParts(part);
-    const [mode] = (await sql<{ auto_vacuum: number }>`PRAGMA auto_vacuum`.execute(db)).rows;
-    // The copy of an earlier store shrinks by itself. Where the store does so already, it would be written to.
-    if (mode?.auto_vacuum === 0) await sql`PRAGMA auto_vacuum = INCREMENTAL`.execute(db);
     await sql`VACUUM INTO ${part}`.execute(db);
     await refuseDamaged(part);
     syncToDisk(part);
@@ -93,37 +88,4 @@ function syncToDisk(path: string): void {
   const handle = openSync(path, 'r');
   fsyncSync(handle);
   closeSync(handle);
-}
-
-/** Throws HeldStoreError while a daemon uses the store, and StoreError. Changes nothing in it. */
-export function refuseHeld(path: string): void {
-  try {
-    new StoreLock(prepare(path)).close();
-  } catch (error) {
-    throw storeError(path, error);
-  }
-}
-
-/**
- * Rewrites the store, so that it takes no more than it holds, and from then on gives back by itself what is freed. No daemon
- * may use it. Returns sentences about what was found at its path. Throws HeldStoreError, StoreError and NewerStoreError.
- */
-export async function vacuum(path: string): Promise<readonly string[]> {
-  const connection = connect(path);
-  try {
-    refuseNewer(await schemaOf(connection.db));
-    await rewrite(connection.db);
-    return connection.warnings;
-  } catch (error) {
-    throw storeError(path, error);
-  } finally {
-    await connection.close();
-  }
-}
-
-async function rewrite(db: Kysely<Tables>): Promise<void> {
-  // With a WAL the pages keep their size, and another process that reads keeps the WAL. Who opens the store next begins one again.
-  await sql`PRAGMA journal_mode = DELETE`.execute(db).catch(() => {});
-  await sql`VACUUM`.execute(db);
-  await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db);
 }
