@@ -4,10 +4,9 @@ import { Command } from 'commander';
 import { configOption } from './options.ts';
 import { askFor } from './sources/daemon-client.ts';
 import { findStore } from './sources/loading.ts';
-import { exitFailed } from './terminal/command-error.ts';
 
 export function aliveCommand(): Command {
   return new Command('__alive').addOption(configOption()).action(async ({ config }: { readonly config: string }) => {
-    if ((await askFor(findStore(config), 'version')) === null) process.exitCode = exitFailed;
+    await askFor(findStore(config), 'version');
   });
 }

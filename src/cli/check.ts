@@ -14,6 +14,7 @@ import type { Neighbor } from './check/online.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 import { askFor } from './sources/daemon-client.ts';
 import { loadConfigured } from './sources/loading.ts';
+import { NoDaemonError } from './sources/sign-of-life.ts';
 import { CommandError, exitFailed } from './terminal/command-error.ts';
 
 // The settings in force as YAML, each with where its value came from. Pure.
@@ -121,10 +122,10 @@ async function asked(config: Config) {
   return { failed, idle, json: accounts.map(onlineJson), text: onlineText(accounts, beside !== null, idle) };
 }
 
-/** The daemon that runs on the store; one that does not tell of its accounts still uses their keys. */
+/** The daemon that runs on the store, or null if none answers; one that does not tell of its accounts still uses their keys. */
 async function neighborOf({ store }: Config): Promise<Neighbor | null> {
-  const fleet = await askFor(store, 'fleet', { limit: '1' }).catch(() => ({ accounts: [] }));
-  return fleet as Neighbor | null;
+  const fleet = askFor(store, 'fleet', { limit: '1' }) as Promise<Neighbor>;
+  return fleet.catch((error) => (error instanceof NoDaemonError ? null : { accounts: [] }));
 }
 
 /** What the accounts that a name may be about make of the mailbox: ACCOUNT/ADDRESS is about that account alone. */

@@ -31,8 +31,6 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   completion: async () => (await import('./completion.ts')).completionCommand(allCommands),
   // Asked by the image's health check.
   __alive: async () => (await import('./alive.ts')).aliveCommand(),
-  // Asked by the completion scripts.
-  __names: async () => (await import('./names.ts')).namesCommand(),
 };
 
 /** Every command. */

@@ -1,7 +1,6 @@
-// `warmwarden completion bash|zsh|fish`: a script with which the shell completes commands, options and names.
+// `warmwarden completion bash|zsh|fish`: a script with which the shell completes commands and options.
 import { Argument, Command } from 'commander';
 import { bashScript, fishScript, type Grammar, zshScript } from './completion/scripts.ts';
-import { type NameKind, nameKinds } from './names.ts';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 type Shell = keyof typeof scripts;
@@ -10,7 +9,7 @@ type Shell = keyof typeof scripts;
 export function completionCommand(all: () => Promise<readonly Command[]>): Command {
   const shells = Object.keys(scripts);
   return new Command('completion')
-    .description('print a script that completes commands, options and names in your shell')
+    .description('print a script that completes commands and options in your shell')
     .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(shells))
     .action(async (shell: Shell) => void process.stdout.write(completionText(shell, await all())));
 }
@@ -37,7 +36,6 @@ function grammarOf(commands: readonly Command[]): Grammar {
     ]),
     choices,
     files: [...new Set(files)],
-    names: new Map(below.flatMap(({ path, command }) => namesFor(command).map((kind) => [path, kind] as const))),
   };
 }
 
@@ -59,11 +57,4 @@ function wordsOf(command: Command): readonly string[] {
   const inner = command.commands.map((one) => one.name());
   const choices = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
   return [...inner, ...choices, ...command.options.flatMap(({ long }) => long ?? []), '--help'];
-}
-
-/** What its first argument names; nothing of a simulator, whose mailboxes are not known here. */
-function namesFor(command: Command): readonly NameKind[] {
-  const known = command.options.some(({ long }) => long === '--config');
-  const [first] = command.registeredArguments;
-  return known ? nameKinds.filter((kind) => kind === first?.name()) : [];
 }

@@ -3,19 +3,9 @@ import { Command } from 'commander';
 import { sentence } from '../core/wording/explain.ts';
 import { counted, visibleText } from '../core/wording/phrases.ts';
 import { decisionWords } from '../core/wording/states.ts';
-import { type ExplainAnswer, type Explanation, explainAnswer, maxEntriesShown } from '../web/json/explain-answer.ts';
-import { systemClock } from '../world/world.ts';
+import { type Explanation, maxEntriesShown } from '../web/json/explain-answer.ts';
 import { printJson } from './options.ts';
-import {
-  addressOf,
-  askFor,
-  type DaemonOptions,
-  isHttp,
-  UnknownNameError,
-  withDaemonOptions,
-  zoneOf,
-} from './sources/daemon-client.ts';
-import { ledgerBeside } from './sources/ledger-beside.ts';
+import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
 import { CommandError } from './terminal/command-error.ts';
 import { onScreen } from './terminal/outputs.ts';
 import { momentIn, wholeNumber } from './terminal/wrapped.ts';
@@ -44,27 +34,9 @@ async function explain(name: string, options: ExplainOptions): Promise<void> {
     throw new CommandError('usage', `--at ${options.at} is not a time: write it as 2026-03-20T10:02Z`);
   const limited = options.limit !== undefined && { limit: `${options.limit}` };
   const query = { mailbox: name, ...(at !== null && { at: new Date(at).toISOString() }), ...limited };
-  const answer = await answerOf(options, query);
-  if ('error' in answer) throw new UnknownNameError(answer.message);
+  const answer = (await askFor(addressOf(options), 'explain', query)) as Explanation;
   if (options.json) return void printJson('explain', answer);
   process.stdout.write(`${onScreen(story(answer).map(visibleText)).join('\n')}\n`);
-}
-
-/** Beside a store it is read there, whether or not a daemon runs. */
-async function answerOf(options: DaemonOptions, query: Readonly<Record<string, string>>): Promise<ExplainAnswer> {
-  const address = addressOf(options);
-  if (isHttp(address)) {
-    const answer = (await askFor(address, 'explain', query)) as ExplainAnswer | null;
-    if (answer) return answer;
-  }
-  const ledger = await ledgerBeside(address);
-  try {
-    const mailboxes = await ledger.mailboxes();
-    const telling = { now: systemClock().now(), zone: zoneOf(options) };
-    return (await explainAnswer(ledger, { mailboxes, ...telling }, new URLSearchParams(query))).body;
-  } finally {
-    await ledger.close();
-  }
 }
 
 /** How a moment of the answer is written. */

@@ -1,22 +1,15 @@
-// `warmwarden history`: the audit log. Who did what, when, why, and what came of it; of the daemon, or of its store alone.
+// `warmwarden history`: the audit log. Who did what, when, why, and what came of it.
 import { Command } from 'commander';
 import { secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { reasonWords } from '../core/wording/states.ts';
-import { type HistoryAnswer, type HistoryEntry, historyAnswer } from '../web/json/history-answer.ts';
-import { systemClock } from '../world/world.ts';
+import type { HistoryAnswer, HistoryEntry } from '../web/json/history-answer.ts';
 import { printJson } from './options.ts';
-import {
-  addressOf,
-  askFor,
-  type DaemonOptions,
-  UnknownNameError,
-  withDaemonOptions,
-  zoneOf,
-} from './sources/daemon-client.ts';
-import { ledgerBeside } from './sources/ledger-beside.ts';
+import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
 import { onScreen } from './terminal/outputs.ts';
 import { duration, momentIn, wholeNumber } from './terminal/wrapped.ts';
+
+type Entries = Exclude<HistoryAnswer, { readonly error: string }>;
 
 interface HistoryOptions extends DaemonOptions {
   readonly mailbox?: string;
@@ -45,8 +38,7 @@ export function historyCommand(): Command {
 }
 
 async function history(options: HistoryOptions): Promise<void> {
-  const answer = await answerOf(options, queryOf(options));
-  if ('error' in answer) throw new UnknownNameError(answer.message);
+  const answer = (await askFor(addressOf(options), 'history', queryOf(options))) as Entries;
   const { next_cursor: next, ...rest } = answer;
   if (options.json) printJson('history', { ...rest, more: next !== null });
   else process.stdout.write(`${onScreen(linesOf(answer, options)).join('\n')}\n`);
@@ -66,24 +58,7 @@ function queryOf(options: HistoryOptions): Readonly<Record<string, string>> {
   };
 }
 
-async function answerOf(options: DaemonOptions, query: Readonly<Record<string, string>>): Promise<HistoryAnswer> {
-  const address = addressOf(options);
-  const answer = (await askFor(address, 'history', query)) as HistoryAnswer | null;
-  if (answer) return answer;
-  const ledger = await ledgerBeside(address);
-  try {
-    const mailboxes = query['mailbox'] === undefined ? [] : await ledger.mailboxes();
-    const telling = { now: systemClock().now(), zone: zoneOf(options) };
-    return (await historyAnswer(ledger, { mailboxes, ...telling }, new URLSearchParams(query))).body;
-  } finally {
-    await ledger.close();
-  }
-}
-
-function linesOf(
-  { entries, next_cursor: next, time_zone: zone }: Exclude<HistoryAnswer, { readonly error: string }>,
-  options: HistoryOptions,
-): readonly string[] {
+function linesOf({ entries, next_cursor: next, time_zone: zone }: Entries, options: HistoryOptions): readonly string[] {
   if (entries.length === 0) return [noneText(options)];
   const rest = next !== null ? ['There are older entries: --limit shows more of them.'] : [];
   return [...entries.flatMap((entry) => entryLines(entry, momentIn(zone))), ...rest];

@@ -3,25 +3,22 @@ import { Command } from 'commander';
 import { isPlainHttpBeyondLoopback } from '../config/secrets.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import { proxiesIn } from '../core/egress.ts';
-import { nameOf, pathOf } from '../core/store-failure.ts';
+import { pathOf } from '../core/store-failure.ts';
 import { socketPathOf } from '../operations/socket.ts';
-import { userName } from '../operations/user-name.ts';
 import { RecipeApi } from '../recipes/client/client.ts';
-import { apiSource, nearestSource, serviceSource, type ToolSource } from '../recipes/mcp/source.ts';
+import { apiSource, checkedSource, type ToolSource } from '../recipes/mcp/source.ts';
 import { serveTools } from '../recipes/mcp/tool-server.ts';
-import { presenceOf } from '../store/file/place.ts';
 import { version } from '../world/version.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
 import { configOption } from './options.ts';
-import { daemonListens } from './sources/daemon-client.ts';
-import { findPlaces } from './sources/loading.ts';
-import { openOfflineRecipes } from './sources/offline-recipes.ts';
+import { askFor } from './sources/daemon-client.ts';
+import { findStore } from './sources/loading.ts';
 import { CommandError } from './terminal/command-error.ts';
 
 /** A service elsewhere counts our requests. */
 const lookAtServiceEveryMs = 60_000;
-/** Files and the daemon's socket are at hand. */
-const lookAtStoreEveryMs = 2_000;
+/** The daemon's socket is at hand. */
+const lookAtDaemonEveryMs = 2_000;
 /** Connections that do not end are left behind. */
 const closeDeadlineMs = 250;
 const keyVariable = 'WARMWARDEN_API_KEY';
@@ -66,30 +63,16 @@ async function mcp(options: McpOptions): Promise<void> {
   process.exit(0);
 }
 
-/** The recipes of a store: through its daemon while one listens. */
+/** Recipes of the daemon beside the store. */
 function openStore(file: string, world: World): Opened {
-  const places = findPlaces(file);
-  const { store } = places;
-  const storePath = pathOf(store);
-  const api = new RecipeApi(
-    { baseUrl: 'http://localhost/v1', apiKey: null, socketPath: socketPathOf(storePath) },
-    world,
-  );
-  const runner = openOfflineRecipes(places, world);
-  const alone = serviceSource(runner.service, { by: userName(), role: 'operator' });
-  const noStore = `There is no store at ${nameOf(store)} yet, and no daemon listens: check the configuration, or start the daemon with it once to create the store.`;
-  const careful: ToolSource = {
-    ...alone,
-    start: async (...asked) =>
-      typeof store !== 'string' || presenceOf(store) === 'there'
-        ? alone.start(...asked)
-        : { ok: false, said: [noStore] },
-  };
-  const source = nearestSource(apiSource(api, { foreign: false }, world), careful, () => daemonListens(storePath));
+  const store = findStore(file);
+  const socketPath = socketPathOf(pathOf(store));
+  const api = new RecipeApi({ baseUrl: 'http://localhost/v1', apiKey: null, socketPath }, world);
+  const source = checkedSource(apiSource(api, { foreign: false }, world), () => askFor(store, 'version'));
   return {
     source,
-    lookEveryMs: lookAtStoreEveryMs,
-    close: async () => void (await Promise.all([api.close(), runner.close()])),
+    lookEveryMs: lookAtDaemonEveryMs,
+    close: () => api.close(),
   };
 }
 

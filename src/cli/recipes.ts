@@ -1,24 +1,17 @@
-// `warmwarden recipes`: the saved questions about the fleet, asked of the running daemon, or of its store when none runs.
+// `warmwarden recipes`: the saved questions about the fleet, asked of the running daemon.
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { Agent, fetch as fetchOver } from 'undici';
 import type { z } from 'zod';
 import type { parametersSchema, Row } from '../core/recipe.ts';
-import { pathOf } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { counted, visibleText } from '../core/wording/phrases.ts';
-import { socketPathOf } from '../operations/socket.ts';
-import { userName } from '../operations/user-name.ts';
-import { Ledger } from '../store/ledger.ts';
 import type { brokenJson, recipeJson, runWithRowsShape } from '../web/recipes/recipe-json.ts';
-import { createRecipeRoutes } from '../web/recipes/recipe-routes.ts';
-import { systemClock, worldOn } from '../world/world.ts';
+import { systemClock } from '../world/world.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { addressOf, daemonListens, isHttp, isNoPage, noPageAt, whileListening } from './sources/daemon-client.ts';
+import { addressOf, askSocket, isHttp, isNoPage, noneAt, noPageAt } from './sources/daemon-client.ts';
 import { askUrl, type UrlAnswer } from './sources/daemon-url.ts';
-import { findPlaces, findStore } from './sources/loading.ts';
-import { openOfflineRecipes } from './sources/offline-recipes.ts';
-import { NoDaemonError, SilentDaemonError } from './sources/sign-of-life.ts';
+import { findStore } from './sources/loading.ts';
+import { SilentDaemonError } from './sources/sign-of-life.ts';
 import { CommandError, type ErrorKind, exitFailed } from './terminal/command-error.ts';
 import { screenColumns } from './terminal/outputs.ts';
 import { type Column, tableText } from './terminal/table.ts';
@@ -39,7 +32,7 @@ interface RunOptions extends ListOptions, ConfirmOptions {
 }
 type Ask = (
   path: string,
-  init?: { method?: string; body?: string; headers?: Record<string, string> },
+  asked?: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> },
 ) => Promise<string>;
 type RunAnswer = z.infer<typeof runWithRowsShape>;
 
@@ -50,7 +43,7 @@ export function recipesCommand(): Command {
     .addOption(configOption())
     .option(...url)
     .addOption(jsonOption())
-    .action((options: ListOptions) => asking(options, (ask) => listRecipes(ask, options)));
+    .action((options: ListOptions) => listRecipes(askerOf(options), options));
   const run = withConfirmOptions(new Command('run'))
     .description('run a recipe and print its rows')
     .argument('<recipe>', 'its id, as `recipes list` shows it')
@@ -64,7 +57,7 @@ export function recipesCommand(): Command {
     .option(...url)
     .addOption(jsonOption())
     .option('--csv', 'print CSV, for spreadsheets')
-    .action((id: string, options: RunOptions) => asking(options, (ask) => runRecipe(ask, id, options)));
+    .action((id: string, options: RunOptions) => runRecipe(askerOf(options), id, options));
   return new Command('recipes')
     .description('list and run recipes: saved questions about the fleet')
     .addCommand(list)
@@ -77,33 +70,11 @@ function readParameter(text: string, before: Readonly<Record<string, string>>): 
   return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
 }
 
-/** Gives `work` somebody to ask: a daemon elsewhere, the one beside the store, or the same routes over the store alone. */
-async function asking(options: ListOptions, work: (ask: Ask) => Promise<void>): Promise<void> {
-  if (options.url !== undefined) return work(askingUrl(options));
-  const places = findPlaces(options.config);
-  const path = pathOf(places.store);
-  if (await daemonListens(path)) {
-    const dispatcher = new Agent({ connect: { socketPath: socketPathOf(path) } });
-    try {
-      await work((at, init = {}) =>
-        whileListening(path, async (signal) =>
-          textIn(await readWhole(await fetchOver(`http://daemon/v1${at}`, { ...init, dispatcher, signal }))),
-        ),
-      );
-    } finally {
-      await dispatcher.destroy();
-    }
-    return;
-  }
-  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
-  const runner = openOfflineRecipes(places, world);
-  const owner = { name: userName(), role: 'operator' as const, plan: null };
-  const app = createRecipeRoutes({ service: runner.service, world, callerOf: () => owner }, null);
-  try {
-    await work(async (path, init = {}) => textIn(await readWhole(await app.request(`/v1${path}`, init))));
-  } finally {
-    await runner.close();
-  }
+/** Asks the daemon beside the store, or one elsewhere. */
+function askerOf({ config, url }: ListOptions): Ask {
+  if (url !== undefined) return askingUrl({ config, url });
+  const place = findStore(config);
+  return async (path, asked = {}) => textIn(await askSocket(place, { path: `/v1${path}`, ...asked }));
 }
 
 function askingUrl(options: ListOptions): Ask {
@@ -115,8 +86,7 @@ function askingUrl(options: ListOptions): Ask {
     const at = `/v1${path}`;
     const asked = { path: at, body, headers: { ...headers, authorization: `Bearer ${key}` } };
     const answer = await askUrl(base, asked).catch((error) => {
-      if (error instanceof SilentDaemonError) throw error;
-      throw new NoDaemonError(`No daemon answers at ${base}. Is it running there?`);
+      throw error instanceof SilentDaemonError ? error : noneAt(base);
     });
     return textIn(answer, `${base}${at}`);
   };
@@ -129,10 +99,6 @@ const refusals: Readonly<Record<number, ErrorKind>> = {
   404: 'unknown_name',
   422: 'usage',
 };
-
-async function readWhole(answer: Pick<Response, 'status' | 'text'>): Promise<UrlAnswer> {
-  return { status: answer.status, said: await answer.text() };
-}
 
 /** Throws what the other side says when it refuses. */
 function textIn({ status, said }: UrlAnswer, at: string | null = null): string {
@@ -160,19 +126,8 @@ interface RecipesAnswer {
   readonly broken: readonly ReturnType<typeof brokenJson>[];
 }
 
-async function recipesOf(ask: Ask): Promise<RecipesAnswer> {
-  return JSON.parse(await ask('/recipes'));
-}
-
-/** Of all recipes that can be run. */
-export async function recipeIds(options: ListOptions): Promise<readonly string[]> {
-  const ids: string[] = [];
-  await asking(options, async (ask) => void ids.push(...(await recipesOf(ask)).recipes.map(({ id }) => id)));
-  return ids;
-}
-
 async function listRecipes(ask: Ask, { json = false }: ListOptions): Promise<void> {
-  const answer = await recipesOf(ask);
+  const answer = JSON.parse(await ask('/recipes')) as RecipesAnswer;
   if (json) return void printJson('recipes list', answer);
   const { recipes, broken } = answer;
   const rows = recipes.map(({ id, title, operation, schedule, parameters }) => {
@@ -190,16 +145,8 @@ function parametersText({ properties, required }: ReturnType<typeof parametersSc
     .join(' ');
 }
 
-/** Rows come from a store. The ledger says what is wrong with the store when there is none, or none that can be read. */
-async function sureOfStore({ config, url }: RunOptions): Promise<void> {
-  if (url !== undefined) return;
-  const ledger = await Ledger.at(findStore(config));
-  await ledger.check().finally(() => ledger.close());
-}
-
 /** What the recipe says is done to the mailboxes of a dry run that was agreed to, and to no others. */
 async function runRecipe(ask: Ask, id: string, options: RunOptions): Promise<void> {
-  await sureOfStore(options);
   const { apply = false, yes = false, dryRun = false } = options;
   if (!apply || dryRun) return showRun(ask, await runOnce(ask, id, options, {}), options);
   mustBeConfirmed(options);
@@ -219,7 +166,7 @@ async function runOnce(
   how: { readonly apply?: boolean; readonly plan?: string },
 ): Promise<RunAnswer> {
   const body = JSON.stringify({ parameters, ...how });
-  let run = JSON.parse(await ask(`/recipes/${encodeURIComponent(id)}/runs`, { method: 'POST', body })) as RunAnswer;
+  let run = JSON.parse(await ask(`/recipes/${encodeURIComponent(id)}/runs`, { body })) as RunAnswer;
   while (run.status === 'queued' || run.status === 'running') {
     await systemClock().sleep(lookEveryMs);
     run = JSON.parse(await ask(`/runs/${run.id}?limit=1`));

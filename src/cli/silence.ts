@@ -2,19 +2,10 @@
 import { Command, Option } from 'commander';
 import { matchText, type Severity, severities } from '../core/alert.ts';
 import { secondMs } from '../core/time.ts';
-import { silenceJson } from '../web/json/json-answers.ts';
-import { systemClock } from '../world/world.ts';
+import type { silenceJson } from '../web/json/json-answers.ts';
 import { type ChangeOptions, change, withChangeOptions, withConfirmOptions } from './confirm.ts';
 import { printJson } from './options.ts';
-import {
-  addressOf,
-  askDaemon,
-  askFor,
-  type DaemonOptions,
-  withDaemonOptions,
-  zoneOf,
-} from './sources/daemon-client.ts';
-import { ledgerBeside } from './sources/ledger-beside.ts';
+import { addressOf, askDaemon, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
 import { screenColumns } from './terminal/outputs.ts';
 import { tableText } from './terminal/table.ts';
 import { duration, momentIn } from './terminal/wrapped.ts';
@@ -71,23 +62,12 @@ function addCommand(): Command {
 
 function listCommand(): Command {
   return withDaemonOptions(new Command('list'))
-    .description('list the active silences, the next to expire first; works without a daemon too')
+    .description('list the active silences, the next to expire first')
     .action(list);
 }
 
-/** Of the active silences. */
-export async function silenceIds(options: DaemonOptions): Promise<readonly string[]> {
-  return (await silencesOf(options)).silences.map(({ id }) => id);
-}
-
-async function silencesOf(options: DaemonOptions): Promise<SilencesAnswer> {
-  const address = addressOf(options);
-  const answer = await askFor(address, 'silences', { limit: `${mostShown}` });
-  return (answer ?? (await inStore(options))) as SilencesAnswer;
-}
-
 async function list(options: DaemonOptions): Promise<void> {
-  const answer = await silencesOf(options);
+  const answer = (await askFor(addressOf(options), 'silences', { limit: `${mostShown}` })) as SilencesAnswer;
   if (options.json) printJson('silence list', { time_zone: answer.time_zone, silences: answer.silences });
   else if (answer.silences.length === 0) process.stdout.write('No silence is active.\n');
   else process.stdout.write(tableOf(answer));
@@ -114,13 +94,6 @@ function tableOf({ silences, time_zone: zone }: SilencesAnswer): string {
 interface SilencesAnswer {
   readonly time_zone: string;
   readonly silences: readonly ReturnType<typeof silenceJson>[];
-}
-
-/** As the store knows them while no daemon runs. */
-async function inStore(options: DaemonOptions): Promise<SilencesAnswer> {
-  const ledger = await ledgerBeside(addressOf(options));
-  const silences = await ledger.silences(systemClock().now()).finally(() => ledger.close());
-  return { time_zone: zoneOf(options), silences: silences.map(silenceJson) };
 }
 
 function expireCommand(): Command {

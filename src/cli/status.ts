@@ -1,13 +1,13 @@
-// `warmwarden status`: the fleet in the terminal, worst first; of the running daemon, or as its store knew it last.
+// `warmwarden status`: the fleet in the terminal, worst first; as the running daemon knows it.
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import type { FleetAnswer } from '../web/json/fleet-answer.ts';
 import { systemClock } from '../world/world.ts';
 import { printJson } from './options.ts';
 import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
-import { joined } from './status/pages.ts';
+import { NoDaemonError } from './sources/sign-of-life.ts';
 import { type Screen, statusText } from './status/table.ts';
-import { exitDone, exitFailed } from './terminal/command-error.ts';
+import { exitDone, exitFailed, showError } from './terminal/command-error.ts';
 import { screenColumns, screenRows, showsColours } from './terminal/outputs.ts';
 
 /** How often `--watch` looks. */
@@ -15,9 +15,6 @@ const lookEveryMs = 2_000;
 /** Lines of a terminal that the prompt needs. */
 const spareRows = 1;
 const clearScreen = '\x1b[H\x1b[J';
-
-/** With `guarded` false nothing polls the mailboxes: no daemon runs. */
-type StatusAnswer = FleetAnswer & { readonly guarded: boolean };
 
 interface StatusOptions extends DaemonOptions {
   readonly watch?: boolean;
@@ -36,25 +33,34 @@ export function statusCommand(): Command {
 
 async function status(options: StatusOptions): Promise<void> {
   const clock = systemClock();
-  do {
-    const screen = screenFor(options);
-    const answer = await wholeFleet(options, Boolean(options.json) || screen.rows === null);
-    process.exitCode = guardsAll(answer) ? exitDone : exitFailed;
-    if (options.watch && process.stdout.isTTY) process.stdout.write(clearScreen);
-    const { next_cursor: _, ...whole } = answer;
-    if (options.json) printJson('status', whole);
-    else process.stdout.write(statusText(answer, screen));
-    if (options.watch) await clock.sleep(lookEveryMs);
-  } while (options.watch);
+  if (!options.watch) return show(options);
+  for (;;) {
+    // A daemon that restarts is watched further.
+    await show(options).catch((error: unknown) => {
+      if (!(error instanceof NoDaemonError)) throw error;
+      process.exitCode = showError(error, { json: Boolean(options.json), debug: false });
+    });
+    await clock.sleep(lookEveryMs);
+  }
+}
+
+async function show(options: StatusOptions): Promise<void> {
+  const screen = screenFor(options);
+  const answer = await fleetOf(options, Boolean(options.json) || screen.rows === null);
+  process.exitCode = guardsAll(answer) ? exitDone : exitFailed;
+  if (options.watch && process.stdout.isTTY) process.stdout.write(clearScreen);
+  const { next_cursor: _, ...whole } = answer;
+  if (options.json) printJson('status', whole);
+  else process.stdout.write(statusText(answer, screen));
 }
 
 /**
  * Whether what is configured is guarded at this moment. An account that can't be read is not, or has not been read
  * yet, whoever is to blame, nor one of which no mailbox can be judged, nor one whose key may not write, nor a mailbox that it includes by name and no list has.
  */
-function guardsAll(answer: StatusAnswer): boolean {
-  const { guarded, accounts, alert_groups: alerts, not_guarded: notGuarded, store_failure: storeFailure } = answer;
-  if (!guarded || storeFailure !== null) return false;
+function guardsAll(answer: FleetAnswer): boolean {
+  const { accounts, alert_groups: alerts, not_guarded: notGuarded, store_failure: storeFailure } = answer;
+  if (storeFailure !== null) return false;
   const isRead = accounts.every(
     ({ listed, unlisted, failing_since: since }) => listed && unlisted.length === 0 && since === null,
   );
@@ -74,17 +80,17 @@ function screenFor({ all, watch }: StatusOptions): Screen {
   };
 }
 
-/** The running daemon's answer, or what the store knows while nothing is guarded. */
-async function wholeFleet(options: DaemonOptions, all: boolean): Promise<StatusAnswer> {
+/** Answer of the running daemon: its first page, or all pages as one. */
+async function fleetOf(options: DaemonOptions, all: boolean): Promise<FleetAnswer> {
   const address = addressOf({ ...options, mayBeUsual: true });
-  const page = (query: Readonly<Record<string, string>>) =>
-    askFor(address, 'fleet', query) as Promise<FleetAnswer | null>;
+  const page = (query: Readonly<Record<string, string>>) => askFor(address, 'fleet', query) as Promise<FleetAnswer>;
   const first = await page({});
-  if (!first) {
-    // Loaded when nobody guards: beside a daemon the store is not needed.
-    const { lastKnown } = await import('./status/last-known.ts');
-    return { ...(await lastKnown(options, all)), guarded: false };
+  if (!all) return first;
+  const mailboxes = [...first.mailboxes];
+  for (let cursor = first.next_cursor; cursor !== null; ) {
+    const next = await page({ cursor });
+    mailboxes.push(...next.mailboxes);
+    cursor = next.next_cursor;
   }
-  if (!all) return { ...first, guarded: true };
-  return { ...(await joined(first, (cursor) => page({ cursor }))), guarded: true };
+  return { ...first, mailboxes, next_cursor: null };
 }

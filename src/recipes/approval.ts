@@ -1,6 +1,6 @@
 // What a person agreed to: the mailboxes that a dry run named. An applied run changes no others.
 import type { Cell, ParameterValues, Row, Run } from '../core/recipe.ts';
-import type { RunLedger } from './memory-runs.ts';
+import type { RunLedger } from '../store/runs.ts';
 
 const chunksARead = 8;
 

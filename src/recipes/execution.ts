@@ -1,10 +1,9 @@
 // One run from its start to its end: the SELECT's rows, and for a recipe with `do:` what was done, or would be, with each.
 import type { Cell, NamedThing, Run } from '../core/recipe.ts';
 import type { StorePlace } from '../core/store-failure.ts';
-import type { RowChunk } from '../store/runs.ts';
+import type { RowChunk, RunLedger } from '../store/runs.ts';
 import type { World } from '../world/world.ts';
 import type { Definition, Step } from './definition.ts';
-import type { RunLedger } from './memory-runs.ts';
 import type { Facts } from './sandbox.ts';
 import { runSelect, type SelectEnd, type SelectRequest } from './select.ts';
 import { nowParameter, stepColumns } from './select-check.ts';

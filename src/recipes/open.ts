@@ -6,13 +6,13 @@ import type { Recipe, RecipeSchedule } from '../core/recipe.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
 import { momentText } from '../core/wording/phrases.ts';
+import type { RunLedger } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { Loops } from '../world/loop.ts';
 import { cronSchedule } from '../world/schedule.ts';
 import type { World } from '../world/world.ts';
 import { factsOf, RecipeCatalogue } from './catalogue.ts';
 import { usualLimits } from './execution.ts';
-import type { RunLedger } from './memory-runs.ts';
 import { RecipeRunner } from './runner.ts';
 import type { CommandAccess } from './step.ts';
 

@@ -202,7 +202,7 @@ export class RecipeRunner implements RecipeService {
     if (this.#parts.commandAccess()) return null;
     return refuse(
       'not_allowed',
-      `${id} changes mailboxes, which needs a running daemon, but no daemon answers on this store.`,
+      `${id} changes mailboxes, which Warmwarden cannot do yet: it is starting. Try again in a moment.`,
     );
   }
 

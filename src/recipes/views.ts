@@ -335,7 +335,7 @@ const incidents: View = {
 const fact = (name: string, about: string, path: string) => column(name, about, `f.value ->> '$.${path}'`);
 const accounts: View = {
   name: 'accounts',
-  about: 'One row per account. Without a running daemon only its name and its mailboxes are known.',
+  about: 'One row per account.',
   columns: [
     fact('account', 'its name', 'name'),
     column(

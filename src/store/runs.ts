@@ -32,6 +32,9 @@ export const usualRoom: RunRoom = { ownerBytes: 128 * 1024 * 1024, bytes: 512 * 
 /** Beyond what is added, so much room is made at a time: a store that is far too large shrinks step by step. */
 const clearedAheadBytes = 256 * 1024;
 
+/** Where a runner keeps its runs. */
+export type RunLedger = Pick<StoredRuns, 'write' | 'read' | 'chunks' | 'newest' | 'unended' | 'pruneOne'>;
+
 export class StoredRuns {
   readonly #gate: Gate;
   readonly #room: RunRoom;

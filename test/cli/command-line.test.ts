@@ -6,14 +6,15 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { examples } from '../../src/cli/examples.ts';
 import { statusText } from '../../src/cli/status/table.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { guardStates } from '../../src/core/mailbox.ts';
-import { Store } from '../../src/store/store.ts';
 import { stateBadge } from '../../src/web/page/parts/elements.ts';
 import { commandLine } from '../support/command-line.ts';
 import { workInEmptyFolder } from '../support/empty-folder.ts';
 import { Stage } from '../support/guarded.ts';
-import { bin, hasProc, inherited, node, root, Workplace } from '../support/process.ts';
+import { bin, hasProc, inherited, node, root } from '../support/process.ts';
 import { until } from '../support/until.ts';
+import { serve } from '../web/running-server.ts';
 
 const good = 'test/config/good.yaml';
 const help = (await commandLine(['--help'])).stdout;
@@ -60,7 +61,7 @@ describe('an error', () => {
     const plain = await commandLine(args);
     expect(plain.code).toBe(1);
     expect(plain.stderr).toMatch(
-      /^There is no store at .*: check the configuration, or start the daemon with it once to create the store\.\n$/,
+      /^No daemon answers: nothing is guarded\.\nStart it with `warmwarden run --config FILE`; `warmwarden doctor .*\n$/,
     );
     expect((await commandLine([...args, '--debug'])).stderr).toContain('    at ');
   });
@@ -69,7 +70,7 @@ describe('an error', () => {
     const failed = await commandLine([...args, '--json']);
     expect([failed.code, failed.stderr]).toEqual([1, '']);
     expect(JSON.parse(failed.stdout)).toEqual({
-      error: { code: 'no_store', message: expect.stringMatching(/^There is no store at /) },
+      error: { code: 'no_daemon', message: expect.stringMatching(/^No daemon answers: nothing is guarded\.\n/) },
     });
     const usage = await commandLine(['status', '--wach', '--json']);
     expect([usage.code, usage.stderr]).toEqual([2, '']);
@@ -80,7 +81,7 @@ describe('an error', () => {
 
   test('ends the process with its exit code', () => {
     const { status, stderr } = spawnSync(node, [bin, ...args], { encoding: 'utf8', cwd: root, env: inherited() });
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/^There is no store at /)]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^No daemon answers: /)]);
   });
 });
 
@@ -139,12 +140,18 @@ describe('beside no daemon', () => {
   });
 
   test.each([
-    ['silence', 'list'],
+    ['status'],
     ['alerts', 'list'],
+    ['silence', 'list'],
+    ['explain', 'a@b.example'],
+    ['history'],
+    ['recipes', 'list'],
     ['recipes', 'run', 'at-risk'],
-  ])('%s %s says that there is no store', async (...args) => {
-    const { code, stderr } = await commandLine([...args, ...config]);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^There is no store at .* to create the store\.\n$/)]);
+    ['pause', 'a@b.example', '--yes'],
+  ])('%s %s says first that nothing is guarded', async (...args) => {
+    const { code, stdout, stderr } = await commandLine([...args, ...config]);
+    const said = expect.stringMatching(/^No daemon answers: nothing is guarded\.\nStart it with /);
+    expect([code, stdout, stderr]).toEqual([1, '', said]);
   });
 });
 
@@ -176,8 +183,8 @@ describe('status', () => {
     stage.start();
     await stage.daemon.onDuty();
     const ask = async (...more: readonly string[]) => {
-      const { code, stdout: text } = await commandLine(['status', '--config', stage.config, ...more]);
-      return { code, lines: text.trimEnd().split('\n'), text };
+      const { code, stdout: text, stderr } = await commandLine(['status', '--config', stage.config, ...more]);
+      return { code, lines: text.trimEnd().split('\n'), text, stderr };
     };
     const shown = await until('both judged', async () => {
       const answer = await ask();
@@ -191,14 +198,13 @@ describe('status', () => {
     rmSync(join(dirname(stage.config), 'data/warmwarden.db.sock'));
     globalAgent.destroy();
     const starting = await ask();
-    if (hasProc) expect(starting.text).toMatch(/^A daemon \(process \d+ on .*\) has this store but does not answer\./);
-    expect([starting.text.includes('NOTHING IS GUARDED'), starting.code]).toEqual([!hasProc, 1]);
+    if (hasProc) expect(starting.stderr).toMatch(/^(Warmwarden is starting|A daemon) \(process \d+ on .*\)/);
+    expect([starting.stderr.includes('nothing is guarded'), starting.text, starting.code]).toEqual([!hasProc, '', 1]);
     await stage.daemon.killNow();
     const dead = await ask();
-    expect(dead.lines[0]).toContain('NOTHING IS GUARDED');
-    expect(dead.text).toContain('fine@a.example');
-    expect(dead.code).toBe(1);
-    expect(JSON.parse((await ask('--json')).text)).toMatchObject({ guarded: false });
+    expect([dead.code, dead.text]).toEqual([1, '']);
+    expect(dead.stderr).toMatch(/^No daemon answers: nothing is guarded\.\n/);
+    expect(JSON.parse((await ask('--json')).text)).toMatchObject({ error: { code: 'no_daemon' } });
   });
 
   test('says how far the first sweep of each account is, once', () => {
@@ -419,11 +425,9 @@ describe('status', () => {
 });
 
 test('alerts list says of what there is none', async () => {
-  using place = new Workplace();
-  const config = place.configure({ accounts: [], store: { url: 'sqlite:./empty.db' } });
-  await (await Store.open(place.path('empty.db'), Date.now())).close();
+  await using server = await serve(new Fleet());
   const list = async (...more: readonly string[]) =>
-    (await commandLine(['alerts', 'list', '--config', config, ...more])).stdout;
+    (await commandLine(['alerts', 'list', '--url', server.url, ...more])).stdout;
   expect(await list()).toBe('No alert is firing.\n');
   expect(await list('--all')).toBe('No alert is firing or pending.\n');
   expect(await list('--severity', 'critical', 'warning')).toBe(

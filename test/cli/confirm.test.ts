@@ -148,7 +148,7 @@ test('errors are JSON too where JSON is asked for', async () => {
 });
 
 describe('without a daemon', () => {
-  const looked = /^No daemon answers at \S+\.sock\. Start it with .* with --config\./;
+  const looked = /^No daemon answers: nothing is guarded\.\nStart it with .*: this command looked at \S+\.sock\.\n/;
   const half = { accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:9' }] };
 
   test('a file without store.url may be half-written: its daemon may be elsewhere', async () => {

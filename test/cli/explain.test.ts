@@ -1,30 +1,38 @@
-// `warmwarden explain` reads the ledger of a store that a daemon has written, or is writing.
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// `warmwarden explain` tells what a daemon has decided and done.
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { hourMs } from '../../src/core/time.ts';
+import { Store } from '../../src/store/store.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { amelia, goOnDuty, oliver, stormOf } from '../account/duty.ts';
 import { commandLine } from '../support/command-line.ts';
+import { serve } from '../web/running-server.ts';
 
 let duty: Awaited<ReturnType<typeof goOnDuty>>;
-let config: string;
+let store: Store;
 
 beforeAll(async () => {
   duty = await goOnDuty({ scenario: stormOf(amelia, oliver) });
   await duty.until(() => duty.action()?.state === 'confirmed');
   await duty.run(2 * hourMs);
-  config = join(mkdtempSync(join(tmpdir(), 'warmwarden-explain-')), 'config.yaml');
-  const account = '{name: agency, base_url: "http://127.0.0.1:1", api_key: sk_live_x}';
-  writeFileSync(config, `accounts: [${account}]\nstore: {url: "sqlite:${join(duty.image(), 'warmwarden.db')}"}\n`);
+  store = await Store.open(join(duty.image(), 'warmwarden.db'), Date.now());
 });
-afterAll(() => duty[Symbol.asyncDispose]());
+afterAll(async () => {
+  await store.close();
+  await duty[Symbol.asyncDispose]();
+});
 
-async function explain(...args: string[]) {
-  const { stdout, stderr, code: status } = await commandLine(['explain', ...args, '--config', config]);
+/** Of a daemon that has the store. */
+async function explainIn(zone: string, ...args: string[]) {
+  const fleet = new Fleet();
+  for (const mailbox of (await store.loadPicture()).mailboxes) fleet.putMailbox(mailbox);
+  await using server = await serve(fleet, { entries: store, timeZone: () => zone });
+  const { stdout, stderr, code: status } = await commandLine(['explain', ...args, '--url', server.url]);
   return { stdout, stderr, status };
 }
+
+const explain = (...args: string[]) => explainIn('UTC', ...args);
 
 test('tells the breach, the action and what came after, newest first', async () => {
   const { stdout, stderr, status } = await explain(amelia);
@@ -85,17 +93,13 @@ test('says what had been decided at any moment, with the range of the counts whe
 });
 
 test('gives each time in alerts.time_zone, and programs times in UTC', async () => {
-  const inBerlin = `${config}.berlin.yaml`;
-  writeFileSync(inBerlin, `${readFileSync(config, 'utf8')}alerts: {time_zone: Europe/Berlin}\n`);
   const at = ['--at', new Date(scenarioStart + 30 * 60_000).toISOString()];
   for (const args of [[], at]) {
-    const { stdout } = await commandLine(['explain', amelia, ...args, '--config', inBerlin]);
+    const { stdout } = await explainIn('Europe/Berlin', amelia, ...args);
     expect(stdout).toMatch(/10 March \d\d:\d\d Europe\/Berlin/);
     expect(stdout).not.toMatch(/\d\d:\d\d UTC/);
   }
-  const { time_zone: zone, decisions } = JSON.parse(
-    (await commandLine(['explain', amelia, '--json', '--config', inBerlin])).stdout,
-  );
+  const { time_zone: zone, decisions } = JSON.parse((await explainIn('Europe/Berlin', amelia, '--json')).stdout);
   expect([zone, decisions[0].since]).toEqual(['Europe/Berlin', expect.stringMatching(/Z$/)]);
 });
 

@@ -1,9 +1,10 @@
-// `warmwarden history`: the audit log of a daemon, or of its store alone; `warmwarden writes` where no daemon answers.
+// `warmwarden history`: the audit log of a daemon; `warmwarden writes` where no daemon answers.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { TokenConfig } from '../../src/config/config.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { auditing } from '../../src/operations/audit.ts';
 import { Store } from '../../src/store/store.ts';
@@ -49,9 +50,19 @@ async function inStore<Value>(look: (store: Store) => Promise<Value>): Promise<V
   return look(store).finally(() => store.close());
 }
 
+/** What `history` says of a daemon that has the store. */
+async function history(argv: readonly string[], tokens: readonly TokenConfig[] | null = null) {
+  return inStore(async (store) => {
+    const fleet = new Fleet();
+    fleet.putMailbox(bob);
+    await using server = await serve(fleet, { history: store.audit, auth: () => (tokens ? { tokens } : 'none') });
+    return await commandLine(['history', ...argv, '--url', server.url]);
+  });
+}
+
 describe('history', () => {
-  test('shows who did what when and why, also when no daemon runs', async () => {
-    const { code, stdout, stderr } = await run('history');
+  test('shows who did what when and why', async () => {
+    const { code, stdout, stderr } = await history([]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(
       /^\d+ \w+ \d\d:\d\d UTC {2}zoe {2}reload {2}done\n {2}Done\.\n\d+ \w+ \d\d:\d\d UTC {2}ann {2}pause bob@acme\.example {2}done\n {2}Reason: bad\[U\+001B\]\[31m list\n {2}Done\.\n$/,
@@ -59,20 +70,18 @@ describe('history', () => {
   });
 
   test('without an entry names what would show more', async () => {
-    await (await Store.open(join(folder, 'empty.db'), now)).close();
-    const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
-    writeFileSync(config, JSON.stringify({ accounts, store: { url: 'sqlite:./empty.db' } }));
-    const { stdout } = await run('history', '--since', '1h');
+    rmSync(path);
+    const { stdout } = await history(['--since', '1h']);
     expect(stdout).toBe('No operator command in that time. `--guard` adds what Warmwarden did by itself.\n');
   });
 
   test('of one mailbox, as JSON', async () => {
-    const { code, stdout } = await run('history', '--mailbox', 'acme/bob@acme.example', '--since', '1h', '--json');
+    const { code, stdout } = await history(['--mailbox', 'acme/bob@acme.example', '--since', '1h', '--json']);
     expect([code, JSON.parse(stdout)]).toMatchObject([
       0,
       { entries: [{ by: 'ann', operation: 'pause', mailboxes: ['bob@acme.example'], result: 'done' }], more: false },
     ]);
-    expect(await run('history', '--mailbox', 'nobody@x.example')).toEqual({
+    expect(await history(['--mailbox', 'nobody@x.example'])).toEqual({
       code: 2,
       stdout: '',
       stderr: 'No guarded mailbox is called nobody@x.example.\n',
@@ -81,7 +90,7 @@ describe('history', () => {
 
   test('of one person, one operation, or what Warmwarden did for one reason', async () => {
     const found = async (...argv: readonly string[]) => {
-      const { entries } = JSON.parse((await run('history', ...argv, '--json')).stdout);
+      const { entries } = JSON.parse((await history([...argv, '--json'])).stdout);
       return entries.map(({ by, operation }: { by: string; operation: string }) => `${by} ${operation}`);
     };
     await inStore((store) => store.recordActions([actionOf('m1', { plannedAt: Date.now() })]));
@@ -90,39 +99,35 @@ describe('history', () => {
     expect(await found('--by', 'Warmwarden')).toEqual(['Warmwarden recovery']);
     expect(await found('--reason', 'bounce_rate_over_limit')).toEqual(['Warmwarden recovery']);
     expect(await found('--reason', 'bounce rate over limit')).toEqual(['Warmwarden recovery']);
-    expect((await run('history', '--guard')).stdout).toContain('\n  Decision: bounce rate over limit\n');
-    expect((await run('history', '--by', 'nobody')).stdout).toBe('Nothing that matches in the last 30 days.\n');
-    expect(await run('history', '--reason', 'bad list')).toMatchObject({
+    expect((await history(['--guard'])).stdout).toContain('\n  Decision: bounce rate over limit\n');
+    expect((await history(['--by', 'nobody'])).stdout).toBe('Nothing that matches in the last 30 days.\n');
+    expect(await history(['--operation', 'paus'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^operation: found "paus" \(did you mean pause\?\), expected one of /),
+    });
+    expect(await history(['--reason', 'bad list'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('reason: found "bad_list", expected one of ok, '),
     });
   });
 
   test('shows as many entries as are asked for, and says that there are older ones', async () => {
-    const { stdout } = await run('history', '--limit', '1');
+    const { stdout } = await history(['--limit', '1']);
     expect(stdout).toMatch(
       /^.* {2}zoe {2}reload {2}done\n {2}Done\.\nThere are older entries: --limit shows more of them\.\n$/,
     );
-    expect((await run('history', '--limit', '0')).code).toBe(2);
+    expect((await history(['--limit', '0'])).code).toBe(2);
   });
 
-  test('of a daemon elsewhere, for a token that may read', async () => {
+  test('is for a token that may read', async () => {
     const tokens = [{ name: 'vera', role: 'viewer' as const, sha256: createHash('sha256').update('t').digest('hex') }];
-    const store = await Store.open(path, now);
-    await using server = await serve(new Fleet(), { auth: () => ({ tokens }), history: store.audit });
     vi.stubEnv('WARMWARDEN_TOKEN', 't');
-    const { code, stdout } = await run('history', '--url', server.url, '--json');
-    expect([code, JSON.parse(stdout).entries.length]).toEqual([0, 2]);
-    expect(await run('history', '--url', server.url, '--operation', 'paus')).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^operation: found "paus" \(did you mean pause\?\), expected one of /),
-    });
+    expect((await history(['--json'], tokens)).code).toBe(0);
     vi.stubEnv('WARMWARDEN_TOKEN', 'wrong');
-    await expect(run('history', '--url', server.url)).resolves.toMatchObject({
+    expect(await history([], tokens)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('does not know the token'),
     });
-    await store.close();
   });
 });
 

@@ -1,50 +1,38 @@
-// `warmwarden recipes` on a store without a daemon, and beside one; `warmwarden token new`.
+// `warmwarden recipes` beside a daemon; `warmwarden token new`.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test, vi } from 'vitest';
-import { Store } from '../../src/store/store.ts';
-import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
 import { workInEmptyFolder } from '../support/empty-folder.ts';
 import { Stage } from '../support/guarded.ts';
-import { Workplace } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 const warmwarden = (...args: string[]) => commandLine(args);
 
-test('without a daemon it asks the store, as a table, JSON or CSV, and says what is wrong with exit code 1', async () => {
-  using workplace = new Workplace();
-  const config = workplace.configure({
-    accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_12345678' }],
-    store: { url: 'sqlite:./w.db' },
-  });
-  const store = await Store.open(workplace.path('w.db'), now);
-  const list = { account: 'acme', absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
-  await store.recordList({ ...list, present: [arrivedMailbox('m1', { email: '\u001b[31mred@one.example' })] });
-  await store.close();
-  const listed = await warmwarden('recipes', 'list', '--config', config);
+test('the running daemon answers as a table, JSON or CSV, and says what is wrong with exit code 1', async () => {
+  await using stage = await Stage.open();
+  stage.api.add('\u001b[31mred@one.example');
+  const daemon = stage.start();
+  await daemon.onDuty();
+  const recipes = (...args: string[]) => warmwarden('recipes', ...args, '--config', stage.config);
+  const listed = await recipes('list');
   expect([listed.code, listed.stderr]).toEqual([0, '']);
   expect(listed.stdout).toMatch(/^pause-domain +Pause a domain +domain +pause$/m);
   expect(listed.stdout).toMatch(/^stale-data .* \[minutes\]/m);
-  const run = ['recipes', 'run', 'stale-data', '--config', config];
-  expect((await warmwarden(...run)).stdout).toContain('[U+001B][31mred@one.example');
-  const json = JSON.parse((await warmwarden(...run, '--param', 'minutes=5', '--json')).stdout);
-  expect(json).toMatchObject({ status: 'succeeded', parameters: { minutes: 5 }, row_count: 1 });
-  expect((await warmwarden(...run, '--csv')).stdout).toMatch(/^account,mailbox_id,email,.*\r\nacme,m1,/);
-  expect(await warmwarden(...run, '--param', 'minutes=soon')).toMatchObject({
+  const shown = await until('the mailbox to be known', async () => {
+    const { code, stdout, stderr } = await recipes('run', 'fleet-overview');
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/row/)]);
+    return stdout.includes('one.example') && stdout;
+  });
+  expect(shown).not.toContain('\u001b');
+  const json = JSON.parse((await recipes('run', 'fleet-overview', '--json')).stdout);
+  expect(json).toMatchObject({ status: 'succeeded', row_count: 1 });
+  expect((await recipes('run', 'fleet-overview', '--csv')).stdout).toMatch(/^[a-z_]+,.*\r\n/);
+  expect(await recipes('run', 'stale-data', '--param', 'minutes=soon')).toMatchObject({
     code: 2,
     stderr: 'The parameter minutes must be a whole number.\n',
   });
-  const applied = await warmwarden('recipes', 'run', 'refresh-dns', '--apply', '--yes', '--config', config);
-  expect([applied.code, applied.stderr]).toEqual([1, expect.stringContaining('needs a running daemon')]);
-});
-
-test('beside a daemon it acts through it, and the run is kept there', async () => {
-  await using stage = await Stage.open();
-  const daemon = stage.start();
-  await daemon.onDuty();
-  const { code, stderr } = await warmwarden('recipes', 'run', 'fleet-overview', '--config', stage.config);
-  expect([code, stderr]).toEqual([0, 'No rows.\n']);
   await daemon.said('a run ended');
 });
 

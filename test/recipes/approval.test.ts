@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { Run } from '../../src/core/recipe.ts';
 import { approvedBy, isPlanOf } from '../../src/recipes/approval.ts';
-import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
 import { performStep } from '../../src/recipes/step.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
+import { MemoryRuns } from '../support/memory-runs.ts';
 
 const planned: Run = {
   ...{ id: 'r1', recipe: 'pause-domain', status: 'succeeded', parameters: { domain: 'a.example' }, apply: false },

@@ -9,8 +9,8 @@ import { until } from '../support/until.ts';
 
 const box = 'box@fleet.example';
 const why = ['--reason', 'a test', '--yes'];
-/** Whatever would change something. */
-const changing = [
+/** Whatever needs the daemon. */
+const asking = [
   ['pause', box, ...why],
   ['resume', box, ...why],
   ['mode', box, 'slow', ...why],
@@ -26,18 +26,14 @@ const changing = [
   ['reload'],
   ['recipes', 'run', 'breaches'],
   ['recipes', 'list'],
-];
-/** Whatever is read from the store where no daemon runs. */
-const reading = [
   ['status'],
   ['alerts', 'list'],
   ['history'],
   ['explain', box],
   ['silence', 'list'],
-  ['doctor'],
-  ['check', '--online'],
-  ['__alive'],
 ];
+/** Whatever also says something without a daemon. */
+const reading = [['doctor'], ['check', '--online'], ['__alive']];
 
 test.concurrent('beside a frozen daemon every command ends with a sentence, and nothing is changed', async () => {
   await using stage = await Stage.open();
@@ -52,18 +48,15 @@ test.concurrent('beside a frozen daemon every command ends with a sentence, and 
     return { argv, code, said: command.output };
   };
   const held = `A daemon \\(process ${daemon.pid} on [^)]*\\) has this store but (does not answer|has not answered for 10 s)\\.`;
-  for (const { argv, code, said } of await Promise.all(changing.map(run))) {
+  for (const { argv, code, said } of await Promise.all(asking.map(run))) {
     expect([argv.join(' '), code, said]).toEqual([argv.join(' '), 1, expect.stringMatching(held)]);
     expect(said).toContain('Nothing was changed. Its process is suspended, so its mailboxes are not guarded.');
     expect(said).toContain(`Let it continue: \`kill -CONT ${daemon.pid}\`.`);
     expect(said).not.toContain('kill -KILL');
   }
   const seen = await Promise.all(reading.map(run));
-  const [status, alerts, history, explain, silences, doctor, , alive] = seen;
-  for (const one of [status, alerts, doctor]) expect(one?.said.replace(/\s+/g, ' ')).toMatch(new RegExp(held));
-  expect(status?.said).toContain(box);
-  expect(explain?.said).toContain(box);
-  expect([status?.code, alerts?.code, history?.code, explain?.code, silences?.code]).toEqual([1, 1, 0, 0, 0]);
+  const [doctor, , alive] = seen;
+  expect(doctor?.said.replace(/\s+/g, ' ')).toMatch(new RegExp(held));
   expect(alive?.code).toBe(1);
   daemon.kill('SIGCONT');
   const { code } = await run(['status']);

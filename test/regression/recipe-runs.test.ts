@@ -1,7 +1,7 @@
 // Runs of recipes that were carried out although they were refused, or waited although they were cancelled.
 import { describe, expect, test } from 'vitest';
-import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
 import type { RecipeRunner } from '../../src/recipes/runner.ts';
+import { MemoryRuns } from '../support/memory-runs.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { stillWorld } from '../web/running-server.ts';
 

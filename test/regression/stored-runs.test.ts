@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Run, RunStatus } from '../../src/core/recipe.ts';
-import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
 import type { Database } from '../../src/store/database.ts';
 import { Gate } from '../../src/store/gate.ts';
 import { StoredRuns } from '../../src/store/runs.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import { now } from '../store/records.ts';
+import { MemoryRuns } from '../support/memory-runs.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { stillWorld } from '../web/running-server.ts';
 

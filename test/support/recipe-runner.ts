@@ -2,9 +2,9 @@
 
 import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
 import { usualLimits } from '../../src/recipes/execution.ts';
-import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
 import { RecipeRunner, type RunnerParts } from '../../src/recipes/runner.ts';
 import type { World } from '../../src/world/world.ts';
+import { MemoryRuns } from './memory-runs.ts';
 
 export function recipeRunner(
   world: World,

@@ -18,7 +18,9 @@ const intro = `# Command line
 - **A mailbox** is named by its address, by its id, or as \`ACCOUNT/ADDRESS\` where several accounts have the address.
 - **The daemon** gets commands over the socket beside its store, or over HTTP with \`--url\`. The token is read from
   \`WARMWARDEN_TOKEN\`: the role viewer is enough to read, and changes need the role operator. A daemon without
-  tokens (\`auth: none\`) accepts only \`reload\` with \`--url\`. When no daemon runs, commands that only read use the store.
+  tokens (\`auth: none\`) accepts only \`reload\` with \`--url\`. Without a daemon they say
+  \`No daemon answers: nothing is guarded.\` and exit with 1. Only \`check\`, \`doctor\`, \`backtest\`, \`decide\`, \`store\`, \`channels test\`,
+  \`writes\`, \`token\`, \`completion\`, \`demo\` and \`simulator\` do their work without one.
 - **Changes** show their effect first. On a terminal the command asks; without a terminal it needs \`--yes\`. \`--dry-run\` only
   shows the effect. \`--reason\` is kept in the audit log (\`warmwarden history\`).
 - **\`--json\`** prints one JSON document on standard output: keys in snake_case, times in ISO 8601 in UTC, unknown values null.
@@ -32,9 +34,8 @@ const intro = `# Command line
 | --- | --- |
 ${exitMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}
 
-Some commands print their answer and still end with 1: \`status\` when no daemon runs, an account cannot be read, a key
-may not write or the store fails, \`alerts list\` when no daemon runs, \`check --online\`
-when an account fails or the configuration selects no mailbox, \`backtest\` when something could not be read, \`channels test\`
+Some commands print their answer and still end with 1: \`status\` when an account cannot be read, a key
+may not write or the store fails, \`check --online\` when an account fails or the configuration selects no mailbox, \`backtest\` when something could not be read, \`channels test\`
 when the message was not sent, \`recipes run\` when the run failed, and \`doctor\` when it found a problem, as when the
 configuration selects no mailbox (2 when the problem is in the configuration, 3 when the store belongs to a newer version). That
 no daemon runs is a warning of \`doctor\`: it also checks what is needed before the first start.

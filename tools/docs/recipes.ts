@@ -34,8 +34,7 @@ warmwarden recipes run pause-domain --param domain=one.example           # only 
 warmwarden recipes run pause-domain --param domain=one.example --apply   # shows the plan and asks
 \`\`\`
 
-With a running daemon the command asks the daemon, and the run is kept. Without one it reads the store, and cannot act.
-Without a terminal, \`--apply\` needs \`--yes\`.
+The command asks the running daemon, which keeps the run. Without a daemon it exits with 1. Without a terminal, \`--apply\` needs \`--yes\`.
 
 ## The recipes that ship
 

@@ -21,10 +21,9 @@ export interface SeenDaemon {
   readonly clockAheadMs: number;
 }
 
-/** null: none answers. */
-export async function seeDaemon(storePath: string): Promise<SeenDaemon | null> {
-  const fleet = (await askFor(storePath, 'fleet')) as FleetAnswer | null;
-  if (fleet === null) return null;
+/** Rejects when none answers. */
+export async function seeDaemon(storePath: string): Promise<SeenDaemon> {
+  const fleet = (await askFor(storePath, 'fleet')) as FleetAnswer;
   const told = await askFor(storePath, 'version').catch(() => null);
   const named = typeof told === 'object' && told !== null && 'version' in told ? told.version : null;
   const clockAheadMs = Date.parse(fleet.at) - systemClock().now();

@@ -175,9 +175,6 @@ const backtest = z.strictObject({
   totals: listOf(z.strictObject(totals)),
 });
 
-/** Beside an answer about the fleet: whether it is the daemon's. */
-const guarded = z.boolean().describe('false: no daemon runs, and this is what was known last.');
-
 const token = z.strictObject({
   name: text,
   kind: z.enum(['token', 'recipe_key']),
@@ -249,8 +246,8 @@ export const shapes = {
   'channels resend': outcome,
   decide: verdicts,
   backtest,
-  status: z.strictObject({ guarded, ...fleetAnswer.omit({ next_cursor: true }).shape }),
-  'alerts list': z.strictObject({ guarded, ...alertsAnswer.omit({ next_cursor: true }).shape }),
+  status: fleetAnswer.omit({ next_cursor: true }),
+  'alerts list': alertsAnswer.omit({ next_cursor: true }),
   explain: explainAnswer,
   history: z.strictObject({
     ...historyAnswer.omit({ next_cursor: true }).shape,

@@ -12,8 +12,8 @@ import { commandName } from '../../world/command-name.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from '../options.ts';
 import { CommandError, exitDone } from '../terminal/command-error.ts';
 import { onScreen } from '../terminal/outputs.ts';
-import { askUrl } from './daemon-url.ts';
-import { findDaemon, findPlaces } from './loading.ts';
+import { askUrl, type UrlAnswer } from './daemon-url.ts';
+import { findDaemon } from './loading.ts';
 import { NoDaemonError, NoSocketError, SilentDaemonError, signOfLifeWithinMs, whileAlive } from './sign-of-life.ts';
 import { silenceAdvice } from './silence-advice.ts';
 
@@ -74,51 +74,44 @@ async function silence(storePath: string, said: string): Promise<SilentDaemonErr
 
 interface SocketRequest {
   readonly path: string;
-  /** Sent as JSON with a POST; a GET without one. */
-  readonly body?: unknown;
-}
-
-interface SocketAnswer {
-  readonly status: number;
-  readonly said: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON that is sent with a POST; a GET without one. */
+  readonly body?: string;
 }
 
 /**
- * What the daemon answers. Rejects with a SilentDaemonError when it shows no sign of life, before or while it is asked, and
- * otherwise as the connection fails.
+ * What the daemon beside a store answers. Rejects with a NoDaemonError: a SilentDaemonError when the daemon shows no sign of life,
+ * before or while it is asked.
  */
-async function askOver(storePath: string, asked: SocketRequest): Promise<SocketAnswer> {
-  // Before anything is sent: a command is never repeated.
-  await daemonListens(storePath);
-  return whileListening(storePath, (signal) => exchange(storePath, asked, signal));
-}
-
-/** What `ask` answers, of the daemon beside the store. Rejects with a SilentDaemonError once that shows no sign of life. */
-export function whileListening<Answer>(
-  storePath: string,
-  ask: (signal: AbortSignal) => Promise<Answer>,
-): Promise<Answer> {
-  const asked = `It may or may not have carried out the request: \`${commandName} history\` shows what it did.`;
-  return whileAlive(ask, {
+export async function askSocket(place: StorePlace, asked: SocketRequest): Promise<UrlAnswer> {
+  const storePath = pathOf(place);
+  const unknown = `It may or may not have carried out the request: \`${commandName} history\` shows what it did.`;
+  const signs = {
     isSilent: async () => (await signNow(storePath)) === 'silent',
-    silence: () => silence(storePath, `stopped answering. ${asked}`),
-  });
+    silence: () => silence(storePath, `stopped answering. ${unknown}`),
+  };
+  try {
+    // Before anything is sent: a command is never repeated.
+    await daemonListens(storePath);
+    return await whileAlive((signal) => exchange(storePath, asked, signal), signs);
+  } catch (error) {
+    throw error instanceof SilentDaemonError ? error : await absenceAt(place, error);
+  }
 }
 
-function exchange(storePath: string, { path, body }: SocketRequest, signal: AbortSignal): Promise<SocketAnswer> {
+function exchange(storePath: string, asked: SocketRequest, signal: AbortSignal): Promise<UrlAnswer> {
+  const { path, body } = asked;
   const socketPath = socketPathOf(storePath);
-  const headers = { 'content-type': 'application/json' };
+  const headers = { 'content-type': 'application/json', ...asked.headers };
   const method = body === undefined ? 'GET' : 'POST';
   return new Promise((resolve, reject) => {
     const asking = request({ socketPath, path, method, headers, signal }, (answer) => {
       text(answer).then((said) => resolve({ status: answer.statusCode ?? 0, said }), reject);
     });
     asking.once('error', reject);
-    asking.end(body === undefined ? undefined : JSON.stringify(body));
+    asking.end(body);
   });
 }
-
-const startIt = `Start it with \`${commandName} run --config FILE\`, or pass the configuration of the running daemon with --config.`;
 
 /** A daemon that is asked over HTTP, with a token if it has any. */
 interface HttpAddress {
@@ -141,15 +134,15 @@ class UnauthorizedError extends Error {
   override readonly name = 'UnauthorizedError';
 }
 
-/** Asks a daemon to carry an operation out. Rejects with a sentence when none answers there, or not as a daemon does. */
+/** Asks a daemon to carry an operation out. Rejects with a NoDaemonError when none answers, or with a sentence when something else does. */
 export async function askDaemon<Name extends OperationName>(
   address: DaemonAddress,
   name: Name,
   body: OperationBody<Name>,
 ): Promise<CommandOutcome> {
   const { at, status, answer } = isHttp(address)
-    ? await postUrl(address, name, body)
-    : await askSocket(pathOf(address), name, body);
+    ? await overHttp(address, { path: `/api/operations/${name}`, body: JSON.stringify(body) })
+    : await overSocket(address, { path: `/${name}`, body: JSON.stringify(body) });
   if (status === 401) throw unauthorizedAt(at, address, 'operator');
   if (isOutcome(answer)) return answer;
   if (isNoPage(answer)) throw noPageAt(at);
@@ -165,47 +158,54 @@ interface Answer {
   readonly answer: unknown;
 }
 
-async function askSocket(storePath: string, name: string, body: unknown): Promise<Answer> {
-  const { status, said } = await askOver(storePath, { path: `/${name}`, body }).catch(async (error) => {
-    throw error instanceof SilentDaemonError ? error : await silenceAt(storePath, error);
-  });
-  return { at: socketPathOf(storePath), status, answer: jsonOf(said) };
+async function overSocket(place: StorePlace, asked: SocketRequest): Promise<Answer> {
+  const { status, said } = await askSocket(place, asked);
+  return { at: socketPathOf(pathOf(place)), status, answer: jsonOf(said) };
 }
 
-async function silenceAt(storePath: string, error: Error): Promise<NoDaemonError> {
+/** Why the socket beside a store could not be used. */
+async function absenceAt(place: StorePlace, error: unknown): Promise<NoDaemonError> {
+  const storePath = pathOf(place);
   const socketPath = socketPathOf(storePath);
-  const code = 'code' in error ? error.code : null;
+  const code = error instanceof Error && 'code' in error ? error.code : null;
   if (code === 'EACCES') return new NoDaemonError(`This user may not use the socket ${socketPath}: ${asItsUser}.`);
-  const { starterOf } = await import('../../store/file/lock.ts');
+  const { livingHolder, starterOf } = await import('../../store/file/lock.ts');
   const { systemClock } = await import('../../world/world.ts');
   const starter = starterOf(storePath, systemClock().now());
   if (starter !== null)
     return new NoDaemonError(
       `Warmwarden is starting (${starter}), and accepts no commands yet. Try again in a moment. If that takes minutes, the end of its log says why.`,
     );
-  const said = `No daemon answers at ${socketPath}. ${startIt}`;
+  if (livingHolder(storePath) !== null) return silence(storePath, 'does not answer.');
+  const said = `${noneAnswers(place)}\n${startIt} A daemon with another configuration is asked with its --config: this command looked at ${socketPath}.`;
   return code === 'ENOENT' ? new NoSocketError(said) : new NoDaemonError(said);
 }
 
-async function postUrl(address: HttpAddress, name: string, body: unknown): Promise<Answer> {
-  const asked = { path: `/api/operations/${name}`, body: JSON.stringify(body) };
-  const answer = await overHttp(address, asked);
-  if (!answer) throw new NoDaemonError(`No daemon answers at ${baseOf(address)}${asked.path}.`);
-  return answer;
+/** On PostgreSQL a daemon on another machine may guard. */
+function noneAnswers(place: StorePlace): string {
+  if (typeof place === 'string') return 'No daemon answers: nothing is guarded.';
+  return 'No daemon answers on this machine: unless one runs on another, nothing is guarded.';
 }
 
-/** null: no daemon answers. Rejects with a SilentDaemonError when one listens and does not answer. */
+const startIt = `Start it with \`${commandName} run --config FILE\`; \`${commandName} doctor --config FILE\` says what is wrong.`;
+
+/** Rejects with a NoDaemonError. */
 async function overHttp(
   address: HttpAddress,
   { path, body }: { readonly path: string; readonly body?: string },
-): Promise<Answer | null> {
+): Promise<Answer> {
   const base = baseOf(address);
   const headers = { ...bearer(address.token), ...(body !== undefined && { 'content-type': 'application/json' }) };
   const answer = await askUrl(base, { path, headers, body }).catch((error) => {
-    if (error instanceof SilentDaemonError) throw error;
-    return null;
+    throw error instanceof SilentDaemonError ? error : noneAt(base);
   });
-  return answer && { at: `${base}${path}`, status: answer.status, answer: jsonOf(answer.said) };
+  return { at: `${base}${path}`, status: answer.status, answer: jsonOf(answer.said) };
+}
+
+export function noneAt(base: string): NoDaemonError {
+  return new NoDaemonError(
+    `No daemon answers at ${base}: unless it runs there, nothing is guarded. On that machine, \`${commandName} doctor\` says what is wrong.`,
+  );
 }
 
 function baseOf({ url }: HttpAddress): string {
@@ -230,8 +230,8 @@ function isOutcome(answer: unknown): answer is CommandOutcome {
 }
 
 /**
- * What `GET /api/NAME` answers, over the socket or over HTTP; null when no daemon answers. Rejects with the sentence that it
- * refuses with: an UnknownNameError where the request names something that does not exist.
+ * What `GET /api/NAME` answers, over the socket or over HTTP. Rejects with a NoDaemonError when no daemon answers, and with the
+ * sentence that it refuses with: an UnknownNameError where the request names something that does not exist.
  */
 export async function askFor(
   address: DaemonAddress,
@@ -240,11 +240,9 @@ export async function askFor(
 ): Promise<unknown> {
   const asks = new URLSearchParams(query);
   const path = asks.size > 0 ? `${name}?${asks}` : name;
-  const asked = isHttp(address)
+  const { at, status, answer } = isHttp(address)
     ? await overHttp(address, { path: `/api/${path}` })
-    : await getSocket(pathOf(address), path);
-  if (asked === null) return null;
-  const { at, status, answer } = asked;
+    : await overSocket(address, { path: `/${path}` });
   if (status === 200 && answer !== null) return answer;
   if (isNoPage(answer)) throw noPageAt(at);
   if (status === 400 && messageOf(answer) !== null) throw new CommandError('usage', messageOf(answer) ?? '');
@@ -284,12 +282,6 @@ function messageOf(answer: unknown): string | null {
   return 'message' in fields && typeof fields.message === 'string' ? fields.message : null;
 }
 
-/** null also when a daemon has the store and is silent: the store says who it is. */
-async function getSocket(storePath: string, path: string): Promise<Answer | null> {
-  const answer = await askOver(storePath, { path: `/${path}` }).catch(() => null);
-  return answer && { at: socketPathOf(storePath), status: answer.status, answer: jsonOf(answer.said) };
-}
-
 // How a command finds the daemon that the configuration or the URL names, and how it prints an outcome.
 
 /** How a command finds the daemon. */
@@ -325,11 +317,6 @@ export function addressOf({ config, url, mayBeUsual = false }: Omit<DaemonOption
   const wrong = wrongWith(url);
   if (wrong !== null) throw new CommandError('usage', wrong);
   return { url, token: process.env[tokenVariable] || null };
-}
-
-/** In which people read times, as the configuration says: an IANA name. */
-export function zoneOf({ config }: Pick<DaemonOptions, 'config'>): string {
-  return findPlaces(config).timeZone;
 }
 
 /** A token goes over TLS, or stays on this machine. */

@@ -1,13 +1,5 @@
-// What the tool server needs of whoever holds the recipes: a service in this process, or one behind the recipe API.
-import {
-  hasEnded,
-  type Operation,
-  operations,
-  type RecipeRefusal,
-  type RecipeService,
-  type Run,
-  type RunStatus,
-} from '../../core/recipe.ts';
+// What the tool server needs of a service behind the recipe API: a daemon's own socket, or a service elsewhere.
+import { type Operation, operations, type RunStatus } from '../../core/recipe.ts';
 import type { World } from '../../world/world.ts';
 import type { RecipeEntry, RunRecord } from '../client/answers.ts';
 import type { RecipeApi } from '../client/client.ts';
@@ -78,8 +70,6 @@ export interface ToolSource {
 
 /** The longest that a caller waits for a run that goes on without it: then it gets the run's id. */
 const handBackAfterMs = 30_000;
-
-// The recipes of a service behind the recipe API, for the tool server: a daemon's own socket, or a service elsewhere.
 
 /** `foreign`: the service is not this user's own daemon. */
 export function apiSource(api: RecipeApi, options: { readonly foreign: boolean }, world: World): ToolSource {
@@ -171,77 +161,19 @@ async function rowsOf(
   return { ok: true, value: { run: toolRun(record), rows, cursorAfter } };
 }
 
-// The recipes of a service in this process, for the tool server: a run ends here at its own time limit.
-
-/** Between two words on how far a run is. */
-const tellEveryMs = 1_000;
-
-/** `by`: whom the runs are recorded under; `role`: what the service lets them do. */
-export function serviceSource(
-  service: RecipeService,
-  who: { readonly by: string; readonly role: 'viewer' | 'operator' },
-): ToolSource {
-  return {
-    foreign: false,
-    list: async () => {
-      const { recipes, broken } = await service.list();
-      const problems = broken.flatMap((one) => one.problems);
-      return { ok: true, value: { recipes, problems } };
-    },
-    start: async (recipe, parameters, apply) => runOr(await service.start({ recipe, parameters, apply, ...who })),
-    ended: (run, wait) => ended(service, run, wait),
-    rows: async (id, cursor, limit) => {
-      const offset = cursor === null ? 0 : /^\d{1,12}$/.test(cursor) ? Number(cursor) : null;
-      if (offset === null) return { ok: false, said: ['cursor must be the next_cursor of an earlier answer.'] };
-      const page = await service.rows(id, { offset, limit });
-      if ('refused' in page) return { ok: false, said: page.said };
-      const cursorAfter = (taken: number) =>
-        taken < page.rows.length ? String(offset + taken) : page.nextOffset === null ? null : String(page.nextOffset);
-      return { ok: true, value: { run: page.run, rows: page.rows, cursorAfter } };
-    },
-    cancel: async (run) => runOr(await service.cancel(run)),
-  };
-}
-
-function runOr(outcome: Run | RecipeRefusal): Said<ToolRun> {
-  return 'refused' in outcome ? { ok: false, said: outcome.said } : { ok: true, value: outcome };
-}
-
-async function ended(service: RecipeService, id: string, { signal, onProgress }: Wait): Promise<Said<ToolRun>> {
-  for (;;) {
-    const run = await service.ended(id, tellEveryMs, signal);
-    if ('refused' in run || hasEnded(run) || signal.aborted) return runOr(run);
-    onProgress(run);
-  }
-}
-
-// The recipes of a store: through its daemon while one listens, else without it. The daemon may come and go meanwhile.
-
 /**
- * Each request goes to the daemon when it listens at that moment, and otherwise to `alone`. `daemonListens` rejects when a daemon
- * has the store and says nothing: the request is then refused with the sentence that it rejects with.
+ * The tools of `source` with a check before each request. `reach` rejects with a sentence when the daemon does not answer: the
+ * request is then refused with that sentence.
  */
-export function nearestSource(
-  daemon: ToolSource,
-  alone: ToolSource,
-  daemonListens: () => Promise<boolean>,
-): ToolSource {
-  const nearest = () =>
-    daemonListens().then(
-      (listens) => (listens ? daemon : alone),
-      ({ message }: Error) => refusing(message),
-    );
+export function checkedSource(source: ToolSource, reach: () => Promise<unknown>): ToolSource {
+  const after = <Value>(ask: () => Promise<Said<Value>>): Promise<Said<Value>> =>
+    reach().then(ask, ({ message }: Error) => refused(message));
   return {
-    foreign: false,
-    list: async () => (await nearest()).list(),
-    start: async (recipe, parameters, apply) => (await nearest()).start(recipe, parameters, apply),
-    ended: async (run, wait) => (await nearest()).ended(run, wait),
-    rows: async (run, cursor, limit) => (await nearest()).rows(run, cursor, limit),
-    cancel: async (run) => (await nearest()).cancel(run),
+    foreign: source.foreign,
+    list: () => after(() => source.list()),
+    start: (...asked) => after(() => source.start(...asked)),
+    ended: (...asked) => after(() => source.ended(...asked)),
+    rows: (...asked) => after(() => source.rows(...asked)),
+    cancel: (run) => after(() => source.cancel(run)),
   };
-}
-
-function refusing(sentence: string): ToolSource {
-  const refuse = async () => ({ ok: false, said: [sentence] }) as const;
-  return { foreign: false, list: refuse, start: refuse, ended: refuse, rows: refuse, cancel: refuse };
 }

@@ -183,6 +183,8 @@ class Session {
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #turnstile = new Turnstile(requestLimits);
   #saidProblems = '';
+  /** Whether a list of tools was refused: a client may have none. */
+  #wasRefused = false;
 
   constructor(options: ToolServerOptions, world: World) {
     this.#options = options;
@@ -218,7 +220,8 @@ class Session {
       if (signal.aborted || this.#listening.size === 0) continue;
       const shown: string | null = this.#known && JSON.stringify(this.#toolsOf(this.#known));
       const now = await this.#tools().then(JSON.stringify, () => null);
-      const changed = now !== null && (before ?? shown) !== null && now !== (before ?? shown);
+      const last = before ?? shown;
+      const changed = now !== null && (last === null ? this.#wasRefused : now !== last);
       before = now ?? before;
       if (changed) for (const server of this.#listening) await server.sendToolListChanged().catch(() => {});
     }
@@ -249,6 +252,7 @@ class Session {
       this.#sayProblems(list.value.problems);
       return this.#toolsOf(list.value);
     }
+    this.#wasRefused = true;
     if (!this.#known) throw new ProtocolError(ProtocolErrorCode.InternalError, list.said.join(' '));
     this.#sayProblems(list.said);
     return this.#toolsOf(this.#known);

@@ -13,7 +13,7 @@ import { mailboxName, type Parameter, readQuery, whole } from '../query.ts';
 import { refusalJson } from '../refusals.ts';
 import { actionJson, changeJson, decisionJson, iso, type Telling } from './json-answers.ts';
 
-/** Where it is read: the daemon's store, or a store without its daemon. Each list has the newest first. */
+/** Store of the entries. Each list has the newest first. */
 export interface ExplainSource {
   entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<Entries>;
 }

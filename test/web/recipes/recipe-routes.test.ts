@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Fleet } from '../../../src/core/fleet/fleet.ts';
-import { MemoryRuns } from '../../../src/recipes/memory-runs.ts';
 import type { RecipeRunner } from '../../../src/recipes/runner.ts';
 import { Store } from '../../../src/store/store.ts';
 import { callersOf, type RecipeKey } from '../../../src/web/recipes/callers.ts';
 import { csvLine } from '../../../src/web/recipes/recipe-json.ts';
 import { RateLimit } from '../../../src/web/recipes/recipe-refusals.ts';
 import { arrivedMailbox, noAlerts, now } from '../../store/records.ts';
+import { MemoryRuns } from '../../support/memory-runs.ts';
 import { recipeRunner } from '../../support/recipe-runner.ts';
 import { type Running, serve, stillWorld } from '../running-server.ts';
 

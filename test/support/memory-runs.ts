@@ -1,10 +1,7 @@
-// Runs that are kept for as long as the process lives: of a command that reads a store without its daemon.
-import { hasEnded, type Run, type RunPlace } from '../core/recipe.ts';
-import type { EpochMs } from '../core/time.ts';
-import type { RowChunk, StoredRuns } from '../store/runs.ts';
-
-/** Where a runner writes its runs: the store, or nowhere that lasts. */
-export type RunLedger = Pick<StoredRuns, 'write' | 'read' | 'chunks' | 'newest' | 'unended' | 'pruneOne'>;
+// Runs of recipes that are kept in memory, for tests without a store.
+import { hasEnded, type Run, type RunPlace } from '../../src/core/recipe.ts';
+import type { EpochMs } from '../../src/core/time.ts';
+import type { RowChunk, RunLedger } from '../../src/store/runs.ts';
 
 /** Of the rows of all runs. */
 const maxLetters = 64 * 1024 * 1024;
