@@ -116,7 +116,7 @@ export class AuditLog {
 type Db = Kysely<Tables>;
 
 /** The newest first. */
-export async function loadCommands(
+async function loadCommands(
   db: Db,
   { since, before, mailbox, by, operation, limit }: HistoryQuery<number>,
 ): Promise<readonly CommandEntry[]> {

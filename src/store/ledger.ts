@@ -1,37 +1,17 @@
 // The store as a reader sees it beside a running daemon: nothing is locked, nothing can be written.
 
 import type { Kysely } from 'kysely';
-import type { Action } from '../core/action.ts';
-import type { Silence } from '../core/alert.ts';
 import type { AccountLedger } from '../core/ledger.ts';
-import type { MailboxState } from '../core/mailbox.ts';
-import type { CommandEntry } from '../core/operator-command.ts';
 import { nameOf, type StorePlace } from '../core/store-failure.ts';
-import type { EpochMs } from '../core/time.ts';
-import { type HistoryQuery, loadCommands, loadGuardActions } from './audit.ts';
-import { loadEntries, type MailboxEntries } from './entries.ts';
 import { StoreError } from './failure.ts';
 import { connectReadOnly, storeError } from './file/connection.ts';
 import { problemsIn } from './file/integrity.ts';
-import { livingHolder } from './file/lock.ts';
 import { absenceOf } from './file/place.ts';
 import { sizesOf } from './file/sizes.ts';
-import { loadMailboxes } from './mailboxes.ts';
-import { loadPicture, type StoredPicture } from './picture.ts';
 import { refuseNewer, schemaOf, schemaVersion } from './schema/migrations.ts';
 import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
-import { loadSilences } from './silences.ts';
 import type { SizesAsked, StoreSizes } from './sizes.ts';
-
-/**
- * Who has the store although no daemon answers beside it. replica: one of several that beats, on another machine. process: one of
- * this machine.
- */
-export interface Guardian {
-  readonly kind: 'replica' | 'process';
-  readonly name: string;
-}
 
 /** A store that is open for reading. */
 interface Reading {
@@ -40,7 +20,6 @@ interface Reading {
   readonly sentence: (error: unknown) => Error;
   /** The schema that it has. */
   readonly schema: () => Promise<number>;
-  readonly guardian: () => Promise<Guardian | null>;
   readonly sizes: (asked: SizesAsked) => Promise<StoreSizes>;
   readonly problems: () => Promise<readonly string[]>;
 }
@@ -66,10 +45,6 @@ export class Ledger {
       db,
       sentence: (error) => storeError(path, error),
       schema: () => schemaOf(db),
-      guardian: async () => {
-        const name = livingHolder(path);
-        return name === null ? null : { kind: 'process', name };
-      },
       sizes: (asked) => sizesOf(db, path, asked),
       problems: () => problemsIn(db),
     });
@@ -110,45 +85,10 @@ export class Ledger {
     return this.#read(async () => (await this.#reading.schema()) < schemaVersion);
   }
 
-  /** null: none is known. */
-  async guardian(): Promise<Guardian | null> {
-    return (await this.isEarlier()) ? null : this.#read(() => this.#reading.guardian());
-  }
-
-  /** Every mailbox that is guarded. */
-  mailboxes(): Promise<readonly MailboxState[]> {
-    return this.#read(() => loadMailboxes(this.#db));
-  }
-
-  /** Those that have not expired, the one that ends next first. */
-  silences(now: EpochMs): Promise<readonly Silence[]> {
-    return this.#read(() => loadSilences(this.#db, now));
-  }
-
-  /** The fleet as it was believed to be at the last commit. */
-  picture(): Promise<StoredPicture> {
-    return this.#read(() => loadPicture(this.#db));
-  }
-
-  /** The audit log, the newest first. */
-  commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]> {
-    return this.#current(() => loadCommands(this.#db, query));
-  }
-
-  /** What the guard did by itself, the newest first. */
-  guardActions(query: HistoryQuery<string>): Promise<readonly Action[]> {
-    return this.#current(() => loadGuardActions(this.#db, query));
-  }
-
   /** Reads what an earlier version did not write. */
   async #current<Value>(work: () => Promise<Value>): Promise<Value> {
     if (await this.isEarlier()) throw new StoreError(earlier(this.#name));
     return this.#read(work);
-  }
-
-  /** What was decided and done about a mailbox until a moment. */
-  entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<MailboxEntries> {
-    return this.#current(() => loadEntries(this.#db, mailbox, { until, limit }));
   }
 
   /** Every failure as one sentence that names the file. */

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Action } from '../../src/core/action.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
-import { Ledger } from '../../src/store/ledger.ts';
+import { loadGuardActions } from '../../src/store/audit.ts';
+import { connectReadOnly } from '../../src/store/file/connection.ts';
 import type { Clock, MovedClock } from '../../src/world/world.ts';
 import { agencyFleet } from '../../tools/simulator/agency-fleet.ts';
 import type { Incident, Scenario } from '../../tools/simulator/scenario.ts';
@@ -159,8 +160,9 @@ interface Books {
 }
 
 async function checkEnd(stage: MovedDaemon, { messages, changes, held }: Books): Promise<void> {
-  const ledger = Ledger.open(join(stage.folder, 'data/warmwarden.db'));
-  const actions = await ledger.guardActions({ since: 0, mailbox: null, limit: 100_000 }).finally(() => ledger.close());
+  const db = connectReadOnly(join(stage.folder, 'data/warmwarden.db'));
+  const every = { since: 0, mailbox: null, limit: 100_000 };
+  const actions = await loadGuardActions(db, every).finally(() => db.destroy());
   const confirmed = actions.filter(({ state }) => state === 'confirmed').map(changeOf);
   const made = changes.made.filter((change) => !change.endsWith(' resume'));
   const report = {

@@ -52,7 +52,7 @@ describe.skipIf(!isPoolerInstalled && process.env['CI'] === undefined)('behind P
     await until('the second to have the account', () => second.membership.holds('account:acme'));
     await second.recordActions([actionOf('m1', { state: 'confirmed' })]);
     const ledger = await Ledger.at(pooler.place);
-    expect((await ledger.picture()).mailboxes).toEqual([]);
+    await ledger.check();
     await ledger.close();
     await second.membership.stop();
     await Promise.all([first.close(), second.close()]);

@@ -10,7 +10,6 @@ import { poolOf, reached, readerConfig } from './connecting.ts';
 import { StoreDialect } from './dialect.ts';
 import { postgresError } from './failure.ts';
 import { problemsIn } from './integrity.ts';
-import { livingReplicas } from './presence.ts';
 import { hasStore, isReady } from './setup.ts';
 import { sizesOf } from './sizes.ts';
 
@@ -30,10 +29,6 @@ export async function readPostgres(named: PostgresPlace) {
   return {
     db,
     sentence: (error: unknown) => postgresError(place, error),
-    guardian: async () => {
-      const [one] = await livingReplicas(db);
-      return one ? { kind: 'replica' as const, name: one.name } : null;
-    },
     /** What a newer version added changes nothing for this one. */
     sizes: (asked: SizesAsked) => patiently((patient) => sizesOf(patient, asked)),
     problems: () => patiently((patient) => problemsIn(patient, place)),
