@@ -7,8 +7,7 @@ import { hourMs } from '../../core/time.ts';
 import { isFull, StoreError } from '../failure.ts';
 import { refuseNewer, schemaOf } from '../schema/migrations.ts';
 import { connectReadOnly, storeError } from './connection.ts';
-import { sizeOf } from './identity.ts';
-import { create } from './place.ts';
+import { create, sizeOf } from './place.ts';
 
 /** While it is written: each backup has its own, for another one may be under way to the same file. */
 const partOf = (file: string) => `${file}.${randomUUID().slice(0, 8)}.warmwarden.part`;

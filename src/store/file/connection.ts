@@ -19,10 +19,9 @@ import { errorText, withoutNul } from '../../core/nearest.ts';
 import { DamagedRowError, deletionOf, isFull, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
-import { identityOf } from './identity.ts';
 import { StoreLock } from './lock.ts';
 import { OutageNote } from './outage-note.ts';
-import { closeToOthers, prepare } from './place.ts';
+import { closeToOthers, identityOf, prepare } from './place.ts';
 
 /** Letters of all statements that stay prepared: a prepared statement takes some thirty times its text. */
 const preparedLetters = 256 * 1024;

@@ -1,7 +1,7 @@
 // Looks for damage to pages of the store's file. SQLite serves pages from its cache, so reads alone do not show it.
 import { Worker } from 'node:worker_threads';
 import { DamagedFileError, isDamage } from '../failure.ts';
-import { sizeOf } from './identity.ts';
+import { sizeOf } from './place.ts';
 
 /** SQLite's sentence about all pages, and its result code where it could not look. */
 export interface PagesFound {

@@ -4,8 +4,7 @@ import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { type EpochMs, minuteMs } from '../../core/time.ts';
 import { AtRiskError, HeldStoreError } from '../failure.ts';
-import { identityOf, sizeOf } from './identity.ts';
-import { create, lockOf } from './place.ts';
+import { create, identityOf, lockOf, sizeOf } from './place.ts';
 
 export class StoreLock {
   readonly #file: string;

@@ -91,6 +91,17 @@ export function create(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, 'wx', fileMode));
 }
 
+/** Device and inode: the same for as long as it is the same file, through links too. */
+export function identityOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return found ? `${found.dev}:${found.ino}` : 'not there';
+}
+
+/** Bytes; 0 when it is not there. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
 const isOurs = ({ uid }: Stats) => uid === process.getuid?.();
 const modeOf = ({ mode }: Stats) => `0${(mode & 0o777).toString(8)}`;
 

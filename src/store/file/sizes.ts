@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema/tables.ts';
 import { type SizesAsked, type StoreSizes, tableSizes } from '../sizes.ts';
-import { sizeOf } from './identity.ts';
+import { sizeOf } from './place.ts';
 
 /** By SQLite's counts, not the file's size: pages that are only in the WAL so far belong to tables, too. */
 
