@@ -91,7 +91,7 @@ const documents = [
   'recipes/runner.ts',
   'recipes/sandbox.ts',
   'recipes/step.ts',
-  'web/openapi/document.ts',
+  'web/json/document.ts',
   'web/page/sign-in-page.ts',
   'web/recipes/recipe-routes.ts',
 ];

@@ -3,7 +3,7 @@
 import { Command, Option } from 'commander';
 import { severities } from '../core/alert.ts';
 import { visibleText } from '../core/wording/phrases.ts';
-import { type AlertsAnswer, maxAlerts } from '../web/json/alerts-answer.ts';
+import { type AlertsAnswer, maxAlerts } from '../web/json/alerts.ts';
 import { printJson } from './options.ts';
 import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
 import { screenColumns } from './terminal/outputs.ts';

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { reasonWords } from '../core/wording/states.ts';
-import type { HistoryAnswer, HistoryEntry } from '../web/json/history-answer.ts';
+import type { HistoryAnswer, HistoryEntry } from '../web/json/history.ts';
 import { printJson } from './options.ts';
 import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
 import { onScreen } from './terminal/outputs.ts';

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import { matchText, type Severity, severities } from '../core/alert.ts';
 import { secondMs } from '../core/time.ts';
-import type { silenceJson } from '../web/json/json-answers.ts';
+import type { SilencesAnswer } from '../web/json/silences.ts';
 import { type ChangeOptions, change, withChangeOptions, withConfirmOptions } from './confirm.ts';
 import { printJson } from './options.ts';
 import { addressOf, askDaemon, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
@@ -89,11 +89,6 @@ function tableOf({ silences, time_zone: zone }: SilencesAnswer): string {
     id,
   ]);
   return tableText(columns, rows, screenColumns());
-}
-
-interface SilencesAnswer {
-  readonly time_zone: string;
-  readonly silences: readonly ReturnType<typeof silenceJson>[];
 }
 
 function expireCommand(): Command {

@@ -1,7 +1,7 @@
 // `warmwarden status`: the fleet in the terminal, worst first; as the running daemon knows it.
 import { styleText } from 'node:util';
 import { Command } from 'commander';
-import type { FleetAnswer } from '../web/json/fleet-answer.ts';
+import type { FleetAnswer } from '../web/json/fleet.ts';
 import { systemClock } from '../world/world.ts';
 import { printJson } from './options.ts';
 import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';

@@ -18,7 +18,7 @@ import type { RouteParts } from './route-parts.ts';
 import { addressOf, places, readPlace } from './views.ts';
 
 /** Pages: without it they show live updates. */
-export const refreshParameters = { refresh: oneOf('off') };
+const refreshParameters = { refresh: oneOf('off') };
 
 export function addPages(app: Hono, parts: RouteParts, live: LiveStream): void {
   for (const place of places) {

@@ -11,13 +11,17 @@ export interface Parameter<Value> {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly read: (found: string) => Value | null;
   readonly required: boolean;
+  /** The value of a parameter that is left out. */
+  readonly usual?: Value;
+  /** What it does, for /openapi.json. */
+  readonly meaning?: string;
 }
 
 export type Shape = Readonly<Record<string, Parameter<unknown>>>;
 type ValueOf<P> = P extends Parameter<infer Value> ? Value : never;
-/** A parameter that is absent is not in it, unless it is required. */
+/** A parameter that is absent is not in it, unless it is required or has a usual value. */
 export type Query<S extends Shape> = {
-  readonly [Name in keyof S]: S[Name] extends { readonly required: true }
+  readonly [Name in keyof S]: S[Name] extends { readonly required: true } | { readonly usual: NonNullable<unknown> }
     ? ValueOf<S[Name]>
     : ValueOf<S[Name]> | undefined;
 };
@@ -46,7 +50,8 @@ export function readQuery<const S extends Shape>(
       const meant = didYouMean(found, parameter.words ?? []);
       if (value === null) wrong.push(`${name}: found "${shown(found)}"${meant}, expected ${parameter.wanted}`);
       else read[name] = value;
-    } else if (parameter.required) wrong.push(`${name}: missing, expected ${parameter.wanted}`);
+    } else if (parameter.usual !== undefined) read[name] = parameter.usual;
+    else if (parameter.required) wrong.push(`${name}: missing, expected ${parameter.wanted}`);
   }
   return wrong.length > 0 ? { wrong: `${wrong.join('; ')}.` } : { read: read as Query<S> };
 }
@@ -59,6 +64,17 @@ function namesText(names: readonly string[]): string {
 function shown(found: string): string {
   const clipped = found.length > maxFoundShown ? `${found.slice(0, maxFoundShown)}…` : found;
   return visibleText(clipped);
+}
+
+/** The same parameter with what it does, for /openapi.json. */
+export function means<P extends Parameter<unknown>>(meaning: string, parameter: P): P {
+  return { ...parameter, meaning };
+}
+
+/** How many rows of `what` a list may have. */
+export function limitOf(what: string, usual: number, most = 1_000) {
+  const meaning = `How many${what && ` ${what}`} at most; ${usual} when left out.`;
+  return { ...whole(1, most), usual, meaning };
 }
 
 export function oneOf<const Word extends string>(...words: readonly Word[]): Parameter<Word> {
@@ -131,7 +147,8 @@ export function cursorOf<const Kinds extends readonly (keyof Parts)[]>(...kinds:
     return isKey(key) ? key : null;
   };
   const schema = { type: 'string', pattern: '^[A-Za-z0-9_-]+$', maxLength: maxCharacters };
-  return { wanted: 'the next_cursor of an answer of this route', schema, required: false, read };
+  const meaning = 'The `next_cursor` of the page before.';
+  return { wanted: 'the next_cursor of an answer of this route', meaning, schema, required: false, read };
 }
 
 function isA(kind: keyof Parts, part: unknown): boolean {

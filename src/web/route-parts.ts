@@ -1,18 +1,21 @@
 // What the routes are handed: the picture, the store's reads, and what answers commands.
 
+import type { Action } from '../core/action.ts';
+import type { Change } from '../core/change.ts';
 import type { RecordedDecision } from '../core/decision.ts';
 import type { DeliveryPlace, ListedDelivery, StoredTransition } from '../core/delivery.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import type { Verdict } from '../core/verdict.ts';
+import type { MailboxState } from '../core/mailbox.ts';
+import type { CommandEntry } from '../core/operator-command.ts';
+import type { EpochMs } from '../core/time.ts';
+import type { Reason, Verdict } from '../core/verdict.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { AccessParts } from './access.ts';
-import type { FleetTrend } from './fleet-sums.ts';
-import type { ExplainSource } from './json/explain-answer.ts';
-import type { HistorySource } from './json/history-answer.ts';
-import type { OperationsRouteParts, ReloadRouteParts } from './operations-route.ts';
+import type { OperationsRouteParts, ReloadRouteParts } from './json/operations.ts';
+import type { FleetTrend } from './overview/fleet-sums.ts';
 import type { NearLimitPpmOf, Tags } from './overview/fleet-view.ts';
-import type { ShownSetting } from './page/configuration-page.ts';
-import type { Ranking } from './ranking.ts';
+import type { Ranking } from './overview/ranking.ts';
+import type { ShownSetting } from './overview/settings.ts';
 import type { RecipeRouteParts } from './recipes/recipe-routes.ts';
 
 /** Whether the daemon is on duty. */
@@ -20,6 +23,40 @@ export interface Readiness {
   readonly ready: boolean;
   /** What is still missing, in words. */
   readonly reasons: readonly string[];
+}
+
+/** Where the audit log is read: the daemon's store, or a store without its daemon. */
+export interface HistorySource {
+  commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]>;
+  guardActions(query: HistoryQuery<string>): Promise<readonly Action[]>;
+}
+
+/** Rows that come behind one: of an earlier moment, or of the same with a lower id. */
+export interface Before<Id> {
+  readonly at: EpochMs;
+  readonly id: Id;
+}
+
+interface HistoryQuery<Id> {
+  readonly since: EpochMs;
+  /** Where the page before ended; null, or absent: from the newest on. */
+  readonly before?: Before<Id> | null;
+  readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
+  readonly by?: string | null;
+  readonly operation?: string | null;
+  readonly reason?: Reason | null;
+  readonly limit: number;
+}
+
+/** Where it is read: the daemon's store, or a store without its daemon. Each list has the newest first. */
+export interface ExplainSource {
+  entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<Entries>;
+}
+
+export interface Entries {
+  readonly decisions: readonly RecordedDecision[];
+  readonly actions: readonly Action[];
+  readonly changes: readonly Change[];
 }
 
 export interface RouteParts extends AccessParts, ReloadRouteParts, OperationsRouteParts {

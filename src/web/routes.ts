@@ -2,14 +2,15 @@
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { getPath } from 'hono/utils/url';
-import { addMetrics } from '../metrics/metrics-route.ts';
 import type { WrongTokens } from './access/wrong-tokens.ts';
 import { addAccess } from './access.ts';
 import { addCommands } from './commands/command-routes.ts';
+import { openApiDocument } from './json/document.ts';
 import { addJson } from './json/json-routes.ts';
+import { addOperations, addReload } from './json/operations.ts';
+import { addProbes } from './json/probes.ts';
 import { addEvents } from './live/events-route.ts';
 import type { LiveStream } from './live/live-stream.ts';
-import { addOperations, addReload } from './operations-route.ts';
 import { addPages } from './page-routes.ts';
 import { methodsAt } from './path-names.ts';
 import { createRecipeRoutes } from './recipes/recipe-routes.ts';
@@ -27,14 +28,13 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: 
   app.use(addPrefix(pathPrefix));
   const signedIn = addAccess(app, parts, wrongTokens);
   addSignIn(app, { ...parts, signedIn, wrongTokens });
-  addProbes(app, parts);
+  addProbes(app, parts, documentOf(parts));
   addCommands(app, parts);
   addRunForms(app, parts);
   addPages(app, parts, live);
   addEvents(app, live);
   addJson(app, parts);
   app.route('/', createRecipeRoutes(parts.recipes, wrongTokens));
-  addDocument(app, parts);
   addReload(app, parts);
   addOperations(app, parts);
   app.notFound((c) => {
@@ -60,24 +60,11 @@ function nothingHere(path: string): string {
     : 'No page has this address.';
 }
 
-/** Made when it is asked for first: most never ask. */
-function addDocument(app: Hono, { version, publicUrl, pathPrefix }: RouteParts): void {
+/** Made for the first reader: most never ask. */
+function documentOf({ version, publicUrl, pathPrefix }: RouteParts): () => string {
   let made: string | null = null;
-  app.get('/openapi.json', async (c) => {
-    // Loaded for whoever asks: the descriptions of all answers take some megabytes.
-    const { openApiDocument } = await import('./openapi/document.ts');
+  return () => {
     made ??= JSON.stringify(openApiDocument({ version, server: publicUrl ?? (pathPrefix || '/') }));
-    return c.body(made, 200, { 'Content-Type': 'application/json' });
-  });
-}
-
-function addProbes(app: Hono, { metrics, ready }: RouteParts): void {
-  app.get('/healthz', (c) => c.text('ok\n'));
-  app.get('/readyz', (c) => {
-    const state = ready();
-    return state.ready
-      ? c.text('ready\n')
-      : c.text(state.reasons.map((reason) => `not ready: ${reason}\n`).join(''), 503);
-  });
-  addMetrics(app, metrics, () => ready().ready);
+    return made;
+  };
 }

@@ -18,22 +18,19 @@ import {
   wholeFleet,
   worstFirst,
 } from './overview/fleet-view.ts';
-import { cursorOf, oneOf, type Query, upTo, whole } from './query.ts';
+import { means, oneOf, type Query, upTo, whole } from './query.ts';
 
 const maxFilterLength = 200;
 
-const filters = { q: upTo(maxFilterLength), state: oneOf(...guardStates) };
-
-/** Of GET /api/fleet. */
-export const fleetParameters = {
-  ...filters,
-  limit: whole(1, 1_000),
-  cursor: cursorOf('number', 'number', 'text', 'text', 'text'),
+/** Of GET /api/fleet and of the page. */
+export const fleetFilters = {
+  q: means('Words that the address, account, id, state or mode must contain.', upTo(maxFilterLength)),
+  state: means("One of the guard's states.", oneOf(...guardStates)),
 };
 
 /** Of the page. */
 export const pageParameters = {
-  ...filters,
+  ...fleetFilters,
   page: whole(1),
   account: upTo(maxFilterLength),
   domain: upTo(maxFilterLength),

@@ -16,7 +16,7 @@ export interface SignInParts extends AccessParts {
 
 /** Of an address to come back to. */
 const maxPathLength = 4_000;
-export const signInParameters = { to: upTo(maxPathLength) };
+const signInParameters = { to: upTo(maxPathLength) };
 
 export function addSignIn(app: Hono, parts: SignInParts): void {
   const { auth, world, publicUrl, signedIn } = parts;

@@ -8,7 +8,7 @@ import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { auditing, endInterrupted } from '../../src/operations/audit.ts';
 import type { CommandRooms } from '../../src/operations/command-rooms.ts';
 import { Store } from '../../src/store/store.ts';
-import { historyAnswer } from '../../src/web/json/history-answer.ts';
+import { historyRoute } from '../../src/web/json/history.ts';
 import { type MovedClock, movedClock, worldOn } from '../../src/world/world.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';
@@ -120,12 +120,14 @@ test('the history is asked by time and by mailbox, also under the ids that the a
   await audited(ann, pauseBob, done);
   const memory = { formerIds: ['m0'] } as never;
   const mailboxes = [{ ...arrivedMailbox('m1', { account: 'acme', email: bob.email }), memory }];
+  const parts = {
+    history: store.audit,
+    fleet: { mailboxes: () => mailboxes.values() },
+    world: { clock },
+    timeZone: () => 'UTC',
+  };
   const ask = async (query: Readonly<Record<string, string>>) => {
-    const { body } = await historyAnswer(
-      store.audit,
-      { mailboxes, now: clock.now(), zone: 'UTC' },
-      new URLSearchParams(query),
-    );
+    const { body } = await historyRoute.answer(parts, new URLSearchParams(query));
     return 'error' in body ? body.message : body.entries.map(({ by, command }) => `${by} ${command}`);
   };
   expect(await ask({})).toEqual(['ann pause bob@acme.example', 'zoe reload', 'ann pause bob@acme.example']);
@@ -133,11 +135,7 @@ test('the history is asked by time and by mailbox, also under the ids that the a
   expect(await ask({ mailbox: 'BOB@acme.example' })).toHaveLength(2);
   expect(await ask({ mailbox: 'nobody@x.example' })).toBe('No guarded mailbox is called nobody@x.example.');
   expect(await ask({ since: '1h' })).toMatch(/since/);
-  const { body } = await historyAnswer(
-    store.audit,
-    { mailboxes, now: clock.now(), zone: 'UTC' },
-    new URLSearchParams('limit=1'),
-  );
+  const { body } = await historyRoute.answer(parts, new URLSearchParams('limit=1'));
   expect(body).toMatchObject({
     next_cursor: expect.any(String),
     entries: [{ kind: 'operator', operation: 'pause', result: 'done' }],

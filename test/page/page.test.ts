@@ -9,9 +9,9 @@ import { mailboxPath } from '../../src/core/page-links.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { everything } from '../../src/core/write-scope.ts';
-import { FleetTrend } from '../../src/web/fleet-sums.ts';
+import { FleetTrend } from '../../src/web/overview/fleet-sums.ts';
 import type { Tags } from '../../src/web/overview/fleet-view.ts';
-import { Ranking } from '../../src/web/ranking.ts';
+import { Ranking } from '../../src/web/overview/ranking.ts';
 import {
   account,
   action,

@@ -1,7 +1,7 @@
 // A first sweep of a fleet that is big for its plan: it has the budget, and what is news while it goes on is told at once.
 import { expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
-import type { FleetAnswer } from '../../src/web/json/fleet-answer.ts';
+import type { FleetAnswer } from '../../src/web/json/fleet.ts';
 import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 import { poll, settled } from './three-domains.ts';

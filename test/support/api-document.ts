@@ -1,7 +1,7 @@
 // Holds answers of the daemon against its OpenAPI document: status, content type, headers, and the fields of JSON.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { openApiDocument } from '../../src/web/openapi/document.ts';
+import { openApiDocument } from '../../src/web/json/document.ts';
 
 export const document = openApiDocument({ version: '0.1.0', server: 'http://127.0.0.1:7025' });
 

@@ -4,7 +4,7 @@ import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { FirstOf } from '../../src/web/overview/first-of.ts';
 import { worstFirst } from '../../src/web/overview/fleet-view.ts';
-import { Ranking } from '../../src/web/ranking.ts';
+import { Ranking } from '../../src/web/overview/ranking.ts';
 import { chanceFrom } from '../soak/chance.ts';
 import { alert, bareMailbox, mailbox, now, verdict } from './example-fleet.ts';
 

@@ -1,9 +1,9 @@
-// docs/http-api.md and docs/openapi.json: the routes as they are described in src/web/openapi.
+// docs/http-api.md and docs/openapi.json: the routes as they are described in src/web/json and src/web/recipes.
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { type OperationName, operationNames, operationShapes } from '../../src/operations/command-requests.ts';
-import type { Described, DescribedParameter } from '../../src/web/openapi/described.ts';
-import { describedRoutes, openApiDocument } from '../../src/web/openapi/document.ts';
+import { describedRoutes, openApiDocument } from '../../src/web/json/document.ts';
+import type { Described, DescribedParameter } from '../../src/web/json/route.ts';
 import { recipeRefusals } from '../../src/web/recipes/recipe-refusals.ts';
 import { refusals } from '../../src/web/refusals.ts';
 import { version } from '../../src/world/version.ts';
@@ -17,9 +17,6 @@ export function httpApiText(): string {
     refusals: refusalTable(refusals),
     'recipe refusals': refusalTable(recipeRefusals),
     probes: routeTable('probes'),
-    pages: routeTable('pages'),
-    commands: routeTable('commands'),
-    sessions: routeTable('sessions'),
     recipes: routeTable('recipes'),
     fleet: routesOf('fleet').map(answerText).join('\n'),
     operations: operationsTable(),

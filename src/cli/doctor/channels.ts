@@ -9,7 +9,7 @@ import type { AlertsConfig, ChannelConfig } from '../../config/config.ts';
 import { directly, type Egress } from '../../core/egress.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { counted } from '../../core/wording/phrases.ts';
-import type { FleetAnswer } from '../../web/json/fleet-answer.ts';
+import type { FleetAnswer } from '../../web/json/fleet.ts';
 import { commandName } from '../../world/command-name.ts';
 import { systemClock, worldOn } from '../../world/world.ts';
 import { type Examined, reporter } from './examined.ts';

@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { socketPathOf } from '../../operations/socket.ts';
 import { livingHolder } from '../../store/file/lock.ts';
 import { asItsUser, presenceOf } from '../../store/file/place.ts';
-import type { FleetAnswer } from '../../web/json/fleet-answer.ts';
+import type { FleetAnswer } from '../../web/json/fleet.ts';
 import { commandName } from '../../world/command-name.ts';
 import { version } from '../../world/version.ts';
 import { systemClock } from '../../world/world.ts';

@@ -1,9 +1,13 @@
 // The contract of --json: the shape of what each command prints. docs/cli.md is made of it, and a test holds real output to it.
 import { z } from 'zod';
 import { routes } from '../../core/answers.ts';
+import { alertsAnswer } from '../../web/json/alerts.ts';
+import { explainAnswer } from '../../web/json/explain.ts';
+import { count, datedVerdict, listOf, moment, number, text, texts } from '../../web/json/facts.ts';
+import { fleetAnswer } from '../../web/json/fleet.ts';
+import { historyAnswer } from '../../web/json/history.ts';
+import { silencesAnswer } from '../../web/json/silences.ts';
 import { runWithRowsShape } from '../../web/recipes/recipe-json.ts';
-import { alertsAnswer, explainAnswer, fleetAnswer, historyAnswer, silencesAnswer } from '../../web/shapes/answers.ts';
-import { count, datedVerdict, listOf, moment, number, text, texts } from '../../web/shapes/facts.ts';
 import { doctorParts, doctorResults } from '../doctor/examined.ts';
 import { type ErrorKind, errorKinds } from '../terminal/command-error.ts';
 

@@ -3,7 +3,7 @@ import type { styleText } from 'node:util';
 import type { GuardState } from '../../core/mailbox.ts';
 import { counted, firstText, overlapText, roughSpanText, visibleText } from '../../core/wording/phrases.ts';
 import { accountTrouble, noneJudged, ruleNames, stateWords } from '../../core/wording/states.ts';
-import type { FleetAnswer } from '../../web/json/fleet-answer.ts';
+import type { FleetAnswer } from '../../web/json/fleet.ts';
 import { type Column, lineOf, shortened, tableCells } from '../terminal/table.ts';
 import { silencedText, wrapped } from '../terminal/wrapped.ts';
 

@@ -19,7 +19,7 @@ const at: Parameter<string> & { readonly required: true } = {
   required: true,
   read: (found) => (/^\/(?!\/)/.test(found) && found.length <= maxAddressLength ? found : null),
 };
-export const eventsParameters = { at, since: upTo(100) };
+const eventsParameters = { at, since: upTo(100) };
 
 /** A browser comes back with the header Last-Event-ID, the page's own script with `since`. */
 export function addEvents(app: Hono, live: LiveStream): void {

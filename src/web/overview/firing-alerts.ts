@@ -3,6 +3,7 @@ import { concerns, domainObject, ipObject } from '../../alerts/rules/finding-rul
 import { type Alert, type AlertRule, accountsOf, type Severity } from '../../core/alert.ts';
 import { type AccountState, domainOf, type MailboxState } from '../../core/mailbox.ts';
 import { firstText } from '../../core/wording/phrases.ts';
+import { createPacer } from '../../world/world.ts';
 import { FirstOf } from './first-of.ts';
 import { gravestFirst } from './fleet-view.ts';
 
@@ -123,4 +124,15 @@ const namesShown = 5;
 /** The first ones, and how many more. */
 export function namesOf(names: readonly string[]): string {
   return firstText(names, namesShown);
+}
+
+const sliceMs = 3;
+
+/** Those that there are now. One that changes meanwhile is looked at as it was. */
+export async function eachAlert(alerts: Iterable<Alert>, look: (alert: Alert) => void): Promise<void> {
+  const pacer = createPacer(sliceMs, 'patient');
+  for (const alert of [...alerts]) {
+    if (pacer.due()) await pacer.turn();
+    look(alert);
+  }
 }

@@ -1,7 +1,10 @@
 // The fleet counted by account, domain, provider or tag: the groups that need a person first.
 import { silenceOf } from '../../alerts/routing.ts';
 import type { Alert, Silence } from '../../core/alert.ts';
+import { unreadAccounts } from '../../core/fleet/unread-accounts.ts';
 import { type AccountState, domainOf, type GuardState } from '../../core/mailbox.ts';
+import { inTurns, turnAfter } from '../../world/world.ts';
+import type { RouteParts } from '../route-parts.ts';
 import { WideAlerts } from './firing-alerts.ts';
 import { type RankedMailbox, type Tags, urgencyWith } from './fleet-view.ts';
 
@@ -43,7 +46,7 @@ interface GroupedParts {
 }
 
 /** Counts mailbox after mailbox: a large fleet is not gone through at once. */
-export class Grouped {
+class Grouped {
   readonly #by: Grouping;
   readonly #tags: Tags;
   readonly #wide: WideAlerts;
@@ -136,4 +139,33 @@ function count(
   if (!verdict?.windowFrom) return;
   group.sent += verdict.sent;
   group.bounced += verdict.bounced;
+}
+
+export const usualGrouping: Grouping = 'account';
+
+type GroupParts = Pick<RouteParts, 'fleet' | 'ranking' | 'tags' | 'world'>;
+
+/** The groups that need a person first. In slices: a large fleet is not gone through at once. */
+export async function readGroups({ fleet, ranking, tags, world }: GroupParts, by: Grouping): Promise<readonly Group[]> {
+  const { ranked } = await ranking.read();
+  const wide = [...fleet.wideAlerts()];
+  const grouped = new Grouped(by, {
+    tags,
+    wide,
+    silences: fleet.silences(world.clock.now()),
+    unread: unreadAccounts(fleet),
+  });
+  const add = (piece: typeof ranked) => {
+    for (const one of piece) grouped.add(one);
+  };
+  await inTurns(ranked, add, { urgency: 'patient' });
+  if (by === 'account') for (const name of accountsOf(fleet)) grouped.addAccount(name, fleet.account(name) ?? null);
+  const groups = grouped.groups();
+  await turnAfter(groups, 'patient');
+  return groups;
+}
+
+/** Every configured account, also one that was never read. */
+function accountsOf(fleet: GroupParts['fleet']): ReadonlySet<string> {
+  return new Set([...[...fleet.accounts()].map(({ name }) => name), ...fleet.guarding().map(({ account }) => account)]);
 }

@@ -37,7 +37,8 @@ export interface HeadlineFacts extends States {
 }
 
 /** calm: nothing to see. acted: the guard did something, all is contained. alarm: somebody should look. unknown: nothing can be said. */
-export type Tone = 'calm' | 'acted' | 'alarm' | 'unknown';
+export const tones = ['calm', 'acted', 'alarm', 'unknown'] as const;
+export type Tone = (typeof tones)[number];
 
 export interface Headline {
   readonly tone: Tone;

@@ -2,48 +2,16 @@
 
 import { html } from 'hono/html';
 import { silenceOf } from '../../alerts/routing.ts';
-import { type Alert, isAboutAlert, matchText, type Severity, type Silence, severities } from '../../core/alert.ts';
+import { matchText, type Severity, type Silence, severities } from '../../core/alert.ts';
 import type { ListedDelivery } from '../../core/delivery.ts';
 import { silenceExpirePath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, duration, numberText } from '../../core/wording/phrases.ts';
-import type { AlertGroup, FiringAlerts } from '../overview/firing-alerts.ts';
+import { type AlertSelection, type AlertsOnPage, byAlert, type PastAlert } from '../overview/alerts.ts';
+import type { FiringAlerts } from '../overview/firing-alerts.ts';
 import { alertGroupItem, alertItem, alertTitle, deliveryItem, runbookLink, sentList } from './parts/action-item.ts';
 import { doLink } from './parts/command-links.ts';
 import { ago, type Markup, pageLinks, Regions, severityBadge, text, type View } from './parts/elements.ts';
-
-export interface AlertSelection {
-  readonly severity: Severity | null;
-  readonly rule: string | null;
-  readonly account: string | null;
-  /** As people name it. */
-  readonly mailbox: string | null;
-}
-
-/** What resolved, or happened once. */
-export interface PastAlert {
-  readonly kind: 'resolved' | 'event';
-  /** When it ended or happened. */
-  readonly at: EpochMs;
-  readonly alert: Alert;
-  /** About it, the newest first. */
-  readonly messages: readonly ListedDelivery[];
-}
-
-/** What of the firing alerts is on the page. */
-export interface AlertsOnPage {
-  /** All that fire. */
-  readonly firing: FiringAlerts;
-  /** How many of them are asked for. */
-  readonly chosen: number;
-  /** How many may fire soon. */
-  readonly pending: number;
-  /** Of those that are asked for, the gravest first; of one rule all one by one. */
-  readonly groups: readonly AlertGroup[];
-  /** From 1. */
-  readonly page: number;
-  readonly pages: number;
-}
 
 interface AlertsPageParts extends AlertsOnPage {
   /** The newest first; null when they could not be read. */
@@ -129,24 +97,6 @@ function firingPanel(parts: AlertsPageParts): Markup {
 ${items.length === 0 ? html`<p class="muted">No alert is firing${isNarrowed(selection) ? ' that matches' : ''}.</p>` : html`<ol class="events">${items}</ol>`}
 ${pageLinks({ page, pages }, (target) => alertsPath(selection, { page: target }))}
 ${pending > 0 ? html`<p class="muted">${counted(pending, 'condition is', 'conditions are')} observed and may fire soon.</p>` : ''}</section>`;
-}
-
-/** The messages about an alert, in their order. */
-export function byAlert(deliveries: readonly ListedDelivery[]): (alert: Alert) => readonly ListedDelivery[] {
-  const named = new Map<string, ListedDelivery[]>();
-  for (const delivery of deliveries) {
-    for (const fingerprint of delivery.alerts) {
-      const known = named.get(fingerprint);
-      if (known) known.push(delivery);
-      else named.set(fingerprint, [delivery]);
-    }
-  }
-  const ofStorms = deliveries.filter(({ marks }) => marks !== undefined);
-  return ({ fingerprint }) => {
-    const known = named.get(fingerprint) ?? [];
-    const more = ofStorms.filter((delivery) => isAboutAlert(delivery, fingerprint));
-    return more.length === 0 ? known : deliveries.filter((one) => known.includes(one) || more.includes(one));
-  };
 }
 
 function pastPanel({ past, selection, before, now }: AlertsPageParts): Markup {

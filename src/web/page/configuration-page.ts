@@ -1,24 +1,8 @@
 // The configuration in force: every setting, its value without secrets, and where it came from.
 import { html } from 'hono/html';
 import { counted } from '../../core/wording/phrases.ts';
+import { type SettingSelection, type ShownSetting, settingsThat } from '../overview/settings.ts';
 import { Regions, text, type View } from './parts/elements.ts';
-
-/** A setting as people read it. */
-export interface ShownSetting {
-  /** `guard.min_bounces`, `accounts[0].name`. */
-  readonly name: string;
-  /** As the file would write it; a secret is hidden. */
-  readonly value: string;
-  /** `default`, `line 12`. */
-  readonly from: string;
-}
-
-interface SettingSelection {
-  /** Words that the name or the value must contain. Empty: all. */
-  readonly text: string;
-  /** Only what is not the default. */
-  readonly changedOnly: boolean;
-}
 
 export interface ConfigurationPageParts {
   readonly settings: readonly ShownSetting[];
@@ -27,15 +11,6 @@ export interface ConfigurationPageParts {
 
 /** Of 10,000 overrides all are in force, but none of them is looked for by scrolling. */
 const settingsShown = 500;
-
-export function settingsThat(settings: readonly ShownSetting[], { text: wanted, changedOnly }: SettingSelection) {
-  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
-  return settings.filter(
-    ({ name, value, from }) =>
-      (!changedOnly || from !== 'default') &&
-      words.every((word) => name.toLowerCase().includes(word) || value.toLowerCase().includes(word)),
-  );
-}
 
 export function configurationPage({ settings, selection }: ConfigurationPageParts): View {
   const chosen = settingsThat(settings, selection);

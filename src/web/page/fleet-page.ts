@@ -13,6 +13,7 @@ import { counted, numberText, share } from '../../core/wording/phrases.ts';
 import { scopeText } from '../../core/write-scope.ts';
 import type { FiringAlerts } from '../overview/firing-alerts.ts';
 import { type Group, type Grouping, groupings } from '../overview/fleet-groups.ts';
+import type { KnownFleet, TrendDay } from '../overview/fleet-sums.ts';
 import { type Facets, type Page, type Selection, type StateCounts, stateOrder } from '../overview/fleet-view.ts';
 import type { Headline } from '../overview/headline.ts';
 import { isEmpty } from '../overview/selection.ts';
@@ -22,15 +23,7 @@ import { actionItem, alertGroupItem, alertItem } from './parts/action-item.ts';
 import { doLink, endStop, writesOnPath } from './parts/command-links.ts';
 import { ago, breakable, type Markup, prose, Regions, stateBadge, text, type View } from './parts/elements.ts';
 import { fleetTable, selectionPath } from './parts/fleet-table.ts';
-import { type TrendDay, trendPanel } from './parts/trend-panel.ts';
-
-/** How long the fleet is known, and how old what is known of it is. */
-export interface KnownFleet {
-  readonly firstSeenAt: EpochMs | null;
-  readonly oldestStatsAt: EpochMs | null;
-  /** Mailboxes whose stats were never read. */
-  readonly unread: number;
-}
+import { trendPanel } from './parts/trend-panel.ts';
 
 interface FleetPageParts {
   readonly fleet: Fleet;

@@ -13,7 +13,7 @@ import {
   runStatuses,
 } from '../../core/recipe.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
-import { iso } from '../json/json-answers.ts';
+import { iso } from '../json/facts.ts';
 
 const moment = z.iso.datetime();
 const cell = z.union([z.string(), z.number(), z.null()]);

@@ -1,11 +1,13 @@
 // The recipe API over HTTP (api/recipe-run-interface.md): recipes, runs, rows as JSON or CSV.
 import { type Context, Hono } from 'hono';
 import { stream } from 'hono/streaming';
+import { z } from 'zod';
 import type { RecipeRefusal, RecipeService } from '../../core/recipe.ts';
 import { readRequest } from '../../operations/command-requests.ts';
 import type { World } from '../../world/world.ts';
 import { tooManyWrong, type WrongTokens } from '../access/wrong-tokens.ts';
-import { cursorOf, pageOf, readQuery, whole } from '../query.ts';
+import { type Described, inPath, inQuery } from '../json/route.ts';
+import { cursorOf, limitOf, means, pageOf, readQuery, whole } from '../query.ts';
 import { bodyText, maxBodyBytes, noQuery, queryOf } from '../refusals.ts';
 import {
   brokenJson,
@@ -13,9 +15,12 @@ import {
   jsonOf,
   type RunRequest,
   recipeJson,
+  recipeShape,
   rowsARead,
   runJson,
   runRequestShape,
+  runShape,
+  runWithRowsShape,
 } from './recipe-json.ts';
 import { type Plan, RateLimit, type RecipeRefusalWord, recipeRefusals, statusOf } from './recipe-refusals.ts';
 
@@ -35,9 +40,7 @@ export interface RecipeRouteParts {
 
 type Env = { Variables: { caller: Caller } };
 
-const runsShown = 50;
-const maxRunsShown = 500;
-export const runsParameters = { limit: whole(1, maxRunsShown), cursor: cursorOf('whole', 'text') };
+const runsParameters = { limit: limitOf('runs', 50, 500), cursor: cursorOf('whole', 'text') };
 
 /** The routes below /v1. `wrongTokens` slows those who guess; null where everybody who gets here is known. */
 export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTokens | null): Hono<Env> {
@@ -60,7 +63,7 @@ export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTo
   app.get('/recipes/:id/runs', async (c) => {
     const query = readQuery(runsParameters, queryOf(c));
     if ('wrong' in query) return refusal(c, 'bad_request', query.wrong);
-    const { limit = runsShown, cursor } = query.read;
+    const { limit, cursor } = query.read;
     const before = cursor ? { createdAt: cursor[0], id: cursor[1] } : null;
     const runs = await service.runsOf(c.req.param('id'), limit + 1, before);
     if ('refused' in runs) return refused(c, runs);
@@ -138,12 +141,15 @@ async function runRequestOf(c: Context): Promise<RunRequest | { readonly wrong: 
   };
 }
 
-export const rowsParameters = { offset: whole(0), limit: whole(1) };
+const rowsParameters = {
+  offset: { ...whole(0), usual: 0, meaning: 'The first row; 0 when left out.' },
+  limit: means('How many rows at most; all when left out.', whole(1)),
+};
 
 async function answerRun(c: Context<Env>, service: RecipeService) {
   const query = readQuery(rowsParameters, queryOf(c));
   if ('wrong' in query) return refusal(c, 'bad_request', query.wrong);
-  const { offset = 0, limit = null } = query.read;
+  const { offset, limit = null } = query.read;
   const id = c.req.param('id') ?? '';
   const first = await service.rows(id, { offset, limit: Math.min(limit ?? rowsARead, rowsARead) });
   if ('refused' in first) return refused(c, first);
@@ -164,3 +170,112 @@ function refused(c: Context<Env>, why: RecipeRefusal) {
 function refusal(c: Context, error: RecipeRefusalWord, message: string) {
   return c.json({ error, message }, recipeRefusals[error].status);
 }
+
+const limits = {
+  'X-RateLimit-Limit': 'Requests a minute.',
+  'X-RateLimit-Remaining': 'How many of them are left.',
+};
+const json = (shape: z.ZodType) => ({ 'application/json': shape });
+const of = { tag: 'recipes', access: 'key' } as const;
+const recipe = inPath('id', 'The id of the recipe.');
+const run = inPath('id', 'The id of the run.');
+
+export const recipeRoutes: readonly Described[] = [
+  {
+    ...of,
+    route: 'GET /v1/recipes',
+    id: 'listRecipes',
+    summary: 'The recipes, with a JSON Schema of the parameters of each, and the files that could not be read',
+    answers: {
+      200: {
+        description: 'All recipes.',
+        headers: limits,
+        content: json(
+          z.object({
+            recipes: z.array(recipeShape),
+            broken: z.array(z.object({ file: z.string(), problems: z.array(z.string()) })),
+          }),
+        ),
+      },
+    },
+  },
+  {
+    ...of,
+    route: 'POST /v1/recipes/{id}/runs',
+    id: 'startRun',
+    summary: 'Start a run',
+    parameters: [recipe],
+    body: {
+      required: false,
+      shape: runRequestShape,
+      example: { parameters: { bounces: 3 } },
+    },
+    answers: {
+      202: {
+        description: 'The run was accepted.',
+        headers: { ...limits, Location: 'The path of the run.' },
+        content: json(runShape),
+      },
+    },
+    refusals: ['bad_parameters', 'not_allowed', 'unknown_recipe', 'unknown_run', 'pruned', 'share_used', 'busy'],
+  },
+  {
+    ...of,
+    route: 'GET /v1/recipes/{id}/runs',
+    id: 'listRuns',
+    summary: 'The runs of a recipe, the newest first',
+    parameters: [recipe, ...inQuery(runsParameters)],
+    answers: {
+      200: {
+        description: 'Without rows.',
+        headers: limits,
+        content: json(z.object({ runs: z.array(runShape), next_cursor: z.string().nullable() })),
+      },
+    },
+    refusals: ['unknown_recipe'],
+  },
+  {
+    ...of,
+    route: 'GET /v1/runs/{id}',
+    id: 'getRun',
+    summary: 'A run with its rows',
+    parameters: [run, ...inQuery(rowsParameters)],
+    answers: {
+      200: {
+        description: 'JSON, or CSV with `Accept: text/csv`.',
+        headers: limits,
+        content: { ...json(runWithRowsShape), 'text/csv': z.string() },
+      },
+    },
+    refusals: ['unknown_run', 'pruned'],
+  },
+  {
+    ...of,
+    route: 'POST /v1/runs/{id}/cancel',
+    id: 'cancelRun',
+    summary: 'End a run; what it has changed stays changed',
+    description: "Ending another key's run needs the role operator.",
+    parameters: [run],
+    answers: { 200: { description: 'The run as it is now.', headers: limits, content: json(runShape) } },
+    refusals: ['not_allowed', 'unknown_run', 'pruned'],
+  },
+  ...(
+    [
+      ['csv', 'downloadCsv', { 'text/csv': z.string() }],
+      ['json', 'downloadJson', json(runWithRowsShape)],
+    ] as const
+  ).map(
+    ([kind, id, content]): Described => ({
+      route: `GET /runs/{id}/rows.${kind}`,
+      id,
+      tag: 'recipes',
+      summary: `All rows of a run, as a download in ${kind.toUpperCase()}, for a token or a session`,
+      access: 'viewer',
+      parameters: [run],
+      answers: {
+        200: { description: 'The rows.', content, headers: { 'Content-Disposition': 'The name of the file.' } },
+      },
+      refusals: ['bad_request', 'not_found'],
+    }),
+  ),
+];

@@ -1,18 +1,8 @@
 // The whole fleet a day: emails sent, bounced, how often Warmwarden acted, and how many mailboxes it held.
 import { html } from 'hono/html';
-import type { IsoDate } from '../../../core/time.ts';
 import { counted, numberText, share } from '../../../core/wording/phrases.ts';
+import type { TrendDay } from '../../overview/fleet-sums.ts';
 import type { Markup } from './elements.ts';
-
-export interface TrendDay {
-  readonly date: IsoDate;
-  readonly sent: number;
-  readonly bounced: number;
-  /** Confirmed actions of the guard that were planned on this day (UTC). */
-  readonly acted: number;
-  /** Mailboxes that were held at any time of this day (UTC). */
-  readonly held: number;
-}
 
 /** In units of the drawing. */
 const chart = { width: 360, height: 64, gap: 3 } as const;

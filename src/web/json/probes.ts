@@ -1,6 +1,22 @@
-// The probes, the metrics and this document, as they are described.
+// The probes, the metrics, and the OpenAPI document.
+import type { Hono } from 'hono';
 import { z } from 'zod';
-import type { Described } from './described.ts';
+import { addMetrics } from '../../metrics/metrics-route.ts';
+import type { RouteParts } from '../route-parts.ts';
+import type { Described } from './route.ts';
+
+/** `document`: the OpenAPI document as JSON. */
+export function addProbes(app: Hono, { metrics, ready }: RouteParts, document: () => string): void {
+  app.get('/openapi.json', (c) => c.body(document(), 200, { 'Content-Type': 'application/json' }));
+  app.get('/healthz', (c) => c.text('ok\n'));
+  app.get('/readyz', (c) => {
+    const state = ready();
+    return state.ready
+      ? c.text('ready\n')
+      : c.text(state.reasons.map((reason) => `not ready: ${reason}\n`).join(''), 503);
+  });
+  addMetrics(app, metrics, () => ready().ready);
+}
 
 const plain = { 'text/plain': z.string() };
 

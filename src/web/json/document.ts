@@ -1,25 +1,19 @@
-// The OpenAPI 3.1 document of all routes, made of their descriptions. GET /openapi.json serves it, docs/openapi.json is it.
+// The OpenAPI 3.1 document of the JSON routes, made of their descriptions. GET /openapi.json serves it, docs/openapi.json is it.
 import { z } from 'zod';
 import { recipeRefusals } from '../recipes/recipe-refusals.ts';
+import { recipeRoutes } from '../recipes/recipe-routes.ts';
 import { refusals } from '../refusals.ts';
-import { apiRoutes } from './api-routes.ts';
-import { type Access, type Described, type DescribedAnswer, type DescribedParameter, tags } from './described.ts';
-import { operationRoutes } from './operation-routes.ts';
-import { commandRoutes, pageRoutes } from './page-routes.ts';
-import { probeRoutes } from './probe-routes.ts';
-import { recipeRoutes } from './recipe-routes.ts';
-import { type Schema, Schemas } from './schemas.ts';
-import { sessionRoutes } from './session-routes.ts';
+import { fleetRoutes } from './json-routes.ts';
+import { operationRoutes } from './operations.ts';
+import { probeRoutes } from './probes.ts';
+import { type Access, type Described, type DescribedAnswer, type DescribedParameter, tags } from './route.ts';
 
-/** Every route, in the order of docs/http-api.md. */
+/** The routes in the order of docs/http-api.md. */
 export const describedRoutes: readonly Described[] = [
-  ...apiRoutes,
+  ...fleetRoutes,
   ...operationRoutes,
   ...recipeRoutes,
   ...probeRoutes,
-  ...pageRoutes,
-  ...commandRoutes,
-  ...sessionRoutes,
 ];
 
 export interface DocumentParts {
@@ -90,19 +84,16 @@ const securityOf: Readonly<Record<Access, readonly Schema[]>> = {
   any_role: anyToken,
   viewer: anyToken,
   operator: [{ token: [] }, { password: [] }],
-  form: anyToken,
   key: [{ key: [] }],
 };
 
 type Word = NonNullable<Described['refusals']>[number];
 const tokenWords = ['unauthorized', 'not_allowed', 'unknown_host', 'rate_limited', 'failed'] as const;
-const formWords = ['cross_site', 'stale_form', 'not_a_form', 'too_large'] as const;
 const wordsOf: Readonly<Record<Access, readonly Word[]>> = {
   anybody: ['failed'],
   any_role: tokenWords,
   viewer: tokenWords,
   operator: tokenWords,
-  form: [...tokenWords, ...formWords],
   key: ['bad_request', 'unauthorized', 'rate_limited', 'failed'],
 };
 
@@ -120,10 +111,7 @@ function operationOf(described: Described, schemas: Schemas, responses: Map<stri
       requestBody: {
         required: body.required,
         content: {
-          [body.type]: {
-            schema: schemas.body(body.shape),
-            ...(body.example === undefined ? {} : { example: body.example }),
-          },
+          'application/json': { schema: schemas.body(body.shape), example: body.example },
         },
       },
     }),
@@ -135,12 +123,12 @@ function operationOf(described: Described, schemas: Schemas, responses: Map<stri
   };
 }
 
-function parameterOf({ repeated, ...parameter }: DescribedParameter): Schema {
+function parameterOf(parameter: DescribedParameter): Schema {
   const isList = parameter.schema['type'] === 'array';
-  return { ...parameter, ...(isList && { style: 'form', explode: repeated === true }) };
+  return { ...parameter, ...(isList && { style: 'form', explode: false }) };
 }
 
-function answerOf({ description, content = {}, headers = {}, example }: DescribedAnswer, schemas: Schemas): Schema {
+function answerOf({ description, content, headers = {}, example }: DescribedAnswer, schemas: Schemas): Schema {
   const shown = Object.entries(content).map(([type, shape]) => {
     const given = type === 'application/json' && example !== undefined ? { example } : {};
     return [type, { schema: schemas.answer(shape), ...given }] as const;
@@ -148,7 +136,7 @@ function answerOf({ description, content = {}, headers = {}, example }: Describe
   return {
     description,
     ...(Object.keys(headers).length > 0 && { headers: headersOf(headers) }),
-    ...(shown.length > 0 && { content: Object.fromEntries(shown) }),
+    content: Object.fromEntries(shown),
   };
 }
 
@@ -167,7 +155,7 @@ const refusalShape = (words: readonly string[]) =>
 
 /** One response for all refusals of one status, shared by all routes that have the same. */
 function refusedOf(described: Described, schemas: Schemas, responses: Map<string, Schema>): Schema {
-  const { access, answers } = described;
+  const { access } = described;
   const table: Readonly<Record<string, { readonly status: number; readonly meaning: string }>> =
     access === 'key' ? recipeRefusals : { ...recipeRefusals, ...refusals };
   const words = [...new Set([...wordsOf[access], ...(described.refusals ?? [])])];
@@ -178,8 +166,6 @@ function refusedOf(described: Described, schemas: Schemas, responses: Map<string
   const byStatus = Map.groupBy(known, ({ status }) => status);
   const isJson = access === 'key' || described.route.includes(' /api/');
   const entries = [...byStatus].map(([status, some]) => {
-    // What a page answers with this status too is described where it is.
-    if (answers[status]) throw new Error(`${described.route}: ${status} is described twice`);
     const name = [access === 'key' ? 'Recipe' : isJson ? 'Api' : 'Page', ...some.map(({ word }) => word)].join('.');
     const schema = schemas.answer(refusalShape(some.map(({ word }) => word)));
     const json = { 'application/json': { schema } };
@@ -198,4 +184,74 @@ function refusedOf(described: Described, schemas: Schemas, responses: Map<string
 }
 
 /** Refusals that say how long to wait. */
-const waiting: readonly Word[] = ['rate_limited', 'share_used', 'busy', 'too_many_readers'];
+const waiting: readonly Word[] = ['rate_limited', 'share_used', 'busy'];
+
+// Shapes as schemas: a shape with a name is written once, and referred to everywhere else.
+
+type Schema = { [name: string]: unknown };
+
+const named = '#/$defs/';
+
+class Schemas {
+  readonly #components = new Map<string, Schema>();
+
+  /** As it is sent: fields may be added to it later. */
+  answer(shape: z.ZodType): Schema {
+    return this.#schemaOf(shape, 'output');
+  }
+
+  /** As it is read: what is not in it is refused. */
+  body(shape: z.ZodType): Schema {
+    return this.#schemaOf(shape, 'input');
+  }
+
+  /** By name, from A to Z. */
+  components(): Schema {
+    return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #schemaOf(shape: z.ZodType, io: 'input' | 'output'): Schema {
+    const { properties, $defs = {} } = z.toJSONSchema(z.object({ it: shape }), {
+      io,
+      override: ({ jsonSchema }) => tidy(jsonSchema, io),
+    });
+    for (const [id, schema] of Object.entries($defs)) this.#components.set(nameOf(id), linked(schema) as Schema);
+    return linked(properties?.['it']) as Schema;
+  }
+}
+
+/** zod says more than readers need: the pattern of a date, the largest number that is safe, that TypeScript may not write a list. */
+function tidy(schema: Schema, io: 'input' | 'output'): void {
+  if (schema['format'] === 'date-time' || schema['format'] === 'date') delete schema['pattern'];
+  if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
+  if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
+  delete schema['readOnly'];
+  const { propertyNames, additionalProperties, required } = schema;
+  if (Array.isArray(required) && propertyNames) {
+    // A number for each word of a closed set.
+    schema['properties'] = Object.fromEntries(required.map((word) => [word, additionalProperties]));
+    schema['additionalProperties'] = false;
+    delete schema['propertyNames'];
+  }
+  if (io === 'output' && schema['additionalProperties'] === false) delete schema['additionalProperties'];
+}
+
+/** A copy that refers to the components, which tools/docs knows by the anchors of docs/cli.md. */
+function linked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(linked);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      if (key === '$ref' && typeof inner === 'string' && inner.startsWith(named))
+        return [key, `#/components/schemas/${nameOf(inner.slice(named.length))}`];
+      if (key === 'description' && typeof inner === 'string')
+        return [key, inner.replace(/\[([^\]]*)\]\(#[^)]*\)/g, '$1')];
+      return [key, linked(inner)];
+    }),
+  );
+}
+
+/** `operation_outcome`: OperationOutcome. */
+function nameOf(id: string): string {
+  return id.replace(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase());
+}

@@ -1,13 +1,12 @@
 // The whole fleet as every page begins with it: ranked, counted, named. Made once for all who ask while it is the same, in slices.
 
-import type { Silence } from '../core/alert.ts';
-import type { Fleet } from '../core/fleet/fleet.ts';
-import type { MailboxState } from '../core/mailbox.ts';
-import { type Clock, createPacer, turnAfter } from '../world/world.ts';
-import { eachAlert } from './each-alert.ts';
+import type { Silence } from '../../core/alert.ts';
+import type { Fleet } from '../../core/fleet/fleet.ts';
+import type { MailboxState } from '../../core/mailbox.ts';
+import { type Clock, createPacer, turnAfter } from '../../world/world.ts';
+import { eachAlert, FiringAlerts, WideAlerts } from './firing-alerts.ts';
 import { FleetSums, type FleetTotals } from './fleet-sums.ts';
-import { FiringAlerts, WideAlerts } from './overview/firing-alerts.ts';
-import { isFiring, type RankedMailbox, type RankingPolicy, rank } from './overview/fleet-view.ts';
+import { isFiring, type RankedMailbox, type RankingPolicy, rank } from './fleet-view.ts';
 
 /** Ten thousand mailboxes are gone through in slices of this. */
 const sliceMs = 3;

@@ -1,15 +1,31 @@
 // What all mailboxes add up to, place by place in the ranking: where one changed, nobody asks the others.
 
-import { dailyRows } from '../core/daily-counts.ts';
-import type { HeldSpan } from '../core/decision.ts';
-import type { Fleet } from '../core/fleet/fleet.ts';
-import { mailboxKey } from '../core/mailbox.ts';
-import { addDays, dayMs, type EpochMs, type IsoDate, minuteMs, utcDate } from '../core/time.ts';
-import { createPacer, type World } from '../world/world.ts';
-import { noCounts, type RankedMailbox } from './overview/fleet-view.ts';
-import type { States } from './overview/state-sentence.ts';
-import type { KnownFleet } from './page/fleet-page.ts';
-import type { TrendDay } from './page/parts/trend-panel.ts';
+import { dailyRows } from '../../core/daily-counts.ts';
+import type { HeldSpan } from '../../core/decision.ts';
+import type { Fleet } from '../../core/fleet/fleet.ts';
+import { mailboxKey } from '../../core/mailbox.ts';
+import { addDays, dayMs, type EpochMs, type IsoDate, minuteMs, utcDate } from '../../core/time.ts';
+import { createPacer, type World } from '../../world/world.ts';
+import { noCounts, type RankedMailbox } from './fleet-view.ts';
+import type { States } from './state-sentence.ts';
+
+/** How long the fleet is known, and how old what is known of it is. */
+export interface KnownFleet {
+  readonly firstSeenAt: EpochMs | null;
+  readonly oldestStatsAt: EpochMs | null;
+  /** Mailboxes whose stats were never read. */
+  readonly unread: number;
+}
+
+export interface TrendDay {
+  readonly date: IsoDate;
+  readonly sent: number;
+  readonly bounced: number;
+  /** Confirmed actions of the guard that were planned on this day (UTC). */
+  readonly acted: number;
+  /** Mailboxes that were held at any time of this day (UTC). */
+  readonly held: number;
+}
 
 export interface FleetTotals extends KnownFleet, States {
   readonly providers: ReadonlySet<string>;

@@ -1,0 +1,175 @@
+// GET /api/history: the audit log, with the actions of Warmwarden when they are asked for.
+import { z } from 'zod';
+import { type Action, guardActionKinds } from '../../core/action.ts';
+import type { Fleet } from '../../core/fleet/fleet.ts';
+import { type MailboxState, namedMailbox } from '../../core/mailbox.ts';
+import { type CommandEntry, itself } from '../../core/operator-command.ts';
+import { dayMs, type EpochMs, secondMs } from '../../core/time.ts';
+import { reasons } from '../../core/verdict.ts';
+import { actionText } from '../../core/wording/explain.ts';
+import { operationNames } from '../../operations/command-requests.ts';
+import { asksForActions, asksForCommands } from '../overview/history.ts';
+import { cursorOf, limitOf, mailboxName, means, oneOf, pageOf, type Query, upTo, whole } from '../query.ts';
+import type { RouteParts } from '../route-parts.ts';
+import { account, email, cursor as exampleCursor, told } from './example-facts.ts';
+import { iso, listOf, moment, nextCursor, type Telling, tellingOf, text, texts, timeZone } from './facts.ts';
+import { fleetRoute, unknownMailbox } from './route.ts';
+
+export const historyAnswer = z.strictObject({
+  time_zone: timeZone,
+  entries: listOf(
+    z.strictObject({
+      at: moment,
+      kind: z.enum(['operator', 'guard']),
+      by: text,
+      operation: text.nullable(),
+      command: text,
+      account: text.nullable(),
+      mailboxes: texts,
+      reason: text,
+      result: text,
+      outcome: text.describe('Sentences, each on a line of its own.'),
+      ended_at: moment.nullable(),
+    }),
+  ).describe('The newest first.'),
+  next_cursor: nextCursor,
+});
+
+export type HistoryEntry = z.infer<typeof historyAnswer>['entries'][number];
+export type HistoryAnswer = z.infer<typeof historyAnswer> | { readonly error: string; readonly message: string };
+
+const example = {
+  at: '2026-03-10T12:32:00.124Z',
+  kind: 'guard',
+  by: 'Warmwarden',
+  operation: 'pause',
+  command: `pause ${email}`,
+  account,
+  mailboxes: [email],
+  reason: 'emergency',
+  result: 'confirmed',
+  outcome: 'Warmwarden paused the warm-up at 12:32 UTC, confirmed after 0.2 s.',
+  ended_at: '2026-03-10T12:32:00.495Z',
+};
+
+const usualSpanSeconds = (30 * dayMs) / secondMs;
+const maxNameLength = 400;
+
+/** The filters of the history, here and on the page. */
+export const historyFilters = {
+  by: means('Only what this person did; `Warmwarden`: only what it did by itself.', upTo(maxNameLength)),
+  operation: means(
+    'Only this operation, or this action of Warmwarden.',
+    oneOf(...new Set([...operationNames, ...guardActionKinds])),
+  ),
+  reason: means('Only what Warmwarden did for this reason.', oneOf(...reasons)),
+};
+const query = {
+  mailbox: means('Only what is about this mailbox: an address, an id or ACCOUNT/ADDRESS.', mailboxName),
+  ...historyFilters,
+  since_seconds: { ...whole(1), usual: usualSpanSeconds, meaning: 'How far back; 30 days when left out.' },
+  guard: means(
+    '`true`: also what Warmwarden did by itself. `by=Warmwarden` and `reason` include it.',
+    oneOf('true', 'false'),
+  ),
+  limit: limitOf('entries', 100),
+  cursor: cursorOf('whole', 'whole', 'text'),
+};
+
+interface HistoryParts extends Pick<RouteParts, 'history' | 'timeZone'> {
+  readonly fleet: Pick<Fleet, 'mailboxes'>;
+  readonly world: Pick<RouteParts['world'], 'clock'>;
+}
+
+export const historyRoute = fleetRoute({
+  path: '/api/history',
+  id: 'listHistory',
+  summary: 'The audit log, the newest first',
+  query,
+  named: true,
+  shape: historyAnswer,
+  example: { time_zone: told.time_zone, entries: [example], next_cursor: exampleCursor },
+  read: async (parts: HistoryParts, asked) => {
+    const { now, zone } = tellingOf(parts);
+    const { mailbox: name, since_seconds: span, guard, limit, cursor, by, operation = null, reason = null } = asked;
+    const filter = { by: by || null, operation, reason };
+    const found = name === undefined ? null : namedMailbox(name, parts.fleet.mailboxes());
+    if (found && 'wrong' in found) return unknownMailbox(found.wrong);
+    const about = found ? { account: found.mailbox.account, ids: idsOf(found.mailbox) } : null;
+    const wanted = { since: now - span * secondMs, mailbox: about, ...filter, limit: limit + 1 };
+    const { ofCommands, ofActions } = placesIn(cursor);
+    const isWanted = guard === 'true' || filter.by === itself || reason !== null;
+    const commands = asksForCommands(filter) ? await parts.history.commands({ ...wanted, before: ofCommands }) : [];
+    const actions =
+      isWanted && asksForActions(filter) ? await parts.history.guardActions({ ...wanted, before: ofActions }) : [];
+    const lines: readonly Line[] = [
+      ...commands.map((command) => ({ at: command.at, kind: 0, id: `${command.id}`, json: commandJson(command) })),
+      ...actions.map((action) => ({
+        at: action.plannedAt,
+        kind: 1,
+        id: action.id,
+        json: actionJson(action, { now, zone }),
+      })),
+    ];
+    // Of one moment commands first, each kind in the order in which it was read.
+    const inOrder = lines.toSorted((a, b) => b.at - a.at || a.kind - b.kind);
+    const { rows, next } = pageOf(inOrder, ({ at, kind, id }) => [-at, kind, id], limit);
+    return { time_zone: zone, entries: rows.map(({ json }) => json), next_cursor: next };
+  },
+});
+
+interface Line {
+  readonly at: EpochMs;
+  /** 0: a command, 1: an action of the guard. */
+  readonly kind: number;
+  readonly id: string;
+  readonly json: HistoryEntry;
+}
+
+/** Where commands and actions go on behind the line that a cursor names. */
+function placesIn(cursor: Query<typeof query>['cursor']) {
+  if (cursor === undefined) return { ofCommands: null, ofActions: null };
+  const [negative, kind, id] = cursor;
+  const at = -negative;
+  return kind === 0
+    ? { ofCommands: { at, id: /^\d{1,15}$/.test(id) ? Number(id) : 0 }, ofActions: { at: at + 1, id: '' } }
+    : { ofCommands: { at, id: 0 }, ofActions: { at, id } };
+}
+
+/** Also those that its address had before. */
+function idsOf({ id, memory }: MailboxState): readonly string[] {
+  return [id, ...(memory?.formerIds ?? [])];
+}
+
+function commandJson({ at, by, reason, name, command, account, mailboxes, end, endedAt, outcome }: CommandEntry) {
+  return {
+    at: iso(at),
+    kind: 'operator' as const,
+    by,
+    operation: name === '' ? null : name,
+    command,
+    account,
+    mailboxes: mailboxes.map(({ email }) => email),
+    reason,
+    result: end ?? ('under_way' as const),
+    outcome,
+    ended_at: iso(endedAt),
+  };
+}
+
+function actionJson(action: Action, { now, zone }: Telling) {
+  const { plannedAt, kind, email, account, verdict, state, settledAt } = action;
+  return {
+    at: iso(plannedAt),
+    kind: 'guard' as const,
+    by: itself,
+    operation: kind,
+    command: `${kind} ${email}`,
+    account,
+    mailboxes: [email],
+    reason: verdict.reason,
+    result: state,
+    outcome: actionText(action, now, zone),
+    ended_at: iso(settledAt),
+  };
+}
