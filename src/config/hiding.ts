@@ -1,6 +1,6 @@
 // The last net: takes secrets out of whatever is shown, also those that landed on the wrong key or in a syntax error.
 import type { Path, Problem } from './problem.ts';
-import { secretKeys } from './substitute.ts';
+import { secretKeys } from './schema.ts';
 
 /** Stands where a secret was. */
 export const hiddenMark = '[hidden]';
@@ -14,7 +14,12 @@ const shapes =
 export function secretsIn(tree: unknown): readonly string[] {
   const found = new Set<string>();
   const walk = (value: unknown, key: string) => {
-    if (typeof value === 'string' && value.length >= minSecretLetters && isSecretKey(key) && !isPlainProxy(key, value))
+    if (
+      typeof value === 'string' &&
+      value.length >= minSecretLetters &&
+      secretKeys.has(key) &&
+      !isPlainProxy(key, value)
+    )
       found.add(value);
     if (typeof value === 'object' && value !== null)
       for (const [name, item] of Object.entries(value)) walk(item, Array.isArray(value) ? key : name);
@@ -41,13 +46,13 @@ export function isSecretAt(path: Path, value: unknown): boolean {
   const key = path.at(-1);
   if (path[0] === 'store' && key === 'url' && typeof value === 'string' && hasNoPassword(value)) return false;
   if (isPlainProxy(key, value)) return false;
-  return typeof key === 'string' && isSecretKey(key);
+  return typeof key === 'string' && secretKeys.has(key);
 }
 
 /** Whether a value at a path, also one of a list, may be a secret by its key. */
 export function maybeSecretAt(path: Path): boolean {
   const key = path.findLast((step) => typeof step === 'string');
-  return key !== undefined && isSecretKey(key);
+  return key !== undefined && secretKeys.has(key);
 }
 
 /** Knows the secrets of every configuration that it was shown, and takes them out of texts. */
@@ -81,8 +86,4 @@ function hasNoPassword(url: string): boolean {
 
 function isLongEnough(secret: string): boolean {
   return secret.length >= minSecretLetters;
-}
-
-function isSecretKey(key: string): boolean {
-  return key === 'sha256' || secretKeys.some((secret) => secret === key);
 }

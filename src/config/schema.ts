@@ -24,7 +24,7 @@ import {
   whole,
 } from './scalars.ts';
 import { apiKey, baseUrl, channelUrl, privateAuthority, proxy, tokenDigest } from './secrets.ts';
-import { keyed, oneOf, optional, plainHttp, secretFile, section, wordOrWords } from './section.ts';
+import { hidden, keyed, oneOf, optional, plainHttp, secret, secretKeysIn, section, wordOrWords } from './section.ts';
 import { storeSchema } from './store-schema.ts';
 
 const tags = () => z.array(label()).max(20, 'has more than 20 tags');
@@ -32,8 +32,7 @@ const tags = () => z.array(label()).max(20, 'has more than 20 tags');
 const account = section({
   name: label().describe('Its name in logs, metrics and alerts.'),
   base_url: baseUrl().describe('The address of the mailbox API, without /v1: every path begins with it.'),
-  api_key: optional(apiKey(), undefined, 'The key of the mailbox API, with read and write permission.'),
-  api_key_file: secretFile('api_key'),
+  ...secret('api_key', optional(apiKey(), undefined, 'The key of the mailbox API, with read and write permission.')),
   plan: optional(oneOf(['pro', 'enterprise']), 'pro', 'The rate limit: pro is 100 requests a minute, enterprise 500.'),
   requests_per_minute: optional(whole(1, 100_000), undefined, 'The rate limit in numbers, instead of plan.'),
   headroom: keyed(
@@ -62,8 +61,7 @@ const account = section({
     'Different guard settings, and more tags, for some mailboxes. All that match apply; later ones win.',
   ),
   allow_http: plainHttp(),
-  ca: privateAuthority(),
-  ca_file: secretFile('ca'),
+  ...secret('ca', privateAuthority()),
 });
 
 const poll = section({
@@ -99,12 +97,14 @@ const digest = section({
     .describe('Names of channels: slack, email, teams, discord, and webhook with format standard.'),
 });
 const heartbeat = section({
-  url: optional(
-    channelUrl(),
-    undefined,
-    'Warmwarden requests this URL (GET) while everything works. Treated as a secret.',
+  ...secret(
+    'url',
+    optional(
+      channelUrl(),
+      undefined,
+      'Warmwarden requests this URL (GET) while everything works. Treated as a secret.',
+    ),
   ),
-  url_file: secretFile('url'),
   interval: keyed(duration(10_000), '1m', 'How often.'),
   allow_http: plainHttp(),
 });
@@ -187,16 +187,16 @@ const api = section({
 
 const token = section({
   name: label().describe('The name of its owner.'),
-  sha256: tokenDigest('--role ROLE').describe(
-    'The SHA-256 of the token, in hex: `warmwarden token new NAME --role ROLE` prints both.',
+  sha256: hidden(
+    tokenDigest('--role ROLE').describe(
+      'The SHA-256 of the token, in hex: `warmwarden token new NAME --role ROLE` prints both.',
+    ),
   ),
   role: oneOf(['viewer', 'operator', 'scraper']).describe('What it may do.'),
 });
 const tls = section({
-  cert: optional(z.string(), undefined, 'The certificate with its chain, as PEM.'),
-  cert_file: secretFile('cert'),
-  key: optional(z.string(), undefined, 'The private key, as PEM, without a passphrase.'),
-  key_file: secretFile('key'),
+  ...secret('cert', optional(z.string(), undefined, 'The certificate with its chain, as PEM.')),
+  ...secret('key', optional(z.string(), undefined, 'The private key, as PEM, without a passphrase.')),
 });
 const server = section({
   listen: keyed(listen(), '127.0.0.1:7025', 'host:port of page, metrics and health.'),
@@ -232,8 +232,10 @@ const server = section({
 
 const askersKey = section({
   name: label().describe('The name of its owner.'),
-  sha256: tokenDigest('--recipe-key').describe(
-    'The SHA-256 of the key, in hex: `warmwarden token new NAME --recipe-key` prints both.',
+  sha256: hidden(
+    tokenDigest('--recipe-key').describe(
+      'The SHA-256 of the key, in hex: `warmwarden token new NAME --recipe-key` prints both.',
+    ),
   ),
   plan: oneOf(['pro', 'cloud', 'agency']).describe('Requests a minute: 60, 600 or 6,000.'),
   role: oneOf(['viewer', 'operator']).describe('An operator may also apply recipes that change mailboxes.'),
@@ -291,12 +293,14 @@ export const configSchema = section({
     {},
     'What GET /metrics shows.',
   ),
-  proxy: optional(
-    proxy(),
-    undefined,
-    'The HTTP proxy for all requests to other services: http://USER:PASSWORD@HOST:PORT, or none. Default: what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say.',
+  ...secret(
+    'proxy',
+    optional(
+      proxy(),
+      undefined,
+      'The HTTP proxy for all requests to other services: http://USER:PASSWORD@HOST:PORT, or none. Default: what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say.',
+    ),
   ),
-  proxy_file: secretFile('proxy'),
   recipes: keyed(recipes, {}, 'Saved questions about the fleet.'),
   retention: keyed(
     section({
@@ -316,3 +320,6 @@ export const configSchema = section({
   ),
 });
 export type CheckedFile = z.output<typeof configSchema>;
+
+/** Keys that the schema marks as secret. */
+export const secretKeys: ReadonlySet<string> = new Set(secretKeysIn(configSchema));

@@ -60,7 +60,31 @@ export function plainHttp() {
   return keyed(truth(), false, 'Accept plain http to another machine.');
 }
 
-/** The `_file` form of a key. */
-export function secretFile(key: string) {
-  return optional(z.string(), undefined, `A file that holds ${key} instead.`);
+type Secret<Key extends string, Value extends z.ZodType> = Readonly<
+  Record<Key, Value> & Record<`${Key}_file`, z.ZodOptional<z.ZodString>>
+>;
+
+/** Keys of a secret: KEY, which is never shown, and KEY_file, the path of a file that holds it. */
+export function secret<const Key extends string, Value extends z.ZodType>(key: Key, value: Value) {
+  const file = optional(z.string(), undefined, `A file that holds ${key} instead.`);
+  return { [key]: hidden(value), [`${key}_file`]: file } as Secret<Key, Value>;
+}
+
+/** A value that is never shown. `writeOnly` is the word of JSON Schema for it. */
+export function hidden<Value extends z.ZodType>(value: Value): Value {
+  return value.meta({ writeOnly: true });
+}
+
+/** Names of the keys that are marked as secret in a schema, at any depth. */
+export function secretKeysIn(schema: unknown): readonly string[] {
+  if (schema instanceof z.ZodObject)
+    return Object.entries(schema.shape).flatMap(([key, value]) => [
+      ...(z.globalRegistry.get(value as z.ZodType)?.['writeOnly'] === true ? [key] : []),
+      ...secretKeysIn(value),
+    ]);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap(secretKeysIn);
+  if (schema instanceof z.ZodArray) return secretKeysIn(schema.element);
+  if (schema instanceof z.ZodPipe) return secretKeysIn(schema.in);
+  const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodPrefault;
+  return isWrapped ? secretKeysIn(schema.unwrap()) : [];
 }

@@ -6,7 +6,7 @@ import type { PostgresPlace, StorePlace } from '../core/store-failure.ts';
 import type { Finding } from './problem.ts';
 import { refuse } from './scalars.ts';
 
-import { keyed, oneOf, optional, secretFile, section } from './section.ts';
+import { keyed, oneOf, optional, secret, section } from './section.ts';
 
 /** What the names of the files beside a PostgreSQL store begin with, within store.directory. */
 const besideName = 'warmwarden-postgres';
@@ -16,28 +16,31 @@ const usualDirectory = './data';
 const isPostgres = (url: string) => /^postgres(ql)?:/.test(url);
 
 export const storeSchema = section({
-  url: keyed(
-    z.string().superRefine((url, context) => {
-      const message = isPostgres(url) ? postgresComplaint(url) : sqliteComplaint(url);
-      if (message) refuse(context, message);
-    }),
-    'sqlite:./data/warmwarden.db',
-    'sqlite: and a path, relative to the folder of this file; give it a folder of its own, because Warmwarden makes the folder and its files accessible to its own user only. Or postgres://USER@HOST:5432/DATABASE.',
+  ...secret(
+    'url',
+    keyed(
+      z.string().superRefine((url, context) => {
+        const message = isPostgres(url) ? postgresComplaint(url) : sqliteComplaint(url);
+        if (message) refuse(context, message);
+      }),
+      'sqlite:./data/warmwarden.db',
+      'sqlite: and a path, relative to the folder of this file; give it a folder of its own, because Warmwarden makes the folder and its files accessible to its own user only. Or postgres://USER@HOST:5432/DATABASE.',
+    ),
   ),
-  url_file: secretFile('url'),
-  password: optional(z.string().min(1), undefined, 'The password of the PostgreSQL user.'),
-  password_file: secretFile('password'),
+  ...secret('password', optional(z.string().min(1), undefined, 'The password of the PostgreSQL user.')),
   tls: optional(
     oneOf(['verify-full', 'off']),
     undefined,
     "Encryption to PostgreSQL. verify-full, the default, checks the server's certificate and name; off is for a server on this machine, or on a network that you trust.",
   ),
-  ca: optional(
-    z.string().includes('-----BEGIN CERTIFICATE-----', 'must be certificates in PEM'),
-    undefined,
-    'The authorities that may vouch for the PostgreSQL server, in PEM. Default: those of Node.js.',
+  ...secret(
+    'ca',
+    optional(
+      z.string().includes('-----BEGIN CERTIFICATE-----', 'must be certificates in PEM'),
+      undefined,
+      'The authorities that may vouch for the PostgreSQL server, in PEM. Default: those of Node.js.',
+    ),
   ),
-  ca_file: secretFile('ca'),
   directory: optional(
     z.string().min(1),
     undefined,

@@ -1,6 +1,7 @@
 // ${NAME} and ${NAME:-default} in the values of a tree, and the `_file` form of its secrets.
 import { resolve } from 'node:path';
 import { type Finding, formatPath, type Path } from './problem.ts';
+import { secretKeys } from './schema.ts';
 import { readSmallFile } from './small-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -16,19 +17,6 @@ export interface Substitution {
   /** For an `api_key` that was read from a file: the path of `api_key_file`, and the file's own, absolute. */
   readonly readFrom: ReadonlyMap<string, { readonly path: Path; readonly file: string }>;
 }
-
-/** Keys whose value is a secret; each may be written as KEY_file instead. */
-export const secretKeys = [
-  'api_key',
-  'url',
-  'secret',
-  'cert',
-  'key',
-  'routing_key',
-  'ca',
-  'password',
-  'proxy',
-] as const;
 
 const maxSecretFileBytes = 65_536;
 
