@@ -92,7 +92,7 @@ const documents = [
   'recipes/sandbox.ts',
   'recipes/step.ts',
   'web/json/document.ts',
-  'web/page/sign-in-page.ts',
+  'web/page/layout.ts',
   'web/recipes/recipe-routes.ts',
 ];
 

@@ -8,7 +8,7 @@ import type { AnswerParts } from '../web/json/json-routes.ts';
 import { FleetTrend } from '../web/overview/fleet-sums.ts';
 import { Ranking } from '../web/overview/ranking.ts';
 import type { ShownSetting } from '../web/overview/settings.ts';
-import { callersOf } from '../web/recipes/callers.ts';
+import { callersOf } from '../web/recipes/recipe-routes.ts';
 import { type RunningServer, startServer } from '../web/server.ts';
 import type { Teardowns } from '../world/loop.ts';
 import { version } from '../world/version.ts';

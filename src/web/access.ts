@@ -8,8 +8,7 @@ import { browserKeyOf, type CookieKind, formTokenOf } from './access/browser-key
 import { type Client, TrustedProxies } from './access/client.ts';
 import { type SessionSource, Sessions } from './access/sessions.ts';
 import { tooManyWrong, type WrongTokens } from './access/wrong-tokens.ts';
-import type { Visitor } from './page/layout.ts';
-import { signInPage } from './page/sign-in-page.ts';
+import { signInPage, type Visitor } from './page/layout.ts';
 import { isForPeople, refuse } from './refusals.ts';
 import { pathBehind } from './rim.ts';
 

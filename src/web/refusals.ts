@@ -3,8 +3,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { browserKeyOf, formTokenOf, isFormTokenOf, newBrowserKey, setBrowserKey } from './access/browser-key.ts';
 import { isFromOurPage, type Sender } from './access/origin.ts';
-import { formTokenField } from './page/layout.ts';
-import { noticePage } from './page/notice-page.ts';
+import { formTokenField, noticePage } from './page/layout.ts';
 import { readQuery } from './query.ts';
 
 /** The word in `error`, its status, the heading of its page, and what it means; /openapi.json has them. */

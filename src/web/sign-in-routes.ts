@@ -5,7 +5,7 @@ import { browserKeyOf, clearBrowserKey, setBrowserKey } from './access/browser-k
 import type { Sessions } from './access/sessions.ts';
 import { tooManyWrong, type WrongTokens } from './access/wrong-tokens.ts';
 import type { AccessParts } from './access.ts';
-import { signInPage } from './page/sign-in-page.ts';
+import { signInPage } from './page/layout.ts';
 import { readQuery, upTo } from './query.ts';
 import { formOf, noQuery, ownFormOf, queryOf, refuse } from './refusals.ts';
 

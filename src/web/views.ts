@@ -15,23 +15,22 @@ import { readGroups, usualGrouping } from './overview/fleet-groups.ts';
 import { facetsOf, isFiring, rowOf } from './overview/fleet-view.ts';
 import { asksForActions, asksForCommands } from './overview/history.ts';
 import { pictureOf } from './overview/picture.ts';
+import { pageParameters, selectionFrom, selectPage } from './overview/selection.ts';
 import { activityPage } from './page/activity-page.ts';
 import { alertsPage, silencesPage } from './page/alerts-page.ts';
 import { budgetPage } from './page/budget-page.ts';
-import { configurationPage } from './page/configuration-page.ts';
 import { fleetPage, groupsPage } from './page/fleet-page.ts';
 import { mailboxPage } from './page/mailbox-page.ts';
 import { bannerOf } from './page/parts/account-panels.ts';
 import type { View } from './page/parts/elements.ts';
 import { recipePage, recipesPage, runPage } from './page/recipes-page.ts';
+import { configurationPage, runbooksPage } from './page/reference-pages.ts';
 import { replicasPage } from './page/replicas-page.ts';
-import { runbooksPage } from './page/runbooks-page.ts';
 import { namesIn } from './path-names.ts';
 import { type Parameter, readQuery, type Shape, upTo, whole } from './query.ts';
 import { recipeOf } from './recipes/run-forms.ts';
 import type { RefusalWord } from './refusals.ts';
 import { noSuchMailbox, type RouteParts } from './route-parts.ts';
-import { pageParameters, selectionFrom, selectPage } from './selection.ts';
 
 export type ViewParts = Omit<RouteParts, 'metrics' | 'host'>;
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { alertRules } from '../../src/core/alert.ts';
-import { runbooksPage } from '../../src/web/page/runbooks-page.ts';
+import { runbooksPage } from '../../src/web/page/reference-pages.ts';
 
 test('docs/alerts.md has a section for each rule, whose anchor is its name', () => {
   const text = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8');

@@ -10,9 +10,9 @@ import { FirstOf } from '../overview/first-of.ts';
 import { gravestFirst, isFiring, type Rank } from '../overview/fleet-view.ts';
 import { tones } from '../overview/headline.ts';
 import { type PictureParts, pictureOf } from '../overview/picture.ts';
+import { fleetFilters, rowsAfter } from '../overview/selection.ts';
 import { countsNow } from '../overview/state-sentence.ts';
 import { cursorAfter, cursorOf, limitOf, type Query } from '../query.ts';
-import { fleetFilters, rowsAfter } from '../selection.ts';
 import { exampleAlert, exampleSilenced } from './alerts.ts';
 import {
   account as accountName,

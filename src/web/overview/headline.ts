@@ -12,7 +12,6 @@ import { counted, duration, firstText, momentText, numberText } from '../../core
 import { noneJudged } from '../../core/wording/states.ts';
 import { type Guarding, scopeText, type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
 import { type FiringAlerts, namesIn, namesOf } from './firing-alerts.ts';
-import { emptyText, isEmpty, isLacking, unlistedSentence, unlistedText } from './selection.ts';
 import { heldAdvice, type States, stateSentence } from './state-sentence.ts';
 
 export interface HeadlineFacts extends States {
@@ -370,4 +369,46 @@ function sweepSentence({ sweeps, now, zone }: HeadlineFacts): string | null {
 
 function mailboxes(count: number): string {
   return counted(count, 'mailbox', 'mailboxes');
+}
+
+// Accounts whose mailbox list lacks mailboxes that the configuration selects: those mailboxes are not guarded.
+
+interface AccountFacts {
+  readonly accounts: readonly AccountState[];
+}
+
+/** The configuration includes mailboxes by name that are not in its list. */
+function isLacking({ unlisted }: AccountState): boolean {
+  return unlisted.length > 0;
+}
+
+/** For the headline; none where every list has them. */
+function unlistedSentence({ accounts }: AccountFacts): readonly string[] {
+  const count = accounts.reduce((sum, { unlisted }) => sum + unlisted.length, 0);
+  if (count === 0) return [];
+  const are = count === 1 ? 'is' : 'are';
+  return [
+    `NOT GUARDED: ${counted(count, 'mailbox', 'mailboxes')} that the configuration includes ${are} not in the mailbox list.`,
+  ];
+}
+
+/** Read, and nothing there is selected: the configuration may be wrong. */
+export function isEmpty({ listed, forecast }: AccountState): boolean {
+  return listed && forecast?.mailboxes === 0;
+}
+
+/** What to check where nothing is selected, with a space before it; empty when there is no such account. */
+function emptyText({ accounts }: AccountFacts): string {
+  const empty = namesIn(accounts, isEmpty);
+  return empty.length === 0
+    ? ''
+    : ` No mailbox of ${namesOf(empty)} is guarded: the mailbox list is empty, or the configuration selects no mailbox in it. Check whether the key can see the mailboxes, and check \`include\` and \`exclude\`.`;
+}
+
+/** The same where the list lacks mailboxes. */
+function unlistedText({ accounts }: AccountFacts): string {
+  const lacking = namesIn(accounts, isLacking);
+  return lacking.length === 0
+    ? ''
+    : ` Check the spelling in \`include\` of ${namesOf(lacking)}, and whether ${lacking.length === 1 ? 'its key' : 'their keys'} can see every mailbox.`;
 }

@@ -16,7 +16,7 @@ import { type Group, type Grouping, groupings } from '../overview/fleet-groups.t
 import type { KnownFleet, TrendDay } from '../overview/fleet-sums.ts';
 import { type Facets, type Page, type Selection, type StateCounts, stateOrder } from '../overview/fleet-view.ts';
 import type { Headline } from '../overview/headline.ts';
-import { isEmpty } from '../overview/selection.ts';
+import { isEmpty } from '../overview/headline.ts';
 import { alertsPath } from './alerts-page.ts';
 import { accountsPanel, channelsPanel, incidentsPanel, silencesPanel } from './parts/account-panels.ts';
 import { actionItem, alertGroupItem, alertItem } from './parts/action-item.ts';

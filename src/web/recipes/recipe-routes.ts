@@ -1,10 +1,12 @@
 // The recipe API over HTTP (api/recipe-run-interface.md): recipes, runs, rows as JSON or CSV.
+
 import { type Context, Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { z } from 'zod';
 import type { RecipeRefusal, RecipeService } from '../../core/recipe.ts';
 import { readRequest } from '../../operations/command-requests.ts';
 import type { World } from '../../world/world.ts';
+import { createAuthenticate } from '../access/auth.ts';
 import { tooManyWrong, type WrongTokens } from '../access/wrong-tokens.ts';
 import { type Described, inPath, inQuery } from '../json/route.ts';
 import { cursorOf, limitOf, means, pageOf, readQuery, whole } from '../query.ts';
@@ -36,6 +38,26 @@ export interface RecipeRouteParts {
   readonly world: World;
   /** Who asks, by the Authorization header; null: nobody that we know. */
   readonly callerOf: (authorization: string | undefined) => Caller | null;
+}
+
+// Callers are known by the keys of the configuration, as Bearer tokens only.
+
+export interface RecipeKey {
+  readonly name: string;
+  readonly sha256: string;
+  readonly plan: Plan;
+  readonly role: Caller['role'];
+}
+
+/** `keys` is asked each time: a reload may bring others. A page's token, sent as Basic, opens nothing here. */
+export function callersOf(keys: () => readonly RecipeKey[]): RecipeRouteParts['callerOf'] {
+  let known = { keys: keys(), authenticate: createAuthenticate(keys()) };
+  return (authorization) => {
+    const now = keys();
+    if (known.keys !== now) known = { keys: now, authenticate: createAuthenticate(now) };
+    if (!/^bearer\s/i.test(authorization ?? '')) return null;
+    return known.authenticate(authorization);
+  };
 }
 
 type Env = { Variables: { caller: Caller } };

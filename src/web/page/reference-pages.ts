@@ -1,8 +1,11 @@
-// The configuration in force: every setting, its value without secrets, and where it came from.
+// Pages to look things up: the configuration in force, and what each alert means.
+
 import { html } from 'hono/html';
+import { alertRules } from '../../core/alert.ts';
 import { counted } from '../../core/wording/phrases.ts';
+import { runbookOf } from '../../core/wording/runbooks.ts';
 import { type SettingSelection, type ShownSetting, settingsThat } from '../overview/settings.ts';
-import { Regions, text, type View } from './parts/elements.ts';
+import { prose, Regions, text, type View } from './parts/elements.ts';
 
 export interface ConfigurationPageParts {
   readonly settings: readonly ShownSetting[];
@@ -34,4 +37,21 @@ ${regions.piece(
 ${left > 0 ? html`<p class="muted">${counted(left, 'more setting is', 'more settings are')} not shown: use the filter.</p>` : ''}`,
 )}</section>`;
   return { title: 'Configuration · Warmwarden', body, regions };
+}
+
+// What each alert means and what to do: where the links of the messages lead.
+
+export function runbooksPage(command: string): View {
+  const items = alertRules.map((rule) => {
+    const { means, done, todo } = runbookOf(rule, command);
+    return html`<section class="panel" id="${rule}"><h2>${rule}</h2>
+<p>${prose(means)}</p>
+<p><strong>What was done.</strong> ${prose(done)}</p>
+<p><strong>What to do.</strong> ${prose(todo)}</p></section>`;
+  });
+  return {
+    title: 'Runbooks · Warmwarden',
+    body: html`<h1>What alerts mean</h1>${items}`,
+    regions: new Regions(),
+  };
 }
