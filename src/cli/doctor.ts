@@ -17,7 +17,7 @@ import { examineChannels } from './doctor/channels.ts';
 import { examineDaemon, type SeenDaemon, seeDaemon } from './doctor/daemon.ts';
 import { type DoctorPart, doctorParts, type Examined, reporter } from './doctor/examined.ts';
 import { examineFiles, isReadersGain } from './doctor/files.ts';
-import { unknownReplicas } from './doctor/postgres.ts';
+import { unknownProcess } from './doctor/postgres.ts';
 import { examineStore, type StoreLines } from './doctor/store.ts';
 import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 import { configurationError } from './sources/loading.ts';
@@ -81,7 +81,7 @@ async function examine(file: string, loaded: LoadedConfig): Promise<Examination>
     }),
     ...(loaded.ok ? await outside(loaded, seen) : [...notKnown('api').checks, ...notKnown('channels').checks]),
     ...store.checks,
-    ...(storePath === null ? notKnown('daemon').checks : examineDaemon(seen, storePath, store.replicas)),
+    ...(storePath === null ? notKnown('daemon').checks : examineDaemon(seen, storePath, store.active)),
   ];
   const hasProblem = checks.some(({ result }) => result === 'problem');
   const otherwise = hasProblem ? errorKinds.failed.exitCode : exitDone;
@@ -126,14 +126,14 @@ async function storeOf(places: Extract<Places, { ok: true }>): Promise<StoreLine
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const { exitCode } = errorKinds[error.name === 'NewerStoreError' ? 'newer_store' : 'no_store'];
-    const replicas = typeof places.store === 'string' ? null : unknownReplicas;
-    return { checks: [reporter('store')('problem', error.message)], replicas, exitCode };
+    const active = typeof places.store === 'string' ? null : unknownProcess;
+    return { checks: [reporter('store')('problem', error.message)], active, exitCode };
   }
 }
 
 function notKnown(part: DoctorPart): StoreLines & Examination {
   const why = 'Not checked, because the configuration has problems.';
-  return { checks: [reporter(part)('skipped', why)], replicas: null, exitCode: exitDone };
+  return { checks: [reporter(part)('skipped', why)], active: null, exitCode: exitDone };
 }
 
 /** Problems of a configuration hide what they quote by themselves. */

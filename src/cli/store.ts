@@ -129,7 +129,7 @@ async function check({ config, json = false }: StoreOptions): Promise<void> {
     const advice =
       typeof place === 'string'
         ? `Stop Warmwarden and put a backup in the place of ${path}.`
-        : 'Stop all replicas and restore a backup.';
+        : 'Stop all Warmwarden processes on it and restore a backup.';
     throw new CommandError(
       'failed',
       [`The store ${path} has ${counted(problems.length, 'problem')}:`, ...problems, advice].join('\n'),

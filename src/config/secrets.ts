@@ -7,7 +7,6 @@ import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
 import { isEscaped, isLoopback, isProxyUrl } from '../core/egress.ts';
 import { commandName } from '../world/command-name.ts';
-import type { Config } from './config.ts';
 import { refuse } from './scalars.ts';
 import { optional } from './section.ts';
 import { readSmallFile } from './small-file.ts';
@@ -245,12 +244,4 @@ export function tokenDigest(kind: Kind) {
 function digestsOf(texts: readonly string[]): ReadonlySet<string> {
   const written = texts.flatMap((text) => [text, `${text}\n`]);
   return new Set(written.map((text) => createHash('sha256').update(text).digest('hex')));
-}
-
-// A short text that differs where two configurations guard or notify differently: what is about one process stays out.
-
-export function configDigest({ accounts, poll, alerts, api, metrics, recipes, retention }: Config): string {
-  const { directory: _place, ...keys } = recipes;
-  const shared = [accounts, poll, alerts, api, metrics, keys, retention];
-  return createHash('sha256').update(JSON.stringify(shared)).digest('base64url');
 }

@@ -44,9 +44,7 @@ export const alertRules = [
   'api_unwell',
   'clock_off',
   'config_reload_failed',
-  'config_disagrees',
   'config_matches_nothing',
-  'replica_missing',
   'operator_acted',
   'channel_failing',
   'task_failing',
@@ -190,12 +188,6 @@ export function accountsOf({ account, facts }: Pick<Alert, 'account' | 'facts'>)
 
 export function fingerprintOf(subject: Subject): string {
   return [subject.rule, subject.account, subject.mailboxId ?? '', subject.object ?? ''].join('|');
-}
-
-/** Whether an alert is about no one account's data: any of several replicas may move it, and all of them know it. */
-export function isShared(fingerprint: string): boolean {
-  const [rule, account] = fingerprint.split('|');
-  return account === noAccount || rule === 'writes_off';
 }
 
 /** One set of changes after the other, as one. */

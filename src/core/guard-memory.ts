@@ -4,7 +4,7 @@ import type { RecentLimits } from './policy.ts';
 import { dayMs, type EpochMs, type IsoDate } from './time.ts';
 import type { Claim, EarlierMode, EvidenceStart, RunState } from './verdict.ts';
 
-/** A POST that may still come: the replica that was to send it was taken for dead, and may only be frozen. */
+/** A POST that may still come: the process that was to send it lost its lease, and may only be frozen. */
 export interface UnseenPost {
   /** As it was when it was sent. */
   readonly action: OpenAction;

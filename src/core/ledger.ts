@@ -1,5 +1,4 @@
-// What is known of an account's rate limit and of its API: for whoever guards the account next, and for those who show it meanwhile.
-import type { AccountState } from './mailbox.ts';
+// What is known of an account's rate limit, for the process that guards the account next.
 import type { EpochMs } from './time.ts';
 
 /** Of the key, on the wall clock. */
@@ -18,8 +17,5 @@ export interface BudgetLedger {
 
 export interface AccountLedger {
   readonly account: string;
-  readonly writtenAt: EpochMs;
   readonly budget: BudgetLedger;
-  /** null: nothing was polled yet. */
-  readonly state: AccountState | null;
 }

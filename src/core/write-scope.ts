@@ -107,6 +107,4 @@ export interface Guarding {
   readonly account: string;
   /** null while it is guarded. */
   readonly unguarded: Unguarded | null;
-  /** The name of the other replica that guards it; null: this process is to, or none does. */
-  readonly elsewhere: string | null;
 }

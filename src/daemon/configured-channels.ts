@@ -24,17 +24,6 @@ export class ConfiguredChannels {
     return this.#made.map(({ channel }) => channel);
   }
 
-  /** Forgets them: somebody else closes them. */
-  forget(): void {
-    this.#made = [];
-  }
-
-  async close(): Promise<void> {
-    const closing = this.#made;
-    this.forget();
-    await Promise.all(closing.map(({ channel }) => channel.close?.()));
-  }
-
   #make(config: ChannelConfig): Channel {
     const { world, live } = this.#opened;
     const timeZone = () => live.config.alerts.rules.timeZone;

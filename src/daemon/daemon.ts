@@ -21,13 +21,31 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-/** Starts the daemon. Rejects with one sentence when the store or the address can't be had; nothing is left running then. */
-export async function startDaemon(source: ConfigSource, world: World, openStore = Store.open): Promise<Daemon> {
+/** A process that lost its lease can't write any more. What it was doing is over: a supervisor starts it again, as a standby. */
+function endProcess(world: World): (why: string) => void {
+  return (why) => {
+    world.log.error(`${why}: this process ends, and stands by after its restart`);
+    process.exit(1);
+  };
+}
+
+/**
+ * Starts the daemon, on PostgreSQL once no other process is active. Rejects with one sentence when the store or the address can't
+ * be had; nothing is left running then.
+ */
+export async function startDaemon(
+  source: ConfigSource,
+  world: World,
+  openStore = Store.open,
+  leaseLost = endProcess(world),
+): Promise<Daemon> {
   const { config } = source.started;
   const startup = new Startup();
   const parts = new Teardowns(world.log);
   try {
-    const opened = await parts.scope((teardowns) => open(source.started, { world, startup, openStore }, teardowns));
+    const opened = await parts.scope((teardowns) =>
+      open(source.started, { world, startup, openStore, leaseLost }, teardowns),
+    );
     // Before anything is guarded: messages link to the page, and an address that is taken must refuse the start.
     const served = await parts.scope((teardowns) => serve(config.server, { opened, startup }, teardowns));
     const guarded = await parts.scope((teardowns) => guard(opened, served.pageUrl, teardowns));

@@ -23,10 +23,11 @@ import type { World } from '../world/world.ts';
 import { endForgotten } from './reload/duties.ts';
 import { knownAccount, renamesOf } from './reload/moves.ts';
 import { fleetOf } from './reload/shown.ts';
+import { Standby } from './standby.ts';
 import type { Startup } from './startup.ts';
 
 /** Of this process, for people. */
-export const replicaName = `process ${process.pid} on ${hostname()}`;
+const processName = `process ${process.pid} on ${hostname()}`;
 
 export interface Opened {
   readonly world: World;
@@ -40,8 +41,6 @@ export interface Opened {
   readonly metricsSettings: () => MetricsSettings;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly recipes: RecipeService;
-  /** Of runs that another process left behind: see RecipeRunner. */
-  readonly endRuns: OpenRecipes['runner']['endLeftBehind'];
   /** See OpenRecipes. */
   readonly scheduleRecipes: OpenRecipes['schedule'];
 }
@@ -50,6 +49,8 @@ export interface Origins {
   readonly world: World;
   readonly startup: Startup;
   readonly openStore: typeof Store.open;
+  /** Another process is the active one now. Ends this process. */
+  readonly leaseLost: (why: string) => void;
 }
 
 /** Rejects with one sentence when the store can't be had. */
@@ -58,8 +59,11 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   const { world, startup, openStore } = origins;
   const live = new LiveConfig(started);
   const { clock, log } = world;
-  const replica = { clock, log, version, name: replicaName };
-  const store = await openStore(config.store, clock.now(), undefined, { sleep: (ms) => clock.sleep(ms), replica });
+  const standby = new Standby(config, world);
+  const standingBy: Standby['show'] = (active, failure) => standby.show(active, failure);
+  const lease = { clock, log, version, name: processName, standingBy, lost: origins.leaseLost };
+  const opening = openStore(config.store, clock.now(), undefined, { sleep: (ms) => clock.sleep(ms), lease });
+  const store = await opening.finally(() => standby.end());
   teardowns.add('store', () => store.close());
   for (const news of store.news) world.log.info(news);
   for (const warning of store.warnings) world.log.warn(warning);
@@ -91,7 +95,6 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
     metricsSettings,
     nearLimitPpmOf,
     recipes: runner,
-    endRuns: (left) => runner.endLeftBehind(left),
     scheduleRecipes: schedule,
   };
 }
@@ -100,9 +103,7 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
 async function loadFleet(store: Store, { accounts }: Config, { clock, log }: World): Promise<Fleet> {
   const known = await store.accounts.known();
   const configured = accounts.map(knownAccount);
-  // Whom the configurations of other replicas have is not known yet: see guard.ts.
-  const isAlone = store.membership.self === null;
-  const moves = isAlone ? renamesOf(known, configured) : [];
+  const moves = renamesOf(known, configured);
   let left = await store.loadPicture();
   if (moves.length > 0 || !configured.every((one) => known.some((was) => isDeepStrictEqual(was, one)))) {
     const now = clock.now();
@@ -125,7 +126,7 @@ async function loadFleet(store: Store, { accounts }: Config, { clock, log }: Wor
     if (moves.length > 0) left = await store.loadPicture();
     for (const { from, to } of moves) log.warn({ account: to, before: from }, 'the account had another name before');
   }
-  if (isAlone) await endForgotten(store, left, { accounts, now: clock.now() });
+  await endForgotten(store, left, { accounts, now: clock.now() });
   return fleetOf(left, accounts);
 }
 

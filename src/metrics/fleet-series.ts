@@ -2,7 +2,7 @@
 
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { unreadAccounts } from '../core/fleet/unread-accounts.ts';
-import { type AccountState, type GuardState, guardStates, type MailboxState } from '../core/mailbox.ts';
+import { type GuardState, guardStates, type MailboxState } from '../core/mailbox.ts';
 import type { Policy } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Pacer } from '../world/world.ts';
@@ -45,7 +45,7 @@ export async function fleetFamilies(
     breakerOpen(fleet),
     await alertsFiring(fleet, pacer),
     ...channelFamilies(fleet),
-    leasesHeld(fleet),
+    active(),
     gauge(
       'ready',
       '1 while /readyz succeeds: Warmwarden itself works and polls every account. An API that fails or rejects the key shows in warmwarden_api_up.',
@@ -56,7 +56,7 @@ export async function fleetFamilies(
 
 /** Before the first whole list an account's number of mailboxes is unknown, not 0. */
 function mailboxCounts(fleet: Fleet, facts: MailboxFacts): Family {
-  const listed = accountsHere(fleet).filter((account) => account.listed || fleet.mailboxCount(account.name) > 0);
+  const listed = [...fleet.accounts()].filter((account) => account.listed || fleet.mailboxCount(account.name) > 0);
   const unread = unreadAccounts(fleet);
   const samples = listed.flatMap(({ name: account }) => {
     // What cannot be read at present is not OK.
@@ -72,7 +72,7 @@ function mailboxCounts(fleet: Fleet, facts: MailboxFacts): Family {
 
 /** Of accounts of which no mailbox is known, their own setting. */
 function enforcement(fleet: Fleet, facts: MailboxFacts, settings: MetricsSettings): readonly Family[] {
-  const counted = accountsHere(fleet).map(({ name }) => ({ account: name, ...facts.enforcement(name) }));
+  const counted = [...fleet.accounts()].map(({ name }) => ({ account: name, ...facts.enforcement(name) }));
   return [
     gauge(
       'guard_enforcing',
@@ -96,7 +96,7 @@ function mailboxesOmitted(facts: MailboxFacts): Family {
 }
 
 function accountFamilies(fleet: Fleet, now: EpochMs): readonly Family[] {
-  const accounts = accountsHere(fleet);
+  const accounts = [...fleet.accounts()];
   const one = (name: string, help: string, value: (account: (typeof accounts)[number]) => number | null) =>
     gauge(
       name,
@@ -151,20 +151,12 @@ function accountFamilies(fleet: Fleet, now: EpochMs): readonly Family[] {
   ];
 }
 
-/** Those that no other replica guards: it exposes its own. */
-function accountsHere(fleet: Fleet): readonly AccountState[] {
-  return [...fleet.accounts()].filter(({ name }) => !fleet.isElsewhere(name));
-}
-
-/** Of every configured account that no other replica guards, also one that was never polled. */
+/** Of every configured account, also one that was never polled. */
 function accountGuarded(fleet: Fleet): Family {
   return gauge(
     'account_guarded',
     '1 while Warmwarden polls the account, 0 when it has not polled it for a minute. An API that fails or rejects the key shows in warmwarden_api_up.',
-    fleet
-      .guarding()
-      .filter(({ elsewhere }) => elsewhere === null)
-      .map(({ account, unguarded }) => ({ labels: { account }, value: Number(unguarded === null) })),
+    fleet.guarding().map(({ account, unguarded }) => ({ labels: { account }, value: Number(unguarded === null) })),
   );
 }
 
@@ -181,7 +173,7 @@ async function alertsFiring(fleet: Fleet, pacer: Pacer): Promise<Family> {
   const samples = new Map<string, Sample>();
   for (const { account, rule, severity, status } of fleet.alerts()) {
     if (pacer.due()) await pacer.turn();
-    if (status !== 'firing' || fleet.isElsewhere(account)) continue;
+    if (status !== 'firing') continue;
     const key = `${rule}|${severity}|${account}`;
     samples.set(key, { labels: { account, rule, severity }, value: (samples.get(key)?.value ?? 0) + 1 });
   }
@@ -206,9 +198,9 @@ function channelFamilies(fleet: Fleet): readonly Family[] {
   ];
 }
 
-function leasesHeld(fleet: Fleet): Family {
-  const value = accountsHere(fleet).length;
-  return gauge('leases_held', 'Number of accounts that this process guards.', [{ labels: {}, value }]);
+/** A standby says 0 (web/standby.ts). */
+function active(): Family {
+  return gauge('active', 'Whether this process guards; 0: it stands by.', [{ labels: {}, value: 1 }]);
 }
 
 function gauge(name: string, help: string, samples: readonly Sample[]): Family {

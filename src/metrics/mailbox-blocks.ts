@@ -76,7 +76,6 @@ export class MailboxBlocks {
     return this.#counts.get(account) ?? { acts: 0, watches: 0 };
   }
 
-  /** Those that no other replica guards: it exposes its own. */
   async #count(): Promise<void> {
     const pacer = createPacer(sliceMs, 'patient');
     // A reload may come meanwhile.
@@ -86,7 +85,6 @@ export class MailboxBlocks {
     const now = this.#clock.now();
     const seen: Seen[] = [];
     for (const mailbox of this.#fleet.mailboxes()) {
-      if (this.#fleet.isElsewhere(mailbox.account)) continue;
       const known = before[seen.length];
       const one = known?.mailbox === mailbox ? known : seenBy(settings, mailbox);
       seen.push(one);

@@ -4,7 +4,6 @@ import { operatorActedEvent } from '../alerts/rules/operator-rule.ts';
 import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../core/operator-command.ts';
 import { titleOf } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
-import type { LeftBy } from '../store/moves.ts';
 import type { CommandRooms } from './command-rooms.ts';
 
 /** Carries out what a command does, between the two lines of the audit log. */
@@ -53,9 +52,9 @@ function explained(error: unknown, { store }: CommandRooms): Error {
 }
 
 /** Ends, as interrupted, the commands that another process began and did not end. Never rejects: the next start tries again. */
-export async function endInterrupted(rooms: CommandRooms, left: LeftBy | null): Promise<void> {
+export async function endInterrupted(rooms: CommandRooms): Promise<void> {
   try {
-    for (const entry of await rooms.store.audit.unendedCommands(left))
+    for (const entry of await rooms.store.audit.unendedCommands())
       await settle(rooms, { ...entry, end: 'interrupted', outcome: interrupted(rooms.world.command) });
   } catch (error) {
     rooms.world.log.error({ err: error }, 'the operator commands of the previous process could not be read');
@@ -83,22 +82,4 @@ async function settle(rooms: CommandRooms, ended: Omit<CommandEntry, 'endedAt'>)
 function onlyAddress({ mailboxes }: CommandName): string | null {
   const [mailbox, ...others] = mailboxes;
   return mailbox && others.length === 0 ? mailbox.email : null;
-}
-
-// Ends the waits of all who wait for news. Who waits takes the signal before it looks, so that nothing is missed.
-
-export class News {
-  #next = new AbortController();
-
-  /** Aborted by the next news. */
-  get signal(): AbortSignal {
-    return this.#next.signal;
-  }
-
-  arrived(): void {
-    const arrived = this.#next;
-    this.#next = new AbortController();
-    // A reason of our own: without one, each abort would build an error with its stack.
-    arrived.abort('news');
-  }
 }

@@ -18,9 +18,3 @@ export interface CommandRooms {
   /** Base of the links in messages; null when there is no page. */
   readonly pageUrl: string | null;
 }
-
-/** With what tells a replica's own accounts from those of others. */
-export interface ReplicaRooms extends CommandRooms {
-  /** Whether this process guards the account, or nobody else ever does. */
-  readonly guards: (account: string) => boolean;
-}

@@ -7,7 +7,7 @@ import type { CommandOutcome, OperatorCommands, ResendRequest } from '../core/op
 import { counted, listText } from '../core/wording/phrases.ts';
 import type { Log } from '../world/world.ts';
 import { type Audited, auditing } from './audit.ts';
-import type { CommandRooms, ReplicaRooms } from './command-rooms.ts';
+import type { CommandRooms } from './command-rooms.ts';
 import { mailboxCommands } from './mailbox-commands.ts';
 import { invalid, noChange, stopsAt } from './plan.ts';
 import { releaseCommands } from './releases.ts';
@@ -16,7 +16,7 @@ import { undoCommand } from './undo.ts';
 import { type WritesRooms, writesCommand } from './writes.ts';
 
 /** The operator commands over all accounts of a daemon. */
-export function createOperatorCommands(watches: readonly AccountWatch[], rooms: ReplicaRooms): OperatorCommands {
+export function createOperatorCommands(watches: readonly AccountWatch[], rooms: CommandRooms): OperatorCommands {
   const watchOf = (account: string) => watches.find((watch) => watch.account === account);
   const audited = auditing(rooms);
   return {

@@ -12,7 +12,7 @@ import type { Claim } from '../core/verdict.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { countedOf, listText, momentText } from '../core/wording/phrases.ts';
 import type { Audited } from './audit.ts';
-import type { ReplicaRooms } from './command-rooms.ts';
+import type { CommandRooms } from './command-rooms.ts';
 import { type Change, carryingOut, effectOf, nothingDone, readOnlyKeys, type WatchOf } from './mailbox-commands.ts';
 import { failed, noChange, stopsAt } from './plan.ts';
 
@@ -67,19 +67,17 @@ interface TakingBack {
   readonly carryOut: (mailbox: MailboxState, change: Change) => Promise<CommandOutcome>;
 }
 
-export function undoCommand(watchOf: WatchOf, rooms: ReplicaRooms, audited: Audited): OperatorCommands['undo'] {
-  const { fleet, store, world, rules, guards } = rooms;
+export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audited): OperatorCommands['undo'] {
+  const { fleet, store, world, rules } = rooms;
   const { command } = world;
   const carryOut = carryingOut(watchOf, rooms);
   return async (request: UndoRequest) => {
     const since = world.clock.now() - request.sinceMs;
     const { timeZone: zone } = rules();
-    // What other replicas guard is theirs to undo.
-    const confirmed = (await store.confirmedSince(since)).filter(({ account }) => guards(account));
+    const confirmed = await store.confirmedSince(since);
     // What is planned is what is there at this moment: nothing is awaited between here and the first change.
     const limits = setLimitsIn(confirmed);
-    const mine = [...fleet.mailboxes()].filter(({ account }) => guards(account));
-    const ours = undoingsOf(mine, since, limits);
+    const ours = undoingsOf([...fleet.mailboxes()], since, limits);
     const left = othersChanged(confirmed, limits, ours);
     if (ours.length === 0) {
       return noChange(
@@ -127,7 +125,7 @@ function namesOf({ mailbox: { account, id }, claims, limit }: Undoing): readonly
 }
 
 /** Why the first change of a mailbox would be refused; null: it would not, or there is no way back. */
-function refusalOfFirst({ mailbox, claims: [claim], limit }: Undoing, rooms: ReplicaRooms): string | null {
+function refusalOfFirst({ mailbox, claims: [claim], limit }: Undoing, rooms: CommandRooms): string | null {
   const first = claim ? changeBack(claim) : limit && limitBack(limit);
   return first && refusalOf(rooms, mailbox, first);
 }

@@ -196,9 +196,9 @@ function stillOff(others: readonly WritesOff[], command: string): readonly strin
 
 const lookEveryMs = 30_000;
 
-/** One look; `isMine`: of several replicas one notifies people. Returns how long to wait for the next one, milliseconds. */
-export async function watchWrites(rooms: WritesRooms, isMine: () => boolean): Promise<number> {
-  if (isMine()) await settleWrites(rooms);
+/** One look. Returns how long to wait for the next one, milliseconds. */
+export async function watchWrites(rooms: WritesRooms): Promise<number> {
+  await settleWrites(rooms);
   const now = rooms.world.clock.now();
   const ends = rooms.fleet.writesOff(now).flatMap(({ until }) => (until === null ? [] : [until - now]));
   // Regularly, too: accounts and mailboxes come and go.

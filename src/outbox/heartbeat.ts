@@ -83,13 +83,12 @@ export class Heartbeat {
     const polled = [...fleet.accounts()].some(
       ({ lastSuccessAt }) => lastSuccessAt !== null && elapsedMs(lastSuccessAt, now) <= polledWithinMs,
     );
-    const elsewhere = fleet.guarding().some((one) => one.elsewhere !== null && one.unguarded === null);
     return [
       ...(fleet.storeFailure ? [titleOf(fleet.storeFailure)] : []),
       ...loops.failing().map(({ task }) => `${task} has failed for minutes`),
       ...(unheardSince(fleet.channels(), fleet.alertsOf(noAccount)) === null ? [] : ['no channel accepts messages']),
       ...stuck.map(({ channel }) => `messages for ${channel} are stuck`),
-      ...(polled || elsewhere ? [] : ['no account has been polled lately']),
+      ...(polled ? [] : ['no account has been polled lately']),
       ...fleet.guarding().flatMap((one) => (one.unguarded ? [`account ${one.account} is not guarded`] : [])),
     ];
   }

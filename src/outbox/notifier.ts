@@ -7,7 +7,6 @@ import { longestOf } from '../channels/post.ts';
 import type { Alert } from '../core/alert.ts';
 import type { WhichUndelivered } from '../core/delivery.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';
-import type { StoreFailure } from '../core/store-failure.ts';
 import type { Tally } from '../core/tally.ts';
 import type { Loop, Loops } from '../world/loop.ts';
 import { watchChannels, watchSilences, watchTasks } from './channel-watch.ts';
@@ -30,11 +29,7 @@ export interface NotifierParts extends NotifyParts {
   readonly tally: Tally;
   /** Of the process; absent: it begins with the notifier. */
   readonly health?: StoreHealth;
-  /** What another replica says of the store, null: nothing; absent: there is no other. */
-  readonly failureElsewhere?: () => StoreFailure | null;
-  /** See StoreWatchParts. */
-  readonly inWords?: (failure: StoreFailure) => StoreFailure;
-  /** Whether an attempt that begins now ends before another replica can send; absent: there is no other. */
+  /** Whether an attempt that begins now ends before another process can take the lease; absent: none can. */
   readonly maySend?: () => boolean;
   /** See SenderParts. */
   readonly alwaysMs?: number;
@@ -53,8 +48,6 @@ export interface Notifier {
   stop(): Promise<void>;
   /** Transitions were committed. Cheap; call it after every commit that has any. */
   wake(): void;
-  /** Another replica began or ceased to say that the store fails. */
-  wakeStoreWatch(): void;
   /**
    * Other channels and settings from now on. A channel that is the same object goes on undisturbed; one that is gone
    * or another one ends after the attempt under way. What waits in the outbox under its name is sent by its successor. When
@@ -137,7 +130,6 @@ export function createNotifier(parts: NotifierParts): Notifier {
       await Promise.all([...all.map((loop) => loop.stop()), end(sendings)]);
     },
     wake,
-    wakeStoreWatch: () => watching.ring(),
     reconfigure: async (wanted, settings) => {
       const gone = sendings.filter(({ channel }) => !wanted.includes(channel));
       if (inForce.channels.some(isForPeople) && !wanted.some(isForPeople)) await sendLast(gone);

@@ -15,7 +15,7 @@ import type { NotifyParts } from './outbox-store.ts';
 
 export interface SenderParts extends NotifyParts {
   readonly tally: Tally;
-  /** Whether an attempt that begins now ends before another replica can send; absent: there is no other. */
+  /** Whether an attempt that begins now ends before another process can take the lease; absent: none can. */
   readonly maySend?: () => boolean;
   /** See Patience. */
   readonly alwaysMs?: number;
@@ -215,7 +215,7 @@ export class Sender {
   }
 
   async #guarded<Outcome>(send: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome | SendOutcome> {
-    // Nobody waits for a slow receiver at the end, and another replica that sends begins when this one may no longer.
+    // Nobody waits for a slow receiver at the end, and the process that takes the lease over begins when this one may no longer.
     const mayGoOn = () => !this.#isEnding && this.#parts.maySend?.() !== false;
     try {
       return await attempt(this.#channel, send, { mayGoOn, alwaysMs: this.#parts.alwaysMs });

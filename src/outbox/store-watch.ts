@@ -23,10 +23,6 @@ import type { StoreHealth } from './store-health.ts';
 export interface StoreWatchParts extends RecordingParts {
   readonly health: StoreHealth;
   readonly loops: Pick<Loops, 'awakeSince'>;
-  /** What another replica says of the store, null: nothing; absent: there is no other. */
-  readonly failureElsewhere?: () => StoreFailure | null;
-  /** As people are to read it; absent: as it is. */
-  readonly inWords?: (failure: StoreFailure) => StoreFailure;
   readonly settings: () => { readonly routes: readonly AlertRoute[]; readonly rules: RuleSettings };
 }
 
@@ -35,11 +31,9 @@ const everyMs = 20_000;
 const whileFailingMs = 5_000;
 /** An outage that an earlier process announced lasts for so long without a failure: this one has tried little yet. */
 const unprovenMs = minuteMs;
-/** Another replica may report what ended a moment ago for so long: each of its heartbeats says what it saw before. */
-const reportedAfterMs = 15_000;
 /**
  * After the process stood still, a failure that may pass is announced when it lasts for so long: a query's time was over while its
- * answer waited to be read, and a replica that was taken for dead joins again first.
+ * answer waited to be read.
  */
 const justAwakeMs = 15_000;
 /** A cause that came later in an outage is announced when it lasts for so long. */
@@ -64,8 +58,6 @@ export class StoreWatch {
   #telling: Transition | null = null;
   /** Of the store, that were seen. */
   #failures: number;
-  /** On the monotonic scale: since when another replica has said that it fails. */
-  #reportedSince: number | null = null;
   /** What messages advised people to do in this outage. */
   readonly #remedies = new Set<string>();
   /** What else they would have to do by now, and since when, on the monotonic scale. */
@@ -146,23 +138,16 @@ export class StoreWatch {
     return alert?.status === 'firing' ? alert : null;
   }
 
-  /** What fails here, or else in another replica. What is over by now begins no outage. */
+  /** What fails. What is over by now begins no outage. */
   #failure(isFiring: boolean): StoreFailure | null {
-    const { store, world, loops, failureElsewhere, inWords } = this.#parts;
+    const { store, world, loops } = this.#parts;
     const found = this.#health.look();
     const isJustAwake = world.clock.monotonic() - loops.awakeSince < justAwakeMs;
     const seen = !isFiring && isJustAwake && found?.mayPass ? null : found;
-    const own = seen && (inWords?.(seen) ?? seen);
     const { failures } = store.trouble;
     const hasFailed = failures > this.#failures;
     this.#failures = failures;
-    if (own && (isFiring || !own.isOver || (hasFailed && !own.untilWritten))) return own;
-    const reported = failureElsewhere?.() ?? null;
-    const now = world.clock.monotonic();
-    this.#reportedSince = reported && !reported.isOver ? (this.#reportedSince ?? now) : null;
-    if (isFiring) return reported;
-    const lastsMs = this.#reportedSince === null ? Number.NEGATIVE_INFINITY : now - this.#reportedSince;
-    return lastsMs >= (reported?.mayPass ? reportedAfterMs : 0) ? reported : null;
+    return seen && (isFiring || !seen.isOver || (hasFailed && !seen.untilWritten)) ? seen : null;
   }
 
   /** People get the new words once when the cause becomes one that calls for them. */

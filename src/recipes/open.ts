@@ -107,7 +107,7 @@ async function prune({ world, runs, retentionMs }: SchedulerParts): Promise<numb
 interface RecipeParts {
   readonly world: World;
   readonly loops: Loops;
-  readonly store: Pick<Store, 'runs' | 'membership'>;
+  readonly store: Pick<Store, 'runs'>;
   readonly fleet: Fleet;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly place: StorePlace;
@@ -141,8 +141,7 @@ export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
     },
     limits: usualLimits,
   });
-  // Of several replicas, the others carry out theirs.
-  if (store.membership.self === null) await runner.endLeftBehind(null);
+  await runner.endLeftBehind();
   return {
     runner,
     schedule: () => startScheduler({ world, loops, runner, catalogue, runs, retentionMs }),

@@ -14,7 +14,6 @@ import type {
 } from '../core/recipe.ts';
 import { hasEnded } from '../core/recipe.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { LeftBy } from '../store/moves.ts';
 import { approvedBy, isPlanOf } from './approval.ts';
 import type { RecipeCatalogue } from './catalogue.ts';
 import type { Definition } from './definition.ts';
@@ -61,10 +60,10 @@ export class RecipeRunner implements RecipeService {
     this.#parts = parts;
   }
 
-  /** Says of the runs that another process left behind that they did not end. null, before anything else: of all that there are. */
-  async endLeftBehind(left: LeftBy | null): Promise<void> {
+  /** Says of the runs that an earlier process left behind that they did not end. Called before anything else. */
+  async endLeftBehind(): Promise<void> {
     const { runs, world } = this.#parts;
-    for (const run of await runs.unended(left)) {
+    for (const run of await runs.unended()) {
       const error = 'Warmwarden ended before the run did. What the run had changed stays changed.';
       await runs.write({ ...run, status: 'failed', error, endedAt: world.clock.now() });
     }

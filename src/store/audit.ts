@@ -6,7 +6,6 @@ import type { CommandEnd, CommandEntry, CommandName, MailboxName, Requester } fr
 import type { EpochMs } from '../core/time.ts';
 import type { Reason } from '../core/verdict.ts';
 import type { Gate } from './gate.ts';
-import { isNotOf, type LeftBy } from './moves.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { writeAlerts } from './writes.ts';
@@ -66,7 +65,6 @@ export class AuditLog {
           result: null,
           ended_at: null,
           outcome: '',
-          replica: this.#gate.self,
         })
         .returning('id')
         .executeTakeFirstOrThrow();
@@ -93,12 +91,11 @@ export class AuditLog {
     });
   }
 
-  /** Commands without an outcome, oldest first: whoever began them ended before it. null: whoever that was. */
-  unendedCommands(left: LeftBy | null = null): Promise<readonly CommandEntry[]> {
+  /** Commands without an outcome, oldest first: the process that began them ended before it. */
+  unendedCommands(): Promise<readonly CommandEntry[]> {
     return this.#gate.read(async (db) => {
       const begun = db.selectFrom('operator_commands').select(commandColumns).where('result', 'is', null);
-      const theirs = left === null ? begun : begun.where('at', '<', left.before).where(isNotOf(left));
-      return withMailboxes(db, await theirs.orderBy('id').execute());
+      return withMailboxes(db, await begun.orderBy('id').execute());
     });
   }
 

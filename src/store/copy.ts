@@ -25,8 +25,6 @@ export interface StoreCopy {
 
 /** In `meta`: what belongs to one store, and not to what it holds. */
 const ownKeys: readonly string[] = ['schema_version', 'oldest_compatible', 'holder', 'alive_at'];
-/** The same of whole tables. */
-const ownTables: readonly (keyof Tables)[] = ['revisions', 'requests'];
 
 /**
  * Upgrades the store at `from` first, where an earlier version wrote it, and leaves it otherwise as it is. No process may use
@@ -62,7 +60,7 @@ async function copyTables(source: Database, target: Database, to: PostgresPlace)
 async function tablesOf(db: Db): Promise<readonly (keyof Tables)[]> {
   const { rows } = await sql<{ name: keyof Tables }>`
     SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`.execute(db);
-  return rows.map(({ name }) => name).filter((name) => !ownTables.includes(name));
+  return rows.map(({ name }) => name);
 }
 
 async function refuseFilled(trx: Db, tables: readonly (keyof Tables)[], to: PostgresPlace): Promise<void> {

@@ -3,14 +3,14 @@ import type { Kysely } from 'kysely';
 import type { StoreFailure } from '../core/store-failure.ts';
 import type { FailedStatements } from './failure.ts';
 import type { OutageNote } from './file/outage-note.ts';
-import type { Membership, Scope } from './replicas/membership.ts';
-import type { ReplicaOptions } from './replicas/shared.ts';
+import type { Lease } from './lease.ts';
+import type { LeaseOptions } from './postgres/lease.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
 
 /** Runs a business event's statements as one transaction: all of them, or none. */
-export type Write = <Result>(work: (trx: Db) => Promise<Result>, scopes?: readonly Scope[]) => Promise<Result>;
+export type Write = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
 
 /** Waits so many milliseconds; never rejects. */
 export type Sleep = (ms: number) => Promise<void>;
@@ -19,36 +19,16 @@ export type Sleep = (ms: number) => Promise<void>;
 export interface Rim {
   /** How a lost connection is waited for; absent: it is not. */
   readonly sleep?: Sleep;
-  /** It shares the store with others, where the database allows that; absent: it has the store alone. */
-  readonly replica?: ReplicaOptions;
-}
-
-/** A moment of the database, in its own words. */
-export type Mark = string;
-
-/** Some mailboxes of one account. */
-export interface MailboxKeys {
-  readonly account: string;
-  readonly ids: readonly string[];
-}
-
-/** What other processes wrote, where several share the store. */
-export interface Others {
-  markNow(): Promise<Mark>;
-  /** Mailboxes of these accounts that any replica wrote since; null: that is not known. */
-  writtenSince(accounts: readonly string[], since: Mark): Promise<readonly MailboxKeys[] | null>;
+  /** It waits for the lease and prolongs it, where there is one; absent: a command. */
+  readonly lease?: LeaseOptions;
 }
 
 export interface Database {
   /** For reads. */
   readonly db: Db;
-  /**
-   * Every transaction goes through here: it is refused when the store is no longer this process's own, or one of the scopes that
-   * it writes for is not.
-   */
+  /** Every transaction goes through here. It is refused when the store is no longer this process's own. */
   readonly fence: Write;
-  /** Which work is this process's. */
-  readonly membership: Membership;
+  readonly lease: Lease;
   /** Of its reads and writes. */
   readonly statements: FailedStatements;
   /** What a failed read or write means for people. Called once for each. */
@@ -63,14 +43,6 @@ export interface Database {
   lookForDamage(): Promise<Error | null>;
   /** One small step of giving freed space back; false when nothing is left. Within the caller's transaction. */
   freeSpace(trx: Db): Promise<boolean>;
-  /** Whether a row that is read can be locked; otherwise there is one writer at a time anyway. */
-  readonly locksRows: boolean;
-  /** null: there are no others. */
-  readonly others: Others | null;
-  /** Once the transaction has committed, processes that listen are called. */
-  notify(trx: Db): Promise<void>;
-  /** Calls `listener` after another process notified; perhaps not always. To be called from time to time. Never throws. */
-  listen(listener: () => void): void;
   /** Beside the store. */
   readonly note: OutageNote;
   /** What other users could do to the store, or a failure of its server could: sentences for the log. */

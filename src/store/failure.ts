@@ -4,7 +4,6 @@ import { dirname } from 'node:path';
 import type { LogEvent } from 'kysely';
 import { errorText } from '../core/nearest.ts';
 import type { StoreFailure } from '../core/store-failure.ts';
-import { UntakenError } from './replicas/untaken.ts';
 import type { Tables } from './schema/tables.ts';
 
 /** The store can't be used; the message is one sentence for the operator. */
@@ -33,7 +32,7 @@ export class AtRiskError extends StoreError {
   }
 }
 
-/** Work of another replica now, or perhaps: nothing is wrong with the store, and the membership deals with it. */
+/** Another process has the lease: nothing is wrong with the store, and this process ends. */
 export class NotOursError extends AtRiskError {}
 
 /** The file under the open handle is no longer the one at its path. */
@@ -103,8 +102,6 @@ function isLocked(error: unknown): boolean {
 
 /** The failure where Warmwarden itself refused; null: the database did. */
 export function refusalOf(error: unknown): StoreFailure | null {
-  if (error instanceof UntakenError)
-    return { title: error.title, said: error.message, remedy: error.remedy, lasting: false, untilWritten: true };
   return error instanceof AtRiskError
     ? { said: error.message, remedy: error.remedy, lasting: false, untilWritten: true }
     : null;

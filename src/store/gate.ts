@@ -30,9 +30,9 @@ export class Gate {
 
   readonly read: Read = (work) => this.#noticing('read', () => work(this.#database.db));
 
-  readonly write: Write = (work, scopes) =>
+  readonly write: Write = (work) =>
     this.#noticing('write', async () => {
-      const result = await this.#database.fence(work, scopes);
+      const result = await this.#database.fence(work);
       this.#wroteSince = true;
       return result;
     });
@@ -40,26 +40,6 @@ export class Gate {
   /** One small step of giving freed space back; false when nothing is left. */
   freeSpace(): Promise<boolean> {
     return this.write((trx) => this.#database.freeSpace(trx));
-  }
-
-  /** The id of this replica; null: the process has the store for itself. */
-  get self(): string | null {
-    return this.#database.membership.self;
-  }
-
-  /** See Database. */
-  get locksRows(): boolean {
-    return this.#database.locksRows;
-  }
-
-  /** See Database. */
-  notify(trx: Db): Promise<void> {
-    return this.#database.notify(trx);
-  }
-
-  /** See Database. */
-  listen(listener: () => void): void {
-    this.#database.listen(listener);
   }
 
   get trouble(): StoreTrouble {

@@ -110,7 +110,7 @@ export class Ledger {
 const earlier = (path: string) =>
   `The store ${path} was written by an earlier version of Warmwarden: start the daemon once to upgrade it.`;
 
-// The ledgers of accounts that move from one replica to another.
+// The ledgers of accounts, for the process that takes the lease over.
 
 type Db = Kysely<Tables>;
 

@@ -7,7 +7,6 @@ import { isSameSpan } from '../core/decision.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import { none } from '../core/none.ts';
 import type { Verdict } from '../core/verdict.ts';
-import type { MailboxKeys } from './database.ts';
 import { loadKnownAccounts } from './known-accounts.ts';
 import { inPieces } from './pieces.ts';
 import { parsed, SharedAnswers, storedAction, storedMemory, storedVerdict } from './schema/stored.ts';
@@ -19,7 +18,9 @@ type Db = Kysely<Tables>;
 type Row = Selectable<Tables['mailboxes']>;
 
 /** Some mailboxes of one account. */
-interface Some extends MailboxKeys {
+interface Some {
+  readonly account: string;
+  readonly ids: readonly string[];
   /** Between them, in the order of the database, are only mailboxes that have left. */
   readonly adjacent: boolean;
   readonly answers: SharedAnswers;
@@ -90,26 +91,6 @@ export async function loadDeparted(
 
 /** Sorts by the time of leaving. A mailbox that never left comes last: its account was removed. */
 const leftEarlier = (a: Row, b: Row) => (a.left_at ?? Number.MAX_SAFE_INTEGER) - (b.left_at ?? Number.MAX_SAFE_INTEGER);
-
-/** Of these, those that have not left. */
-export async function loadThese(db: Db, { account, ids }: MailboxKeys): Promise<readonly MailboxState[]> {
-  const found: Row[] = [];
-  await inPieces(ids, async (some) => {
-    const here = db.selectFrom('mailboxes').selectAll().where('account', '=', account).where('left_at', 'is', null);
-    found.push(...(await here.where('mailbox_id', 'in', some).execute()));
-  });
-  return inFull(db, found);
-}
-
-/** Those whose id or address may be this name, in any account. Case does not matter in ASCII. */
-export async function loadCalled(db: Db, name: string): Promise<readonly MailboxState[]> {
-  const names = [name, name.slice(name.indexOf('/') + 1)];
-  const here = db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null);
-  const isIt = here.where((is) =>
-    is.or([is('mailbox_id', 'in', names), is(addressColumn, 'in', names.map(asIndexed))]),
-  );
-  return inFull(db, await isIt.execute());
-}
 
 const asIndexed = (email: string) => email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 

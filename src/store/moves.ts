@@ -1,19 +1,14 @@
 // Moves stored mailboxes and their history from one account to another. The caller moves their alerts, as changes of alerts.
 
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { actionUnder } from '../core/action.ts';
 import { moveEntries } from '../core/breaker.ts';
-import type { MailboxState } from '../core/mailbox.ts';
-import type { EpochMs } from '../core/time.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { loadBreakers, writeBreaker } from './breakers.ts';
-import type { MailboxKeys, Mark, Others } from './database.ts';
 import type { Gate } from './gate.ts';
 import { loadKnownAccounts, takenNames, writeKnownAccounts } from './known-accounts.ts';
-import { loadMailboxes, loadThese } from './mailboxes.ts';
 import { inPieces } from './pieces.ts';
 import type { AccountMove, AccountsRecord, KnownAccount } from './records.ts';
-import { accountScope } from './replicas/membership.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { writeAction, writeAlerts } from './writes.ts';
@@ -39,8 +34,7 @@ export class StoredAccounts {
 
   /** Records the configured accounts, and moves mailboxes that are guarded under another name because of them. */
   async record(record: AccountsRecord): Promise<void> {
-    const scopes = record.moves.map(({ from }) => accountScope(from));
-    await this.#gate.write((trx) => writeAccounts(trx, record), scopes);
+    await this.#gate.write((trx) => writeAccounts(trx, record));
   }
 }
 
@@ -166,62 +160,4 @@ async function moveHeld(db: Db, moves: readonly AccountMove[]): Promise<void> {
     const state = moveEntries(before, moves);
     if (state !== before) await writeBreaker(db, { api, before, state });
   }
-}
-
-// Reads the mailboxes of accounts that other replicas guard: of what was read before only those that were written since.
-
-/** What a look has seen of others, for the next one. */
-export interface Seen {
-  readonly accounts: readonly string[];
-  readonly mark: Mark | null;
-}
-
-interface Elsewhere {
-  /** Of accounts that were seen before, only those that were written since. */
-  readonly mailboxes: readonly MailboxState[];
-  /** All mailboxes of these accounts are here. */
-  readonly whole: readonly string[];
-  /** What was written of the other accounts since. One that is not among `mailboxes` has left. */
-  readonly written: readonly MailboxKeys[];
-  readonly mark: Mark | null;
-}
-
-export class StoredElsewhere {
-  readonly #gate: Gate;
-  readonly #others: Others | null;
-
-  constructor(gate: Gate, others: Others | null) {
-    this.#gate = gate;
-    this.#others = others;
-  }
-
-  /** `seen` null: all of it. */
-  read(accounts: readonly string[], seen: Seen | null): Promise<Elsewhere> {
-    return this.#gate.read(async (db) => {
-      // First the mark: what is written meanwhile is read again next time.
-      const mark = (await this.#others?.markNow()) ?? null;
-      const known = accounts.filter((account) => seen?.accounts.includes(account));
-      const since = known.length > 0 ? (seen?.mark ?? null) : null;
-      const written = since === null ? null : await this.#others?.writtenSince(known, since);
-      const whole = written ? accounts.filter((account) => !known.includes(account)) : accounts;
-      const mailboxes: MailboxState[] = [...(await loadMailboxes(db, whole))];
-      for (const keys of written ?? []) mailboxes.push(...(await loadThese(db, keys)));
-      return { mailboxes, whole, written: written ?? [], mark };
-    });
-  }
-}
-
-// What a replica began and did not end is for others to end once it is dead.
-
-/** Whose work is left alone; of everybody else's, what began before a moment was left behind. */
-export interface LeftBy {
-  /** Ids of replicas. */
-  readonly living: readonly string[];
-  /** Late enough that whoever began something then is known to live. */
-  readonly before: EpochMs;
-}
-
-/** Whether a row's replica is none of those that live. */
-export function isNotOf({ living }: LeftBy) {
-  return sql<boolean>`(replica IS NULL OR replica NOT IN (${sql.join(['', ...living])}))`;
 }

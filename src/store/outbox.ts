@@ -28,14 +28,11 @@ import type { Gate } from './gate.ts';
 import { writeIncidents } from './incidents.ts';
 import { loadNotificationLog } from './notification-log.ts';
 import { inPieces, rowsAPiece } from './pieces.ts';
-import type { Scope } from './replicas/membership.ts';
 import { setMeta } from './schema/migrations.ts';
 import { aboutText, parsed, storedAbout, storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { Settling } from './settling.ts';
 
-/** Who writes it is the only one who sends. What people do on any replica is not fenced. */
-const fenced: readonly Scope[] = ['notify'];
 const digestKey = 'digested_until';
 /** What one digest is made of at most; it shows far less. */
 const maxDigested = 5_000;
@@ -76,14 +73,6 @@ export class StoredOutbox {
     return this.#gate.read((db) => unnotifiedTransitions(db, limit));
   }
 
-  /** The number of the newest transition that anybody recorded; 0: there is none. */
-  newestTransition(): Promise<number> {
-    return this.#gate.read(async (db) => {
-      const row = await db.selectFrom('transitions').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst();
-      return row?.id ?? 0;
-    });
-  }
-
   /** What people were notified of, and when: what the notifier begins with. */
   async loadNotificationLog(): Promise<NotificationLog> {
     await this.#settling.finish(true);
@@ -119,7 +108,7 @@ export class StoredOutbox {
 
   /** Before an attempt that must not be repeated blindly: a restart finds it begun. */
   beginDelivery(id: string, now: EpochMs): Promise<void> {
-    return this.#gate.write((trx) => moveDelivery(trx, id, { kind: 'begun', at: now }), fenced);
+    return this.#gate.write((trx) => moveDelivery(trx, id, { kind: 'begun', at: now }));
   }
 
   /** Counts an attempt and keeps its outcome. */
@@ -128,7 +117,7 @@ export class StoredOutbox {
       await moveDelivery(trx, id, settlement);
       // The row of a storm's message is written whole: COMMIT has a turn of its own.
       await ownTurn();
-    }, fenced);
+    });
   }
 
   /** The messages that were given up, in the order of sending. */
@@ -199,7 +188,7 @@ export class StoredOutbox {
     return this.#gate.write(async (trx) => {
       for (const delivery of deliveries) await insertDelivery(trx, delivery, until);
       await setMeta(trx, digestKey, String(until));
-    }, fenced);
+    });
   }
 }
 

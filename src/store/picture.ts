@@ -58,7 +58,7 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
   };
 }
 
-/** Those that any replica may move. */
+/** Alerts that are not about one account's data. */
 export async function loadSharedAlerts(db: Db): Promise<readonly Alert[]> {
   const shared = db
     .selectFrom('alerts')

@@ -1,9 +1,8 @@
-// The store in a PostgreSQL database, which replicas share.
-import { randomUUID } from 'node:crypto';
+// The store in a PostgreSQL database: one process is active, others stand by.
 import { Kysely, type PostgresPool, sql } from 'kysely';
 import type { PostgresPlace, StoreFailure } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { Database, Others, Rim, Sleep, Write } from './database.ts';
+import type { Database, Rim, Sleep, Write } from './database.ts';
 import { AtRiskError, FailedStatements, NotOursError } from './failure.ts';
 import { BesideLock, inFolderOf } from './file/beside-lock.ts';
 import { nameOfHolder } from './file/lock.ts';
@@ -12,17 +11,10 @@ import { clientConfig, poolOf, reached } from './postgres/connecting.ts';
 import { StoreDialect } from './postgres/dialect.ts';
 import { doubtsOf } from './postgres/doubts.ts';
 import { failureOf, forCaller, isAway, isReadOnly, openingError, postgresError } from './postgres/failure.ts';
-import { raise, versionOf } from './postgres/fence.ts';
+import { fenceVersion, PostgresLease, raiseFence } from './postgres/lease.ts';
 import { Line } from './postgres/line.ts';
-import { channel, Listening } from './postgres/listening.ts';
-import { Alone, type Presence, refuseEarlier, Together } from './postgres/presence.ts';
 import { Reach } from './postgres/reach.ts';
-import { PostgresRoster } from './postgres/roster.ts';
-import { migrationStepMs, setUp } from './postgres/setup.ts';
-import { markNow, writtenSince } from './postgres/written.ts';
-import { commitOutcome } from './replicas/commit-outcome.ts';
-import type { Membership, Scope } from './replicas/membership.ts';
-import { SharedMembership } from './replicas/shared.ts';
+import { migrationStepMs, prepare, upgrade } from './postgres/setup.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
@@ -33,10 +25,6 @@ const readers = 4;
 const askAgainMs = 1_000;
 
 const restart = 'Start PostgreSQL or repair the network; Warmwarden then continues by itself.';
-
-function fail(error: Error): never {
-  throw error;
-}
 
 /** Opens and migrates the database. Throws StoreError or NewerStoreError, each with one sentence. */
 export async function openPostgres(place: PostgresPlace, now: EpochMs, rim: Rim = {}): Promise<Database> {
@@ -54,7 +42,9 @@ export async function openPostgres(place: PostgresPlace, now: EpochMs, rim: Rim 
 class PostgresDatabase implements Database {
   readonly #place: PostgresPlace;
   readonly #sleep: Sleep | null;
-  readonly #presence: Presence;
+  readonly lease: PostgresLease;
+  /** For people. */
+  readonly #name: string;
   readonly #reach: Reach;
   /** One connection: transactions follow one another in the order in which they were asked for, as on SQLite. */
   readonly #writer: Kysely<Tables>;
@@ -63,42 +53,26 @@ class PostgresDatabase implements Database {
   readonly db: Kysely<Tables>;
   warnings: readonly string[] = [];
   readonly news: readonly string[] = [];
-  readonly locksRows = true;
   readonly statements = new FailedStatements();
-  readonly others: Others = {
-    markNow: async () => `${this.#reach.generation} ${await markNow(this.db)}`,
-    writtenSince: async (accounts, since) => {
-      const [generation, mark = ''] = since.split(' ');
-      // Another server may lack what this replica has seen.
-      return generation === `${this.#reach.generation}` ? writtenSince(this.db, accounts, mark) : null;
-    },
-  };
-  readonly #listening: Listening;
   /** While nobody knows what became of a COMMIT: another transaction would raise the version that tells it. */
   #isInDoubt = false;
   /** The newest version that was committed. A server that shows an older one has lost what came after it. */
-  #committed = { id: '', version: 0 };
-  readonly #roster: PostgresRoster;
-  readonly #log: NonNullable<Rim['replica']>['log'] | null;
+  #committed = 0;
   #closed = false;
   /** A process that has the database alone keeps nothing beside it. */
   readonly #keepsBeside: boolean;
   #beside: BesideLock | null = null;
   #note: OutageNote | null = null;
 
-  constructor(place: PostgresPlace, now: EpochMs, { sleep, replica }: Rim) {
+  constructor(place: PostgresPlace, now: EpochMs, { sleep, lease }: Rim) {
     const config = clientConfig(place);
     this.#place = place;
     this.#sleep = sleep ?? null;
-    this.#keepsBeside = replica !== undefined;
+    this.#keepsBeside = lease !== undefined;
+    this.#name = lease?.name ?? nameOfHolder(now);
     this.#reach = new Reach(place, this.#keepsBeside);
-    this.#listening = new Listening(place, this.#reach);
     this.#line = new Line(place, this.#reach);
-    this.#roster = new PostgresRoster(this.#line, (id, work) => this.#transact(work, id, []));
-    this.#log = replica?.log ?? null;
-    this.#presence = replica
-      ? new Together(place, new SharedMembership(this.#roster, replica, randomUUID))
-      : new Alone(place, nameOfHolder(now));
+    this.lease = new PostgresLease(place, this.#line, lease ?? null);
     const kysely = (pool: PostgresPool) =>
       new Kysely<Tables>({ dialect: new StoreDialect({ pool }), log: this.statements.listen });
     this.#writer = kysely(this.#reach.pool(config, 1, 'writes'));
@@ -107,19 +81,19 @@ class PostgresDatabase implements Database {
 
   async open(): Promise<void> {
     if (this.#keepsBeside) this.#beside = new BesideLock(this.#place.path);
-    await refuseEarlier(this.db, this.#place);
-    await this.#setUp();
-    await this.#presence.enter(this.#writer);
+    await this.#setUp(prepare);
+    await this.lease.take(this.#name);
+    await this.#setUp(upgrade);
     // All of its connections: one too many is refused now, and not in the middle of the work.
     await Promise.all(Array.from({ length: readers }, () => sql`SELECT pg_sleep(0)`.execute(this.db)));
     this.warnings = await doubtsOf(this.db, this.#place);
     inFolderOf(this.#place.path);
   }
 
-  async #setUp(): Promise<void> {
+  async #setUp(step: (db: Db, place: PostgresPlace) => Promise<void>): Promise<void> {
     const config = { ...clientConfig(this.#place), query_timeout: migrationStepMs };
     const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf(config, 1) }) });
-    await setUp(db, this.#place).finally(() => db.destroy());
+    await step(db, this.#place).finally(() => db.destroy());
   }
 
   get note(): OutageNote {
@@ -127,17 +101,8 @@ class PostgresDatabase implements Database {
     return this.#note;
   }
 
-  get membership(): Membership {
-    return this.#presence.membership;
-  }
-
-  readonly fence: Write = async (work, scopes = []) => {
-    // What was asked for before others took this replica for dead is not written after it.
-    const { id } = this.#presence;
-    return this.#transact(work, id, this.#presence.check(scopes));
-  };
-
-  async #transact<Result>(work: (trx: Db) => Promise<Result>, id: string, scopes: readonly Scope[]): Promise<Result> {
+  readonly fence: Write = async (work) => {
+    const { fence } = this.lease;
     const trx = await this.#writer.startTransaction().execute();
     const undo = () =>
       trx
@@ -145,11 +110,11 @@ class PostgresDatabase implements Database {
         .execute()
         .catch(() => {});
     let version: number;
-    let result: Result;
+    let result: Awaited<ReturnType<typeof work>>;
     try {
       if (this.#isInDoubt) throw new AtRiskError('the outcome of a transaction is not known yet', restart);
-      version = (await raise(trx, id, scopes)) ?? fail(this.#presence.refused());
-      if (id === this.#committed.id && version <= this.#committed.version) throw this.#rewound(id);
+      version = (await raiseFence(trx, fence)) ?? this.#refuse('another process has taken the lease of this one');
+      if (version <= this.#committed) this.#refuse('PostgreSQL lost what this process had stored last');
       result = await work(trx);
     } catch (error) {
       await undo();
@@ -160,22 +125,18 @@ class PostgresDatabase implements Database {
     } catch (error) {
       this.#isInDoubt = isAway(error);
       await undo();
-      if (!this.#isInDoubt || !(await this.#wasCommitted(id, version))) throw error;
+      if (!this.#isInDoubt || !(await this.#wasCommitted(fence, version))) throw error;
     } finally {
       this.#isInDoubt = false;
     }
-    this.#committed = { id, version };
+    this.#committed = version;
     return result;
-  }
+  };
 
-  /**
-   * A failover lost the newest commits: what this process has in mind is not what is stored. It leaves, and joins again as one
-   * that was taken for dead does: then it reads everything again.
-   */
-  #rewound(id: string): AtRiskError {
-    this.#log?.warn('PostgreSQL lost what this replica had stored last, as after a failover: it reads the store again');
-    void this.#roster.leave(id).catch(() => {});
-    return new NotOursError('PostgreSQL lost the newest writes', 'Warmwarden reads the store again by itself.');
+  /** What this process has in mind is not what is stored: it ends. */
+  #refuse(why: string): never {
+    this.lease.lose(why);
+    throw new NotOursError(why, 'Warmwarden starts again by itself.');
   }
 
   failureOf(error: unknown): StoreFailure {
@@ -204,18 +165,9 @@ class PostgresDatabase implements Database {
     return false;
   }
 
-  async notify(trx: Kysely<Tables>): Promise<void> {
-    await sql`SELECT pg_notify(${channel}, '')`.execute(trx);
-  }
-
-  listen(listener: () => void): void {
-    this.#listening.listen(listener);
-  }
-
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#listening.close();
-    await this.#presence.close();
+    await this.lease.release();
     await Promise.all([this.#writer.destroy(), this.db.destroy(), this.#line.close()]);
     this.#beside?.close();
   }
@@ -224,10 +176,10 @@ class PostgresDatabase implements Database {
    * Its reply was lost. Nothing goes on before it is known: what was committed would be done twice. A server that refuses the
    * question says as little as one that is away.
    */
-  async #wasCommitted(id: string, version: number): Promise<boolean> {
+  async #wasCommitted(fence: number, version: number): Promise<boolean> {
     for (;;) {
       try {
-        return commitOutcome(version, await versionOf(this.db, id)) === 'committed';
+        return (await fenceVersion(this.db, fence)) === version;
       } catch (error) {
         if (this.#closed || this.#sleep === null) throw error;
       }

@@ -79,13 +79,13 @@ export interface BreakerMove<Event> extends BreakerRecord {
   /** The state that the event was decided on. */
   readonly before: BreakerState;
   /**
-   * Decides once more, on what another replica has stored since; null: nothing is to be recorded. Called within the
+   * Decides once more, on what is stored; null: nothing is to be recorded. Called within the
    * transaction: nobody else moves a breaker until it ends, so it may neither wait nor write.
    */
   readonly again: (stored: StoredBreaker) => Promise<Event | null>;
 }
 
-/** A breaker as it is stored, and the alerts that any replica may move. */
+/** A breaker as it is stored, and the alerts that are not about one account's data. */
 export interface StoredBreaker {
   readonly state: BreakerState;
   readonly alerts: readonly Alert[];

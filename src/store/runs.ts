@@ -3,7 +3,6 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import { hasEnded, type Run, type RunPlace } from '../core/recipe.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Gate } from './gate.ts';
-import { isNotOf, type LeftBy } from './moves.ts';
 import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
@@ -49,7 +48,7 @@ export class StoredRuns {
    * is left to do so, and nothing was written. A run without new rows is always written.
    */
   write(run: Run, chunks: readonly RowChunk[] = []): Promise<'written' | 'no_room'> {
-    const changing = { ended: hasEnded(run) ? 1 : 0, run: JSON.stringify(run), replica: this.#gate.self };
+    const changing = { ended: hasEnded(run) ? 1 : 0, run: JSON.stringify(run) };
     const rowBytes = chunks.reduce((sum, { rows }) => sum + Buffer.byteLength(rows), 0);
     return this.#gate.write(async (trx) => {
       const known = await trx.selectFrom('runs').select('bytes').where('id', '=', run.id).executeTakeFirst();
@@ -110,13 +109,11 @@ export class StoredRuns {
     });
   }
 
-  /** Those that a process left behind when it ended. null: whoever that was. */
-  unended(left: LeftBy | null = null): Promise<readonly Run[]> {
+  /** Runs that an earlier process left behind. */
+  unended(): Promise<readonly Run[]> {
     return this.#gate.read(async (db) => {
       // The index is of those: a parameter would not match it.
-      const begun = db.selectFrom('runs').select(['id', 'run']).where('ended', '=', sql.lit(0));
-      const theirs = left === null ? begun : begun.where('created_at', '<', left.before).where(isNotOf(left));
-      const rows = await theirs.execute();
+      const rows = await db.selectFrom('runs').select(['id', 'run']).where('ended', '=', sql.lit(0)).execute();
       return rows.flatMap(({ id, run }) => (run === null ? [] : [parsed<Run>(run, 'runs', { id })]));
     });
   }

@@ -1,4 +1,4 @@
-// The browsers that signed in. Read on every request of theirs, so that a sign-out holds at once, on every replica.
+// The browsers that signed in. Read on every request of theirs, so that a sign-out holds at once.
 import type { Session, SessionLimits } from '../core/session.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Gate } from './gate.ts';

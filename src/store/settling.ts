@@ -7,14 +7,11 @@ import { ownTurn } from '../world/event-loop.ts';
 import type { Gate } from './gate.ts';
 import { writeNotificationLog } from './notification-log.ts';
 import { inPieces } from './pieces.ts';
-import type { Scope } from './replicas/membership.ts';
 import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
 
-/** Who writes it is the only one who sends. */
-const fenced: readonly Scope[] = ['notify'];
 /** Transitions, announcements or groups of a piece: each of its transactions takes a few milliseconds. */
 const changesAPiece = 250;
 
@@ -38,14 +35,14 @@ export class Settling {
       return this.#gate.write(async (trx) => {
         for (const piece of pieces) await carryOut(trx, piece);
         await messages(trx);
-      }, fenced);
+      });
     }
     this.#isOver = false;
     await this.#inTurns(pieces, (trx, piece) => writeDown(trx, JSON.stringify(piece)));
     await this.#gate.write(async (trx) => {
       await writeDown(trx, null);
       await messages(trx);
-    }, fenced);
+    });
     // It counts. What can't be carried out now is before the next look.
     await this.finish().catch(() => {});
   }
@@ -55,7 +52,7 @@ export class Settling {
     if (this.#isOver && !another) return;
     const rows = await this.#gate.read((db) => db.selectFrom('settlements').select('id').orderBy('id').execute());
     if (rows.length > 0) {
-      await this.#gate.write(dropUncounted, fenced);
+      await this.#gate.write(dropUncounted);
       await this.#inTurns(rows, (trx, { id }) => carryOutStored(trx, id));
     }
     this.#isOver = true;
@@ -65,7 +62,7 @@ export class Settling {
   async #inTurns<Row>(rows: readonly Row[], work: (trx: Db, row: Row) => Promise<void>): Promise<void> {
     for (const row of rows) {
       await ownTurn('patient');
-      await this.#gate.write((trx) => work(trx, row), fenced);
+      await this.#gate.write((trx) => work(trx, row));
     }
   }
 }

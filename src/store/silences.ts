@@ -3,7 +3,6 @@ import type { Kysely } from 'kysely';
 import type { Silence } from '../core/alert.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Gate } from './gate.ts';
-import { revise } from './revisions.ts';
 import { parsed } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
@@ -18,7 +17,6 @@ export class StoredSilences {
   async record(silence: Silence, now: EpochMs): Promise<void> {
     const changing = { until: silence.until, silence: JSON.stringify(silence) };
     await this.#gate.write(async (trx) => {
-      await revise(trx, 'silences');
       // Who silenced what stays in the audit log.
       await trx.deleteFrom('silences').where('until', '<=', now).execute();
       await trx

@@ -28,8 +28,6 @@ export const jsonColumns: readonly (readonly [table: keyof Tables, column: strin
   ['runs', 'run'],
   ['run_rows', 'rows'],
   ['ledgers', 'ledger'],
-  ['requests', 'asked'],
-  ['requests', 'outcome'],
 ];
 
 /** Of this table a column holds an object or a list; statistics alone may be a text, or null. */

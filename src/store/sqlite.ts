@@ -8,7 +8,7 @@ import { type Connection, connect, type QueryListener, storeError } from './file
 import { DamageWatch } from './file/damage.ts';
 import { type Beginning, begin, type OutageNote } from './file/outage-note.ts';
 import { identityOf, sizeOf } from './file/place.ts';
-import { SoleMembership } from './replicas/sole.ts';
+import { ownLease } from './lease.ts';
 import { migrate } from './schema/migrations.ts';
 import type { Tables } from './schema/tables.ts';
 
@@ -44,14 +44,12 @@ interface Parts {
 }
 
 class SqliteDatabase implements Database {
-  readonly membership = new SoleMembership();
+  readonly lease = ownLease;
   readonly db: Kysely<Tables>;
   readonly statements: FailedStatements;
   readonly note: OutageNote;
   readonly warnings: readonly string[];
   readonly news: readonly string[];
-  readonly locksRows = false;
-  readonly others = null;
   readonly #connection: Connection;
   readonly #file: string;
   readonly #wal: string;
@@ -120,11 +118,6 @@ class SqliteDatabase implements Database {
     await sql`PRAGMA incremental_vacuum(${sql.lit(Math.min(pagesAStep, spare))})`.execute(trx);
     return spare > pagesAStep;
   }
-
-  /** There is no other process. */
-  async notify(): Promise<void> {}
-
-  listen(): void {}
 
   close(): Promise<void> {
     this.#closing ??= this.#damage.close().then(() => this.#connection.close());

@@ -21,9 +21,10 @@ import type { QueryListener } from './file/connection.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import { FleetDays } from './fleet-days.ts';
 import { Gate } from './gate.ts';
+import type { Lease } from './lease.ts';
 import { loadLedgers, writeLedgers } from './ledger.ts';
-import { type Like, loadCalled, loadDeparted, type SameApi } from './mailboxes.ts';
-import { moveMailboxes, StoredAccounts, StoredElsewhere } from './moves.ts';
+import { type Like, loadDeparted, type SameApi } from './mailboxes.ts';
+import { moveMailboxes, StoredAccounts } from './moves.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
 import { inPieces, rowsAPiece } from './pieces.ts';
@@ -36,15 +37,11 @@ import type {
   WithdrawalRecord,
   WritesRecord,
 } from './records.ts';
-import { accountScope, type Membership } from './replicas/membership.ts';
-import { StoredRequests } from './requests.ts';
-import { holdStill, revise } from './revisions.ts';
 import { StoredRuns } from './runs.ts';
 import { changeMeta, metaOf, setMeta } from './schema/migrations.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { StoredSessions } from './sessions.ts';
-import { StoredShared } from './shared.ts';
 import { StoredSilences } from './silences.ts';
 import { openSqlite } from './sqlite.ts';
 import { StoredUpkeep } from './upkeep/upkeep.ts';
@@ -60,7 +57,7 @@ import {
   writeObservation,
   writeTicks,
 } from './writes.ts';
-import { writesOffOver } from './writes-off.ts';
+import { loadWritesOff, writesOffOver } from './writes-off.ts';
 
 /** Answers with all that follows from them, between two turns of the event loop. */
 const ticksAPiece = 5;
@@ -81,14 +78,7 @@ export class Store {
   readonly accounts: StoredAccounts;
   /** Runs of recipes, with their rows. */
   readonly runs: StoredRuns;
-  /** Which work is this process's, where several share a store. */
-  readonly membership: Membership;
-  /** What replicas ask of one another. */
-  readonly requests: StoredRequests;
-  /** What people change on any replica, and all keep in memory. */
-  readonly shared: StoredShared;
-  /** What other replicas guard. */
-  readonly elsewhere: StoredElsewhere;
+  readonly lease: Lease;
   /** What keeps it small. */
   readonly upkeep: StoredUpkeep;
 
@@ -96,7 +86,7 @@ export class Store {
     const gate = new Gate(database);
     this.#database = database;
     this.#gate = gate;
-    this.membership = database.membership;
+    this.lease = database.lease;
     this.#note = database.note;
     this.outbox = new StoredOutbox(gate);
     this.silences = new StoredSilences(gate);
@@ -105,9 +95,6 @@ export class Store {
     this.days = new FleetDays(gate);
     this.accounts = new StoredAccounts(gate);
     this.runs = new StoredRuns(gate);
-    this.requests = new StoredRequests(gate);
-    this.shared = new StoredShared(gate);
-    this.elsewhere = new StoredElsewhere(gate, database.others);
     this.upkeep = new StoredUpkeep(gate);
   }
 
@@ -146,7 +133,7 @@ export class Store {
   /** These calm records, which wait, in one transaction. */
   async recordCalm(records: readonly CalmRecord[]): Promise<void> {
     // After many of them, COMMIT and what is shown then have a turn of the event loop of their own.
-    await this.#writeCalm([], records, async () => {
+    await this.#writeCalm(records, async () => {
       if (records.length > rowsAPiece) await ownTurn();
     });
   }
@@ -163,12 +150,10 @@ export class Store {
   }
 
   /**
-   * Before a POST: from now on a restart must look before it writes. Where an emergency stop covers the mailbox, which any
-   * process may have set, nothing is recorded and the stop is returned.
+   * Before a POST: from now on a restart must look before it writes. Where an emergency stop covers the mailbox, nothing is recorded and the stop is returned.
    */
   async openIntent(action: OpenAction): Promise<WritesOff | null> {
     return this.#write([action.account], async (trx) => {
-      await holdStill(trx, 'writes', this.#gate);
       const off = await writesOffOver(trx, action, action.openedAt);
       if (off === null) await writeAction(trx, action);
       return off;
@@ -194,11 +179,6 @@ export class Store {
         .execute();
       return rows.map(storedAction);
     });
-  }
-
-  /** Mailboxes that may be called so, in any account. */
-  mailboxesCalled(name: string): Promise<readonly MailboxState[]> {
-    return this.#gate.read((db) => loadCalled(db, name));
   }
 
   /** Mailboxes that have left and that these may be, as they were when they left. */
@@ -275,7 +255,6 @@ export class Store {
   /** The emergency stop: those that are off from now on, and those that are no longer, by key. */
   async recordWrites(record: WritesRecord): Promise<void> {
     await this.#gate.write(async (trx) => {
-      await revise(trx, 'writes');
       const gone = [...record.on, ...record.off.map(({ scope }) => scopeKey(scope))];
       if (gone.length > 0) await trx.deleteFrom('writes_off').where('scope', 'in', gone).execute();
       const rows = record.off.map((off) => ({ scope: scopeKey(off.scope), off: JSON.stringify(off) }));
@@ -285,6 +264,11 @@ export class Store {
     // A stop that a person ended must not come back with the next start.
     if (record.on.length > 0)
       this.keepStops(this.#note.stops.filter(({ scope }) => !record.on.includes(scopeKey(scope))));
+  }
+
+  /** The emergency stops that are stored. */
+  writesOff(): Promise<readonly WritesOff[]> {
+    return this.#gate.read(loadWritesOff);
   }
 
   /** The newest decisions on a mailbox, newest first. */
@@ -320,7 +304,6 @@ export class Store {
   /** The alert's end, and that the outage of that beginning is over: should the note stay, nobody is notified again. */
   async endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void> {
     await this.#gate.write(async (trx) => {
-      // Another replica may have seen it, and ended it.
       if (await changeMeta(trx, outageEnded, String(begunAt))) await writeAlerts(trx, changes);
     });
     this.#note.keep({ outage: null });
@@ -331,7 +314,7 @@ export class Store {
     await this.#gate.write((trx) => writeLedgers(trx, ledgers));
   }
 
-  /** Of all accounts that several replicas have shared. */
+  /** Of all accounts of a store whose lease is shared. */
   ledgers(): Promise<readonly AccountLedger[]> {
     return this.#gate.read(loadLedgers);
   }
@@ -371,17 +354,15 @@ export class Store {
     accounts: readonly string[] | null,
     work: (trx: Kysely<Tables>) => Promise<Result>,
   ): Promise<Result> {
-    return this.#writeCalm(accounts ?? [], this.#waiting?.of(accounts) ?? [], work);
+    return this.#writeCalm(this.#waiting?.of(accounts) ?? [], work);
   }
 
   async #writeCalm<Result>(
-    accounts: readonly string[],
     waiting: readonly CalmRecord[],
     work: (trx: Kysely<Tables>) => Promise<Result>,
   ): Promise<Result> {
-    const written = new Set([...accounts, ...waiting.map(({ mailbox }) => mailbox.account)]);
     const both = async (trx: Kysely<Tables>) => ({ bad: await writeCalm(trx, waiting), result: await work(trx) });
-    const { bad, result } = await this.#gate.write(both, [...written].map(accountScope));
+    const { bad, result } = await this.#gate.write(both);
     for (const error of bad.values()) this.#gate.notice(error);
     await this.#waiting?.settled(waiting, bad);
     return result;

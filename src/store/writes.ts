@@ -1,7 +1,7 @@
 // The statements that business events are made of. Always within the caller's transaction.
 import { type Kysely, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
-import { type Alert, type AlertChanges, isShared } from '../core/alert.ts';
+import type { Alert, AlertChanges } from '../core/alert.ts';
 import type { Observed, Route } from '../core/answers.ts';
 import type { Change } from '../core/change.ts';
 import type { MailboxState } from '../core/mailbox.ts';
@@ -10,7 +10,6 @@ import { isStored, loadBreaker, writeBreaker } from './breakers.ts';
 import { loadSharedAlerts } from './picture.ts';
 import { inPieces, lastOfEach, ofFewLengths } from './pieces.ts';
 import type { BreakerMove, DecisionRecord, EndedSpan, TickRecord } from './records.ts';
-import { revise } from './revisions.ts';
 import { daysText, verdictText } from './schema/stored.ts';
 import { statsText } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
@@ -195,7 +194,7 @@ export async function writeAction(db: Db, action: Action): Promise<void> {
 }
 
 /**
- * The event as it is to be recorded: decided once more where another replica has moved its breaker since; null: not at all.
+ * The event as it is to be recorded: decided once more where its breaker was moved since; null: not at all.
  * To be called before the event writes anything: until the transaction ends nobody else moves a breaker.
  */
 export async function onStoredBreaker<Event extends { readonly breaker: BreakerMove<Event> | null }>(
@@ -204,14 +203,11 @@ export async function onStoredBreaker<Event extends { readonly breaker: BreakerM
 ): Promise<Event | null> {
   if (!event.breaker) return event;
   const { api, before, again } = event.breaker;
-  await revise(db, 'breakers');
   if (await isStored(db, api, before)) return event;
   return again({ state: await loadBreaker(db, api), alerts: await loadSharedAlerts(db) });
 }
 
 export async function writeAlerts(db: Db, { changed, dropped, transitions }: AlertChanges): Promise<void> {
-  const touched = [...changed.map(({ fingerprint }) => fingerprint), ...dropped];
-  if (touched.some(isShared)) await revise(db, 'alerts');
   const newest = lastOfEach(changed, ({ fingerprint }) => fingerprint);
   const [over, standing] = [newest.filter(isOver), newest.filter((alert) => !isOver(alert))];
   await inPieces(standing, (some) =>

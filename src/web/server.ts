@@ -12,16 +12,20 @@ import type { RouteParts } from './route-parts.ts';
 import { createRoutes } from './routes.ts';
 import { viewAt } from './views.ts';
 
-export interface ServerOptions extends RouteParts {
+export interface ServerPlace {
   readonly host: string;
   /** 0 chooses a free port. */
   readonly port: number;
+  /** Both as PEM; null: http. */
+  readonly tls: TlsFiles | null;
+  readonly pathPrefix: string;
+}
+
+export interface ServerOptions extends RouteParts, ServerPlace {
   /** Of the stream of live pages; the usual ones when left out. */
   readonly liveLimits?: LiveLimits;
   /** The usual ones when left out. */
   readonly connectionLimits?: ConnectionLimits;
-  /** Both as PEM; null: http. */
-  readonly tls: TlsFiles | null;
 }
 
 export interface TlsFiles {
@@ -80,6 +84,23 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       if (renewed && 'setSecureContext' in server) server.setSecureContext({ ...renewed, ...tlsOptions });
     },
     close: () => close(server, { wrongTokens, live, connections }),
+  };
+}
+
+/** A server of a few fixed answers. Rejects as `startServer` does. */
+export async function listenerFor(
+  { host, port, tls, pathPrefix }: ServerPlace,
+  answer: (path: string) => Promise<Response>,
+): Promise<Pick<RunningServer, 'close'>> {
+  const server = serverFor((request) => answer(pathBehind(pathPrefix, new URL(request.url).pathname)), tls);
+  const connections = limitConnections(server, usualConnections);
+  await listen(server, host, port);
+  return {
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      connections.cut();
+      await closed;
+    },
   };
 }
 

@@ -25,7 +25,6 @@ import { bannerOf } from './page/parts/account-panels.ts';
 import type { View } from './page/parts/elements.ts';
 import { recipePage, recipesPage, runPage } from './page/recipes-page.ts';
 import { configurationPage, runbooksPage } from './page/reference-pages.ts';
-import { replicasPage } from './page/replicas-page.ts';
 import { namesIn } from './path-names.ts';
 import { type Parameter, readQuery, type Shape, upTo, whole } from './query.ts';
 import { recipeOf } from './recipes/run-forms.ts';
@@ -245,17 +244,6 @@ export const places: readonly Place[] = [
   { path: '/activity', parameters: activityParameters, read: activityView },
   { path: '/silences', parameters: {}, read: silencesView },
   { path: '/budget', parameters: budgetParameters, read: budgetView },
-  {
-    path: '/replicas',
-    parameters: {},
-    read: async ({ fleet, world, timeZone }) =>
-      replicasPage({
-        replicas: fleet.replicas(),
-        missing: fleet.missingReplicas(),
-        now: world.clock.now(),
-        zone: timeZone(),
-      }),
-  },
   { path: '/recipes', parameters: {}, read: async ({ recipes }) => recipesPage(await recipes.service.list()) },
   { path: '/recipes/:id', parameters: {}, read: recipeView },
   { path: '/runs/:id', parameters: runParameters, read: runView },
@@ -270,20 +258,17 @@ export async function readPlace({ path, read }: Place, parts: ViewParts, asked: 
   if ('refused' in view) return view;
   const { fleet, world, timeZone } = parts;
   const now = world.clock.now();
-  const replicas = fleet.replicas();
   const facts = {
     guarding: fleet.guarding(),
     storeFailure: fleet.storeFailure,
     accounts: [...fleet.accounts()],
     writesOff: fleet.writesOff(now),
-    replicas,
-    missing: fleet.missingReplicas(),
     now,
     zone: timeZone(),
   };
   const banner = view.regions.piece('banner', bannerOf(facts, path === '/'));
   const isStopped = facts.writesOff.some(({ scope }) => scope.kind === 'everything');
-  return { ...view, banner, hasReplicas: replicas.length > 0, isStopped };
+  return { ...view, banner, isStopped };
 }
 
 /** Path and query without what changes nothing. */

@@ -4,7 +4,7 @@ import type { Action } from '../../src/core/action.ts';
 import { mayStillCome } from '../../src/core/guard-memory.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
-import { inheritedWaitMs } from '../../src/store/replicas/inheritance.ts';
+import { inheritedWaitMs } from '../../src/store/lease.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { amelia, calmPoll, type Duty, goOnDuty, oliver, stormOf } from './duty.ts';
 

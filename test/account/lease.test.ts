@@ -1,7 +1,7 @@
 // An account that is this process's only while its lease says so: what is asked, sent and recorded then, and what is not.
 import { expect, test } from 'vitest';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { inheritedWaitMs } from '../../src/store/replicas/inheritance.ts';
+import { inheritedWaitMs } from '../../src/store/lease.ts';
 import { amelia, calmPoll, goOnDuty } from './duty.ts';
 
 const isPost = ({ method }: { readonly method: string }) => method === 'POST';

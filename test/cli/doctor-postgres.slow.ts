@@ -1,22 +1,18 @@
-// `warmwarden doctor` with a store in PostgreSQL: what the server, the role, a pooler, the clock and other replicas make of it.
+// `warmwarden doctor` with a store in PostgreSQL: what the server, the role, a pooler, the clock and the active process make of it.
 import { writeFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shapes } from '../../src/cli/shapes/shapes.ts';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { accountScope } from '../../src/store/replicas/membership.ts';
-import { Store } from '../../src/store/store.ts';
-import { logTo, systemClock } from '../../src/world/world.ts';
 import { commandLine } from '../support/command-line.ts';
+import { openShared } from '../support/lease.ts';
 import { isPoolerInstalled, Pooler } from '../support/pooler.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 const password = 'hush-of-postgres';
-const clock = systemClock();
-const log = logTo(() => {}, { level: 'info', format: 'json' }, clock);
 
 let postgres: TestPostgres;
 beforeAll(async () => {
@@ -176,10 +172,7 @@ test('a file where the folder beside the store should be is a problem, and a sta
   ]);
   using workplace = new Workplace();
   writeFileSync(workplace.path('data'), '');
-  const replica = { clock, log, name: 'process a', version: '1.2.3' };
-  await expect(
-    Store.open({ ...place, path: workplace.path('data/warmwarden') }, Date.now(), undefined, { replica }),
-  ).rejects.toThrow(
+  await expect(openShared({ ...place, path: workplace.path('data/warmwarden') }, 'a')).rejects.toThrow(
     /^The folder \S+data can't be used: EEXIST.* Set store\.directory to a folder that Warmwarden may write to\.$/,
   );
 });
@@ -201,7 +194,7 @@ test('a standby is refused, and its primary replicates asynchronously', async ()
 });
 
 describe.skipIf(!isPoolerInstalled && process.env['CI'] === undefined)('behind PgBouncer', () => {
-  test('the search path is asked for, and then the pooler is a warning', async () => {
+  test('the search path is asked for, and then the store can be used', async () => {
     const direct = await made();
     await using pooler = await Pooler.before(direct);
     const { code, store } = await examined(pooler.place);
@@ -209,46 +202,17 @@ describe.skipIf(!isPoolerInstalled && process.env['CI'] === undefined)('behind P
     expect([code, statement]).toEqual([1, expect.stringContaining('SET search_path = warmwarden')]);
     await postgres.query(statement);
     await using next = await Pooler.before(direct);
-    expect((await examined(next.place)).store).toEqual([
-      usable,
-      expect.stringMatching(/^warning: A connection pooler is in front of PostgreSQL/),
-    ]);
+    expect((await examined(next.place)).store).toEqual([usable]);
   });
 });
 
-test('replicas elsewhere: who guards what, whom nobody guards, and a fleet that is another', async () => {
+test('which process is active elsewhere, and a fleet that is another', async () => {
   const place = await made();
-  const names = ['acme', 'beta'] as const;
-  const replicas = await Promise.all(
-    names.map((name) =>
-      Store.open({ ...place, path: `${place.path}-${name}` }, Date.now(), undefined, {
-        replica: { clock, log, name: `process ${name}`, version: '1.2.3' },
-      }),
-    ),
-  );
-  const follower = { taken: async () => {}, release: async () => {}, abandon: async () => {}, lost: async () => {} };
-  for (const [index, { membership }] of replicas.entries()) {
-    membership.report({ configDigest: String(index) });
-    membership.follow(follower);
-    await membership.want([accountScope(names[index] ?? '')]);
-  }
-  const both = await examined(place, names);
-  expect(both.daemon).toEqual([
-    'ok: No daemon of this configuration answers on this machine. The replica process acme (version 1.2.3) guards acme. The replica process beta (version 1.2.3) guards beta.',
-    expect.stringMatching(/^warning: .* have no account in common, so two deployments are using one database\./),
+  const store = await openShared(place, 'process-a');
+  expect((await examined(place)).daemon).toEqual([
+    'ok: No daemon of this configuration answers on this machine: process-a is active (version 1.0.0).',
   ]);
-  const wider = await examined(place, [...names, 'gamma']);
-  expect(wider).toMatchObject({
-    code: 1,
-    daemon: expect.arrayContaining(['problem: No replica guards the account gamma.']),
-  });
-  expect((await examined(place, ['zeta'])).store).toContain(
-    'warning: The replica process acme uses this database for other accounts: acme. If it belongs to another deployment, give each deployment a database of its own.',
-  );
-  for (const store of replicas) {
-    await store.membership.stop();
-    await store.close();
-  }
+  await store.close();
   await postgres.query(
     "INSERT INTO warmwarden.mailboxes (account, mailbox_id, email, first_seen_at, missing_lists) VALUES ('acme', 'm', 'm@a.example', 1, 0)",
     place.database,

@@ -57,7 +57,7 @@ test('1 says that an account cannot be read or written, that it lacks a mailbox,
     await codeOf((fleet) => fleet.putAccount(account('acme', { unlisted: ['tpyo@acme.example'] }))),
     await codeOf((fleet) => fleet.putStoreFailure(failure)),
     await codeOf((fleet) => fleet.putAccount(account('acme', { listed: false, lastSuccessAt: null }))),
-    await codeOf((fleet) => fleet.putGuarding([{ account: 'acme', unguarded: starting, elsewhere: null }])),
+    await codeOf((fleet) => fleet.putGuarding([{ account: 'acme', unguarded: starting }])),
     await codeOf((fleet) => {
       const graver = firing.map((one) => ({ ...one, severity: 'critical' as const }));
       fleet.putAlerts({ ...noAlerts, changed: [...graver, alert({ rule: 'account_unguarded', severity: 'warning' })] });

@@ -217,7 +217,7 @@ describe('the series of the daemon', () => {
     fleet.putAccount(account('acme'));
     expect(await counted('acme')).toEqual([8, 0, 1]);
     const unguarded = { since: now - 90_000, why: 'its request loop is stuck', isStarting: false };
-    fleet.putGuarding([{ account: 'acme', unguarded, elsewhere: null }]);
+    fleet.putGuarding([{ account: 'acme', unguarded }]);
     expect(await counted('acme')).toEqual([0, 8, 1]);
   });
 

@@ -103,8 +103,8 @@ test('nothing is told where there was nothing to do; a failure and an error are'
 
 test('what a killed process had begun is told by the next as interrupted, once', async () => {
   await store.audit.beginCommand({ ...pauseBob, ...ann, at: now });
-  await endInterrupted(rooms, null);
-  await endInterrupted(rooms, null);
+  await endInterrupted(rooms);
+  await endInterrupted(rooms);
   expect(await store.audit.commands(everything)).toMatchObject([{ end: 'interrupted' }]);
   expect((await notified()).map(({ alert }) => alert.facts.title)).toEqual([
     'ann ran “pause bob@acme.example”, and the outcome is not known',

@@ -4,18 +4,17 @@ import { Turns } from '../../src/account/commit/turns.ts';
 import type { Fleet } from '../../src/core/fleet/fleet.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import type { Audited } from '../../src/operations/audit.ts';
-import type { ReplicaRooms } from '../../src/operations/command-rooms.ts';
+import type { CommandRooms } from '../../src/operations/command-rooms.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { World } from '../../src/world/world.ts';
 import type { Duty } from '../account/duty.ts';
 
-export function roomsOf(fleet: Fleet, store: Store, world: World): ReplicaRooms {
+export function roomsOf(fleet: Fleet, store: Store, world: World): CommandRooms {
   const rules = () => defaultRuleSettings;
-  const guards = () => true;
-  return { fleet, store, world, turns: new Turns(world.clock), onTransitions: () => {}, rules, guards, pageUrl: null };
+  return { fleet, store, world, turns: new Turns(world.clock), onTransitions: () => {}, rules, pageUrl: null };
 }
 
-export function commandRooms(duty: Duty, world: World): ReplicaRooms {
+export function commandRooms(duty: Duty, world: World): CommandRooms {
   return roomsOf(duty.fleet(), duty.store(), world);
 }
 

@@ -85,12 +85,12 @@ test('stops while an account is not guarded, and goes on when it is', async () =
   await minutes(rig, 5);
   const beats = switchOf.received.length;
   rig.fleet.putGuarding([
-    { account: 'acme', unguarded: { since: start, why: 'its time loop is stuck', isStarting: false }, elsewhere: null },
+    { account: 'acme', unguarded: { since: start, why: 'its time loop is stuck', isStarting: false } },
   ]);
   await minutes(rig, 5);
   expect(switchOf.received).toHaveLength(beats);
   expect(rig.logged.join()).toContain('account acme is not guarded');
-  rig.fleet.putGuarding([{ account: 'acme', unguarded: null, elsewhere: null }]);
+  rig.fleet.putGuarding([{ account: 'acme', unguarded: null }]);
   await minutes(rig, 5);
   expect(switchOf.received.length).toBeGreaterThan(beats);
 });

@@ -161,7 +161,7 @@ describe('the headline', () => {
     fleet.putAccount(account('northwind'));
     expect(headline(await read(fleet))).toBe('All 4 mailboxes are OK.');
     const unguarded = { since: now - 5_000, why: 'its polling did not start', isStarting: true };
-    fleet.putGuarding([{ account: 'oliver', unguarded, elsewhere: null }]);
+    fleet.putGuarding([{ account: 'oliver', unguarded }]);
     expect(headline(await read(fleet))).toContain(
       'Account oliver is starting: its mailbox list has not been read yet.',
     );
@@ -278,7 +278,7 @@ describe('the headline', () => {
   });
 
   test('never says that there is nothing to do beside a warning, also one of no mailbox, nor beside a paused mailbox', async () => {
-    const adviceOf = async (...states: ('paused' | 'recovering' | 'replica_missing')[]) => {
+    const adviceOf = async (...states: ('paused' | 'recovering' | 'config_reload_failed')[]) => {
       const fleet = states.includes('paused') || states.includes('recovering') ? new Fleet() : calmFleet();
       for (const one of exampleFleet().mailboxes()) {
         const kind = one.memory?.claim?.kind;
@@ -286,8 +286,10 @@ describe('the headline', () => {
           fleet.putMailbox(one);
       }
       fleet.putAccount(account('acme'));
-      if (states.includes('replica_missing'))
-        fleet.putAlert(alert({ rule: 'replica_missing', severity: 'warning', account: noAccount, mailboxId: null }));
+      if (states.includes('config_reload_failed'))
+        fleet.putAlert(
+          alert({ rule: 'config_reload_failed', severity: 'warning', account: noAccount, mailboxId: null }),
+        );
       const { advice } = JSON.parse(await read(fleet, '/api/fleet'));
       expect(await read(fleet)).toContain(`<p class="advice">${advice}</p>`);
       return advice;
@@ -295,11 +297,13 @@ describe('the headline', () => {
     const warned = 'The warning below can wait until morning.';
     const clean =
       'Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.';
-    expect(await adviceOf('replica_missing')).toBe(`Nothing is urgent. ${warned}`);
+    expect(await adviceOf('config_reload_failed')).toBe(`Nothing is urgent. ${warned}`);
     expect(await adviceOf('recovering')).toBe('Nothing to do now: Warmwarden has acted and keeps watching.');
-    expect(await adviceOf('recovering', 'replica_missing')).toBe(`Warmwarden has acted and keeps watching. ${warned}`);
+    expect(await adviceOf('recovering', 'config_reload_failed')).toBe(
+      `Warmwarden has acted and keeps watching. ${warned}`,
+    );
     expect(await adviceOf('paused')).toBe(clean);
-    expect(await adviceOf('paused', 'replica_missing')).toBe(`${clean} ${warned}`);
+    expect(await adviceOf('paused', 'config_reload_failed')).toBe(`${clean} ${warned}`);
   });
 
   test('of held mailboxes it names the critical alert, which says what to do, and of the circuit breaker the command', async () => {

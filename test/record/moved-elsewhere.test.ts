@@ -25,7 +25,7 @@ async function begin() {
   await store.recordBreaker({ breaker, alerts: noAlerts });
   fleet.putBreaker(api, holding(entryOf('acme', 'm2')));
   const rooms = { store, fleet, turns, world, onTransitions: () => {} };
-  const both = async () => [fleet.breaker(api), (await store.shared.breakers())[0]?.state];
+  const both = async () => [fleet.breaker(api), (await store.loadPicture()).breakers[0]?.state];
   return { ...stage, rooms: { ...rooms, group: stage.group, tally: stage.tally }, both };
 }
 

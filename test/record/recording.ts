@@ -57,7 +57,7 @@ interface Given {
 }
 
 /** A recorder of an account whose mailboxes nothing was read of. It closes the store at its end. */
-export async function recordingOn(store: Store, { account, accountsOfApi, mailboxes: present, commitEveryMs }: Given) {
+async function recordingOn(store: Store, { account, accountsOfApi, mailboxes: present, commitEveryMs }: Given) {
   const clock = movedClock(now);
   const world = worldOn(clock, { level: 'silent', format: 'json' });
   const fleet = new Fleet();

@@ -1,19 +1,19 @@
-// A failover of PostgreSQL under replicas: the standby lacks the last commits, and what was the primary is read-only behind the
+// A failover of PostgreSQL under an active process and a standby: the standby lacks the last commits, and what was the primary is read-only behind the
 // same address for a while. No breach is acted upon twice, and all goes on by itself.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { Crew } from '../support/crew.ts';
 import { type OtherMailbox, week } from '../support/other-api.ts';
 import { TestPostgres } from '../support/postgres.ts';
-import { ReplicaCrew } from '../support/replica-crew.ts';
 import { until } from '../support/until.ts';
 
 const lookEveryMs = 250;
 
-test('after a failover that lost commits, nothing is done twice, and replicas go on once the address leads to the primary', async () => {
+test('after a failover that lost commits, nothing is done twice, and a process goes on once the address leads to the primary', async () => {
   await using primary = await TestPostgres.own();
   await using standby = await primary.standby();
-  await using crew = await ReplicaCrew.start(primary, 2, ['a', 'b']);
-  for (const { daemon } of crew.slots) await daemon.said('PostgreSQL replicates asynchronously');
+  await using crew = await Crew.start(primary, 2, ['a', 'b']);
+  await (await crew.both()).active.daemon.said('PostgreSQL replicates asynchronously');
   const told = (text: string) => crew.receiver.alerts().filter((alert) => JSON.stringify(alert).includes(text));
   const acted = (account: string, mailbox: OtherMailbox) => ({
     posts: crew.api(account).posts(mailbox).length,
@@ -49,23 +49,20 @@ test('after a failover that lost commits, nothing is done twice, and replicas go
   await primary.demote();
   const during = breach('b', 'during');
   await until('people to be told', () => told('store_failing').length > 0);
-  await until('each replica to meet it', () =>
-    crew.slots.every(({ daemon }) => daemon.output.includes('in a read-only transaction')),
-  );
+  const { daemon } = (await crew.both()).active;
+  await until('the active process to meet it', () => daemon.output.includes('in a read-only transaction'));
   expect(acted('b', during)).toEqual({ posts: 0, told: 0 });
 
   crew.lead(standby);
   await once('b', during);
-  await until('a replica to notice what was lost', () =>
-    crew.slots.some(({ daemon }) => daemon.output.includes('it reads the store again')),
-  );
-  await crew.untilShared();
+  await daemon.ended;
+  expect(daemon.output).toContain('PostgreSQL lost what this process had stored last');
+  await crew.untilActive();
   await once('b', breach('b', 'after'));
   expect([acted('a', known), acted('a', lost)]).toEqual([
     { posts: 1, told: 1 },
     { posts: 1, told: 1 },
   ]);
-  for (const { daemon } of crew.slots) expect(daemon.over).toBe(false);
   // The store has what the fleet has: nobody goes on with what only a process remembers.
   const emails = 'SELECT email FROM warmwarden.mailboxes ORDER BY 1';
   const mailboxes = ['a', 'b'].flatMap((account) => [...crew.api(account).mailboxes.values()]);

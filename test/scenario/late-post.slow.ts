@@ -1,10 +1,10 @@
-// A POST that is on its way while its process is frozen past the deadline, and comes when another replica has acted and a
+// A POST that is on its way while its process is frozen past the deadline, and comes when the standby has acted and a
 // person has taken that back: what the person requested holds, and people are told once.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { minuteMs } from '../../src/core/time.ts';
+import { Crew } from '../support/crew.ts';
 import { week } from '../support/other-api.ts';
 import { TestPostgres } from '../support/postgres.ts';
-import { ReplicaCrew } from '../support/replica-crew.ts';
 import { until } from '../support/until.ts';
 
 let postgres: TestPostgres;
@@ -13,12 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => postgres[Symbol.asyncDispose]());
 
-test('a late pause of a frozen replica does not undo the resume that a person requested after it', async () => {
-  await using crew = await ReplicaCrew.start(postgres, 2, ['a']);
+test('a late pause of a frozen process does not undo the resume that a person requested after it', async () => {
+  await using crew = await Crew.start(postgres, 2, ['a']);
   const api = crew.api('a');
-  const sender = (await crew.owners()).get('account:a');
-  const heir = crew.slots.find((slot) => slot !== sender);
-  if (!sender || !heir) throw new Error('two replicas');
+  const { active: sender, standby: heir } = await crew.both();
   const thaw = Promise.withResolvers<void>();
   api.fault = ({ method }) => {
     if (method !== 'POST') return undefined;
@@ -29,7 +27,11 @@ test('a late pause of a frozen replica does not undo the resume that a person re
   const days = [{ daysAgo: 0, sent: 10, bounced: 8 }, ...week(40, 0).slice(1)];
   const mailbox = api.add('burns@a.example', { days });
   const told = (part: string) => crew.receiver.notified.filter(({ text }) => text.includes(part)).length;
-  await until('the heir to have paused it', () => mailbox.status === 'paused' && told('guard_acted') > 0, 2 * minuteMs);
+  await until(
+    'the standby to have paused it',
+    () => mailbox.status === 'paused' && told('guard_acted') > 0,
+    2 * minuteMs,
+  );
   expect(api.posts(mailbox)).toHaveLength(2);
   // Its bounces are of the past.
   Object.assign(mailbox, { days: week(40, 0) });

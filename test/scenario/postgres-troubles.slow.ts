@@ -1,16 +1,16 @@
-// PostgreSQL in trouble under two replicas: it answers nothing, its tables are locked, or the connections to it are cut without a word. People are told, nothing is done that can't
+// PostgreSQL in trouble under an active process and a standby: it answers nothing, its tables are locked, or the connections to it are cut without a word. People are told, nothing is done that can't
 // be recorded, and once the trouble is over all continues by itself, each breach acted upon and told once.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Crew } from '../support/crew.ts';
 import { type OtherMailbox, week } from '../support/other-api.ts';
 import { TestPostgres } from '../support/postgres.ts';
-import { ReplicaCrew } from '../support/replica-crew.ts';
 import { until } from '../support/until.ts';
 
 let postgres: TestPostgres;
-let crew: ReplicaCrew;
+let crew: Crew;
 beforeAll(async () => {
   postgres = await TestPostgres.own();
-  crew = await ReplicaCrew.start(postgres, 2, ['a', 'b']);
+  crew = await Crew.start(postgres, 2, ['a', 'b']);
 });
 afterAll(async () => {
   await crew[Symbol.asyncDispose]();
@@ -29,11 +29,8 @@ test.each(troubles)('%s', async (_, happen) => {
   const outage = () => crew.receiver.alerts().filter(({ rule }) => rule === 'store_failing');
   const acted = ({ email }: OtherMailbox) =>
     crew.receiver.alerts().filter(({ rule, mailbox }) => rule === 'guard_acted' && mailbox === email).length;
-  const isReady = async () => {
-    const urls = await Promise.all(crew.slots.map(({ url }) => url));
-    const answers = await Promise.all(urls.map((url) => fetch(`${url}/readyz`)));
-    return answers.map(({ status }) => status === 200);
-  };
+  const { daemon } = (await crew.both()).active;
+  const isReady = async () => (await fetch(`${await daemon.onDuty()}/readyz`)).status === 200;
   const before = outage().length;
   const end = await happen();
   const breaches = [...crew.accounts.keys()].map((account, index) => {
@@ -41,14 +38,14 @@ test.each(troubles)('%s', async (_, happen) => {
     return { account, mailbox };
   });
   await until('people to be told', () => outage().length > before);
-  await until('each replica to say so', async () => (await isReady()).every((ready) => !ready));
+  await until('the active process to say so', async () => !(await isReady()));
   for (const { account, mailbox } of breaches) expect(crew.api(account).posts(mailbox)).toHaveLength(0);
   await end();
   for (const { mailbox } of breaches)
     await until(`${mailbox.email} to be acted upon and told`, () => acted(mailbox) > 0);
   await until('people to be told of the end', () => outage().at(-1)?.status === 'resolved');
-  await until('each replica to be ready', async () => (await isReady()).every((ready) => ready));
-  await crew.untilShared();
+  await until('the active process to be ready', isReady);
+  await crew.untilActive();
   for (const { account, mailbox } of breaches)
     expect([crew.api(account).posts(mailbox).length, acted(mailbox)]).toEqual([1, 1]);
 });
@@ -56,24 +53,20 @@ test.each(troubles)('%s', async (_, happen) => {
 test.each(['writes', 'all'] as const)(
   'connections (%s) that are cut without a word, while new ones pass',
   async (which) => {
-    for (const { proxy } of crew.slots) {
-      const before = proxy.swallowed;
-      await until('something to be asked in vain', () => {
-        proxy.silence(which);
-        return proxy.swallowed > before;
-      });
-    }
+    const { proxy } = (await crew.both()).active;
+    const before = proxy.swallowed;
+    await until('something to be asked in vain', () => {
+      proxy.silence(which);
+      return proxy.swallowed > before;
+    });
     const breaches = [...crew.accounts.keys()].map((account, index) => {
       const mailbox = crew.api(account).add(`${which}${index}@${account}.example`, { days: week(40, 4) });
       return { account, mailbox };
     });
     for (const { account, mailbox } of breaches)
       await until(`${mailbox.email} to be acted upon`, () => crew.api(account).posts(mailbox).length > 0);
-    const isReady = async (url: Promise<string>) => (await fetch(`${await url}/readyz`)).status === 200;
-    await until('each replica to be ready', async () =>
-      (await Promise.all(crew.slots.map(({ url }) => isReady(url)))).every(Boolean),
-    );
-    await crew.untilShared();
+    const { daemon } = await crew.untilActive();
+    await until('it to be ready', async () => (await fetch(`${await daemon.onDuty()}/readyz`)).status === 200);
     for (const { account, mailbox } of breaches) expect(crew.api(account).posts(mailbox)).toHaveLength(1);
   },
 );

@@ -36,7 +36,7 @@ export function moveOf(before: BreakerState, move: (state: BreakerState) => Brea
   return { record, after: record.breaker.state, again };
 }
 
-const stored = async ({ shared }: Store) => (await shared.breakers()).find((one) => one.api === api)?.state;
+const stored = async (store: Store) => (await store.loadPicture()).breakers.find((one) => one.api === api)?.state;
 /** A number that JSON does not know fails when the last part of a record is written. */
 const unwritable = { ...noAlerts, transitions: [{ ...transitionOf(alertOf('m1')), at: 1n as unknown as number }] };
 
@@ -142,7 +142,7 @@ export function describeBreakers(name: string, open: () => Promise<Opened>): voi
           await store.recordRelease({ ...record, breaker: { ...record.breaker, api: one } });
           states.set(one, after);
         }
-      const found = (await store.shared.breakers()).map(({ api: one, state }) => [one, state] as const);
+      const found = (await store.loadPicture()).breakers.map(({ api: one, state }) => [one, state] as const);
       expect(new Map(found)).toEqual(states);
     });
   });

@@ -341,8 +341,6 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       ];
       expect(await store.departed('acme', asked)).toEqual([left[1], left[3]]);
       expect([await store.departed('beta', asked), await store.departed('acme', [])]).toEqual([[], []]);
-      // Who left is called nothing any more.
-      expect(await store.mailboxesCalled(asked[0]?.email ?? '')).toEqual([]);
     });
 
     test('accounts may swap their names: mailboxes, history and emergency stops go with them', async () => {

@@ -4,17 +4,15 @@ import { expect, test } from 'vitest';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { examinePostgres } from '../../src/store/postgres/examination.ts';
 import { Store } from '../../src/store/store.ts';
-import { logTo, systemClock } from '../../src/world/world.ts';
+import { systemClock } from '../../src/world/world.ts';
+import { leaseOf } from '../support/lease.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { CuttingProxy } from '../support/postgres-proxy.ts';
 import { until } from '../support/until.ts';
 import { alertOf, noAlerts, now, transitionOf } from './records.ts';
 
-const clock = systemClock();
-const log = logTo(() => {}, { level: 'info', format: 'json' }, clock);
 const shortly = () => new Promise<void>((resolve) => void setTimeout(resolve, 20));
-const open = (place: PostgresPlace) =>
-  Store.open(place, now, undefined, { sleep: shortly, replica: { clock, log, name: 'process 1', version: '1' } });
+const open = (place: PostgresPlace) => Store.open(place, now, undefined, { sleep: shortly, lease: leaseOf('one') });
 const alert = (id: string) => ({ ...noAlerts, transitions: [transitionOf(alertOf(id))] });
 
 const isOld =
@@ -74,7 +72,7 @@ test('an old primary that runs again is an outage: nothing is read or written th
   await shortly();
   for (let again = 0; again < 3; again += 1) {
     await expect(store.recordAlerts(alert('m2'))).rejects.toThrow(isOld);
-    await expect(store.outbox.newestTransition()).rejects.toThrow(isOld);
+    await expect(store.outbox.unnotifiedTransitions(1)).rejects.toThrow(isOld);
     await expect(store.proveWritable(now)).rejects.toThrow(isOld);
   }
   expect(store.trouble).toMatchObject({
@@ -85,9 +83,9 @@ test('an old primary that runs again is an outage: nothing is read or written th
       untilWritten: true,
     },
   });
-  // Neither as a replica: nobody takes over there what others do on the new primary.
-  await until('a heartbeat to be refused', () => store.membership.overdue !== null, 30_000);
-  expect(await primary.query('SELECT FROM warmwarden.replicas WHERE beat > 20', servers.place.database)).toEqual([]);
+  // Its lease is not prolonged there either.
+  await until('a heartbeat to be refused', () => store.lease.overdue !== null, 30_000);
+  expect(await primary.query('SELECT FROM warmwarden.lease WHERE beat > 20', servers.place.database)).toEqual([]);
   expect(await written(primary)).toEqual([]);
 
   lead(standby);
@@ -105,7 +103,7 @@ test('a restart does not forget it, and doctor says it; deleting the file does',
   await (await open(proxy.place)).close();
   lead(primary);
   await expect(open(proxy.place)).rejects.toThrow(isRefused);
-  await expect(examinePostgres(proxy.place, clock)).rejects.toThrow(isRefused);
+  await expect(examinePostgres(proxy.place, systemClock())).rejects.toThrow(isRefused);
   // A command, too: an emergency stop that is set there stops nobody.
   await expect(Store.open(proxy.place, now)).rejects.toThrow(isRefused);
   lead(standby);
@@ -133,7 +131,7 @@ test('connections that are still open to the old primary are not used once anoth
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plain' AND query <> 'commit'",
   );
   await until('a read from the new primary', () =>
-    store.outbox.newestTransition().then(
+    store.outbox.unnotifiedTransitions(1).then(
       () => true,
       () => false,
     ),

@@ -1,19 +1,18 @@
 // The store on PostgreSQL: the contract, and what only a server can do: be shared, away, restarted, newer or somebody else's.
 
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
-import { everything, scopeKey } from '../../src/core/write-scope.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 import { NewerStoreError, schemaVersion } from '../../src/store/schema/migrations.ts';
 import { Store } from '../../src/store/store.ts';
-import { logTo, systemClock } from '../../src/world/world.ts';
+import { systemClock } from '../../src/world/world.ts';
+import { openShared } from '../support/lease.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { CuttingProxy } from '../support/postgres-proxy.ts';
 import { until } from '../support/until.ts';
 import { describeBreakers } from './breaker-contract.ts';
 import { describeStore } from './contract.ts';
-import { actionOf, alertOf, intentOf, noAlerts, now, transitionOf } from './records.ts';
+import { actionOf, alertOf, noAlerts, now, transitionOf } from './records.ts';
 import { describeSharing } from './shared-contract.ts';
 
 let postgres: TestPostgres;
@@ -44,49 +43,6 @@ describeStore('PostgreSQL', openNew);
 describeSharing('PostgreSQL', openNew);
 describeBreakers('PostgreSQL', openNew);
 
-test('an intent waits for the emergency stop that is being set, and is not recorded then; a stop waits for an intent', async () => {
-  const place = await postgres.database();
-  const store = await open(place);
-  const client = new pg.Client({ host: place.host, port: place.port, user: place.user, database: place.database });
-  await client.connect();
-  const waits = () =>
-    until('one to wait', async () => (await postgres.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length > 0);
-  const topic = "warmwarden.revisions WHERE topic = 'writes'";
-  const off = { scope: everything, since: now, until: null, by: 'ann', reason: 'moving' };
-  const stored = `'${scopeKey(everything)}', '${JSON.stringify(off)}'`;
-  await client.query(`BEGIN; UPDATE warmwarden.revisions SET revision = 1 WHERE topic = 'writes'`);
-  await client.query(`INSERT INTO warmwarden.writes_off VALUES (${stored})`);
-  const opened = store.openIntent(intentOf('m1'));
-  await waits();
-  await client.query('COMMIT');
-  expect(await opened).toEqual(off);
-  await client.query(`BEGIN; SELECT 1 FROM ${topic} FOR SHARE`);
-  let isOn = false;
-  const switched = store.recordWrites({ off: [], on: [scopeKey(everything)], alerts: noAlerts }).then(() => {
-    isOn = true;
-  });
-  await waits();
-  expect(isOn).toBe(false);
-  await client.query('COMMIT');
-  await switched;
-  expect(await store.openIntent(intentOf('m1'))).toBeNull();
-  await client.end();
-  await store.close();
-});
-
-test('who listens hears at once of a request that another process made', async () => {
-  const place = await postgres.database();
-  const store = await open(place);
-  const heard = Promise.withResolvers<void>();
-  await until('the connection that listens', async () => {
-    store.requests.listen(() => heard.resolve());
-    return (await postgres.query("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")).length > 0;
-  });
-  await store.requests.ask({ id: 'r', target: 'notify', askedAt: now, expiresAt: now + 100, asked: {} });
-  await heard.promise;
-  await store.close();
-});
-
 test('a second process is told who holds the database, and a reader is not kept out', async () => {
   const place = await postgres.database();
   const first = await open(place);
@@ -114,116 +70,96 @@ test('a table that is gone or may not be seen is named, with what to do', async 
   await store.close();
 });
 
-test('one that was away for long writes nothing once another has the store', async () => {
+test('a command that was away for long writes nothing once another has the store', async () => {
   const place = await postgres.database();
   const first = await open(place);
-  await postgres.query('UPDATE warmwarden.replicas SET beat_at = 0', place.database);
+  await postgres.query('UPDATE warmwarden.lease SET beat_at = 0', place.database);
   const second = await open(place);
-  await expect(first.recordAlerts(told('m1'))).rejects.toThrow(/another Warmwarden uses postgres:/);
-  expect(first.trouble.newest?.remedy).toBe('Stop one of the two.');
+  await expect(first.recordAlerts(told('m1'))).rejects.toThrow('another process has taken the lease');
   await second.recordAlerts(told('m2'));
   expect(await transitions(second)).toBe(1);
   await Promise.all([first.close(), second.close()]);
 });
 
-describe('replicas', () => {
-  const clock = systemClock();
-  const log = logTo(() => {}, { level: 'info', format: 'json' }, clock);
-  const join = (place: PostgresPlace, name: string) =>
-    Store.open({ ...place, path: `${place.path}-${name}` }, now, undefined, {
-      sleep: shortly,
-      replica: { clock, log, name, version: '1.0.0' },
-    });
-  const follower = { taken: async () => {}, release: async () => {}, abandon: async () => {}, lost: async () => {} };
-  const guard = async (store: Store) => {
-    store.membership.follow(follower);
-    await store.membership.want(['account:acme']);
-  };
+describe('the lease', () => {
+  const join = openShared;
   const note = (store: Store) => store.recordActions([actionOf('m1')]);
 
   test('two in one folder are refused with one sentence, until the first one ends', async () => {
     const place = await postgres.database();
     const first = await join(place, 'same');
     await expect(join(place, 'same')).rejects.toThrow(
-      /^The folder \S+ is in use by another Warmwarden process: give each replica on this machine a store.directory of its own\.$/,
+      /^The folder \S+ is in use by another Warmwarden process: give each process on this machine a store.directory of its own\.$/,
     );
-    expect(first.membership.replicas().length).toBeLessThanOrEqual(1);
     await first.close();
     await (await join(place, 'same')).close();
   });
 
-  test('share a store: who has an account writes for it, the other does not, until the first one leaves', async () => {
+  test('one process is active, and a standby follows it within two seconds of its end', async () => {
     const place = await postgres.database();
-    const [first, second] = [await join(place, 'first'), await join(place, 'second')];
-    await guard(first);
-    await guard(second);
-    await until('the first to have the account', () => first.membership.holds('account:acme'));
+    const first = await join(place, 'first');
+    const seen: string[] = [];
+    const second = join(place, 'second', { standingBy: (active) => void seen.push(active) });
+    await until('the second to stand by', () => seen.length > 0);
     await note(first);
-    await expect(note(second)).rejects.toThrow('another replica took over');
-    await second.recordAlerts(told('m1'));
-    await expect(open(place)).rejects.toThrow('is in use by');
-    await first.membership.stop();
-    await until('the second to have the account', () => second.membership.holds('account:acme'));
-    await note(second);
-    await expect(note(first)).rejects.toThrow();
-    await second.membership.stop();
-    await Promise.all([first.close(), second.close()]);
+    await expect(open(place)).rejects.toThrow('is in use by first');
+    expect([seen[0], first.lease.mayPost(), first.lease.isInherited]).toEqual(['first', true, false]);
+    const endedAt = performance.now();
+    await first.close();
+    const active = await second;
+    expect(performance.now() - endedAt).toBeLessThan(2_000);
+    expect([active.lease.mayPost(), active.lease.isInherited]).toEqual([true, false]);
+    await note(active);
+    await active.close();
     await (await open(place)).close();
   });
 
-  test('only the one that has the messages writes deliveries and their outcomes; any sends one again', async () => {
-    const place = await postgres.database();
-    const [first, second] = [await join(place, 'first'), await join(place, 'second')];
-    for (const store of [first, second]) {
-      store.membership.follow(follower);
-      await store.membership.want(['notify']);
-    }
-    await until('the first to have the messages', () => first.membership.holds('notify'));
-    const made = { id: 'a', channel: 'ops', group: 'g', payload: '{}', title: 'a', alerts: [] };
-    const record = ({ outbox }: Store) => outbox.recordDeliveries({ transitionIds: [], deliveries: [made], now });
-    const giveUp = ({ outbox }: Store) => outbox.settleDelivery('a', { kind: 'undelivered', at: now, detail: null });
-    const refused = 'another replica took over';
-    await expect(record(second)).rejects.toThrow(refused);
-    await record(first);
-    await expect(second.outbox.beginDelivery('a', now)).rejects.toThrow(refused);
-    await expect(giveUp(second)).rejects.toThrow(refused);
-    await giveUp(first);
-    await expect(second.outbox.recordDigest({ deliveries: [], until: now })).rejects.toThrow(refused);
-    expect(await second.outbox.resendDeliveries(['a'], now)).toEqual([{ channel: 'ops', count: 1 }]);
+  test('a standby takes the lease of a silent process, which writes nothing more and is told to end', async () => {
+    await using proxy = await CuttingProxy.before(await postgres.database());
+    const { database } = proxy.place;
+    const lost: string[] = [];
+    const first = await join(proxy.place, 'first', { lost: (why) => void lost.push(why) });
+    proxy.close();
+    const begunAt = performance.now();
+    const second = await join({ ...(await postgres.place(proxy.place)), database }, 'second');
+    expect(performance.now() - begunAt).toBeGreaterThan(12_000);
+    expect(performance.now() - begunAt).toBeLessThan(20_000);
+    expect([second.lease.isInherited, first.lease.mayPost()]).toEqual([true, false]);
+    proxy.open();
+    await until('the first to notice', () => lost.length > 0);
+    await expect(note(first)).rejects.toThrow('another process has taken the lease');
+    expect(lost).toEqual(['another process has taken the lease of this one']);
+    await note(second);
     await Promise.all([first.close(), second.close()]);
   });
 
-  test('one that others took for dead writes nothing, not even what it was asked for before', async () => {
+  test('a write that PostgreSQL lost ends the process', async () => {
     const place = await postgres.database();
-    const store = await join(place, 'first');
-    await guard(store);
-    await until('it to have the account', () => store.membership.holds('account:acme'));
-    const { self } = store.membership;
-    const blocker = postgres.query(
-      'BEGIN; DELETE FROM warmwarden.replicas; DELETE FROM warmwarden.fences; COMMIT',
-      place.database,
-    );
-    await blocker;
-    await expect(note(store)).rejects.toThrow('another replica took over');
-    // Nothing is wrong with the store.
-    expect(store.trouble.failures).toBe(0);
-    await until('it to join again', () => store.membership.self !== self && store.membership.holds('account:acme'));
+    const lost: string[] = [];
+    const store = await join(place, 'first', { lost: (why) => void lost.push(why) });
     await note(store);
+    await postgres.query('UPDATE warmwarden.fence SET version = 0', place.database);
+    await expect(note(store)).rejects.toThrow('PostgreSQL lost what this process had stored last');
+    expect(lost).toHaveLength(1);
     await store.close();
   });
 
-  test('one whose clock was set writes nothing until its next heartbeat', async () => {
+  test('a process whose clock was set sends no POST until its next heartbeat', async () => {
     let aheadMs = 0;
-    const replica = { clock: { ...clock, now: () => clock.now() + aheadMs }, log, name: 'first', version: '1.0.0' };
-    const store = await Store.open(await postgres.database(), now, undefined, { replica });
-    await guard(store);
-    await until('it to have the account', () => store.membership.holds('account:acme'));
+    const clock = { ...systemClock(), now: () => Date.now() + aheadMs };
+    const store = await join(await postgres.database(), 'first', { clock });
     aheadMs = 5_000;
-    await expect(note(store)).rejects.toThrow('has not acknowledged a heartbeat');
-    expect(store.trouble.failures).toBe(0);
-    await until('the next heartbeat', () => store.membership.holds('account:acme'));
+    expect(store.lease.mayPost()).toBe(false);
     await note(store);
+    await until('the next heartbeat', () => store.lease.mayPost());
     await store.close();
+  });
+
+  test('a process whose clock is wrong does not become active', async () => {
+    const clock = { ...systemClock(), now: () => Date.now() - 45_000 };
+    await expect(join(await postgres.database(), 'first', { clock })).rejects.toThrow(
+      'The clock of this machine and the clock of the PostgreSQL server differ by more than 30 s',
+    );
   });
 
   test('writers at the same time, through lost COMMIT replies, lose and double nothing', async () => {
@@ -295,7 +231,7 @@ describe('replicas', () => {
     await postgres.query(`CREATE ROLE ${user} LOGIN PASSWORD 'hush' CONNECTION LIMIT 4`);
     await postgres.query(`GRANT CREATE ON DATABASE ${place.database} TO ${user}`);
     await expect(join({ ...place, user, password: 'hush' }, 'fourth')).rejects.toThrow(
-      /too many connections.*Raise max_connections, or the limit of the role .*: each replica needs nine/,
+      /too many connections.*Raise max_connections, or the limit of the role .*: each Warmwarden process needs eight/,
     );
   });
 });
@@ -441,8 +377,6 @@ test('whatever a lost connection or a refusal breaks says where, what, and what 
     () => store.loadPicture(),
     () => store.ledgers(),
     () => store.outbox.unnotifiedTransitions(1),
-    () => store.shared.revisions(),
-    () => store.requests.take([], { by: 'me', now }),
   ];
   const said = (ask: () => Promise<unknown>) => ask().then(String, (error: Error) => error.message);
   const sentences = async () => Promise.all(asked.map(said));
@@ -479,14 +413,14 @@ test('once its writes reach another server after a failover, its reads do, too',
   await primary.demote();
   await expect(store.proveWritable(now)).rejects.toThrow('read-only');
   await until('a read from what was the primary', () =>
-    store.outbox.newestTransition().then(
-      (newest) => newest === 0,
+    transitions(store).then(
+      (count) => count === 0,
       () => false,
     ),
   );
   proxy.lead(standby.place(place));
   await store.recordAlerts(told('m1'));
-  expect(await store.outbox.newestTransition()).toBeGreaterThan(0);
+  expect(await transitions(store)).toBeGreaterThan(0);
   await store.close();
 });
 

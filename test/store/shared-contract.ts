@@ -1,4 +1,4 @@
-// What every store promises to several replicas, and of writes that wait for others: the second part of contract.ts.
+// What every store promises of emergency stops, runs, retention, and writes that wait for others: the second part of contract.ts.
 import { describe, expect, test } from 'vitest';
 import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/breaker.ts';
 import type { Run } from '../../src/core/recipe.ts';
@@ -29,7 +29,7 @@ const runOf = (id: string): Run => ({
 });
 
 export function describeSharing(name: string, open: () => Promise<Opened>): void {
-  describe(`${name}, shared`, () => {
+  describe(`${name}, continued`, () => {
     test('the letter NUL becomes the replacement character, on every database', async () => {
       await using opened = await open();
       const { store } = opened;
@@ -60,32 +60,6 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       expect(await opened.store.openIntent(intentOf('m1'))).toBeNull();
     });
 
-    test('each topic has a number that grows with each change of it, and only then', async () => {
-      await using opened = await open();
-      const { store } = opened;
-      const changed = async (work: () => Promise<unknown>) => {
-        const before = await store.shared.revisions();
-        await work();
-        const after = await store.shared.revisions();
-        return Object.keys(after).filter((topic) => after[topic] !== before[topic]);
-      };
-      const shared = alertOf('', { fingerprint: 'config_reload_failed|||', account: '', mailboxId: null });
-      const silence = { id: 's', match: {}, by: 'ann', reason: 'moving', from: now, until: now + 9 };
-      expect([
-        await changed(() => store.recordWrites({ off: [off(everything)], on: [], alerts: noAlerts })),
-        await changed(() => store.silences.record(silence, now)),
-        await changed(() => store.recordRelease({ mailbox: null, breaker: null, alerts: noAlerts })),
-        await changed(() => store.recordAlerts({ ...noAlerts, changed: [alertOf('m1')] })),
-        await changed(() => store.recordAlerts({ ...noAlerts, changed: [shared] })),
-      ]).toEqual([['writes'], ['silences'], [], [], ['alerts']]);
-      expect([
-        await store.shared.alerts(),
-        await store.shared.silences(),
-        await store.shared.writesOff(),
-        await store.shared.breakers(),
-      ]).toEqual([[shared], [silence], [off(everything)], []]);
-    });
-
     test('what moves a breaker that another has moved since is decided once more, on what is stored, or not recorded', async () => {
       await using opened = await open();
       const { store } = opened;
@@ -113,7 +87,7 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       for (const id of ['m1', 'm2', 'm3']) await store.recordRelease(releaseOf(id, closedBreaker));
       const [first, second] = [withEntry(closedBreaker, 'm1'), withEntry(withEntry(closedBreaker, 'm1'), 'm2')];
       expect(seen).toEqual([first, second]);
-      expect(await store.shared.breakers()).toEqual([{ api, state: second }]);
+      expect((await store.loadPicture()).breakers).toEqual([{ api, state: second }]);
       expect(await store.outbox.unnotifiedTransitions(9)).toHaveLength(2);
       const breaker = { api, before: closedBreaker, state: closedBreaker, again: async () => null };
       const none = { account: 'acme', present: [], absent: [], left: [], leftAt: now, alerts: noAlerts };
@@ -121,52 +95,7 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       await store.recordBreaker({ alerts: noAlerts, breaker });
       const tick = { mailbox: arrivedMailbox('m1'), remembers: true, answered: null, changes: [], decision: null };
       await store.recordTick({ ...tick, actions: [], alerts: noAlerts, breaker });
-      expect(await store.shared.breakers()).toEqual([{ api, state: second }]);
-    });
-
-    test('a request is taken once, by whom it is for, and answered by whoever took it', async () => {
-      await using opened = await open();
-      const { requests } = opened.store;
-      const request = { id: 'r', target: 'account:acme', askedAt: now, expiresAt: now + 100, asked: { name: 'pause' } };
-      await requests.ask(request);
-      const takenBy = (by: string, targets: readonly string[], at = now + 1) => requests.take(targets, { by, now: at });
-      expect(await takenBy('b', ['account:beta', 'replica:b'])).toEqual([]);
-      expect(await takenBy('b', ['account:acme'], now + 100)).toEqual([]);
-      const takes = await Promise.all([takenBy('b', ['account:acme']), takenBy('c', ['account:acme'])]);
-      expect(takes.flat()).toEqual([{ id: 'r', asked: { name: 'pause' } }]);
-      const by = (takes[0]?.length ?? 0) > 0 ? 'b' : 'c';
-      expect(await requests.state('r')).toEqual({ takenBy: by, outcome: null });
-      expect(await requests.withdraw('r')).toBe(false);
-      await requests.finish('r', 'another', { result: 'failed' });
-      expect(await requests.state('r')).toEqual({ takenBy: by, outcome: null });
-      await requests.finish('r', by, { result: 'done' });
-      expect(await requests.state('r')).toEqual({ takenBy: by, outcome: { result: 'done' } });
-      expect(await takenBy('d', ['account:acme'])).toEqual([]);
-    });
-
-    test('a request that is withdrawn is taken by nobody any more', async () => {
-      await using opened = await open();
-      const { requests } = opened.store;
-      await requests.ask({ id: 'r', target: 'notify', askedAt: now, expiresAt: now + 100, asked: {} });
-      expect(await requests.withdraw('r')).toBe(true);
-      expect(await requests.take(['notify'], { by: 'b', now })).toEqual([]);
-      expect(await requests.state('r')).toBeNull();
-    });
-
-    test('what a replica began is left to it while it lives, and to others afterwards', async () => {
-      await using opened = await open();
-      const { audit, runs, membership } = opened.store;
-      const named = { name: 'pause', command: 'pause m1', account: 'acme', mailboxes: [] };
-      await audit.beginCommand({ ...named, by: 'ann', reason: '', at: now });
-      await runs.write(runOf('r1'));
-      const unended = async (living: readonly string[], before: number) => {
-        const left = { living, before };
-        return [...(await audit.unendedCommands(left)), ...(await runs.unended(left))].length;
-      };
-      const self = membership.self === null ? [] : [membership.self];
-      expect(await unended(['another'], now + 1)).toBe(2);
-      expect(await unended(['another'], now)).toBe(0);
-      expect(await unended(self, now + 1)).toBe(self.length === 0 ? 2 : 0);
+      expect((await store.loadPicture()).breakers).toEqual([{ api, state: second }]);
     });
 
     test('rows of runs are read piece by piece, and pruned with their run, which is remembered as pruned', async () => {

@@ -9,7 +9,6 @@ import { memoryBenchmark } from './memory.ts';
 import { noiseBenchmark } from './noise.ts';
 import { pageBenchmark } from './page.ts';
 import { pollBenchmark } from './poll.ts';
-import { replicasBenchmark } from './replicas.ts';
 import { scrapeBenchmark } from './scrape.ts';
 import { storeBenchmark } from './store.ts';
 
@@ -23,7 +22,6 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   noise: noiseBenchmark,
   page: pageBenchmark,
   poll: pollBenchmark,
-  replicas: replicasBenchmark,
   scrape: scrapeBenchmark,
   store: storeBenchmark,
 };

@@ -19,7 +19,7 @@ const lookAtStoreMs = 2 * secondMs;
 const notInTime = 'the request budget had no slot in time: nothing was sent';
 /** What is said of a person's change whose account this process ceases to guard, for whatever reason. */
 const accountStops =
-  'nothing was sent: its account was reloaded or went to another replica meanwhile. Try again in a minute';
+  'nothing was sent: its account was reloaded, or another process became active, meanwhile. Try again in a minute';
 /** Who wraps up waits no longer than this for what was sent: a POST, its looks and their slots. */
 const wrapUpDeadlineMs = 2 * minuteMs;
 

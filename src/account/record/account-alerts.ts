@@ -251,8 +251,7 @@ export class AccountAlerts {
   /** The routes' patterns are about every account: until all mailboxes are known, nothing is known of them. */
   #idleRoutes(): readonly Condition[] {
     const { ofRoutes, accounts } = this.#options.patterns();
-    const isKnown = (name: string) =>
-      this.#fleet.isElsewhere(name) ? this.#fleet.mailboxCount(name) > 0 : this.#fleet.account(name)?.listed === true;
+    const isKnown = (name: string) => this.#fleet.account(name)?.listed === true;
     if (ofRoutes.length === 0) return [this.#matchesNothing(noAccount, [])];
     if (!accounts.every(isKnown)) return [];
     return [this.#matchesNothing(noAccount, idlePatterns(ofRoutes, [...this.#fleet.mailboxes()]))];

@@ -44,7 +44,7 @@ function showBreaker(rooms: BreakerRooms, api: string, state: BreakerState, aler
   if (alerts.transitions.length > 0) onTransitions();
 }
 
-/** Shows what another replica has stored since: the breaker of an API, and its alert. */
+/** Shows the breaker of an API and its alert as they are stored. */
 export function showStored(fleet: BreakerRooms['fleet'], api: string, { state, alerts }: StoredBreaker): void {
   const held = fingerprintOf(heldSubject(api));
   const alert = alerts.find(({ fingerprint }) => fingerprint === held);

@@ -40,8 +40,8 @@ export function rivalOf(entry: Like, { fleet, account, accounts, now }: Rivals):
     const wasShared = () => shared.some((one) => one.id === id && one.account === other);
     if (!isSameAddress(entry, mailbox) && !wasShared()) continue;
     const isFirst = place < own && mailbox.missingLists === 0 && !isUnreadable(fleet, other, now);
-    // What was sent is read back where it was sent, and another replica's account is that replica's.
-    const stays = isFirst || mailbox.action?.state === 'open' || fleet.isElsewhere(other);
+    // A change that was sent is read back under the account that sent it.
+    const stays = isFirst || mailbox.action?.state === 'open';
     return { mailbox, stays };
   }
   return null;
@@ -65,7 +65,7 @@ export function mustWait({ fleet, account, accounts }: Omit<Rivals, 'now'>): boo
   const earlier = accounts.slice(0, Math.max(0, accounts.indexOf(account)));
   return earlier.some((name) => {
     const state = fleet.account(name);
-    return state !== undefined && !fleet.isElsewhere(name) && !state.listed && state.failingSince === null;
+    return state !== undefined && !state.listed && state.failingSince === null;
   });
 }
 

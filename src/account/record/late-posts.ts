@@ -1,4 +1,4 @@
-// A POST that comes late: the replica that was about to send it was frozen or killed, another one took over and saw no
+// A POST that comes late: the process that was about to send it was frozen or killed, a standby took over and saw no
 // change, and then the change comes after all. It is ours and nobody else's, but what was wanted since goes before it. Pure.
 
 import { type Action, isGuardActionKind, type OpenAction, type PlannedAction } from '../../core/action.ts';
@@ -39,7 +39,7 @@ export interface LateContext {
   readonly actionsOf: (mailbox: MailboxState) => readonly Action[];
 }
 
-/** The memory after a try that did not show the change: where another replica was to send it, it may come late. */
+/** The memory after a try that did not show the change: where another process was to send it, it may come late. */
 export function memoryAfter(
   { kind, mayComeLate = false }: Pick<Unsuccessful, 'kind' | 'mayComeLate'>,
   memory: GuardMemory | null,

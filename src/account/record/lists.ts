@@ -138,7 +138,7 @@ export class Lists {
     await store.recordList(record);
     if (record.breaker) fleet.putBreaker(api, record.breaker.state);
     await nextTurn();
-    if (moves.length > 0) for (const off of await store.shared.writesOff()) fleet.putWritesOff(off);
+    if (moves.length > 0) for (const off of await store.writesOff()) fleet.putWritesOff(off);
     this.#showMoved(moves);
     for (const mailbox of present) this.#absentSince.delete(mailbox.id);
     for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, at);

@@ -233,7 +233,6 @@ export class Recorder {
       const open = actionAfter(action, { kind: 'opened', before, at: now });
       const off = await this.#rooms.store.openIntent(open);
       if (off) {
-        // Another replica set it, and this one has not read it yet.
         this.#rooms.fleet.putWritesOff(off);
         await this.#drop(mailbox, action, notEnforced);
         return null;

@@ -43,9 +43,7 @@ export function storeFailing(
 
 function factsOf(failure: StoreFailure): AlertFacts {
   const meanwhile =
-    failure.title === undefined
-      ? 'Warmwarden takes no action that it cannot record. It may be unable to send other alerts until the store works again.'
-      : 'Until then, Warmwarden does not do the work that no other replica has: some accounts are not guarded, or other alerts are not sent.';
+    'Warmwarden takes no action that it cannot record. It may be unable to send other alerts until the store works again.';
   return { title: titleOf(failure), sentences: [sentence(failure.said), meanwhile, failure.remedy], numbers: {} };
 }
 

@@ -30,17 +30,16 @@ export async function seeDaemon(storePath: string): Promise<SeenDaemon> {
   return { fleet, version: typeof named === 'string' ? named : null, clockAheadMs };
 }
 
-/** `replicas`: what the store says of those on other machines; null: nothing, or there can be none. */
+/** `active`: what the store says of the active process on another machine; null: there can be none. */
 export function examineDaemon(
   seen: SeenDaemon | null,
   storePath: string,
-  replicas: readonly Examined[] | null = null,
+  active: readonly Examined[] | null = null,
 ): readonly Examined[] {
-  if (seen === null) return replicas ?? [absent(storePath)];
+  if (seen === null) return active ?? [absent(storePath)];
   const { fleet } = seen;
   return [
     saidBy(fleet),
-    ...fleet.replica_troubles.map((trouble) => daemon('warning', trouble)),
     ...(seen.version === version ? [] : [otherVersion(seen.version)]),
     ...fleet.writes_off.map(({ reason, allow_with: command }) =>
       daemon('warning', `Writes are off (${reason}). To allow them again: \`${command}\`.`),

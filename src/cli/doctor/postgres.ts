@@ -1,11 +1,10 @@
-// A store in PostgreSQL: the server, what the role may do, the clock, and the replicas that use it.
+// A store in PostgreSQL: the server, what the role may do, the clock, and the process that is active.
 
 import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
 import { counted, listText, spanText } from '../../core/wording/phrases.ts';
-import { replicaTroubles } from '../../core/wording/replicas.ts';
-import { connectionsAReplica } from '../../store/postgres/doubts.ts';
-import type { Content, Examination, SeenReplica } from '../../store/postgres/examination.ts';
-import { skewOf } from '../../store/replicas/skew.ts';
+import { skewOf } from '../../store/lease.ts';
+import { connectionsAProcess } from '../../store/postgres/doubts.ts';
+import type { Content, Examination } from '../../store/postgres/examination.ts';
 import { commandName } from '../../world/command-name.ts';
 import { type Examined, reporter } from './examined.ts';
 
@@ -40,26 +39,18 @@ function stateLine(place: PostgresPlace, { version, state }: Examination): Exami
 function connectionLines({ connections, content }: Examination): readonly Examined[] {
   if (connections === null) return [];
   const { free, remedy } = connections;
-  const living = content?.replicas.length ?? 0;
-  const each = `a replica needs ${connectionsAReplica}`;
-  if (living === 0 && free < connectionsAReplica)
-    return [store('problem', `PostgreSQL has only ${counted(free, 'free connection')}, and ${each}. ${remedy}`)];
-  if (free >= connectionsAReplica * Math.max(1, living))
+  const each = `a Warmwarden process needs ${connectionsAProcess}`;
+  if (free >= connectionsAProcess)
     return [store('ok', `PostgreSQL has ${counted(free, 'free connection')}, and ${each}.`)];
-  const many = `Each of the ${counted(living, 'replica')} may need ${connectionsAReplica} more while it is updated`;
-  return [store('warning', `PostgreSQL has only ${counted(free, 'free connection')}. ${many}. ${remedy}`)];
+  const kind = content?.active ? 'warning' : 'problem';
+  return [store(kind, `PostgreSQL has only ${counted(free, 'free connection')}, and ${each}. ${remedy}`)];
 }
 
-/** Another deployment in the same database, by its replicas or by what it has stored. */
-function otherFleet({ replicas, accounts }: Content, accountNames: readonly string[]): readonly Examined[] {
+/** Another deployment in the same database, by what it has stored. */
+function otherFleet({ accounts }: Content, accountNames: readonly string[]): readonly Examined[] {
   const isOther = (theirs: readonly string[]) =>
     accountNames.length > 0 && theirs.length > 0 && !theirs.some((account) => accountNames.includes(account));
   const advice = 'If it belongs to another deployment, give each deployment a database of its own.';
-  const stranger = replicas.find(({ configured }) => isOther(configured));
-  if (stranger) {
-    const whose = `The replica ${stranger.name} uses this database for other accounts: ${listText(stranger.configured)}`;
-    return [store('warning', `${whose}. ${advice}`)];
-  }
   if (!isOther(accounts)) return [];
   return [
     store(
@@ -77,35 +68,28 @@ function clockLine(aheadMs: number): Examined {
   const advice = 'Synchronize both (`timedatectl` shows whether a clock is synchronized).';
   return skew === 'large'
     ? clock('warning', `${differ}. ${advice}`)
-    : clock('problem', `${differ}, so a replica on this machine takes no accounts. ${advice}`);
+    : clock('problem', `${differ}, so a process on this machine does not become active. ${advice}`);
 }
 
-export const unknownReplicas: readonly Examined[] = [
+export const unknownProcess: readonly Examined[] = [
   daemon('skipped', 'No daemon answers on this machine; whether one runs elsewhere is not known.'),
 ];
 
 /** Where no daemon answers on this machine. */
-export function replicaLines(
-  { content }: Examination,
-  { accountNames, timeZone }: { readonly accountNames: readonly string[]; readonly timeZone: string },
-): readonly Examined[] {
-  if (content === null) return unknownReplicas;
-  const { replicas, missing } = content;
-  const absent = `Start it: \`${commandName} run --config FILE\`.`;
-  const states = replicas.map((one) => ({ ...one, startedAt: 0, silent: false, isSelf: false }));
-  const troubles = replicaTroubles(states, missing, timeZone).map((trouble) => daemon('warning', trouble));
-  if (replicas.length === 0)
-    return [daemon('warning', `No daemon runs on this store: nothing is guarded. ${absent}`), ...troubles];
-  const guarded = replicas.flatMap(({ accounts }) => accounts);
-  const unguarded = accountNames.filter((account) => !guarded.includes(account));
+export function activeLines({ content }: Examination): readonly Examined[] {
+  if (content === null) return unknownProcess;
+  const { active } = content;
+  if (active === null)
+    return [
+      daemon(
+        'warning',
+        `No daemon runs on this store: nothing is guarded. Start it: \`${commandName} run --config FILE\`.`,
+      ),
+    ];
   return [
-    daemon('ok', `No daemon of this configuration answers on this machine. ${replicas.map(dutiesOf).join(' ')}`),
-    ...unguarded.map((account) => daemon('problem', `No replica guards the account ${account}.`)),
-    ...troubles,
+    daemon(
+      'ok',
+      `No daemon of this configuration answers on this machine: ${active.name} is active (version ${active.version}).`,
+    ),
   ];
-}
-
-function dutiesOf({ name, version, accounts, notifies }: SeenReplica): string {
-  const guards = accounts.length === 0 ? 'guards no account' : `guards ${listText(accounts)}`;
-  return `The replica ${name} (version ${version}) ${guards}${notifies ? ' and sends the messages' : ''}.`;
 }

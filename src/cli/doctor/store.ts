@@ -10,7 +10,7 @@ import { commandName } from '../../world/command-name.ts';
 import { systemClock } from '../../world/world.ts';
 import { bytesText } from '../terminal/wrapped.ts';
 import { type Examined, reporter } from './examined.ts';
-import { replicaLines, serverLines } from './postgres.ts';
+import { activeLines, serverLines } from './postgres.ts';
 
 const store = reporter('store');
 /** A backup, and an upgrade that rewrites a table, need as much again; below this much a day of a large fleet is close. */
@@ -19,19 +19,19 @@ const leastFreeBytes = 256 * 1024 * 1024;
 /** A start needs so much, for the WAL and its index. */
 const leastToStartBytes = 40 * 1024;
 
-/** Of a store, and of the replicas that share it; null where none can. */
+/** Of a store, and of the process that is active on it; null where the store's folder says that. */
 export interface StoreLines {
   readonly checks: readonly Examined[];
-  readonly replicas: readonly Examined[] | null;
+  readonly active: readonly Examined[] | null;
 }
 
 /** Rejects with NewerStoreError for what a newer version wrote. */
 export async function examineStore(places: Extract<Places, { ok: true }>): Promise<StoreLines> {
   const { store: place, accountNames } = places;
-  if (typeof place === 'string') return { checks: await examineFile(place), replicas: null };
+  if (typeof place === 'string') return { checks: await examineFile(place), active: null };
   const { examinePostgres } = await import('../../store/postgres/examination.ts');
   const seen = await examinePostgres(place, systemClock());
-  return { checks: serverLines(place, seen, accountNames), replicas: replicaLines(seen, places) };
+  return { checks: serverLines(place, seen, accountNames), active: activeLines(seen) };
 }
 
 /** Rejects with one sentence when it can't be read; on a full disk, which reading needs room on as well, that is in the lines. */

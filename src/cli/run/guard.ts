@@ -7,7 +7,7 @@ import { systemClock, type World, worldOn } from '../../world/world.ts';
 import { loadConfigured } from '../sources/loading.ts';
 import { goOnWithoutOutputs } from '../terminal/outputs.ts';
 import type { HeapRoom } from './heap.ts';
-import { bySignal, handleSignals } from './signals.ts';
+import { bySignal, endOnSignal, handleSignals } from './signals.ts';
 
 /** Resolves when the daemon is up. Rejects with one sentence when it does not come up. `reloadAsked`: what keepReloads returned. */
 export async function guard(file: string, heap: HeapRoom, reloadAsked: () => boolean): Promise<void> {
@@ -24,10 +24,12 @@ export async function guard(file: string, heap: HeapRoom, reloadAsked: () => boo
     if (again.ok) secrets.learn(again.settings);
     return again;
   };
+  const endEarly = endOnSignal();
   const daemon = await startDaemon({ file, started: loaded, load }, world);
   void heap.follow(world.clock);
   const mailboxes = daemon.fleet.mailboxCount();
   world.log.info({ url: daemon.url, accounts: config.accounts.length, mailboxes, pid: process.pid }, 'on duty');
+  endEarly();
   handleSignals(daemon, (text) => world.log.info(text));
   if (reloadAsked()) void daemon.reload(bySignal);
 }

@@ -19,6 +19,15 @@ export function keepReloads(): () => boolean {
   };
 }
 
+/** A process that starts, or stands by, has nothing to end in order. The result stops listening. Without it, init ignores SIGTERM. */
+export function endOnSignal(): () => void {
+  const end = () => process.exit(0);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, end);
+  return () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, end);
+  };
+}
+
 /** npm passes on the Ctrl-C that the terminal sent to both: it comes twice, and is one signal. */
 const echoMs = 500;
 

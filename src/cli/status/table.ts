@@ -31,8 +31,6 @@ interface Row extends Pick<Mailbox, 'account' | 'email' | 'state' | 'mode' | 'st
 export interface StatusView extends Pick<FleetAnswer, 'at' | 'time_zone' | 'headline' | 'advice' | 'tone' | 'total'> {
   readonly accounts: readonly FleetAnswer['accounts'][number][];
   readonly channels: readonly FleetAnswer['channels'][number][];
-  readonly replicas: readonly FleetAnswer['replicas'][number][];
-  readonly replica_troubles: readonly string[];
   readonly alert_groups: readonly FleetAnswer['alert_groups'][number][];
   readonly alerts_firing: number;
   readonly incidents: readonly FleetAnswer['incidents'][number][];
@@ -83,7 +81,6 @@ export function statusText(answer: StatusView, screen: Screen): string {
       .flatMap(lines)
       .map((line) => screen.style('yellow', line)),
     ...sweepLines(answer).flatMap(lines),
-    ...replicaLines(answer).flatMap(lines),
     ...overlapLines(answer).flatMap(lines),
     ...alertLines(answer, screen),
     '',
@@ -104,9 +101,8 @@ function namesText(names: readonly string[]): string {
 }
 
 /** What is wrong beside the mailboxes: accounts that fail, channels that don't take messages. */
-function troubles({ accounts, channels, replica_troubles: replicas }: StatusView): readonly string[] {
+function troubles({ accounts, channels }: StatusView): readonly string[] {
   return [
-    ...replicas.map(visibleText),
     ...accounts
       .filter(({ failing_since: since }) => since !== null)
       .map(({ name, last_failure: failure }) => `account ${name}: ${visibleText(failure ?? 'no request succeeds')}`),
@@ -129,16 +125,6 @@ function troubles({ accounts, channels, replica_troubles: replicas }: StatusView
           `channel ${name}: ${pending} waiting, ${visibleText(failure ?? '')}`,
       ),
   ];
-}
-
-/** Who guards how much, where several share the store. */
-function replicaLines({ replicas }: StatusView): readonly string[] {
-  if (replicas.length < 2) return [];
-  return replicas.map(({ name, silent, accounts, notifies, this_one: isAsked }) => {
-    const does = [`guards ${counted(accounts, 'account')}`, ...(notifies ? ['sends the messages'] : [])].join(', ');
-    const is = [...(silent ? ['SILENT'] : []), ...(isAsked ? ['this answer is from it'] : [])].join('; ');
-    return `Replica ${visibleText(name)}: ${does}${is === '' ? '' : ` (${is})`}`;
-  });
 }
 
 /** Which accounts see mailboxes that another one guards. */

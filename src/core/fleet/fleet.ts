@@ -4,7 +4,6 @@ import type { Alert, AlertChanges, Silence } from '../alert.ts';
 import { type BreakerState, closedBreaker } from '../breaker.ts';
 import type { Incident } from '../incident.ts';
 import type { AccountState, MailboxState, SweepProgress } from '../mailbox.ts';
-import type { MissingReplica, ReplicaState } from '../replica.ts';
 import type { StoreFailure } from '../store-failure.ts';
 import type { EpochMs } from '../time.ts';
 import { type Guarding, isOff, scopeKey, scopesOver, type WritesOff } from '../write-scope.ts';
@@ -63,9 +62,6 @@ export class Fleet {
   #storeFailure: StoreFailure | null = null;
   #storeFailingSince: EpochMs | null = null;
   #guarding: readonly Guarding[] = [];
-  #elsewhere: ReadonlySet<string> = new Set();
-  #replicas: readonly ReplicaState[] = [];
-  #missingReplicas: readonly MissingReplica[] = [];
   #revision = 0;
   #alertsRevision = 0;
   readonly endedLately = new EndedLately();
@@ -117,11 +113,6 @@ export class Fleet {
   putGuarding(guarding: readonly Guarding[]): void {
     this.#revision += 1;
     this.#guarding = guarding;
-    this.#elsewhere = new Set(guarding.filter(({ elsewhere }) => elsewhere !== null).map(({ account }) => account));
-  }
-  /** Whether another replica guards the account: what is shown of it is as it was stored. */
-  isElsewhere(account: string): boolean {
-    return this.#elsewhere.has(account);
   }
 
   /** All mailboxes that have not left, account by account. */
@@ -346,22 +337,6 @@ export class Fleet {
   putSilence(silence: Silence): void {
     this.#revision += 1;
     this.#silences.set(silence.id, silence);
-  }
-
-  /** Those that share the store; none where a process has it for itself. */
-  replicas(): readonly ReplicaState[] {
-    return this.#replicas;
-  }
-  /** Those that ended without a word, and that none has replaced since. */
-  missingReplicas(): readonly MissingReplica[] {
-    return this.#missingReplicas;
-  }
-
-  putReplicas(replicas: readonly ReplicaState[], missing: readonly MissingReplica[]): void {
-    if (JSON.stringify([replicas, missing]) === JSON.stringify([this.#replicas, this.#missingReplicas])) return;
-    this.#revision += 1;
-    this.#replicas = replicas;
-    this.#missingReplicas = missing;
   }
 
   /** What is wrong with the store; null while it does what it is asked. */

@@ -221,23 +221,11 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: 'The previous configuration stays in force.',
     todo: 'Run `warmwarden check` and correct the file. Then run `warmwarden reload` (with --force if you intend to remove these mailboxes or channels).',
   },
-  config_disagrees: {
-    means:
-      'For five minutes, replicas that share a PostgreSQL store have had different configurations, or they guard different fleets.',
-    done: 'Each replica guards its accounts by its own configuration. The replica that sends the messages uses its own channels.',
-    todo: 'The message names the replicas. Give all of them the same file and reload each one: `warmwarden reload`. If they belong to two deployments, give each deployment a database of its own.',
-  },
   config_matches_nothing: {
     means:
       'A pattern of the configuration (mailboxes.include, mailboxes.exclude, overrides, or match.mailbox of a route) matched no mailbox in two whole lists in a row. Often its address or domain is mistyped. An include without a wildcard has the alert `mailbox_missing` instead.',
     done: 'Warmwarden works as if the pattern were not there: it guards what a mistyped exclude means, and a mistyped override changes nothing.',
     todo: 'The message names the place in the file, the pattern and the nearest one that would match. Correct it or remove it, then run `warmwarden reload`. The alert ends when it matches a mailbox, or is gone.',
-  },
-  replica_missing: {
-    means:
-      'A replica ended without a normal stop (a crash, `kill -9`, a machine or network that failed), and for two minutes no new replica has joined in its place. A replica that ends after SIGTERM does not fire it.',
-    done: 'The other replicas take over its accounts within 20 seconds of its last heartbeat. The alert resolves when a replica joins, or after 24 hours.',
-    todo: 'Look at the log and the machine of the replica that the message names, then start it again. If you want fewer replicas, end them with SIGTERM.',
   },
   operator_acted: {
     means:
@@ -259,7 +247,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   store_failing: {
     means:
-      'A read or a write of the store failed: the disk is full, another process has locked the file, or the file is damaged, deleted or replaced. With PostgreSQL and several replicas, its title may also say why a replica takes no work, such as a wrong clock. The alert ends when nothing has failed for half a minute (longer after a relapse); a damaged file counts as damaged until you restart Warmwarden. After a restart, the new process sends the resolved message once nothing has failed for a minute.',
+      'A read or a write of the store failed: the disk is full, another process has locked the file, or the file is damaged, deleted or replaced. The alert ends when nothing has failed for half a minute (longer after a relapse); a damaged file counts as damaged until you restart Warmwarden. After a restart, the new process sends the resolved message once nothing has failed for a minute.',
     done: 'Warmwarden took no action that it could not record, and retries every few seconds. It sends this alert without the store, to each channel until the channel accepts it. `/readyz` fails. It sends other alerts when the store works again.',
     todo: 'Follow the advice in the message, which depends on the cause. The log has it too. If the `-wal` or `-shm` file beside the store was deleted, Warmwarden needs a restart: end it with SIGTERM, not with kill -9, and nothing is lost.',
   },

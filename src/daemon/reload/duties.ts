@@ -1,7 +1,6 @@
 // Which accounts have a polling loop: one loop per account, begun and ended as the configuration says.
 
 import { AccountWatch, type AccountWatchOptions } from '../../account/account-watch.ts';
-import type { AccountLease } from '../../account/act/rooms.ts';
 import { Turns } from '../../account/commit/turns.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../../account/record/breakers.ts';
 import type { ConfiguredPatterns, OtherAccounts, RecorderRooms } from '../../account/record/guarded-account.ts';
@@ -20,15 +19,12 @@ import {
 } from '../../config/mailbox-rules.ts';
 import { noAccount } from '../../core/alert.ts';
 import { routes } from '../../core/answers.ts';
-import type { BudgetLedger } from '../../core/ledger.ts';
 import { errorText } from '../../core/nearest.ts';
 import type { EpochMs } from '../../core/time.ts';
+import { inheritedWaitMs } from '../../store/lease.ts';
 import type { StoredPicture } from '../../store/picture.ts';
-import { inheritedWaitMs } from '../../store/replicas/inheritance.ts';
-import { accountOf, accountScope, type Membership, type Taking } from '../../store/replicas/membership.ts';
 import type { Store } from '../../store/store.ts';
 import { cronSchedule } from '../../world/schedule.ts';
-import { showAnew } from './shown.ts';
 
 interface Duty {
   readonly watch: AccountWatch;
@@ -49,11 +45,6 @@ export class Duties {
   readonly #rooms: RecorderRooms;
   readonly #pageUrl: string;
   readonly #duties = new Map<string, Duty>();
-  /**
-   * Accounts that nothing begins but `take`: how it was taken, where the store could not be read for it yet; null: it is another
-   * process's now, or belongs to no process.
-   */
-  readonly #given = new Map<string, Taking | null>();
   /** Of loops that have ended, by key: the rate limit belongs to it, and not to the loop. */
   readonly #budgets = new Map<string, Budget>();
   /** Loops are ended and begun in these turns only: by a reload, or by the supervisor. */
@@ -69,21 +60,24 @@ export class Duties {
     this.changes = new Turns(rooms.world.clock);
   }
 
-  /** Of the account while it is this process's. `how`: null when it was so before. */
-  #lease(account: string, how: Taking | null): AccountLease {
-    const { membership } = this.#rooms.store;
-    const scope = accountScope(account);
-    return {
-      holds: () => membership.holds(scope),
-      mayPost: () => membership.holds(scope) && membership.mayPost(),
-      openWaitMs: how === 'inherited' ? inheritedWaitMs : 0,
-    };
+  /** Begins the loops of these accounts of the configuration in force. */
+  async begin(accounts: readonly AccountConfig[]): Promise<void> {
+    const { store, world } = this.#rooms;
+    // On PostgreSQL the process before may have spent the rate limits a moment ago.
+    const ledgers = store.lease.isShared ? await store.ledgers() : [];
+    for (const account of accounts) {
+      const isKnown = this.#budgets.has(keyOf(account));
+      const api = this.#begin(account);
+      const ledger = ledgers.find((one) => one.account === account.name);
+      const now = world.clock.monotonic();
+      if (api && ledger && !isKnown) api.budget.takeOver(ledger.budget, now, world.clock.now() - now);
+    }
   }
 
-  /** Begins the loop of an account of the configuration in force. */
-  begin(account: AccountConfig, how: Taking | null = null): void {
-    if (this.#stopping || this.#given.has(account.name)) return;
-    const { watch, api } = this.#watch(account, how);
+  /** null when nothing begins any more. */
+  #begin(account: AccountConfig): MailboxApi | null {
+    if (this.#stopping) return null;
+    const { watch, api } = this.#watch(account);
     // A loop that starts over, under whatever name, has not got a fresh rate limit.
     const earlier = this.#budgets.get(keyOf(account));
     if (earlier) api.budget.follow(earlier);
@@ -92,87 +86,22 @@ export class Duties {
     api.onThrottled = () => void this.#save([[account.name, api.budget]]);
     this.watches.push(watch);
     watch.start();
+    return api;
   }
 
-  /** The account is this replica's work from now on. One that the configuration no longer has is left alone. */
-  take(name: string, how: Taking): Promise<void> {
-    return this.changes.take(async () => {
-      const account = this.#live.account(name);
-      if (account && !this.#duties.has(name)) await this.#takeOver(account, how);
-      else this.#given.delete(name);
-    });
-  }
-
-  /** Rejects when the store can't be read: then `restart` tries it again. */
-  async #takeOver(account: AccountConfig, how: Taking): Promise<void> {
-    const { name } = account;
-    this.#given.set(name, how);
-    // What is shown is as another process left it some time ago.
-    if (this.#isShared) await this.#readAnew(account);
-    const ledger = await this.#ledgerOf(name);
-    this.#given.delete(name);
-    this.begin(account, how);
-    // This process may have had the key last, under another name.
-    const { clock } = this.#rooms.world;
-    if (this.#isShared && how !== 'free')
-      this.#duties.get(name)?.api.budget.takeOver(ledger, clock.monotonic(), clock.now() - clock.monotonic());
-  }
-
-  get #isShared(): boolean {
-    return this.#rooms.store.membership.self !== null;
-  }
-
-  async #ledgerOf(name: string): Promise<BudgetLedger | null> {
-    if (!this.#isShared) return null;
-    return (await this.#rooms.store.ledgers()).find(({ account }) => account === name)?.budget ?? null;
-  }
-
-  /** Writes down what whoever guards the accounts next has to know. Nobody has to, where there is no other. Never rejects. */
+  /** Stores the state of the rate limits, for the process that takes the lease over. Never rejects. */
   saveLedgers(): Promise<void> {
     return this.#save([...this.#duties].map(([name, { api }]) => [name, api.budget]));
   }
 
   async #save(budgets: readonly (readonly [string, Budget])[]): Promise<void> {
-    const { fleet, store, world } = this.#rooms;
-    if (!this.#isShared) return;
-    const writtenAt = world.clock.now();
+    const { store, world } = this.#rooms;
+    if (!store.lease.isShared || budgets.length === 0) return;
     const now = world.clock.monotonic();
-    const shiftMs = writtenAt - now;
-    const held = budgets.filter(([account]) => store.membership.holds(accountScope(account)));
-    const ledgers = held.map(([account, budget]) => {
-      return { account, writtenAt, budget: budget.ledger(now, shiftMs), state: fleet.account(account) ?? null };
-    });
-    if (ledgers.length === 0) return;
+    const shiftMs = world.clock.now() - now;
+    const ledgers = budgets.map(([account, budget]) => ({ account, budget: budget.ledger(now, shiftMs) }));
     await store.saveLedgers(ledgers).catch((error: unknown) => {
       world.log.warn({ failure: String(error) }, 'the state of the rate limits could not be stored');
-    });
-  }
-
-  #readAnew(account: AccountConfig): Promise<void> {
-    const { fleet, store, turns } = this.#rooms;
-    return turns.take(async () => showAnew(fleet, await store.loadPicture([account.name]), [account]));
-  }
-
-  /** The account will be another replica's: ends its loop after what it sent was read back. */
-  async release(name: string): Promise<void> {
-    this.#given.set(name, null);
-    await this.#wrapUp(name);
-    await this.changes.take(async () => {
-      const duty = this.#duties.get(name);
-      await this.#end(name);
-      // Nothing starts any more: what is written down now is the whole truth.
-      if (duty) await this.#save([[name, duty.api.budget]]);
-      this.#rooms.fleet.removeAccountState(name);
-    });
-  }
-
-  /** Ends the loops of accounts, null: all, at once: nothing that they have begun can be recorded any more. */
-  abandon(accounts: readonly string[] | null): Promise<void> {
-    return this.changes.take(async () => {
-      const names = accounts ?? [...this.#duties.keys()];
-      for (const name of names) this.#given.set(name, null);
-      await Promise.all(names.map((name) => this.#end(name)));
-      for (const name of names) this.#rooms.fleet.removeAccountState(name);
     });
   }
 
@@ -189,9 +118,7 @@ export class Duties {
   /** Begins the loop of an account again, whatever became of the one before: what hangs in it is left behind. */
   async restart(account: AccountConfig): Promise<void> {
     await this.#end(account.name);
-    const how = this.#given.get(account.name) ?? null;
-    if (how === null) this.begin(account);
-    else await this.#takeOver(account, how);
+    this.#begin(account);
   }
 
   #wrapUp(name: string): Promise<string | null> {
@@ -230,9 +157,7 @@ export class Duties {
   async forget(name: string): Promise<void> {
     const { fleet, store, turns, world, onTransitions } = this.#rooms;
     await turns.take(async () => {
-      // What another replica guards goes on there.
-      const theirs = wantedByOthers(store.membership).has(name) ? [] : [...fleet.alertsOf(name)];
-      const alerts = leave(theirs, world.clock.now(), notGuarded);
+      const alerts = leave([...fleet.alertsOf(name)], world.clock.now(), notGuarded);
       try {
         if (alerts.changed.length + alerts.dropped.length > 0) await store.recordAlerts(alerts);
       } finally {
@@ -244,11 +169,9 @@ export class Duties {
 
   /**
    * Brings the circuit breakers in line with the accounts of the configuration in force: an account that has left an API,
-   * or the configuration, is held there no more. Of several replicas one does that. Rejects when the store can't be written.
+   * or the configuration, is held there no more. Rejects when the store can't be written.
    */
   async withdrawUnguarded(): Promise<void> {
-    const { membership } = this.#rooms.store;
-    if (membership.self !== null && !membership.holds('clock')) return;
     await withdrawUnguarded(this.#rooms, () => this.#guardedApis());
   }
 
@@ -258,9 +181,7 @@ export class Duties {
     return [...apis].map((api) => {
       const theirs = accounts.filter(({ baseUrl }) => baseUrl === api);
       const { windowMs } = policyOf(theirs[0]?.guard ?? {}).breaker;
-      // Where the configurations differ, an account that this one does not have may be another replica's under any API.
-      const unknown = [...wantedByOthers(this.#rooms.store.membership)].filter((name) => !this.#live.account(name));
-      const names = [...theirs.map(({ name }) => name), ...unknown];
+      const names = theirs.map(({ name }) => name);
       return { api, accounts: names, windowMs, rules: alerts.rules, pageUrl: this.#pageUrl };
     });
   }
@@ -273,6 +194,7 @@ export class Duties {
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.watches.map((watch) => watch.stop()));
+    await this.saveLedgers();
   }
 
   #othersOf({ name, baseUrl }: AccountConfig): OtherAccounts {
@@ -284,8 +206,10 @@ export class Duties {
     };
   }
 
-  #watch(account: AccountConfig, how: Taking | null): { readonly watch: AccountWatch; readonly api: MailboxApi } {
+  #watch(account: AccountConfig): { readonly watch: AccountWatch; readonly api: MailboxApi } {
     const { poll, api: answers } = this.#live.config;
+    const { lease } = this.#rooms.store;
+    const openWaitMs = lease.isInherited ? inheritedWaitMs : 0;
     const client = { ...account, account: account.name, dnsWords: answers.dnsWords };
     const api = new MailboxApi(client, this.#rooms.world, this.#rooms.tally);
     const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(poll[route])]));
@@ -295,7 +219,7 @@ export class Duties {
       { ...this.#rooms, api },
       {
         account: account.name,
-        lease: this.#lease(account.name, how),
+        lease: { holds: () => lease.isHeld, mayPost: () => lease.mayPost(), openWaitMs },
         schedules: schedules as AccountWatchOptions['schedules'],
         statsIntervalMinMs: poll.statsIntervalMinMs,
         sparePpm: poll.sparePpm,
@@ -333,20 +257,13 @@ type AccountName = Pick<AccountConfig, 'name' | 'baseUrl'>;
 
 const notGuarded = 'Its account is no longer in the configuration, so Warmwarden no longer watches it.';
 
-/** Names of accounts that the configurations of other replicas have. */
-function wantedByOthers(membership: Membership): ReadonlySet<string> {
-  const others = membership.replicas().filter(({ id }) => id !== membership.self);
-  return new Set(others.flatMap(({ wants }) => wants.flatMap((scope) => accountOf(scope) ?? [])));
-}
-
-/** Ends the alerts of accounts that left the configuration while no daemon ran, and that no other replica's has. */
+/** Ends the alerts of accounts that left the configuration while no daemon ran. */
 export async function endForgotten(
   store: Store,
   { alerts }: Pick<StoredPicture, 'alerts'>,
   about: { readonly accounts: readonly AccountName[]; readonly now: EpochMs },
 ): Promise<void> {
-  const others = wantedByOthers(store.membership);
-  const guarded = new Set([noAccount, ...others, ...about.accounts.map(({ name }) => name)]);
+  const guarded = new Set([noAccount, ...about.accounts.map(({ name }) => name)]);
   const ends = leave(
     alerts.filter(({ account }) => !guarded.has(account)),
     about.now,

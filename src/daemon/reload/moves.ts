@@ -14,7 +14,6 @@ import { scopeKey } from '../../core/write-scope.ts';
 import { takenNames } from '../../store/known-accounts.ts';
 import type { StoredPicture } from '../../store/picture.ts';
 import type { AccountMove, KnownAccount } from '../../store/records.ts';
-import { accountScope } from '../../store/replicas/membership.ts';
 import type { Duties } from './duties.ts';
 
 export function knownAccount({ name, baseUrl, apiKey }: AccountConfig): KnownAccount {
@@ -124,14 +123,11 @@ export async function moveMailboxes(
   { moves, accounts }: { readonly moves: readonly AccountMove[]; readonly accounts: readonly AccountConfig[] },
   duties: Pick<Duties, 'watchOf'>,
 ): Promise<void> {
-  const { membership } = store;
   await turns.take(async () => {
     await group.commit();
-    // What another replica guards goes on there; lists find the rest by the ids.
-    const ours = moves.filter(({ from }) => membership.self === null || membership.holds(accountScope(from)));
     const now = world.clock.now();
-    const taken = takenNames(ours, await store.accounts.known());
-    const ofMoved = ours
+    const taken = takenNames(moves, await store.accounts.known());
+    const ofMoved = moves
       .map((move) => alertsMoved(fleet, { ...move, ids: move.ids && new Set(move.ids) }, now))
       .reduce(bothChanges, { changed: [], dropped: [], transitions: [] });
     const alerts = alertsOfTaken(
@@ -139,9 +135,9 @@ export async function moveMailboxes(
       ofMoved,
       now,
     );
-    await store.accounts.record({ accounts: accounts.map(knownAccount), moves: ours, alerts });
-    if (ours.length === 0) return;
-    const moved = ours.map((move) => ({ ...move, mailboxes: movedMailboxes(fleet, move) }));
+    await store.accounts.record({ accounts: accounts.map(knownAccount), moves: moves, alerts });
+    if (moves.length === 0) return;
+    const moved = moves.map((move) => ({ ...move, mailboxes: movedMailboxes(fleet, move) }));
     for (const name of taken) fleet.clearAccount(name);
     for (const { from, mailboxes } of moved) for (const { id } of mailboxes) fleet.removeMailbox(from, id);
     for (const { to, mailboxes } of moved) {

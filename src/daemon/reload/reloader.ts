@@ -46,15 +46,11 @@ export interface ReloadParts {
   readonly live: LiveConfig;
   readonly duties: Duties;
   readonly notifying: { reconfigure(alerts: Config['alerts']): Promise<void> };
-  /** What the configuration in force asks for is this replica's work, as far as it gets it. */
-  readonly wantWork: () => Promise<void>;
   readonly rooms: RecorderRooms;
   /** This configuration is in force from now on. */
   readonly taken: (inForce: ValidConfig) => void;
   /** A configuration was refused, for these reasons. */
   readonly refused: (problems: readonly string[]) => void;
-  /** Whether this process alone notifies people of it; of several replicas, ReplicaWatch does. */
-  readonly alertsItself: boolean;
 }
 
 /** Takes reloads one after the other. */
@@ -83,8 +79,7 @@ export class Reloader {
 
   /** The alert about a configuration that was refused; none: it ends. */
   #showProblems(problems: readonly string[]): Promise<void> {
-    const { rooms, live, alertsItself } = this.#parts;
-    if (!alertsItself) return Promise.resolve();
+    const { rooms, live } = this.#parts;
     return this.#recording.record(() => recordReloadAlert(rooms, problems, live.config.alerts.rules));
   }
 
@@ -199,7 +194,7 @@ export class Reloader {
 
   /** Resolves to what failed on the way, in sentences: none of it leaves a configured account without its loop. */
   async #swap(loaded: ValidConfig, { impact, moves }: Consequences, by: string): Promise<readonly string[]> {
-    const { live, duties, notifying, wantWork } = this.#parts;
+    const { live, duties, notifying } = this.#parts;
     const { store, fleet, turns, world } = this.#parts.rooms;
     const before = live.config;
     const { config } = loaded;
@@ -231,10 +226,9 @@ export class Reloader {
       // In a turn of its own: no tick sees half of each.
       await turns.take(async () => live.replace(loaded));
       this.#inForce = loaded;
-      for (const account of named(impact.restarted.filter((name) => ended.includes(name))))
-        await attempt(`account ${account.name} could not be started`, () => duties.begin(account));
+      for (const account of [...named(impact.restarted.filter((name) => ended.includes(name))), ...added])
+        await attempt(`account ${account.name} could not be started`, () => duties.begin([account]));
     });
-    await attempt('what was added could not be started', wantWork);
     for (const name of impact.removed)
       await attempt(`the end of the alerts of ${name} could not be recorded`, () => duties.forget(name));
     await attempt('the state of the circuit breaker could not be recorded', () => duties.withdrawUnguarded());

@@ -1,10 +1,8 @@
-// The picture of accounts as the store has it: at a start, after a reload, and of what other replicas guard.
+// The picture of accounts as the store has it: at a start, and after a reload.
 import type { AccountConfig } from '../../config/config.ts';
 import { noAccount } from '../../core/alert.ts';
 import { closedBreaker } from '../../core/breaker.ts';
 import { Fleet } from '../../core/fleet/fleet.ts';
-import { mailboxKey } from '../../core/mailbox.ts';
-import type { MailboxKeys } from '../../store/database.ts';
 import type { StoredPicture } from '../../store/picture.ts';
 
 type ShownAccount = Pick<AccountConfig, 'name' | 'baseUrl'>;
@@ -20,32 +18,6 @@ export function fleetOf(picture: StoredPicture, accounts: readonly ShownAccount[
   for (const off of picture.writesOff) fleet.putWritesOff(off);
   showAccounts(fleet, picture, accounts);
   return fleet;
-}
-
-/** Shows accounts as they are stored. */
-export function showAnew(fleet: Fleet, picture: StoredPicture, accounts: readonly ShownAccount[]): void {
-  for (const { name } of accounts) fleet.clearAccount(name);
-  showAccounts(fleet, picture, accounts);
-  for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
-}
-
-/** The same of accounts of which the picture has only the mailboxes that were written since they were shown. */
-export function showWritten(
-  fleet: Fleet,
-  picture: StoredPicture,
-  written: readonly MailboxKeys[],
-  accounts: readonly ShownAccount[],
-): void {
-  const here = new Set(picture.mailboxes.map(({ account, id }) => mailboxKey(account, id)));
-  const names = new Set(accounts.map(({ name }) => name));
-  for (const { account, ids } of written)
-    for (const id of ids)
-      if (names.has(account) && !here.has(mailboxKey(account, id))) fleet.removeMailbox(account, id);
-  const stored = new Set(picture.alerts.map(({ fingerprint }) => fingerprint));
-  for (const name of names)
-    for (const { fingerprint } of [...fleet.alertsOf(name)])
-      if (!stored.has(fingerprint)) fleet.removeAlert(fingerprint);
-  showAccounts(fleet, picture, accounts);
 }
 
 /** Brings accounts into the picture, as the last process or configuration left them. */

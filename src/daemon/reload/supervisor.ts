@@ -10,7 +10,6 @@ import { type Alert, type AlertChanges, bothChanges, noAccount } from '../../cor
 import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
 import { turnEveryMs, type Unguarded, unguardedAfterMs } from '../../core/write-scope.ts';
 import { recordAlerts } from '../../outbox/outbox-store.ts';
-import { accountScope, type Membership, type Scope } from '../../store/replicas/membership.ts';
 import { type Bell, createBell } from '../../world/world.ts';
 import type { Duties } from './duties.ts';
 import { ailmentOf, lookAt, type Turning, turns } from './turning.ts';
@@ -50,8 +49,6 @@ const firstPauseMs = turnEveryMs;
 const longestPauseMs = minuteMs;
 /** After a restart that failed: no loop runs that could end or hang again, so the next look tries it. */
 const failedPauseMs = 5 * secondMs;
-/** An account that was not reached for so long is offered to other replicas. */
-const unreachableMs = minuteMs;
 /** So long after its last restart an account starts over with short pauses. */
 const steadyAfterMs = 10 * minuteMs;
 
@@ -73,10 +70,8 @@ export class Supervisor {
   readonly #turning = new Map<string, Turning>();
   /** Since when, as `#awakeMs`, and as wall time, said once: a clock that is put right must not move it. */
   readonly #unguardedSince = new Map<string, { readonly awakeMs: number; readonly at: EpochMs }>();
-  /** Accounts that were seen guarded: here, since they are this process's, or elsewhere. */
+  /** Accounts that were seen guarded. */
   readonly #guardedOnce = new Set<string>();
-  /** Accounts that no replica has, and since when, as `#awakeMs`. */
-  readonly #nobodysSince = new Map<string, number>();
   readonly #restarts = new Map<string, Restart>();
   readonly #restarting = new Map<string, Promise<void>>();
   /** Accounts whose last restart failed: none of their loops runs, whatever the time. */
@@ -132,57 +127,12 @@ export class Supervisor {
   #look(): void {
     const { live, rooms } = this.#parts;
     const configured = live.config.accounts.map(({ name }) => name);
-    for (const name of [...this.#turning.keys(), ...this.#nobodysSince.keys()])
-      if (!configured.includes(name)) this.#forget(name);
-    const { membership } = rooms.store;
-    const owners = ownersOf(membership);
-    const accounts = configured.map((name) => {
-      if (membership.holds(accountScope(name))) {
-        this.#offerUnreachable(name);
-        return this.#lookAt(name);
-      }
-      return this.#lookAtForeign(name, owners.get(accountScope(name)) ?? null);
-    });
-    rooms.fleet.putGuarding(accounts.map(({ account, unguarded, elsewhere }) => ({ account, unguarded, elsewhere })));
-    this.#recordAlerts(
-      accounts.filter(
-        ({ account, elsewhere }) => elsewhere === null && this.#mayTellOf(account) && !this.#isFresh(account),
-      ),
-    );
+    for (const name of [...this.#turning.keys()]) if (!configured.includes(name)) this.#forget(name);
+    const accounts = configured.map((name) => this.#lookAt(name));
+    rooms.fleet.putGuarding(accounts.map(({ account, unguarded }) => ({ account, unguarded })));
+    this.#recordAlerts(accounts.filter(({ account }) => !this.#isFresh(account)));
     this.#settleReloads();
     void this.#parts.duties.saveLedgers();
-  }
-
-  /** Another replica may reach what this one can't; a key that is rejected is so everywhere. */
-  #offerUnreachable(account: string): void {
-    const { fleet, store, world } = this.#parts.rooms;
-    const state = fleet.account(account);
-    if (!state || state.failingSince === null || state.keyRejected) return;
-    // The outage may be older than this replica's watch: it tries for as long as any other.
-    const triedSince = Math.max(state.failingSince, state.watchedSince);
-    if (world.clock.now() - triedSince >= unreachableMs) store.membership.offer(accountScope(account));
-  }
-
-  /** Whoever is to guard an account reports it; of one that nobody has, whoever sends the messages. */
-  #mayTellOf(account: string): boolean {
-    const { membership } = this.#parts.rooms.store;
-    return membership.holds(accountScope(account)) || membership.holds('notify');
-  }
-
-  /** An account that is not this replica's. `elsewhere`: whose it is; null: no replica has it. */
-  #lookAtForeign(account: string, elsewhere: string | null): SupervisedAccount {
-    if (elsewhere !== null) {
-      this.#forget(account);
-      this.#guardedOnce.add(account);
-      return { account, unguarded: null, elsewhere, turned: false };
-    }
-    for (const known of [this.#turning, this.#restarts, this.#notStarted]) known.delete(account);
-    const since = this.#nobodysSince.get(account) ?? this.#awakeMs;
-    this.#nobodysSince.set(account, since);
-    const idleMs = this.#awakeMs - since;
-    if (idleMs >= unguardedAfterMs || !this.#guardedOnce.has(account)) this.#noteUnguarded(account, idleMs);
-    const unguarded = this.#unguardedFor(account, 'no replica of Warmwarden guards it');
-    return { account, unguarded, elsewhere, turned: false };
   }
 
   #unguardedFor(account: string, why: string): Unguarded | null {
@@ -220,10 +170,7 @@ export class Supervisor {
   #lookAt(account: string): SupervisedAccount {
     const { duties } = this.#parts;
     const now = this.#awakeMs;
-    this.#nobodysSince.delete(account);
     const before = this.#turning.get(account) ?? null;
-    // Another process may have guarded it so far: whether this one does is still to be seen.
-    if (before === null) this.#guardedOnce.delete(account);
     const pulse = duties.watchOf(account)?.pulse ?? null;
     if (pulse !== null && pulse !== before?.pulse) void pulse.begun.then(() => this.ring());
     const turning = lookAt(pulse, before, now);
@@ -239,11 +186,11 @@ export class Supervisor {
     else if (idleMs >= unguardedAfterMs || this.#notStarted.has(account) || !this.#guardedOnce.has(account))
       this.#noteUnguarded(account, idleMs);
     const unguarded = why === null ? null : this.#unguardedFor(account, why);
-    return { account, unguarded, elsewhere: null, turned };
+    return { account, unguarded, turned };
   }
 
   #forget(account: string): void {
-    const times = [this.#turning, this.#restarts, this.#unguardedSince, this.#nobodysSince];
+    const times = [this.#turning, this.#restarts, this.#unguardedSince];
     for (const known of [...times, this.#notStarted, this.#guardedOnce]) known.delete(account);
   }
 
@@ -286,7 +233,7 @@ export class Supervisor {
     const { accounts: configured, alerts } = live.config;
     const { rules } = alerts;
     const names = configured.map(({ name }) => name);
-    const known = store.membership.holds('notify') ? fleet.wideAlerts() : [];
+    const known = fleet.wideAlerts();
     const conditions = tune(accountsUnguarded(accounts, { alerts: known, configured: names }, rules.timeZone), rules);
     const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
     if (changes.changed.length + changes.dropped.length === 0) return;
@@ -304,10 +251,4 @@ export class Supervisor {
       this.#recording = null;
     });
   }
-}
-
-/** By name, who has which work among the other replicas. */
-function ownersOf(membership: Membership): ReadonlyMap<Scope, string> {
-  const others = membership.replicas().filter(({ id }) => id !== membership.self);
-  return new Map(others.flatMap(({ name, scopes }) => scopes.map((scope) => [scope, name] as const)));
 }

@@ -1,4 +1,4 @@
-// The lock on what a replica keeps beside its PostgreSQL store: its socket, and the note of an outage. Free at once after kill -9.
+// The lock on what a process keeps beside its PostgreSQL store: its socket, and the note of an outage. Free at once after kill -9.
 
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -32,7 +32,7 @@ export class BesideLock {
     const held = lockedOrNull(lockOf(path));
     if (!held)
       throw new StoreError(
-        `The folder ${folder} is in use by another Warmwarden process: give each replica on this machine a store.directory of its own.`,
+        `The folder ${folder} is in use by another Warmwarden process: give each process on this machine a store.directory of its own.`,
       );
     this.#held = held;
   }

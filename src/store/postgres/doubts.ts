@@ -7,10 +7,10 @@ import { settingRole, sqlName } from './setup.ts';
 
 type Db = Kysely<Tables>;
 
-/** One writes, four read, one is for heartbeats, one listens, two are for recipes. */
-export const connectionsAReplica = 9;
-/** Needed after the start has connected: one that listens, two for recipes, and those of a replica that replaces this one. */
-const spareConnections = connectionsAReplica + 3;
+/** One writes, four read, one is for heartbeats, two are for recipes. */
+export const connectionsAProcess = 8;
+/** Needed after the start has connected: two for recipes, and those of a standby. */
+const spareConnections = connectionsAProcess + 2;
 
 export interface Connections {
   /** How many a role that is no superuser could still open. */
@@ -89,10 +89,6 @@ export async function serverDoubts(db: Db, place: PostgresPlace): Promise<readon
   const { followers, synchronous, commits, fsync } = server;
   const doubts: readonly (readonly [boolean, string])[] = [
     [
-      place.isPooled === true,
-      'A connection pooler is in front of PostgreSQL: replicas look for commands from one another only once a second.',
-    ],
-    [
       followers > 0 && synchronous === '',
       'PostgreSQL replicates asynchronously: a failover may lose actions that Warmwarden recorded. Set synchronous_standby_names.',
     ],
@@ -116,7 +112,7 @@ export async function doubtsOf(db: Db, place: PostgresPlace): Promise<readonly s
   const few =
     connections && connections.free < spareConnections
       ? [
-          `PostgreSQL has only ${connections.free} free connections: a restart or another replica may find none. ${connections.remedy}`,
+          `PostgreSQL has only ${connections.free} free connections: a restart or a standby may find none. ${connections.remedy}`,
         ]
       : [];
   return [...few, ...(await serverDoubts(db, place))];

@@ -2,36 +2,20 @@
 import { Kysely, sql } from 'kysely';
 import type { PostgresPlace } from '../../core/store-failure.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { accountOf, type Scope } from '../replicas/membership.ts';
-import { type EndedReplica, missedForMs } from '../replicas/missing.ts';
 import { refuseNewer, schemaOf, schemaVersion } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { clientConfig, poolOf, reached, schema } from './connecting.ts';
 import { StoreDialect } from './dialect.ts';
 import { type Connections, connectionsOf, serverDoubts } from './doubts.ts';
 import { postgresError } from './failure.ts';
-import { hasReplicas } from './fence.ts';
+import { activeProcess, hasLease } from './lease.ts';
 import { nowMs } from './now.ts';
-import { livingReplicas } from './presence.ts';
 import { hasStore, isReady, refuseForeign, refuseServer, sqlName } from './setup.ts';
 
 type Db = Kysely<Tables>;
 
 /** `absent`: the first start creates it. `earlier`: the next start upgrades it. */
 export type SchemaState = 'absent' | 'earlier' | 'ready';
-
-export interface SeenReplica {
-  readonly id: string;
-  readonly name: string;
-  readonly version: string;
-  readonly configDigest: string;
-  readonly reloadFailure: string | null;
-  /** The accounts that it guards. */
-  readonly accounts: readonly string[];
-  /** The accounts of its configuration. */
-  readonly configured: readonly string[];
-  readonly notifies: boolean;
-}
 
 export interface Examination {
   /** Of PostgreSQL, in its words. */
@@ -50,14 +34,13 @@ export interface Examination {
 }
 
 export interface Content {
-  /** Those that send heartbeats. */
-  readonly replicas: readonly SeenReplica[];
-  readonly missing: readonly EndedReplica[];
+  /** The active process; null: none sends heartbeats. */
+  readonly active: { readonly name: string; readonly version: string } | null;
   /** The accounts that have mailboxes in the store. */
   readonly accounts: readonly string[];
 }
 
-const nothing: Content = { replicas: [], missing: [], accounts: [] };
+const nothing: Content = { active: null, accounts: [] };
 
 /** Rejects with StoreError or NewerStoreError, as a start does: with one sentence. */
 export async function examinePostgres(named: PostgresPlace, clock: { now(): EpochMs }): Promise<Examination> {
@@ -93,20 +76,8 @@ async function examined(db: Db, place: PostgresPlace, clock: { now(): EpochMs })
 }
 
 async function contentOf(db: Db): Promise<Content> {
-  const leases = await sql<{
-    scope: Scope;
-    owner: string;
-  }>`SELECT scope, owner FROM leases WHERE owner IS NOT NULL ORDER BY scope`.execute(db);
-  const owned = Map.groupBy(leases.rows, ({ owner }) => owner);
-  const accountsIn = (scopes: readonly Scope[]) => scopes.flatMap((scope) => accountOf(scope) ?? []);
-  const replicas = (await livingReplicas(db)).map(({ wants, ...one }) => {
-    const scopes = (owned.get(one.id) ?? []).map(({ scope }) => scope);
-    return { ...one, configured: accountsIn(wants), accounts: accountsIn(scopes), notifies: scopes.includes('notify') };
-  });
-  const missing = await sql<EndedReplica>`SELECT name, beat_at AS "beatAt" FROM ended_replicas
-    WHERE beat_at >= ${nowMs} - ${missedForMs} ORDER BY beat_at, name`.execute(db);
   const accounts = await db.selectFrom('mailboxes').select('account').distinct().orderBy('account').execute();
-  return { replicas, missing: missing.rows, accounts: accounts.map(({ account }) => account) };
+  return { active: await activeProcess(db), accounts: accounts.map(({ account }) => account) };
 }
 
 async function stateOf(db: Db, place: PostgresPlace): Promise<SchemaState> {
@@ -114,7 +85,7 @@ async function stateOf(db: Db, place: PostgresPlace): Promise<SchemaState> {
     await refuseForeign(db, place);
     return 'absent';
   }
-  if ((await isReady(db)) && (await hasReplicas(db))) return 'ready';
+  if ((await isReady(db)) && (await hasLease(db))) return 'ready';
   const version = await schemaOf(db);
   refuseNewer(version);
   return version <= schemaVersion ? 'earlier' : 'ready';

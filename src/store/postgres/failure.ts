@@ -2,7 +2,6 @@
 import { errorText } from '../../core/nearest.ts';
 import { nameOf, type PostgresPlace, type StoreFailure } from '../../core/store-failure.ts';
 import { DamagedRowError, StoreError } from '../failure.ts';
-import { UntakenError } from '../replicas/untaken.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
 import { settingRole, sqlName } from './setup.ts';
 import { OldPrimaryError } from './timeline.ts';
@@ -37,7 +36,7 @@ export function isAway(given: unknown): boolean {
   const code = codeOf(error);
   if (code !== null && isServers(code)) return /^(08|57P0)/.test(code);
   if (code !== null) return /^E[A-Z_]+$/.test(code);
-  if (error instanceof StoreError || error instanceof UntakenError) return false;
+  if (error instanceof StoreError) return false;
   return error instanceof Error && /connection|timeout|not queryable|discarded/i.test(error.message);
 }
 
@@ -130,7 +129,7 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
   [
     '53300',
     () =>
-      'Raise max_connections, or the limit of the role or of the database: each replica needs nine connections, and twice as many during an update.',
+      'Raise max_connections, or the limit of the role or of the database: each Warmwarden process needs eight connections.',
   ],
   [
     '25P03',

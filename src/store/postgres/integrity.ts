@@ -1,5 +1,5 @@
 // Whether a store in PostgreSQL is sound: every row is read, with its JSON, and rows fit one another. Its indexes are pg_amcheck's.
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { PostgresPlace } from '../../core/store-failure.ts';
 import type { Tables } from '../schema/tables.ts';
 import { isReadable, jsonColumns, misfits, namedAtMost, unreadable } from '../soundness.ts';
@@ -9,7 +9,7 @@ import { readSnapshot } from './snapshot.ts';
 /** What is wrong, in sentences; empty when all is well. */
 export async function problemsIn(db: Kysely<Tables>, place: PostgresPlace): Promise<readonly string[]> {
   try {
-    return [...(await unreadableRows(place)), ...(await misfits(db)), ...(await unfenced(db))];
+    return [...(await unreadableRows(place)), ...(await misfits(db))];
   } catch (error) {
     // What PostgreSQL can't read is not read further.
     if (error instanceof DamagedDatabaseError) return [`The database is damaged: ${error.said}.`];
@@ -17,15 +17,9 @@ export async function problemsIn(db: Kysely<Tables>, place: PostgresPlace): Prom
   }
 }
 
-/** The JSON of the table that PostgreSQL alone has. */
-const ofReplicas = [
-  ['replicas', 'wants'],
-  ['replicas', 'store_failure'],
-] as const;
-
 async function unreadableRows(place: PostgresPlace): Promise<readonly string[]> {
   const problems = new Map<string, string[]>();
-  const reads = [...jsonColumns, ...ofReplicas].map(([table, column]) => ({
+  const reads = jsonColumns.map(([table, column]) => ({
     table,
     columns: ['ctid', column],
     newestOnly: false,
@@ -39,11 +33,4 @@ async function unreadableRows(place: PostgresPlace): Promise<readonly string[]> 
         found.push(unreadable(table, column, `ctid = '${row}'`));
   });
   return [...problems.values()].flat();
-}
-
-/** A replica whose fence is gone writes nothing, and nobody takes over from it while it beats. */
-async function unfenced(db: Kysely<Tables>): Promise<readonly string[]> {
-  const { rows } = await sql<{ name: string }>`
-    SELECT name FROM replicas r WHERE NOT EXISTS (SELECT FROM fences f WHERE f.id = r.id)`.execute(db);
-  return rows.map(({ name }) => `The replica ${name} has no row in the table fences: it can't write. Restart it.`);
 }

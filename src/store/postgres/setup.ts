@@ -4,10 +4,18 @@ import { type Kysely, sql } from 'kysely';
 import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
 import { minuteMs } from '../../core/time.ts';
 import { StoreError } from '../failure.ts';
-import { metaOf, migrate, oldestCompatible, schemaOf, schemaVersion, setMeta } from '../schema/migrations.ts';
+import {
+  metaOf,
+  migrate,
+  oldestCompatible,
+  refuseNewer,
+  schemaOf,
+  schemaVersion,
+  setMeta,
+} from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { schema } from './connecting.ts';
-import { addReplicas, hasReplicas } from './fence.ts';
+import { addLease, hasLease } from './lease.ts';
 import { isOldPrimary, newestAt, OldPrimaryError, serverOf } from './timeline.ts';
 
 // How a name of the configuration is written in a statement that people are to run.
@@ -32,29 +40,38 @@ const oldestKey = 'oldest_compatible';
 export const migrationStepMs = 10 * minuteMs;
 
 /**
- * Refuses a server that can't keep a store, then brings the schema to this version. A newer one that fits is left as it is.
- * `db`: its connection waits for an answer as long as a step of a migration may take.
+ * Refuses a server or a store that this version can't use, and adds the tables of the lease. `db`: its connection waits for an
+ * answer as long as a step of a migration may take.
  */
-export async function setUp(db: Db, place: PostgresPlace): Promise<void> {
+export async function prepare(db: Db, place: PostgresPlace): Promise<void> {
   await refuseServer(db, place);
-  if ((await isReady(db)) && (await hasReplicas(db))) return;
-  await db.transaction().execute(async (trx) => {
-    await sql`SET LOCAL statement_timeout = ${sql.lit(migrationStepMs)}`.execute(trx);
-    await sql`SET LOCAL lock_timeout = ${sql.lit(migrationStepMs)}`.execute(trx);
-    await migrationLock.execute(trx);
-    // Of tables: a replica that is on duty holds none for long.
-    await sql`SET LOCAL lock_timeout = '60s'`.execute(trx);
-    // Another replica set it up in the meantime: altering its tables again would make that replica wait.
-    if ((await isReady(trx)) && (await hasReplicas(trx))) return;
+  if ((await hasStore(db)) && !(await isReady(db))) refuseNewer(await schemaOf(db));
+  if (await hasLease(db)) return;
+  await locked(db, async (trx) => {
     // A role that may not create a schema need not do so where it exists.
     const { rows } = await sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`.execute(trx);
     if (rows.length === 0) await sql`CREATE SCHEMA ${sql.ref(schema)}`.execute(trx);
     await refuseForeign(trx, place);
-    await addReplicas(trx);
+    await addLease(trx);
+  });
+}
+
+/** Brings the schema to this version, in the active process. A newer one that fits is left as it is. */
+export async function upgrade(db: Db): Promise<void> {
+  if (await isReady(db)) return;
+  await locked(db, async (trx) => {
     await addFunctions(trx);
-    if (await isReady(trx)) return;
     await migrate(trx, (step) => step(trx));
     await setMeta(trx, oldestKey, String(oldestCompatible));
+  });
+}
+
+async function locked(db: Db, work: (trx: Db) => Promise<void>): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`SET LOCAL statement_timeout = ${sql.lit(migrationStepMs)}`.execute(trx);
+    await sql`SET LOCAL lock_timeout = ${sql.lit(migrationStepMs)}`.execute(trx);
+    await migrationLock.execute(trx);
+    await work(trx);
   });
 }
 
@@ -106,7 +123,7 @@ export async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void
   const { rows } = await sql<{ table: string }>`
     SELECT tablename AS "table" FROM pg_tables WHERE schemaname = ${schema} ORDER BY 1`.execute(trx);
   const names = rows.map(({ table }) => table);
-  if (names.length === 0 || names.includes('meta')) return;
+  if (names.length === 0 || names.includes('meta') || names.includes('lease')) return;
   const whose = `its schema ${schema} belongs to another program, with a table ${names[0]}`;
   throw new StoreError(`The store ${nameOf(place)} can't be used: ${whose}. Set store.url to another database.`);
 }

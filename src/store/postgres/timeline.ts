@@ -1,5 +1,5 @@
 // Whether a server is the one that was the primary before a failover. Such a server may run again and take writes, but it lacks what
-// the new primary has: a replica that follows it would do again what others have done.
+// the new primary has: a process that follows it would do again what others have done.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { PostgresPlace } from '../../core/store-failure.ts';
 import { AtRiskError } from '../failure.ts';

@@ -1,12 +1,12 @@
 // The schema of the first release: tables with their columns, keys and indexes. tables.ts says what the columns mean.
 import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
-import { address, heldReason, type Tables, topics } from './tables.ts';
+import { address, heldReason, type Tables } from './tables.ts';
 
 /** `serial` is a primary key that counts up; `?` admits null, `=0` is a default. */
 type ColumnType = 'serial' | 'text' | 'text?' | 'bigint' | 'bigint?' | 'bigint=0';
 
-/** `leases` and `replicas` exist on PostgreSQL only (postgres/fence.ts), `meta` before any schema (migrations.ts). */
-type BaseTables = Omit<Tables, 'meta' | 'leases'>;
+/** `lease` and `fence` exist on PostgreSQL only (postgres/lease.ts), `meta` before any schema (migrations.ts). */
+type BaseTables = Omit<Tables, 'meta'>;
 
 const columns: { readonly [Name in keyof BaseTables]: { readonly [Column in keyof BaseTables[Name]]: ColumnType } } = {
   mailboxes: {
@@ -22,7 +22,7 @@ const columns: { readonly [Name in keyof BaseTables]: { readonly [Column in keyo
   changes: { id: 'serial', account: 'text', mailbox_id: 'text', at: 'bigint', change: 'text' },
   operator_commands: {
     ...{ id: 'serial', at: 'bigint', by: 'text', command: 'text', reason: 'text', outcome: 'text', name: 'text' },
-    ...{ account: 'text?', result: 'text?', ended_at: 'bigint?', replica: 'text?' },
+    ...{ account: 'text?', result: 'text?', ended_at: 'bigint?' },
   },
   command_mailboxes: { command_id: 'bigint', account: 'text', mailbox_id: 'text', email: 'text' },
   writes_off: { scope: 'text', off: 'text' },
@@ -42,17 +42,12 @@ const columns: { readonly [Name in keyof BaseTables]: { readonly [Column in keyo
   },
   runs: {
     ...{ id: 'text', recipe: 'text', created_at: 'bigint', ended: 'bigint', run: 'text?', owner: 'text?' },
-    ...{ bytes: 'bigint=0', replica: 'text?' },
+    ...{ bytes: 'bigint=0' },
   },
   run_owners: { owner: 'text', bytes: 'bigint' },
   run_rows: { run_id: 'text', first_row: 'bigint', count: 'bigint', rows: 'text' },
   ledgers: { account: 'text', ledger: 'text' },
   sessions: { id: 'text', token: 'text', started_at: 'bigint', used_at: 'bigint' },
-  requests: {
-    ...{ id: 'text', target: 'text', asked_at: 'bigint', expires_at: 'bigint', asked: 'text', taken_by: 'text?' },
-    ...{ outcome: 'text?' },
-  },
-  revisions: { topic: 'text', revision: 'bigint' },
 };
 
 const keys: Readonly<Partial<Record<string, readonly string[]>>> = {
@@ -74,8 +69,6 @@ const keys: Readonly<Partial<Record<string, readonly string[]>>> = {
   run_rows: ['run_id', 'first_row'],
   ledgers: ['account'],
   sessions: ['id'],
-  requests: ['id'],
-  revisions: ['topic'],
 };
 
 /** Each query that is asked often, or of a table that grows, finds its rows by one of these. */
@@ -95,7 +88,6 @@ const indexes: readonly string[] = [
   'incidents_by_end ON incidents (ended_at)',
   'mailboxes_by_departure ON mailboxes (left_at, account, mailbox_id)',
   `mailboxes_departed ON mailboxes (account, ${address}) WHERE left_at IS NOT NULL`,
-  'requests_not_taken ON requests (asked_at, taken_by) WHERE taken_by IS NULL',
   'runs_by_age ON runs (created_at)',
   'runs_of_owner ON runs (owner, created_at)',
   'runs_of_recipe ON runs (recipe, created_at)',
@@ -109,8 +101,6 @@ const indexes: readonly string[] = [
 export async function baseline(db: Kysely<Tables>): Promise<void> {
   for (const [name, types] of Object.entries(columns)) await createTable(db, name, types);
   for (const index of indexes) await sql.raw(`CREATE INDEX ${index}`).execute(db);
-  const revisions = topics.map((topic) => ({ topic, revision: 0 }));
-  await db.insertInto('revisions').values(revisions).execute();
 }
 
 async function createTable(

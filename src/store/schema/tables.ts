@@ -61,8 +61,6 @@ export interface Tables {
     result: string | null;
     ended_at: number | null;
     outcome: string;
-    /** Who carries it out; null: a process that has the store for itself. */
-    replica: string | null;
   };
   /** The mailboxes that a command names. */
   command_mailboxes: { command_id: number; account: string; mailbox_id: string; email: string };
@@ -112,34 +110,12 @@ export interface Tables {
     owner: string | null;
     /** How much room, with its rows; 0 when it was pruned. */
     bytes: Generated<number>;
-    /** Who carries it out; null: a process that has the store for itself. */
-    replica: string | null;
   };
   /** How much room the runs of each owner take. */
   run_owners: { owner: string; bytes: number };
-  /** Who may write: on PostgreSQL alone, where no lock of a file says it. The fence rises with each holder, the version with each write. */
-  leases: { scope: string; owner: string; fence: number; version: number };
-  /** What one replica asks of another. `target`: the scope, or the replica, that it is for; `outcome` is null until it is done. */
-  requests: {
-    id: string;
-    target: string;
-    asked_at: number;
-    expires_at: number;
-    /** JSON. */
-    asked: string;
-    taken_by: string | null;
-    /** JSON. */
-    outcome: string | null;
-  };
-  /** By topic: grows with each change that every replica is to notice. Its row is locked by those who change and by those who rely on it. */
-  revisions: { topic: string; revision: number };
   /** Rows of a run: `count` of them from `first_row` on, as a JSON array. */
   run_rows: { run_id: string; first_row: number; count: number; rows: string };
 }
-
-/** What people change on any replica, and all replicas keep in memory. */
-export const topics = ['writes', 'silences', 'breakers', 'alerts'] as const;
-export type Topic = (typeof topics)[number];
 
 /** An address as its index has it: the database makes only the letters of ASCII small. */
 export const address = 'lower("email")';

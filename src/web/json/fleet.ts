@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { type Alert, alertRules, severities } from '../../core/alert.ts';
 import { unreadAccounts } from '../../core/fleet/unread-accounts.ts';
 import { type AccountState, type GuardedElsewhere, guardStates } from '../../core/mailbox.ts';
-import { replicaTroubles } from '../../core/wording/replicas.ts';
 import { type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
 import { eachAlert } from '../overview/firing-alerts.ts';
 import { FirstOf } from '../overview/first-of.ts';
@@ -40,7 +39,6 @@ import {
   timeZone,
 } from './facts.ts';
 import { openIncidents, openIncidentsJson } from './incidents.ts';
-import { replicaInShort } from './replicas.ts';
 import { fleetRoute } from './route.ts';
 import { silenced, silencedJson } from './silences.ts';
 
@@ -205,8 +203,6 @@ const example = {
       last_failure: null,
     },
   ],
-  replicas: [{ name: 'warden-0:1', silent: false, accounts: 1, notifies: true, this_one: true }],
-  replica_troubles: [],
   store_failure: null,
   writes_off: [],
   actions: [exampleAction],
@@ -262,8 +258,6 @@ export const fleetAnswer = z.strictObject({
   ),
   accounts: listOf(account),
   channels: listOf(channel),
-  replicas: listOf(replicaInShort).describe('Empty when only one process uses the store.'),
-  replica_troubles: listOf(text).describe('What is wrong with the replicas that share the store, in sentences.'),
   store_failure: z
     .strictObject({ said: text, remedy: text.describe('What to do, in sentences.') })
     .nullable()
@@ -328,14 +322,6 @@ export const mailboxesRoute = fleetRoute({
         failing_since: iso(channel.failingSince),
         last_failure: channel.lastFailure,
       })),
-      replicas: fleet.replicas().map((replica) => ({
-        name: replica.name,
-        silent: replica.silent,
-        accounts: replica.accounts.length,
-        notifies: replica.notifies,
-        this_one: replica.isSelf,
-      })),
-      replica_troubles: replicaTroubles(fleet.replicas(), fleet.missingReplicas(), zone),
       store_failure: fleet.storeFailure && { said: fleet.storeFailure.said, remedy: fleet.storeFailure.remedy },
       writes_off: fleet.writesOff(now).map((off) => writesOffJson(off, command)),
       actions: fleet.recentActions().map((action) => actionJson(action, explain)),

@@ -13,7 +13,6 @@ import { groupsRoute, trendRoute } from './groups.ts';
 import { historyRoute } from './history.ts';
 import { incidentsRoute } from './incidents.ts';
 import { mailboxRoute } from './mailbox.ts';
-import { replicasRoute } from './replicas.ts';
 import type { FleetRoute } from './route.ts';
 import { silencesRoute } from './silences.ts';
 
@@ -29,7 +28,6 @@ const socketRoutes: readonly FleetRoute<AnswerParts, object>[] = [
   alertsRoute,
   pastAlertsRoute,
   incidentsRoute,
-  replicasRoute,
   silencesRoute,
   historyRoute,
   deliveriesRoute,

@@ -346,7 +346,7 @@ function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string |
   return sentences.length === 0 ? null : sentences.join(' ');
 }
 
-/** Those of no mailbox count as well: a missing replica needs a person, too. */
+/** Those of no mailbox count as well: they need a person, too. */
 function warningsOf({ firing }: HeadlineFacts): number {
   return firing.count('warning');
 }

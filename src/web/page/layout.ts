@@ -36,8 +36,6 @@ interface LayoutParts {
   readonly live: LiveFrame | null;
   /** What is wrong, whatever the page is about; absent where nothing can be. */
   readonly banner?: Markup;
-  /** Whether several processes may share the store. */
-  readonly hasReplicas?: boolean;
   /** Whether the emergency stop is on for all accounts. */
   readonly isStopped?: boolean;
   /** null: whoever it is. */
@@ -56,10 +54,8 @@ const places = [
   ['/configuration', 'Configuration'],
   ['/runbooks', 'Runbooks'],
 ] as const;
-/** Where there can be several. */
-const replicasPlace = ['/replicas', 'Replicas'] as const;
 
-export function layout({ title, body, live, visitor, banner, hasReplicas, isStopped = false }: LayoutParts): Markup {
+export function layout({ title, body, live, visitor, banner, isStopped = false }: LayoutParts): Markup {
   const stream = live === null || live.still ? '' : html` data-events="${eventsPath(live)}"`;
   const bars = live !== null && visitor?.mayOperate;
   return html`<!doctype html>
@@ -79,7 +75,7 @@ export function layout({ title, body, live, visitor, banner, hasReplicas, isStop
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="wrap">
 <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24">Warmwarden</a>
-<nav class="places" aria-label="Views">${(hasReplicas ? [...places, replicasPlace] : places).map(([path, name]) => html`<a href="${path}"${isHere(path, live) ? html` aria-current="page"` : ''}>${name}</a>`)}</nav>
+<nav class="places" aria-label="Views">${places.map(([path, name]) => html`<a href="${path}"${isHere(path, live) ? html` aria-current="page"` : ''}>${name}</a>`)}</nav>
 ${live ? clock(live) : ''}
 ${visitor?.signOutToken ? signOut(visitor.name, visitor.signOutToken) : ''}
 </div></header>

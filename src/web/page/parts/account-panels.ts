@@ -7,13 +7,11 @@ import type { ChannelState, Fleet } from '../../../core/fleet/fleet.ts';
 import type { Incident } from '../../../core/incident.ts';
 import type { AccountState, Forecast, SweepProgress } from '../../../core/mailbox.ts';
 import { mailboxPath, resendPath, silenceExpirePath } from '../../../core/page-links.ts';
-import type { MissingReplica, ReplicaState } from '../../../core/replica.ts';
 import type { EpochMs } from '../../../core/time.ts';
 import { sentence } from '../../../core/wording/explain.ts';
 import { mendText, type Reading, sumText, sweepText } from '../../../core/wording/forecast.ts';
 import { doneTexts, incidentAdvice, incidentTitle, memberLine, worstFirst } from '../../../core/wording/incidents.ts';
 import { counted, duration, firstText, numberText, overlapText, spanText } from '../../../core/wording/phrases.ts';
-import { replicaTroubles } from '../../../core/wording/replicas.ts';
 import { accountTrouble, noneJudged } from '../../../core/wording/states.ts';
 import { type LeadFacts, leadsOf } from '../../overview/headline.ts';
 import { deliveryItem } from './action-item.ts';
@@ -224,22 +222,11 @@ export function silencesPanel(silences: readonly Silence[], command: string): Ma
 <ul class="plain">${items}</ul></section>`;
 }
 
-// Shown above every page: what makes all of it old or without effect, and what is wrong with the replicas.
-
-interface BannerFacts extends LeadFacts {
-  readonly replicas: readonly ReplicaState[];
-  readonly missing: readonly MissingReplica[];
-  /** In which sentences give times: an IANA name. */
-  readonly zone: string;
-}
-
-/** `isFleet`: the headline of the fleet's page says the same as the first of these, and more. */
-export function bannerOf(facts: BannerFacts, isFleet: boolean): Markup | string {
+/** Shown above every page: what makes all of it old or without effect. The headline of the fleet's page says the same, and more. */
+export function bannerOf(facts: LeadFacts, isFleet: boolean): Markup | string {
   const leads = isFleet ? [] : leadsOf(facts);
-  const troubles = replicaTroubles(facts.replicas, facts.missing, facts.zone);
-  if (leads.length + troubles.length === 0) return '';
+  if (leads.length === 0) return '';
   return html`<div class="banner wrap" role="status">${leads.map(
     ({ sentence, advice }) => html`<p><a href="/">${text(sentence)}</a> ${prose(advice)}</p>`,
-  )}
-${troubles.length === 0 ? '' : html`<p><a href="/replicas">${text(troubles.join(' '))}</a></p>`}</div>`;
+  )}</div>`;
 }

@@ -133,7 +133,6 @@ export interface View {
   readonly regions: Regions;
   /** See LayoutParts. */
   readonly banner?: Markup;
-  readonly hasReplicas?: boolean;
   readonly isStopped?: boolean;
   /** Whether it changes without a change of the fleet. */
   readonly isMoving?: boolean;

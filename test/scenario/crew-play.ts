@@ -1,12 +1,12 @@
-// Rounds of what befalls replicas, one after the other, each held to the books: nothing happened twice, nothing was lost.
+// Rounds of what befalls an active process and its standbys, one after the other, each held to the books: nothing happened twice, nothing was lost.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { minuteMs } from '../../src/core/time.ts';
 import { chanceFrom } from '../soak/chance.ts';
-import type { ReplicaCrew, Slot } from '../support/replica-crew.ts';
+import type { Crew, Slot } from '../support/crew.ts';
 import { until } from '../support/until.ts';
-import { Books, type Findings, underWay } from './replica-books.ts';
-import { Disturbance, type Round } from './replica-round.ts';
+import { Books, type Findings, underWay } from './crew-books.ts';
+import { Disturbance, type Round } from './crew-round.ts';
 
 const lookEveryMs = 250;
 /** An inherited intent waits 25 s; what was not sent is tried again a minute later. */
@@ -22,14 +22,14 @@ const nothing: Findings = {
 };
 
 export class Play {
-  readonly #crew: ReplicaCrew;
+  readonly #crew: Crew;
   readonly #seed: number;
   readonly #disturbance: Disturbance;
   readonly #books: Books;
   readonly #played: Round[] = [];
 
   /** `spared`: it is frozen and cut off as the others, but its process is never ended. */
-  constructor(crew: ReplicaCrew, seed: number, spared: Slot | null = null) {
+  constructor(crew: Crew, seed: number, spared: Slot | null = null) {
     this.#crew = crew;
     this.#seed = seed;
     this.#disturbance = new Disturbance(crew, chanceFrom(seed), spared);
@@ -65,7 +65,7 @@ export class Play {
       latePosts: this.#books.latePosts,
       commands: commands.length,
       commandsDone: commands.filter(({ isDone }) => isDone).length,
-      // For people: a replica that was reached may be gone, or not know the mailbox yet.
+      // For people: the process that was reached may be gone, or stand by.
       notDone: commands.filter(({ isDone }) => !isDone).map(({ said }) => said.trim()),
       messages: this.#books.messages,
       repeatedMessages: this.#books.repeats,
@@ -77,7 +77,7 @@ export class Play {
     expect(await this.#books.check(last), `WARMWARDEN_SEED=${this.#seed}; ${stories}`).toEqual(nothing);
   }
 
-  /** Until each account has one replica and everything of the round is done and told. */
+  /** Until one process is active and everything of the round is done and told. */
   async #settle({ breaches, story }: Round): Promise<void> {
     let left: string | null = 'not looked at yet';
     const settled = async () => {
@@ -89,7 +89,7 @@ export class Play {
     await until('everything to be settled', settled, settledWithinMs).catch((error: unknown) => {
       throw new Error(`${String(error)} (WARMWARDEN_SEED=${this.#seed}; ${story.join(', ')}):\n${left}`);
     });
-    await this.#crew.untilShared();
+    await this.#crew.untilActive();
   }
 
   /** A second POST or message would come with one of the next readings; and no command is left open. */

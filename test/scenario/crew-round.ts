@@ -1,15 +1,15 @@
-// One round of what befalls replicas: mailboxes breach, a person commands, and faults come at moments nobody chose.
+// One round of what befalls an active process and its standbys: mailboxes breach, a person commands, and faults come at moments nobody chose.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Chance } from '../soak/chance.ts';
+import type { Crew, Slot } from '../support/crew.ts';
 import { type OtherMailbox, week } from '../support/other-api.ts';
-import type { ReplicaCrew, Slot } from '../support/replica-crew.ts';
 
-/** They take the whole process away, for a while at least: each befalls another replica. */
+/** They take the whole process away, for a while at least: each befalls another process. */
 const strokes = ['kill', 'freeze', 'away', 'restart'] as const;
 const cuts = ['cut', 'commit_lost', 'reply_lost'] as const;
 type Fault = (typeof strokes | typeof cuts)[number];
-/** When it comes: at some time, or as an outside moment comes, to the replica that it is about. */
+/** When it comes: at some time, or as an outside moment comes, to the active process. */
 const moments = ['any', 'look', 'post', 'message'] as const;
 type Moment = (typeof moments)[number];
 
@@ -41,19 +41,19 @@ export interface Round {
   readonly story: readonly string[];
   readonly breaches: readonly Touched[];
   readonly commands: readonly Command[];
-  /** Deliveries that were not known to be sent when a replica was stopped: they may be repeated. */
+  /** Deliveries that were not known to be sent when a process was stopped: they may be repeated. */
   readonly inFlight: readonly string[];
 }
 
 export class Disturbance {
-  readonly #crew: ReplicaCrew;
+  readonly #crew: Crew;
   readonly #chance: Chance;
   readonly #accounts: readonly string[];
   /** Its process is never ended. */
   readonly #spared: Slot | null;
   #mailboxes = 0;
 
-  constructor(crew: ReplicaCrew, chance: Chance, spared: Slot | null) {
+  constructor(crew: Crew, chance: Chance, spared: Slot | null) {
     this.#crew = crew;
     this.#chance = chance;
     this.#spared = spared;
@@ -62,8 +62,7 @@ export class Disturbance {
 
   /** Plays a round, until all faults are over; what they led to goes on. */
   async round(): Promise<Round> {
-    const owners = await this.#crew.owners();
-    const drawn = this.#draw(owners);
+    const drawn = this.#draw(await this.#crew.active());
     const faults = drawn.map(({ fault }) => fault);
     const story = drawn.map(({ fault, moment }) => `${fault} (${moment})`);
     const [breaches, command, inFlight] = await Promise.all([
@@ -89,16 +88,16 @@ export class Disturbance {
 
   async #command(): Promise<Command> {
     const verb = this.#chance.pick(['pause', 'resume'] as const);
-    const slot = this.#chance.pick(this.#crew.slots);
     const touched = this.#new(this.#chance.pick(this.#accounts), { status: verb === 'pause' ? 'active' : 'paused' });
     // It is to be known there first; a busy machine takes its time for that, and a fault may take longer.
-    for (let left = knownWithinLooks; left > 0 && !(await knows(slot, touched)); left -= 1) await sleep(lookEveryMs);
+    for (let left = knownWithinLooks; left > 0 && !(await this.#isKnown(touched)); left -= 1) await sleep(lookEveryMs);
     await sleep(this.#chance.below(faultWithinMs));
+    const slot = (await this.#crew.active()) ?? this.#chance.pick(this.#crew.slots);
     const answer = await this.#crew.command(slot, verb, touched.mailbox.email, '--yes', '--reason', 'a test');
     return { ...touched, verb, ...answer };
   }
 
-  #draw(owners: ReadonlyMap<string, Slot>): readonly Stroke[] {
+  #draw(active: Slot | null): readonly Stroke[] {
     const drawn: Stroke[] = [];
     const count = 1 + Math.floor(this.#chance.below(mostFaults));
     for (let index = 0; index < count; index += 1) {
@@ -107,8 +106,7 @@ export class Disturbance {
       const atMs = this.#chance.below(faultWithinMs);
       const stoppedMs = beyondDeadlineMs + this.#chance.below(faultWithinMs);
       const any = this.#chance.pick(this.#crew.slots);
-      const scope = moment === 'message' ? 'notify' : `account:${account}`;
-      const slot = (moment === 'any' ? null : owners.get(scope)) ?? any;
+      const slot = (moment === 'any' ? null : active) ?? any;
       if (isStroke(fault) && drawn.some((one) => one.slot === slot && isStroke(one.fault))) continue;
       drawn.push({ fault: slot === this.#spared ? survived(fault) : fault, moment, account, atMs, stoppedMs, slot });
     }
@@ -163,6 +161,11 @@ export class Disturbance {
     return [];
   }
 
+  async #isKnown({ mailbox: { id } }: Touched): Promise<boolean> {
+    const sql = `SELECT FROM warmwarden.mailboxes WHERE mailbox_id = '${id}'`;
+    return (await this.#crew.query(sql)).length > 0;
+  }
+
   async #pending(): Promise<readonly string[]> {
     const sql = "SELECT id FROM warmwarden.deliveries WHERE state = 'pending'";
     return (await this.#crew.query<{ id: string }>(sql)).map(({ id }) => id);
@@ -177,17 +180,6 @@ interface Stroke {
   readonly atMs: number;
   readonly stoppedMs: number;
   readonly slot: Slot;
-}
-
-/** Whether a replica has the mailbox in its picture, its own or from the store. */
-async function knows(slot: Slot, { mailbox: { email } }: Touched): Promise<boolean> {
-  try {
-    const signal = AbortSignal.timeout(lookEveryMs * 4);
-    const answer = await fetch(`${await slot.url}/api/fleet?q=${encodeURIComponent(email)}`, { signal });
-    return ((await answer.json()) as { readonly total: number }).total > 0;
-  } catch {
-    return false;
-  }
 }
 
 /** What is nearest to it, and lets the process live. */

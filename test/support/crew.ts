@@ -1,5 +1,5 @@
-// Several real daemons that share accounts through one PostgreSQL, each by a proxy of its own: they can be killed, frozen, cut
-// off and restarted, and the database says who has what.
+// Several real daemons on one PostgreSQL, each by a proxy of its own: they can be killed, frozen, cut off and restarted, and the
+// database says which is active. One that loses its lease ends, and is started again as a service manager does.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { symptoms } from '../../src/alerts/grouping.ts';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
@@ -25,8 +25,8 @@ export interface Slot {
   readonly config: string;
   readonly env: NodeJS.ProcessEnv;
   daemon: Running;
-  /** Where the page of this daemon is, once it is on duty. */
-  url: Promise<string>;
+  /** Nothing starts it again. */
+  isEnding: boolean;
 }
 
 export interface CrewOptions {
@@ -70,7 +70,7 @@ function fileFor(
   };
 }
 
-export class ReplicaCrew implements AsyncDisposable {
+export class Crew implements AsyncDisposable {
   readonly accounts: ReadonlyMap<string, OtherApi>;
   readonly receiver: Receiver;
   readonly slots: Slot[] = [];
@@ -90,10 +90,10 @@ export class ReplicaCrew implements AsyncDisposable {
 
   static async start(
     postgres: TestPostgres,
-    replicas: number,
+    processes: number,
     names: readonly string[],
     options: CrewOptions = {},
-  ): Promise<ReplicaCrew> {
+  ): Promise<Crew> {
     const accounts = new Map<string, OtherApi>();
     for (const name of names) {
       const api = await OtherApi.start();
@@ -101,17 +101,17 @@ export class ReplicaCrew implements AsyncDisposable {
       for (let index = 1; index <= steadyMailboxes; index += 1) api.add(`steady${index}@${name}.example`);
       accounts.set(name, api);
     }
-    const crew = new ReplicaCrew(accounts, await Receiver.start(), [postgres, await postgres.database()]);
-    for (let index = 0; index < replicas; index += 1) {
+    const crew = new Crew(accounts, await Receiver.start(), [postgres, await postgres.database()]);
+    for (let index = 0; index < processes; index += 1) {
       const proxy = await CuttingProxy.before(crew.#place);
       const workplace = new Workplace();
       const config = workplace.configure(fileFor(accounts, crew.receiver, proxy.place, options));
       const env = options.envOf?.(index) ?? {};
-      const daemon = runDaemon(config, env);
-      const slot = { workplace, proxy, config, env, daemon, url: daemon.onDuty() };
+      const slot: Slot = { workplace, proxy, config, env, daemon: runDaemon(config, env), isEnding: false };
+      void supervised(slot);
       crew.slots.push(slot);
     }
-    await crew.untilShared();
+    await crew.untilActive();
     return crew;
   }
 
@@ -130,9 +130,8 @@ export class ReplicaCrew implements AsyncDisposable {
 
   /** A new process where the one before has ended, or is about to. */
   restart(slot: Slot): void {
-    slot.url = onDuty(slot);
-    // Of one that is killed before, nobody asks.
-    slot.url.catch(() => {});
+    slot.daemon = runDaemon(slot.config, slot.env);
+    void supervised(slot);
   }
 
   /** `warmwarden ...args` by a person who reaches this replica, to its end: whether it is done, and what was said. */
@@ -150,37 +149,38 @@ export class ReplicaCrew implements AsyncDisposable {
     return this.#postgres.query(text, this.#place.database);
   }
 
-  /** The slot of whoever has each scope; a scope of one that is gone is left out. */
-  async owners(): Promise<ReadonlyMap<string, Slot>> {
-    const rows = await this.query<{ scope: string; name: string }>(
-      'SELECT l.scope, r.name FROM warmwarden.leases l JOIN warmwarden.replicas r ON r.id = l.owner WHERE NOT l.given',
-    );
-    const slotOf = (name: string) =>
-      this.slots.find(({ daemon }) => !daemon.over && name.startsWith(`process ${daemon.pid} on `));
-    return new Map(
-      rows.flatMap(({ scope, name }) => {
-        const slot = slotOf(name);
-        return slot ? [[scope, slot]] : [];
-      }),
-    );
+  /** The slot of the active process, or null if it is gone. */
+  async active(): Promise<Slot | null> {
+    const [lease] = await this.query<{ holder: string | null }>('SELECT holder FROM warmwarden.lease');
+    const isIts = ({ daemon }: Slot) => !daemon.over && lease?.holder?.startsWith(`process ${daemon.pid} on `);
+    return this.slots.find(isIts) ?? null;
   }
 
-  /** Until each account, and all else, has one living replica, which says so itself, and nobody else does. */
-  async untilShared(): Promise<void> {
-    const names = [...this.accounts.keys()].toSorted();
-    const scopes = [...names.map((name) => `account:${name}`), 'clock', 'notify'].join();
-    for (const { url } of this.slots) await url;
-    await until('each account to have one living replica', async () => {
+  /** The active process and a standby. */
+  async both(): Promise<{ readonly active: Slot; readonly standby: Slot }> {
+    const active = await this.active();
+    const standby = this.slots.find((slot) => slot !== active);
+    if (!active || !standby) throw new Error('an active process and a standby');
+    return { active, standby };
+  }
+
+  /** Until one process is active and guards every account; the slot of it. */
+  async untilActive(): Promise<Slot> {
+    const names = [...this.accounts.keys()].toSorted().join();
+    let active: Slot | null = null;
+    await until('one active process that guards every account', async () => {
       await sleep(lookEveryMs);
-      const owners = await this.owners();
-      if ([...owners.keys()].toSorted().join() !== scopes) return false;
-      const shares = await Promise.all(this.slots.map(guardedBy));
-      return shares.flat().toSorted().join() === names.join();
+      active = await this.active();
+      return active !== null && (await guardedBy(active)).toSorted().join() === names;
     });
+    if (active === null) throw new Error('no active process');
+    return active;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { daemon, proxy, workplace } of this.slots) {
+    for (const slot of this.slots) {
+      const { daemon, proxy, workplace } = slot;
+      slot.isEnding = true;
       await daemon[Symbol.asyncDispose]();
       await proxy[Symbol.asyncDispose]();
       workplace[Symbol.dispose]();
@@ -190,22 +190,19 @@ export class ReplicaCrew implements AsyncDisposable {
   }
 }
 
-/** Starts the daemon of the slot, and as a service manager does once more where it could not reach the database; its address. */
-async function onDuty(slot: Slot): Promise<string> {
+/** Starts the daemon of the slot again when it ended with an error, as a service manager does. */
+async function supervised(slot: Slot): Promise<void> {
   for (;;) {
-    const daemon = runDaemon(slot.config, slot.env);
-    slot.daemon = daemon;
-    try {
-      return await daemon.onDuty();
-    } catch (error) {
-      if (!/can't be opened|does not answer/.test(daemon.output)) throw error;
-      await sleep(lookEveryMs);
-    }
+    const { code } = await slot.daemon.ended;
+    if (slot.isEnding || code !== 1) return;
+    await sleep(lookEveryMs);
+    if (slot.isEnding) return;
+    slot.daemon = runDaemon(slot.config, slot.env);
   }
 }
 
-/** The accounts that a daemon guards, as its metrics say. */
-async function guardedBy({ url }: Slot): Promise<readonly string[]> {
-  const metrics = await (await fetch(`${await url}/metrics`)).text();
+/** The accounts that a daemon guards, as its metrics say; none of a standby. */
+async function guardedBy({ daemon }: Slot): Promise<readonly string[]> {
+  const metrics = await (await fetch(`${await daemon.onDuty()}/metrics`)).text();
   return [...metrics.matchAll(/^warmwarden_account_guarded\{account="(\w+)"\} 1$/gm)].map(([, name = '']) => name);
 }

@@ -1,9 +1,9 @@
 // What rounds of faults are held to: the rows and the requests say that nothing happened twice and nothing was lost.
 import { ChangeBook } from '../soak/change-book.ts';
 import { MessageBook } from '../soak/message-book.ts';
+import type { Crew } from '../support/crew.ts';
 import type { OtherMailbox } from '../support/other-api.ts';
-import type { ReplicaCrew } from '../support/replica-crew.ts';
-import type { Round, Touched } from './replica-round.ts';
+import type { Round, Touched } from './crew-round.ts';
 
 interface ActionRow {
   readonly email: string;
@@ -35,13 +35,13 @@ export class Books {
   tries = 0;
   /** POSTs that a process sent when it was thawed: nothing can keep it from that. */
   latePosts = 0;
-  readonly #crew: ReplicaCrew;
+  readonly #crew: Crew;
   readonly #messages = new MessageBook();
   /** By the mailbox whose confirmed action is told: the ids of the messages that told it. */
   readonly #told = new Map<string, Set<string>>();
   readonly #inFlight = new Set<string>();
 
-  constructor(crew: ReplicaCrew) {
+  constructor(crew: Crew) {
     this.#crew = crew;
   }
 
@@ -66,7 +66,7 @@ export class Books {
     const emails = (touched: readonly Touched[]) => touched.map(({ mailbox }) => mailbox.email);
     this.tries += breaches.flatMap(of).reduce((sum, { attempts }) => sum + attempts - 1, 0);
     const repeatedPosts = this.#repeatedPosts(rounds);
-    // A process that froze just before it sent may send when it wakes: after its heir did.
+    // A process that froze just before it sent may send when it wakes: after the next active process did.
     const mayBeLate = rounds.some(({ faults }) => faults.includes('freeze'));
     if (mayBeLate) this.latePosts += repeatedPosts.length;
     const known = this.#messages;
@@ -89,7 +89,7 @@ export class Books {
         ...known.reworded().map((id) => `${known.about(id)}: came in other words`),
         ...known.lost().map((id) => `${known.about(id)}: was never accepted`),
       ],
-      // Each replica that can't reach the database tells so itself, and knows of no other.
+      // A process that can't reach the database tells so itself, and knows of no other.
       disorder: known.disorder.filter((one) => !isOfTheStore(one)),
     };
   }
@@ -137,7 +137,7 @@ function isOfTheStore(said: string): boolean {
   return said.includes('store_failing');
 }
 
-/** Dropped by the heir of a replica that ended before its first POST was sent, or while it was held back: the heir plans again. */
+/** Dropped by the process that followed one that ended before its first POST was sent, or while it was held back: it plans again. */
 const neverSent = "(state = 'dropped' AND (action::json ->> 'attempts')::int = 0)";
 
 function listed(mailboxes: readonly OtherMailbox[]): string {

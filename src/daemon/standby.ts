@@ -1,0 +1,72 @@
+// What a process shows while another one has the lease of the store: over HTTP, and to commands.
+import type { Config } from '../config/config.ts';
+import type { CommandOutcome, DaemonCommands } from '../core/operator-command.ts';
+import { pathOf } from '../core/store-failure.ts';
+import { failed } from '../operations/plan.ts';
+import { startCommandSocket } from '../operations/socket.ts';
+import { type StandbyState, standbyText, startStandbyServer } from '../web/standby.ts';
+import { Teardowns } from '../world/loop.ts';
+import { version } from '../world/version.ts';
+import type { World } from '../world/world.ts';
+
+export class Standby {
+  readonly #config: Pick<Config, 'server' | 'store'>;
+  readonly #world: World;
+  readonly #parts: Teardowns;
+  #state: StandbyState | null = null;
+  #starting: Promise<void> | null = null;
+
+  constructor(config: Pick<Config, 'server' | 'store'>, world: World) {
+    this.#config = config;
+    this.#world = world;
+    this.#parts = new Teardowns(world.log);
+  }
+
+  /** `active` has the lease; `failure` says why the lease can't be read, or null. */
+  show(active: string, failure: Error | null): void {
+    const { log } = this.#world;
+    if (this.#state?.active !== active) log.info({ active }, 'standing by');
+    this.#state = { active, failure: failure?.message ?? null };
+    this.#starting ??= this.#start(() => this.#state ?? { active, failure: null });
+  }
+
+  /** Address and socket are free again. */
+  async end(): Promise<void> {
+    await this.#starting;
+    await this.#parts.takeDown();
+  }
+
+  /** Never rejects: a process that can't show that it stands by does so all the same. */
+  async #start(state: () => StandbyState): Promise<void> {
+    const { server, store } = this.#config;
+    const { log } = this.#world;
+    try {
+      const running = await startStandbyServer(server, state);
+      this.#parts.add('standby server', () => running.close());
+      const questions = {
+        json: async (name: string) =>
+          name === 'version'
+            ? { status: 200, body: { version } }
+            : { status: 503, body: { message: standbyText(state()) } },
+        recipes: () => Response.json({ message: standbyText(state()) }, { status: 503 }),
+      };
+      const socket = await startCommandSocket(pathOf(store), refusing(state), questions);
+      this.#parts.add('standby commands', () => socket.close());
+    } catch (error) {
+      log.error({ err: error }, "this standby can't be asked which process is active");
+    }
+  }
+}
+
+/** Each command says which process is active. */
+function refusing(state: () => StandbyState): DaemonCommands {
+  const refuse = async (): Promise<CommandOutcome> =>
+    failed(
+      `${standbyText(state())} Nothing was done: run the command where that process runs, or with --url and a token.`,
+    );
+  return {
+    ...{ pause: refuse, resume: refuse, mode: refuse, limit: refuse, refresh: refuse, undo: refuse, writes: refuse },
+    ...{ silenceAdd: refuse, silenceExpire: refuse, breakerRelease: refuse, contestRelease: refuse },
+    ...{ reload: refuse, channelsResend: refuse },
+  };
+}

@@ -1,0 +1,268 @@
+// The lease on a PostgreSQL store. One row says which process is active; its fencing number rises each time that a process takes it.
+// Each write transaction raises the version of the row of its number, and a takeover deletes that row: what the process before still
+// wants to write is refused. Deadlines are measured by each process's monotonic clock. With times in the database, the first process
+// to come back after an outage would take over.
+import { type Kysely, sql } from 'kysely';
+import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
+import { type Bell, type Clock, createBell, type Log } from '../../world/world.ts';
+import { HeldStoreError, StoreError } from '../failure.ts';
+import { type Lease, leaseLeftMs, leaseMs, longestSkewMs, type Moment, postMs, skewOf } from '../lease.ts';
+import type { Tables } from '../schema/tables.ts';
+import type { Line } from './line.ts';
+import { nowMs, nowText } from './now.ts';
+
+type Db = Kysely<Tables>;
+
+const beatEveryMs = 3_000;
+/** Between two looks of a standby: it follows an active process that ends in good order within this. */
+const lookEveryMs = 500;
+/** A command refuses a lease that is younger, by the clock of the server. */
+const livingMs = 20_000;
+
+/** What a process that shares the lease needs of the world. */
+export interface LeaseOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** For people: host and process. */
+  readonly name: string;
+  /** Of Warmwarden. */
+  readonly version: string;
+  /** This process stands by: `active` has the lease; `failure` says why the lease can't be read, or null. */
+  readonly standingBy: (active: string, failure: Error | null) => void;
+  /** Another process has the lease, or the database lost it: nothing can be written any more. */
+  readonly lost: (why: string) => void;
+}
+
+interface LeaseRow {
+  readonly fence: number;
+  /** null: it was released. */
+  readonly holder: string | null;
+  readonly beat: number;
+  /** By the clock of the server, epoch milliseconds. */
+  readonly now: number;
+}
+
+/** The tables of the lease, once. */
+export async function addLease(trx: Db): Promise<void> {
+  await sql`CREATE TABLE IF NOT EXISTS lease (one boolean PRIMARY KEY DEFAULT true CHECK (one), fence bigint NOT NULL, holder text,
+    version text NOT NULL, beat bigint NOT NULL, beat_at bigint NOT NULL)`.execute(trx);
+  await sql`CREATE TABLE IF NOT EXISTS fence (number bigint PRIMARY KEY, version bigint NOT NULL)`.execute(trx);
+  await sql`INSERT INTO lease (fence, version, beat, beat_at) VALUES (0, '', 0, 0) ON CONFLICT DO NOTHING`.execute(trx);
+}
+
+export async function hasLease(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ there: boolean }>`SELECT to_regclass('fence') IS NOT NULL AS there`.execute(db);
+  return rows[0]?.there === true;
+}
+
+/** The process that is active, or null if none sends heartbeats. */
+export async function activeProcess(db: Db): Promise<{ readonly name: string; readonly version: string } | null> {
+  const { rows } = await sql<{ name: string; version: string }>`SELECT holder AS name, version FROM lease
+    WHERE holder IS NOT NULL AND ${nowMs} - beat_at < ${livingMs}`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** The first statement of each transaction: the version of the fence after it. null: another process has the lease. */
+export async function raiseFence(trx: Db, fence: number): Promise<number | null> {
+  const { rows } = await sql<{ version: number }>`
+    UPDATE fence SET version = version + 1 WHERE number = ${fence} RETURNING version`.execute(trx);
+  return rows[0]?.version ?? null;
+}
+
+/** The version as it is stored, once the server has done with a transaction whose connection was lost; null: as above. */
+export async function fenceVersion(db: Db, fence: number): Promise<number | null> {
+  const { rows } = await sql<{ version: number }>`
+    SELECT version FROM fence WHERE number = ${fence} FOR UPDATE`.execute(db);
+  return rows[0]?.version ?? null;
+}
+
+export class PostgresLease implements Lease {
+  readonly isShared: boolean;
+  readonly #place: PostgresPlace;
+  readonly #line: Line;
+  /** null: a command, which has the store for a moment and neither waits for the lease nor prolongs it. */
+  readonly #options: LeaseOptions | null;
+  readonly #bell: Bell | null;
+  /** 0: this process does not have the lease. */
+  #fence = 0;
+  #isInherited = false;
+  /** When the last acknowledged heartbeat was sent. */
+  #sent: Moment | null = null;
+  #failure: Error | null = null;
+  /** Heartbeats in a row that failed. */
+  #failures = 0;
+  #isEnding = false;
+  #loop: Promise<void> | null = null;
+
+  constructor(place: PostgresPlace, line: Line, options: LeaseOptions | null) {
+    this.isShared = options !== null;
+    this.#place = place;
+    this.#line = line;
+    this.#options = options;
+    this.#bell = options && createBell(options.clock);
+  }
+
+  /** The fencing number of this process. */
+  get fence(): number {
+    return this.#fence;
+  }
+
+  get isInherited(): boolean {
+    return this.#isInherited;
+  }
+
+  get isHeld(): boolean {
+    return this.#options === null || this.#leftMs > 0;
+  }
+
+  mayPost(): boolean {
+    return this.#options === null || this.#leftMs >= postMs;
+  }
+
+  get overdue(): Error | null {
+    // One failure proves nothing: after a sleep of the machine, the connection is lost.
+    return !this.isHeld && this.#failures > 1 ? this.#failure : null;
+  }
+
+  /** Resolves once this process is the active one. Throws HeldStoreError for a command while a daemon is. */
+  async take(name: string): Promise<void> {
+    const options = this.#options;
+    if (options === null) return this.#takeNow(name);
+    await this.#standBy(options);
+    options.log.info({ fence: this.#fence }, 'this process is the active one');
+    this.#loop = this.#prolong(options);
+  }
+
+  /** Another process may take the lease at once. To be called when everything has been written. */
+  async release(): Promise<void> {
+    this.#isEnding = true;
+    this.#bell?.ring();
+    await this.#loop;
+    const fence = this.#fence;
+    if (fence === 0) return;
+    const releasing = this.#line.run(async (ask) => {
+      await ask('UPDATE lease SET holder = NULL WHERE fence = $1', [fence]);
+      await ask('DELETE FROM fence WHERE number = $1', [fence]);
+    });
+    await releasing.catch(() => {});
+  }
+
+  /** Nothing can be written any more, and this process is to end. */
+  lose(why: string): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    this.#options?.lost(why);
+  }
+
+  async #takeNow(name: string): Promise<void> {
+    const age = `${nowText} - beat_at`;
+    const [living] = await this.#line.run((ask) =>
+      ask<{ holder: string }>(`SELECT holder FROM lease WHERE holder IS NOT NULL AND ${age} < ${livingMs}`),
+    );
+    const seen = living ? null : await this.#look();
+    if (!seen || !(await this.#seize(seen, { name, version: '' })))
+      throw new HeldStoreError(nameOf(this.#place), living?.holder ?? 'another process');
+  }
+
+  /** A standby takes the lease when it was released, or when it has read the same heartbeat for the whole deadline. */
+  async #standBy(options: LeaseOptions): Promise<void> {
+    const { clock, log, name, standingBy } = options;
+    let active = 'another process';
+    let seen = null as { readonly beat: string; readonly since: number } | null;
+    for (;;) {
+      let failure: Error | null = null;
+      try {
+        const row = await this.#look(options);
+        const beat = `${row.fence} ${row.beat}`;
+        if (seen?.beat !== beat) seen = { beat, since: clock.monotonic() };
+        const isSilent = clock.monotonic() - seen.since >= leaseMs;
+        if (isSilent && row.holder !== null) log.warn({ active: row.holder }, 'the active process is silent');
+        active = row.holder ?? active;
+        if ((row.holder === null || isSilent) && (await this.#seize(row, options))) return;
+      } catch (error) {
+        if (error instanceof StoreError) throw error;
+        failure = error instanceof Error ? error : new Error(String(error));
+        log.error({ err: error, name }, 'the lease could not be read or taken');
+        // While the database is away, the active process can't send a heartbeat either.
+        seen = null;
+      }
+      standingBy(active, failure);
+      await clock.sleep(lookEveryMs);
+    }
+  }
+
+  /** Throws StoreError when the clocks differ too much: what is stored would be compared with the wrong time. */
+  async #look(options: LeaseOptions | null = null): Promise<LeaseRow> {
+    const asked = options?.clock.now() ?? 0;
+    const [row] = await this.#line.run((ask) =>
+      ask<LeaseRow>(`SELECT fence, holder, beat, ${nowText} AS now FROM lease`),
+    );
+    if (!row) throw new StoreError(`The store ${nameOf(this.#place)} has lost its lease: restore a backup.`);
+    if (options && skewOf(row.now - (asked + options.clock.now()) / 2) === 'excessive')
+      throw new StoreError(
+        `The clock of this machine and the clock of the PostgreSQL server differ by more than ${longestSkewMs / 1_000} s: synchronize both, for example with chrony or systemd-timesyncd.`,
+      );
+    return row;
+  }
+
+  /** False when another process was faster, or the holder lives. Waits, a moment, for a transaction of the process before. */
+  async #seize(
+    { fence, beat, holder }: LeaseRow,
+    { name, version }: Pick<LeaseOptions, 'name' | 'version'>,
+  ): Promise<boolean> {
+    const sent = this.#now();
+    return this.#line.run(async (ask) => {
+      const taken = await ask<{ fence: number }>(
+        `UPDATE lease SET fence = fence + 1, holder = $1, version = $2, beat = 0, beat_at = ${nowText}
+          WHERE fence = $3 AND beat = $4 AND holder IS NOT DISTINCT FROM $5 RETURNING fence`,
+        [name, version, fence, beat, holder],
+      );
+      const [own] = taken;
+      if (!own) return false;
+      await ask('DELETE FROM fence');
+      await ask('INSERT INTO fence (number, version) VALUES ($1, 0)', [own.fence]);
+      this.#fence = own.fence;
+      this.#isInherited = holder !== null;
+      this.#sent = sent;
+      return true;
+    });
+  }
+
+  async #prolong({ clock, log }: LeaseOptions): Promise<void> {
+    while (!this.#isEnding) {
+      await this.#bell?.sleep(beatEveryMs);
+      if (this.#isEnding) return;
+      const sent = this.#now();
+      try {
+        const beaten = await clock.busy(() =>
+          this.#line.run((ask) =>
+            ask<{ now: number }>(
+              `UPDATE lease SET beat = beat + 1, beat_at = ${nowText} WHERE fence = $1 RETURNING ${nowText} AS now`,
+              [this.#fence],
+            ),
+          ),
+        );
+        const [row] = beaten;
+        if (!row) return this.lose('another process has taken the lease of this one');
+        this.#sent = sent;
+        this.#failures = 0;
+        const aheadMs = row.now - (sent.wall + clock.now()) / 2;
+        if (skewOf(aheadMs) !== 'small')
+          log.warn({ differenceMs: Math.round(aheadMs) }, 'the clocks of this machine and of PostgreSQL differ');
+      } catch (error) {
+        this.#failures += 1;
+        this.#failure = error instanceof Error ? error : new Error(String(error));
+        log.error({ err: error }, 'a heartbeat of this process failed');
+      }
+    }
+  }
+
+  get #leftMs(): number {
+    return this.#sent === null ? 0 : leaseLeftMs(this.#sent, this.#now());
+  }
+
+  #now(): Moment {
+    const clock = this.#options?.clock;
+    return { monotonic: clock?.monotonic() ?? 0, wall: clock?.now() ?? 0 };
+  }
+}
