@@ -15,14 +15,12 @@ const users = [
   'test/scenario/prometheus.slow.ts',
   'test/scenario/secrets.slow.ts',
 ];
-/** The same promises with the store in PostgreSQL, and its three replicas. */
+/** The same promises with the store in PostgreSQL, and its standbys. */
 const postgres = [
   'test/cli/store-postgres.slow.ts',
   'test/outbox/postgres.slow.ts',
   'test/recipes/postgres.slow.ts',
-  'test/record/two-replicas.slow.ts',
   'test/scenario/postgres.slow.ts',
-  'test/scenario/replicas.slow.ts',
   'test/store/copy.slow.ts',
   'test/store/postgres.slow.ts',
 ];
@@ -35,10 +33,9 @@ const alone = [
 /** The longest, in this order; all but `year` and `nth-write` wait for real time, and leave the processor to the others. */
 const first = [
   'stopped-process',
-  'replica-rounds',
+  'crew-rounds',
   'year',
   'rate-limit',
-  'replicas',
   'scenario/postgres',
   'kill-at-every-step',
   'nth-write',

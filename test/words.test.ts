@@ -15,7 +15,7 @@ const stopped: readonly Stopped[] = [
   { word: /\btold\b/i, write: 'notified, sent, reported' },
   { word: /\bnobody\b/i, write: 'name what: "no mailbox", "no operator"' },
   { word: /\banew\b/i, write: 'again; reload the configuration' },
-  { word: /\bstand(s|ing)?\b/i, write: 'is, remains, holds, applies' },
+  { word: /\bstand(s|ing)?\b(?! by)/i, write: 'is, remains, holds, applies' },
   { word: /\bthe other side\b/i, write: 'the receiver, the API' },
   { word: /\bevidence windows?\b/i, write: 'window; the days that count for the bounce limit' },
   { word: /\bto be done\b/i, write: 'say who does what' },

@@ -53,7 +53,7 @@ export class Standby {
       const socket = await startCommandSocket(pathOf(store), refusing(state), questions);
       this.#parts.add('standby commands', () => socket.close());
     } catch (error) {
-      log.error({ err: error }, "this standby can't be asked which process is active");
+      log.error({ err: error }, 'this standby cannot be asked which process is active');
     }
   }
 }

@@ -225,8 +225,6 @@ describe('status', () => {
         { ...withoutTrouble, name: 'gamma', first_sweep: null },
       ],
       channels: [],
-      replicas: [],
-      replica_troubles: [],
       alert_groups: [],
       incidents: [],
       alerts_firing: 0,
@@ -250,8 +248,6 @@ describe('status', () => {
       tone: 'calm',
       accounts: [{ ...withoutTrouble, name: 'acme', first_sweep: null, unlisted }],
       channels: [],
-      replicas: [],
-      replica_troubles: [],
       alert_groups: [],
       incidents: [],
       alerts_firing: 0,
@@ -269,7 +265,7 @@ describe('status', () => {
     const answer = {
       ...{ at: '2026-03-10T10:12:00.000Z', time_zone: 'Europe/Berlin', headline: 'Two alerts.', advice: 'Look.' },
       tone: 'alarm',
-      ...{ accounts: [], channels: [], replicas: [], replica_troubles: [], incidents: [], total: 0, mailboxes: [] },
+      ...{ accounts: [], channels: [], incidents: [], total: 0, mailboxes: [] },
       alert_groups: [
         { ...dns, title: 'a.example: SPF does not pass', silenced: { by: 'anna', until }, count: 1 },
         { ...dns, title: 'b.example: SPF does not pass', silenced: null, count: 1 },
@@ -288,33 +284,6 @@ describe('status', () => {
       '`alerts list --details` shows what to do about each alert',
       '',
       '',
-    ]);
-  });
-
-  test('says which replica guards how many accounts, where several share the store', () => {
-    const alone = { name: 'process 1 on a', silent: false, accounts: 3, notifies: true, this_one: true };
-    const other = { name: 'process 2 on b', silent: true, accounts: 1, notifies: false, this_one: false };
-    const linesOf = (...replicas: readonly (typeof alone)[]) =>
-      statusText(
-        {
-          ...{
-            at: '2026-03-10T10:12:00.000Z',
-            time_zone: 'UTC',
-            headline: 'All fine.',
-            advice: 'Nothing to do.',
-            tone: 'calm',
-          },
-          ...{ accounts: [], channels: [], replicas, replica_troubles: [], alert_groups: [], incidents: [] },
-          ...{ alerts_firing: 0, total: 0, mailboxes: [] },
-        },
-        { columns: 120, rows: null, style: (_, plain) => plain },
-      )
-        .split('\n')
-        .filter((line) => line.startsWith('Replica'));
-    expect(linesOf(alone)).toEqual([]);
-    expect(linesOf(alone, other)).toEqual([
-      'Replica process 1 on a: guards 3 accounts, sends the messages (this answer is from it)',
-      'Replica process 2 on b: guards 1 account (SILENT)',
     ]);
   });
 
@@ -337,8 +306,6 @@ describe('status', () => {
       tone: 'alarm',
       accounts: [],
       channels: [],
-      replicas: [],
-      replica_troubles: [],
       alert_groups: [],
       incidents: [],
       alerts_firing: 0,
@@ -375,8 +342,6 @@ describe('status', () => {
       } as const),
       ...{
         channels: [],
-        replicas: [],
-        replica_troubles: [],
         alert_groups: [],
         incidents: [],
         alerts_firing: 0,
@@ -411,7 +376,7 @@ describe('status', () => {
         advice: 'Look.',
         tone: 'alarm',
       } as const),
-      ...{ accounts: [], channels: [], replicas: [], replica_troubles: [], alert_groups: [], incidents: [] },
+      ...{ accounts: [], channels: [], alert_groups: [], incidents: [] },
       ...{ alerts_firing: 0, total: rows.length, mailboxes: rows },
     };
     const text = statusText(answer, { columns: 80, rows: null, style: (_, plain) => plain });

@@ -128,7 +128,7 @@ test('an API that does not answer is said once: its clock is not blamed', async 
 });
 
 function seenDaemon(fleet: object): SeenDaemon {
-  const nothing = { accounts: [], writes_off: [], replica_troubles: [] };
+  const nothing = { accounts: [], writes_off: [] };
   return { version, clockAheadMs: 0, fleet: { ...nothing, ...fleet } } as unknown as SeenDaemon;
 }
 
@@ -183,12 +183,6 @@ test('a daemon on a simulated clock: this machine is not told to mend its own', 
       .filter(({ part }) => part === 'clock')
       .map(({ result }) => result);
   expect([await clocks(100), await clocks(-257 * dayMs)]).toEqual([['ok'], ['skipped']]);
-});
-
-test('what is wrong with the replicas is a warning, although every mailbox is fine', () => {
-  const trouble = 'Replica b is missing: it should be back.';
-  const seen = seenDaemon({ headline: 'All 3 mailboxes are OK.', tone: 'calm', replica_troubles: [trouble] });
-  expect(examineDaemon(seen, '/store')).toMatchObject([{ result: 'ok' }, { result: 'warning', message: trouble }]);
 });
 
 test('a clock that differs from the API, and rules that fit nothing', async () => {

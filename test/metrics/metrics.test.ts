@@ -340,7 +340,7 @@ describe('the series of the configuration', () => {
     expect(sampleOf(after, takenAt)).toBe(now / 1_000 + 60);
     expect(sampleOf(after, 'mailbox_info', { mailbox: 'm3' })).toBe(1);
     expect(sampleOf(after, 'guard_enforcing', { account: 'acme' })).toBe(0);
-    expect(sampleOf(after, 'leases_held')).toBe(2);
+    expect(sampleOf(after, 'active')).toBe(1);
   });
 });
 

@@ -8,9 +8,9 @@ import { clientConfig, poolOf, reached, schema } from './connecting.ts';
 import { StoreDialect } from './dialect.ts';
 import { type Connections, connectionsOf, serverDoubts } from './doubts.ts';
 import { postgresError } from './failure.ts';
-import { activeProcess, hasLease } from './lease.ts';
+import { activeProcess } from './lease.ts';
 import { nowMs } from './now.ts';
-import { hasStore, isReady, refuseForeign, refuseServer, sqlName } from './setup.ts';
+import { hasLease, hasStore, isReady, refuseForeign, refuseServer, sqlName } from './setup.ts';
 
 type Db = Kysely<Tables>;
 

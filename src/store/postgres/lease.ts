@@ -42,19 +42,6 @@ interface LeaseRow {
   readonly now: number;
 }
 
-/** The tables of the lease, once. */
-export async function addLease(trx: Db): Promise<void> {
-  await sql`CREATE TABLE IF NOT EXISTS lease (one boolean PRIMARY KEY DEFAULT true CHECK (one), fence bigint NOT NULL, holder text,
-    version text NOT NULL, beat bigint NOT NULL, beat_at bigint NOT NULL)`.execute(trx);
-  await sql`CREATE TABLE IF NOT EXISTS fence (number bigint PRIMARY KEY, version bigint NOT NULL)`.execute(trx);
-  await sql`INSERT INTO lease (fence, version, beat, beat_at) VALUES (0, '', 0, 0) ON CONFLICT DO NOTHING`.execute(trx);
-}
-
-export async function hasLease(db: Db): Promise<boolean> {
-  const { rows } = await sql<{ there: boolean }>`SELECT to_regclass('fence') IS NOT NULL AS there`.execute(db);
-  return rows[0]?.there === true;
-}
-
 /** The process that is active, or null if none sends heartbeats. */
 export async function activeProcess(db: Db): Promise<{ readonly name: string; readonly version: string } | null> {
   const { rows } = await sql<{ name: string; version: string }>`SELECT holder AS name, version FROM lease

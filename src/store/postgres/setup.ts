@@ -15,7 +15,6 @@ import {
 } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { schema } from './connecting.ts';
-import { addLease, hasLease } from './lease.ts';
 import { isOldPrimary, newestAt, OldPrimaryError, serverOf } from './timeline.ts';
 
 // How a name of the configuration is written in a statement that people are to run.
@@ -73,6 +72,19 @@ async function locked(db: Db, work: (trx: Db) => Promise<void>): Promise<void> {
     await migrationLock.execute(trx);
     await work(trx);
   });
+}
+
+/** The tables of the lease, once. */
+async function addLease(trx: Db): Promise<void> {
+  await sql`CREATE TABLE IF NOT EXISTS lease (one boolean PRIMARY KEY DEFAULT true CHECK (one), fence bigint NOT NULL, holder text,
+    version text NOT NULL, beat bigint NOT NULL, beat_at bigint NOT NULL)`.execute(trx);
+  await sql`CREATE TABLE IF NOT EXISTS fence (number bigint PRIMARY KEY, version bigint NOT NULL)`.execute(trx);
+  await sql`INSERT INTO lease (fence, version, beat, beat_at) VALUES (0, '', 0, 0) ON CONFLICT DO NOTHING`.execute(trx);
+}
+
+export async function hasLease(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ there: boolean }>`SELECT to_regclass('fence') IS NOT NULL AS there`.execute(db);
+  return rows[0]?.there === true;
 }
 
 /** Whether any version has created it. */

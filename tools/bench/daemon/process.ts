@@ -1,5 +1,5 @@
 // What the kernel counts of a process: CPU time of all its threads, bytes handed to the disk, memory. Linux only.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 /** Linux counts CPU time in hundredths of a second for programs, whatever the kernel's own tick is. */
 const tickMs = 10;
@@ -20,24 +20,6 @@ export function counted(pid: number): Counted {
     writtenBytes: numberIn(read(pid, 'io'), /^write_bytes: (\d+)$/m),
     rssMegabytes: (numberIn(read(pid, 'status'), /^VmRSS:\s+(\d+) kB$/m) * 1_024) / 1e6,
   };
-}
-
-/** CPU time of a process and of its children, those that have ended included, milliseconds. */
-export function cpuMsWithChildren(pid: number): number {
-  for (;;) {
-    // One that ends meanwhile is counted with its parent from then on: once more.
-    try {
-      const children = read(pid, `task/${pid}/children`).split(' ').filter(Boolean).map(Number);
-      const times = [...timesOf(pid), ...children.flatMap((child) => timesOf(child).slice(0, 2))];
-      return times.reduce((sum, ticks) => sum + ticks, 0) * tickMs;
-    } catch (error) {
-      if (!existsSync(`/proc/${pid}`)) throw error;
-    }
-  }
-}
-
-export function parentOf(pid: number): number {
-  return Number(statOf(pid)[1]);
 }
 
 /** What stands behind the name of the program, which is in brackets and may hold anything. */
