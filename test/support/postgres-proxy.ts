@@ -11,7 +11,7 @@ const commit = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1');
 const storesWrite = "statement_timeout = '15s'";
 
 /** How a process asks what became of a COMMIT. */
-const question = 'SELECT version FROM fences';
+const question = 'SELECT version FROM fence ';
 
 export class CuttingProxy implements AsyncDisposable {
   readonly #server: Server;
