@@ -151,7 +151,9 @@ export class Crew implements AsyncDisposable {
 
   /** The slot of the active process, or null if it is gone. */
   async active(): Promise<Slot | null> {
-    const [lease] = await this.query<{ holder: string | null }>('SELECT holder FROM warmwarden.lease');
+    // The first process that starts makes the table.
+    const rows = this.query<{ holder: string | null }>('SELECT holder FROM warmwarden.lease');
+    const [lease] = await rows.catch(() => []);
     const isIts = ({ daemon }: Slot) => !daemon.over && lease?.holder?.startsWith(`process ${daemon.pid} on `);
     return this.slots.find(isIts) ?? null;
   }
