@@ -25,7 +25,7 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
-/** Where the audit log is read: the daemon's store, or a store without its daemon. */
+/** Store of the audit log. */
 export interface HistorySource {
   commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]>;
   guardActions(query: HistoryQuery<string>): Promise<readonly Action[]>;
@@ -48,7 +48,7 @@ interface HistoryQuery<Id> {
   readonly limit: number;
 }
 
-/** Where it is read: the daemon's store, or a store without its daemon. Each list has the newest first. */
+/** Store of the entries. Each list has the newest first. */
 export interface ExplainSource {
   entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<Entries>;
 }
