@@ -84,7 +84,9 @@ class PostgresDatabase implements Database {
     await this.#setUp(prepare);
     await this.lease.take(this.#name);
     await this.#setUp(upgrade);
-    // All of its connections: one too many is refused now, and not in the middle of the work.
+    // All of its connections: one too many is refused now, and not in the middle of the work. The one that writes comes first, for
+    // those that read are opened again after it.
+    await sql`SELECT 1`.execute(this.#writer);
     await Promise.all(Array.from({ length: readers }, () => sql`SELECT pg_sleep(0)`.execute(this.db)));
     this.warnings = await doubtsOf(this.db, this.#place);
     inFolderOf(this.#place.path);
