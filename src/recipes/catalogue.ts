@@ -15,7 +15,7 @@ import { type Definition, readDefinition } from './definition.ts';
 import type { Facts } from './sandbox.ts';
 
 /** Stands in the sources also when the program runs from dist. */
-const builtInFolder = fileURLToPath(new URL('./built-in/', import.meta.url));
+const builtInFolder = fileURLToPath(new URL('../../src/recipes/built-in/', import.meta.url));
 const maxFiles = 500;
 const maxFileBytes = 64 * 1024;
 

@@ -12,7 +12,7 @@ export interface Started {
 }
 
 /** src/bin.js, from src and from dist alike. */
-const bin = fileURLToPath(new URL('../bin.js', import.meta.url));
+const bin = fileURLToPath(new URL('../../src/bin.js', import.meta.url));
 
 /**
  * The words that start this program again: `warmwarden` where it is found on the PATH, `npx warmwarden` where npm started
