@@ -59,7 +59,7 @@ async function examined(
   return { code, store: of('store'), clocks: of('clock').slice(-1), daemon: of('daemon'), files: of('permissions') };
 }
 
-const enough = expect.stringMatching(/^ok: PostgreSQL has \d+ free connections, and a replica needs 9\.$/);
+const enough = expect.stringMatching(/^ok: PostgreSQL has \d+ free connections, and a Warmwarden process needs 8\.$/);
 const usable = expect.stringMatching(
   /^ok: PostgreSQL answers at postgres:\S+ \(version \d.*\), and the store in it can be used\.$/,
 );
@@ -138,7 +138,7 @@ test('settings that would hurt, each with what to do', async () => {
   await postgres.query(`ALTER ROLE ${user} CONNECTION LIMIT 8`);
   expect((await examined(place)).store).toEqual([
     usable,
-    `problem: PostgreSQL has only 7 free connections, and a replica needs 9. Raise the limit of the role: ALTER ROLE ${user} CONNECTION LIMIT -1;`,
+    `problem: PostgreSQL has only 7 free connections, and a Warmwarden process needs 8. Raise the limit of the role: ALTER ROLE ${user} CONNECTION LIMIT -1;`,
     expect.stringContaining('synchronous_commit = off'),
     expect.stringMatching(
       /^warning: PostgreSQL has idle_session_timeout = 10000 ms .* SET idle_session_timeout = '60s'; Then restart Warmwarden\.$/,
