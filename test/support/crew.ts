@@ -203,8 +203,11 @@ async function supervised(slot: Slot): Promise<void> {
   }
 }
 
-/** The accounts that a daemon guards, as its metrics say; none of a standby. */
+/** The accounts that a daemon guards, as its metrics say; none of a standby, or of a process that ends. */
 async function guardedBy({ daemon }: Slot): Promise<readonly string[]> {
-  const metrics = await (await fetch(`${await daemon.onDuty()}/metrics`)).text();
+  const url = await daemon.onDuty();
+  const metrics = await fetch(`${url}/metrics`)
+    .then((answer) => answer.text())
+    .catch(() => '');
   return [...metrics.matchAll(/^warmwarden_account_guarded\{account="(\w+)"\} 1$/gm)].map(([, name = '']) => name);
 }
