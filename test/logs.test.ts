@@ -18,7 +18,6 @@ const madeElsewhere: Readonly<Record<string, string>> = {
   'api/client.ts: cutText(cut)':
     '`the API gives 14 instead of 30 days of statistics (...): Warmwarden judges by these`',
   'api/client.ts: sentence': 'what is doubtful in an answer of the API',
-  'outbox/store-health.ts: sentence(titleOf(shown))': '`The store is failing.`',
   'account/account-health.ts: `${sumText(forecast)}. ${mendText(forecast)}`': 'warn when the rate limit is too small',
   'account/account-health.ts: failure.detail':
     "a failure of the API in its own words, with `failure` and `status`; an account's",

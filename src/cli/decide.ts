@@ -15,7 +15,7 @@ import { explainVerdict } from '../core/wording/explain.ts';
 import { systemClock } from '../world/world.ts';
 import { decideCases } from './decide/cases.ts';
 import { jsonOption, printJson } from './options.ts';
-import { guardOf } from './sources/sign-of-life.ts';
+import { guardOf } from './sources/guard-of.ts';
 import { CommandError } from './terminal/command-error.ts';
 
 interface DecideOptions {

@@ -3,8 +3,6 @@ import type { Alert } from './alert.ts';
 import { dayMs } from './time.ts';
 
 export interface StoreFailure {
-  /** What fails and why, in a few words, where it is not the store itself: see `titleOf`. */
-  readonly title?: string;
   /** What was said, for people; no full stop. */
   readonly said: string;
   /** What a person does about it, in whole sentences; a command stands at the end. */
@@ -22,17 +20,8 @@ export interface StoreFailure {
   readonly isOver?: true;
 }
 
-const storeTitle = 'the store is failing';
-
-/** The failure in a few words. */
-export function titleOf({ title }: StoreFailure): string {
-  return title ?? storeTitle;
-}
-
-/** The end in a few words, of what had that title. */
-export function endTitleOf(title: string): string {
-  return title === storeTitle ? 'the store works again' : 'replicas do all the work again';
-}
+/** A failure of the store in a few words. */
+export const storeTitle = 'the store is failing';
 
 /** What failed since the store was opened. */
 export interface StoreTrouble {

@@ -2,7 +2,7 @@
 // fails does not count: api_down and key_rejected say so.
 import { unheardSince } from '../alerts/rules/channel-rule.ts';
 import { noAccount } from '../core/alert.ts';
-import { titleOf } from '../core/store-failure.ts';
+import { storeTitle } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { momentText, withoutFolders } from '../core/wording/phrases.ts';
 import { noneJudged } from '../core/wording/states.ts';
@@ -23,7 +23,7 @@ export const causes = {
     const since = storeFailingSince === null ? '' : ` (since ${momentText(storeFailingSince, zone)})`;
     // Anybody may read it. The log and the alert have the whole paths.
     const about = withoutFolders(`${sentence(storeFailure.said)} ${storeFailure.remedy}`);
-    return [`${titleOf(storeFailure)}${since}: ${about}`];
+    return [`${storeTitle}${since}: ${about}`];
   },
   account: ({ fleet, zone }) =>
     fleet.guarding().flatMap(({ account, unguarded }) => {

@@ -2,7 +2,7 @@
 // are notified of it.
 import { operatorActedEvent } from '../alerts/rules/operator-rule.ts';
 import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../core/operator-command.ts';
-import { titleOf } from '../core/store-failure.ts';
+import { storeTitle } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
 import type { CommandRooms } from './command-rooms.ts';
 
@@ -48,7 +48,7 @@ function explained(error: unknown, { store }: CommandRooms): Error {
   const failure = error instanceof Error ? error : new Error(String(error));
   const { newest } = store.trouble;
   if (newest?.said !== failure.message) return failure;
-  return new Error(`${sentence(`${titleOf(newest)}: ${newest.said}`)} ${sentence(newest.remedy)}`, { cause: error });
+  return new Error(`${sentence(`${storeTitle}: ${newest.said}`)} ${sentence(newest.remedy)}`, { cause: error });
 }
 
 /** Ends, as interrupted, the commands that another process began and did not end. Never rejects: the next start tries again. */

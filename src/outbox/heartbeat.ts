@@ -4,7 +4,7 @@ import { unheardSince } from '../alerts/rules/channel-rule.ts';
 import { type PingTarget, pingOf } from '../channels/post.ts';
 import { noAccount } from '../core/alert.ts';
 import type { ChannelState } from '../core/fleet/fleet.ts';
-import { titleOf } from '../core/store-failure.ts';
+import { storeTitle } from '../core/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
 import type { Loops } from '../world/loop.ts';
 import type { NotifyParts } from './outbox-store.ts';
@@ -84,7 +84,7 @@ export class Heartbeat {
       ({ lastSuccessAt }) => lastSuccessAt !== null && elapsedMs(lastSuccessAt, now) <= polledWithinMs,
     );
     return [
-      ...(fleet.storeFailure ? [titleOf(fleet.storeFailure)] : []),
+      ...(fleet.storeFailure ? [storeTitle] : []),
       ...loops.failing().map(({ task }) => `${task} has failed for minutes`),
       ...(unheardSince(fleet.channels(), fleet.alertsOf(noAccount)) === null ? [] : ['no channel accepts messages']),
       ...stuck.map(({ channel }) => `messages for ${channel} are stuck`),

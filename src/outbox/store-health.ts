@@ -1,8 +1,7 @@
 // What is wrong with the store as this process sees it, by what its reads and writes came to: shown, and logged, whether or not
 // people are notified by this process.
-import { type StoreFailure, titleOf } from '../core/store-failure.ts';
+import type { StoreFailure } from '../core/store-failure.ts';
 import { hourMs, minuteMs, secondMs } from '../core/time.ts';
-import { sentence } from '../core/wording/explain.ts';
 import type { NotifyParts } from './outbox-store.ts';
 
 /**
@@ -52,7 +51,7 @@ export class StoreHealth {
     const sinceMs = world.clock.monotonic() - this.#failedAt;
     const shown = newest && (newest.lasting || (!isOver && sinceMs < shownForMs)) ? newest : null;
     if (shown && !fleet.storeFailure) {
-      world.log.error({ failure: shown.said, remedy: shown.remedy }, sentence(titleOf(shown)));
+      world.log.error({ failure: shown.said, remedy: shown.remedy }, 'The store is failing.');
     }
     if (!shown && fleet.storeFailure) world.log.info('The store works again.');
     fleet.putStoreFailure(shown, fleet.storeFailingSince ?? world.clock.now());

@@ -111,7 +111,7 @@ export class StoreWatch {
     store.keepStops(fleet.writesOff(now));
     const waitMs = this.#unprovenUntil - world.clock.monotonic();
     if (!failure && waitMs > 0) return Math.min(everyMs, waitMs);
-    const conditions = tune([storeFailing(failure, before?.facts ?? null, this.#loss)], settings().rules);
+    const conditions = tune([storeFailing(failure, this.#loss)], settings().rules);
     const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
     const [begun] = changes.transitions.filter(({ kind }) => kind === 'firing');
     const [ended] = changes.transitions.filter(({ kind }) => kind === 'resolved');

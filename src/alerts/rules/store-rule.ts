@@ -8,7 +8,7 @@ import {
   type Subject,
   type Transition,
 } from '../../core/alert.ts';
-import { endTitleOf, type Loss, lossText, type StoreFailure, titleOf } from '../../core/store-failure.ts';
+import { type Loss, lossText, type StoreFailure, storeTitle } from '../../core/store-failure.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { atOnce, type Condition } from '../condition.ts';
@@ -23,37 +23,30 @@ const storeSubject: Subject = {
 
 export const storeFingerprint = fingerprintOf(storeSubject);
 
-/**
- * `failure`: what is wrong with the store; null when nothing is. `before`: what the messages said is wrong. `loss`: what the one
- * that works now lacked.
- */
-export function storeFailing(
-  failure: StoreFailure | null,
-  before: AlertFacts | null,
-  loss: Loss | null = null,
-): Condition {
+/** `failure`: what is wrong with the store; null when nothing is. `loss`: what the one that works now lacked. */
+export function storeFailing(failure: StoreFailure | null, loss: Loss | null = null): Condition {
   return {
     subject: storeSubject,
     severity: 'critical',
     active: failure !== null,
     ...atOnce,
-    facts: failure === null ? factsOfEnd(before, loss) : factsOf(failure),
+    facts: failure === null ? factsOfEnd(loss) : factsOf(failure),
   };
 }
 
 function factsOf(failure: StoreFailure): AlertFacts {
   const meanwhile =
     'Warmwarden takes no action that it cannot record. It may be unable to send other alerts until the store works again.';
-  return { title: titleOf(failure), sentences: [sentence(failure.said), meanwhile, failure.remedy], numbers: {} };
+  return { title: storeTitle, sentences: [sentence(failure.said), meanwhile, failure.remedy], numbers: {} };
 }
 
-function factsOfEnd(before: AlertFacts | null, loss: Loss | null): AlertFacts {
+function factsOfEnd(loss: Loss | null): AlertFacts {
   const works =
     (loss?.stops ?? 0) === 0
       ? 'Warmwarden guards, records its decisions and acts on them again.'
       : 'Warmwarden guards and records its decisions again. It does not act where an emergency stop is in force.';
   const sentences = loss === null ? [works] : [works, lossText(loss)];
-  return { title: endTitleOf(before?.title ?? ''), sentences, numbers: {} };
+  return { title: 'the store works again', sentences, numbers: {} };
 }
 
 /** The alert fires for another reason than the messages said, and one that calls for a person. */

@@ -90,10 +90,7 @@ function storeHeadline({ storeFailure }: Pick<HeadlineFacts, 'storeFailure'>): H
   return (
     storeFailure && {
       tone: 'alarm',
-      sentence:
-        storeFailure.title === undefined
-          ? 'The store is failing: Warmwarden takes no action that it cannot record.'
-          : sentenceOf(storeFailure.title),
+      sentence: 'The store is failing: Warmwarden takes no action that it cannot record.',
       advice: `${sentenceOf(storeFailure.said)} ${storeFailure.remedy}`,
     }
   );
