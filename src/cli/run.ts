@@ -1,7 +1,6 @@
 // `warmwarden run`: the daemon, until a signal ends it.
 import { Command } from 'commander';
 import { configOption } from './options.ts';
-import { HeapRoom } from './run/heap.ts';
 import { keepReloads } from './run/signals.ts';
 
 export function runCommand(): Command {
@@ -9,10 +8,8 @@ export function runCommand(): Command {
     .description('guard the configured mailboxes until SIGTERM or SIGINT; a second signal stops it at once')
     .addOption(configOption('the configuration file'))
     .action(async ({ config }: { config: string }) => {
-      // Before the program itself is loaded: while it loads, V8 would take more for young objects than the daemon needs.
-      const heap = new HeapRoom();
       const reloadAsked = keepReloads();
       const { guard } = await import('./run/guard.ts');
-      await guard(config, heap, reloadAsked);
+      await guard(config, reloadAsked);
     });
 }

@@ -6,11 +6,10 @@ import { startDaemon } from '../../daemon/daemon.ts';
 import { systemClock, type World, worldOn } from '../../world/world.ts';
 import { loadConfigured } from '../sources/loading.ts';
 import { goOnWithoutOutputs } from '../terminal/outputs.ts';
-import type { HeapRoom } from './heap.ts';
 import { bySignal, endOnSignal, handleSignals } from './signals.ts';
 
 /** Resolves when the daemon is up. Rejects with one sentence when it does not come up. `reloadAsked`: what keepReloads returned. */
-export async function guard(file: string, heap: HeapRoom, reloadAsked: () => boolean): Promise<void> {
+export async function guard(file: string, reloadAsked: () => boolean): Promise<void> {
   const loaded = loadConfigured(file);
   goOnWithoutOutputs();
   const { config } = loaded;
@@ -26,7 +25,6 @@ export async function guard(file: string, heap: HeapRoom, reloadAsked: () => boo
   };
   const endEarly = endOnSignal();
   const daemon = await startDaemon({ file, started: loaded, load }, world);
-  void heap.follow(world.clock);
   const mailboxes = daemon.fleet.mailboxCount();
   world.log.info({ url: daemon.url, accounts: config.accounts.length, mailboxes, pid: process.pid }, 'on duty');
   endEarly();
