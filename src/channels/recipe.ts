@@ -37,7 +37,7 @@ interface Receipt {
 
 export function recipeChannel(settings: RecipeSettings, world: World): Channel {
   const { name, recipe, apply } = settings;
-  const api = new RecipeApi({ ...settings, countsRows: true }, world);
+  const api = new RecipeApi(settings, world);
 
   const trigger = async (signal: AbortSignal): Promise<SendOutcome> => {
     const triggered = await api.trigger({ recipe, parameters: {}, apply }, signal);

@@ -42,11 +42,10 @@ describe('many large answers at once', () => {
       const small = Array.from({ length: 8 }, () => other.api.health());
       return [await Promise.all(large), await Promise.all(small)] as const;
     };
-    const { value, yardsticks } = await longestTurn(() => mostHeld(asked));
+    const value = await mostHeld(asked);
     const [large, small] = value.value;
     expect(value.bytes).toBeLessThan(65 * mebibyte);
     expect(value.bytes).toBeGreaterThan(48 * mebibyte);
-    expect(yardsticks).toBeLessThan(longestHold);
     const refused = large.filter((result) => !result.ok);
     expect(refused.length).toBeGreaterThan(2);
     expect(refused.length).toBeLessThan(16);
@@ -74,9 +73,8 @@ describe('many large answers at once', () => {
     await using server = await startLargeApi({ body: ['{"a":"', '0', '"}'], repeated: 10 * mebibyte, gzip: true });
     await using client = clientOf(server.url);
     const asked = () => Promise.all(Array.from({ length: 16 }, () => client.api.health()));
-    const { value, yardsticks } = await longestTurn(() => mostHeld(asked));
+    const value = await mostHeld(asked);
     expect(value.bytes).toBeLessThan(65 * mebibyte);
-    expect(yardsticks).toBeLessThan(longestHold);
     expect(value.value.filter(({ ok }) => !ok).length).toBeGreaterThan(0);
     expect(heldAnswers.bytes).toBe(0);
   });

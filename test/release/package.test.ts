@@ -47,10 +47,7 @@ test('what is started or imported by its path is a file of its own in the packag
   const imported = Object.values<{ default?: string }>(manifest.exports).flatMap((one) => one.default ?? []);
   const own = [...started.map((file) => file.slice('src/'.length, -'.ts'.length))];
   const exported = imported.map((file) => file.slice('./dist/'.length, -'.js'.length));
-  // apart-thread.ts is what the threads have in common.
-  expect(new Set(entries)).toEqual(
-    new Set([...own.filter((file) => file !== 'api/http/apart-thread'), ...exported, 'cli/main']),
-  );
+  expect(new Set(entries)).toEqual(new Set([...own, ...exported, 'cli/main']));
 });
 
 test('the code of the package is ASCII, and means what it meant', () => {

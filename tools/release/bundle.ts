@@ -9,8 +9,6 @@ import { type Plugin, type RolldownOutput, rolldown } from 'rolldown';
 export const entries: readonly string[] = [
   'cli/main',
   'cli/shapes/shapes',
-  'api/large-answers-thread',
-  'recipes/client/large-answers-thread',
   'recipes/select-child',
   'store/file/damage-thread',
 ];

@@ -34,7 +34,7 @@ export const maxHeaderBytes = 64 * 1024;
 export const heldAnswers = new HeldAnswers(64 * 1024 * 1024);
 /** Of bodies up to this, several may be read in one turn of the event loop. */
 const smallBytes = 16 * 1024;
-/** A body beyond this takes too long to be read between two turns of the event loop. */
+/** A larger body is parsed only if its values fit into memory. */
 const largeBytes = 512 * 1024;
 
 export type { AnswerHeaders, Deadlines };
@@ -218,11 +218,6 @@ function refusalOf({ status, headers, pieces }: Received, now: EpochMs, redactor
   return { result: failed(failure), errorWord: errorWordOf(text) };
 }
 
-/** Whether a success is better read in a thread of its own. */
-export function isLarge({ body }: Success): boolean {
-  return body.length > largeBytes;
-}
-
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
@@ -249,7 +244,7 @@ function unavailable(error: unknown, where: string, deadlines: Deadlines): Failu
   return { kind: 'unavailable', status: null, detail: `${where}: ${said}`, retryAfterMs: null };
 }
 
-// The body of a success as text and as JSON. Apart from the sockets, so that a thread may read without them.
+// The body of a success as text and as JSON.
 
 /** Made once: making one takes longer than decoding a small body. */
 const decoder = new TextDecoder();
@@ -259,14 +254,12 @@ export function textOf(body: Uint8Array): string {
   return decoder.decode(body);
 }
 
-/** A success as text. */
-interface ReadText {
-  readonly status: number;
-  readonly text: string;
-}
-
 /** The JSON of a success, whatever its shape (docs/faults.md H2, H5), without secrets. */
-export function jsonOf({ status, text }: ReadText, redactor: Redactor): Result<unknown> {
+export function jsonOf({ status, body }: Pick<Success, 'status' | 'body'>, redactor: Redactor): Result<unknown> {
+  if (body.length > largeBytes && parsedBytes(body) > maxParsedBytes) {
+    return malformed(status, `its values would take more than ${maxParsedBytes / 1024 / 1024} MiB`);
+  }
+  const text = textOf(body);
   try {
     return { ok: true, value: redactor.json(text) };
   } catch {
@@ -283,14 +276,6 @@ const itemBytes = 24;
 const textBytes = 32;
 
 const [quotationMark, comma, colon, bracket, brace] = [0x22, 0x2c, 0x3a, 0x5b, 0x7b];
-
-/** The JSON of a large body, as `jsonOf`. One of so many values that they would fill the memory is not parsed. */
-export function largeJsonOf(status: number, body: Uint8Array, redactor: Redactor): Result<unknown> {
-  if (parsedBytes(body) > maxParsedBytes) {
-    return malformed(status, `its values would take more than ${maxParsedBytes / 1024 / 1024} MiB`);
-  }
-  return jsonOf({ status, text: textOf(body) }, redactor);
-}
 
 /** At most so many bytes; what stands inside texts counts as if it were structure. */
 function parsedBytes(body: Uint8Array): number {

@@ -62,10 +62,6 @@ function stateOf(said: string | null): RunState {
   return runStatuses.find((state) => wordsOf[state].includes(word)) ?? 'unknown';
 }
 
-const maxLinkLetters = 2_000;
-/** Stands in for the id of a run that the body does not name. */
-const unnamed = '\u0000';
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The fields of an object; of anything else none. */
@@ -172,24 +168,4 @@ export function refusalIn(body: unknown): string | null {
   const fields = objectOf(body);
   const refused = Boolean(fields['error']) || fields['success'] === false;
   return refused ? quote(typeof fields['error'] === 'string' ? fields['error'] : jsonText(body)) : null;
-}
-
-/** What `readRun` and `refusalIn` read of a body, without its rows: only whether there are any, and how many. */
-export function withoutRows(body: unknown): object {
-  const { next } = objectOf(body);
-  const page = typeof next === 'string' ? { next: next.slice(0, maxLinkLetters) } : {};
-  const refusal = refusalIn(body);
-  const run = readRun({ id: unnamed, ...objectOf(body) });
-  if (!run) return { ...page, ...(refusal === null ? {} : { error: refusal }) };
-  const { id, recipe, stateSaid, rows, rowCount, truncated, error } = run;
-  return {
-    ...page,
-    ...(id === unnamed ? {} : { id }),
-    recipe,
-    status: stateSaid,
-    ...(rows === null ? {} : { rows: rows.slice(0, 1).map(() => null) }),
-    row_count: rowCount ?? rows?.length ?? null,
-    truncated,
-    error,
-  };
 }

@@ -6,10 +6,8 @@ import {
   createAgent,
   type Exchange,
   exchange,
-  isLarge,
   jsonOf,
   type Success,
-  textOf,
 } from '../../api/http/exchange.ts';
 import { type Failure, failed, malformed, type Result, saysMore } from '../../api/http/failure.ts';
 import { Redactor } from '../../api/http/redactor.ts';
@@ -24,7 +22,6 @@ import {
   readRun,
   refusalIn,
 } from './answers.ts';
-import { readCounting } from './large-answers.ts';
 
 /** A GET that found no service, or a server error, is asked again; a trigger never is. */
 const getTries = 3;
@@ -45,11 +42,6 @@ export interface RecipeApiOptions {
   readonly socketPath?: string;
   /** The way to `baseUrl`. Default: directly. */
   readonly egress?: Egress;
-  /**
-   * Of the rows in a large answer only the number is kept, and the answer is read in a thread: for a daemon, which shows no
-   * rows and has an event loop to keep free. Default: false.
-   */
-  readonly countsRows?: boolean;
 }
 
 export interface RecipeList {
@@ -93,7 +85,6 @@ export class RecipeApi {
   readonly #world: World;
   readonly #agent: Agent;
   readonly #redactor: Redactor;
-  readonly #countsRows: boolean;
 
   constructor(options: RecipeApiOptions, world: World) {
     this.#baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -101,7 +92,6 @@ export class RecipeApi {
     this.#world = world;
     const { baseUrl: url, egress = directly, socketPath } = options;
     this.#agent = createAgent(socketPath === undefined ? { url, egress } : { socketPath });
-    this.#countsRows = options.countsRows ?? false;
     this.#redactor = new Redactor(options.apiKey, world.secrets?.() ?? []);
   }
 
@@ -226,12 +216,9 @@ export class RecipeApi {
     );
   }
 
-  async #read(success: Success): Promise<Result<Read>> {
-    const { status, headers, body } = success;
-    const said =
-      this.#countsRows && isLarge(success)
-        ? await readCounting(status, body, this.#redactor)
-        : jsonOf({ status, text: textOf(body) }, this.#redactor);
+  #read(success: Success): Result<Read> {
+    const { status, headers } = success;
+    const said = jsonOf(success, this.#redactor);
     return said.ok ? { ok: true, value: { status, headers, body: said.value } } : said;
   }
 
