@@ -6,9 +6,8 @@ import type { Lane } from '../api/poll/lane.ts';
 import { type MailboxRoute, type Poll, pollKey } from '../api/poll/poll.ts';
 import type { PollQueue } from '../api/poll/queue.ts';
 import { judgedRoutes } from '../api/poll/sweep.ts';
-import { absentWarmup, type Observed, type Route } from '../core/answers.ts';
+import { absentWarmup, type Observed, type Route, type StatsAnswer } from '../core/answers.ts';
 import type { MailboxState } from '../core/mailbox.ts';
-import { PackedStats } from '../core/packed-stats.ts';
 import type { StoreTrouble } from '../core/store-failure.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../core/time.ts';
 import { turnAfter, type World } from '../world/world.ts';
@@ -168,7 +167,7 @@ interface PollerParts {
   readonly signal: AbortSignal;
 }
 
-const noStatistics = PackedStats.of({ rows: [] });
+const noStatistics: StatsAnswer = { rows: [] };
 
 export class Poller {
   readonly #rooms: WatchRooms;

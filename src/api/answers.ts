@@ -19,7 +19,6 @@ import {
   usualDnsWords,
   type WarmupAnswer,
 } from '../core/answers.ts';
-import { orNone } from '../core/none.ts';
 import { isWarmupMode } from '../core/policy.ts';
 import { isoDateOf } from '../core/time.ts';
 import { jsonText, quote, saysMore } from './http/failure.ts';
@@ -173,7 +172,7 @@ function bouncesOf(mails: readonly Fields[]): readonly RecentBounce[] {
     const [type, category] = [readText(mail['bounce_type']), readText(mail['bounce_category'])];
     if (type || category) bounces.push({ type: clipped(type), category: clipped(category) });
   }
-  return orNone(bounces);
+  return bounces;
 }
 
 /** The document shows `inbox` and `sent` alone: these are the usual words beside them. */
@@ -294,7 +293,7 @@ function readLists(value: unknown): { readonly lists: readonly string[]; readonl
   if (typeof value === 'number') return { lists: [], found: Number.isInteger(value) && value >= 0 ? value : null };
   if (typeof value !== 'object' || value === null) return { lists: [], found: null };
   const items: readonly unknown[] = Array.isArray(value) ? value : Object.keys(value);
-  return { lists: orNone(items.slice(0, maxListNames).map((item) => quote(listName(item)))), found: items.length };
+  return { lists: items.slice(0, maxListNames).map((item) => quote(listName(item))), found: items.length };
 }
 
 function listName(item: unknown): string {

@@ -13,7 +13,6 @@ import type {
   WarmupAnswer,
 } from '../core/answers.ts';
 import { directly, type Egress } from '../core/egress.ts';
-import { PackedStats } from '../core/packed-stats.ts';
 import type { Ppm, WarmupMode } from '../core/policy.ts';
 import type { Tally } from '../core/tally.ts';
 import { Relay } from '../world/interrupt.ts';
@@ -306,7 +305,7 @@ export class MailboxApi {
     const answer: Interpreted<RequestKind> = interpret({ about: route, mailboxId, dnsWords }, said);
     const { doubts, days } = answer;
     for (const [field, sentence] of doubts) this.#doubt(route, field, sentence);
-    const result = keptResult(route, answer.result) as Result<AnswerTo<Kind>>;
+    const result = answer.result as Result<AnswerTo<Kind>>;
     if (asked !== null && days !== null) this.#statsDays.holds(days, asked);
     return result.ok && keptAs ? { ...result, value: await keptAs(result.value) } : result;
   }
@@ -404,11 +403,6 @@ export class MailboxApi {
 /** A Link header to a next page says the same as `has_more` in the body (docs/faults.md S8). */
 function linksNextPage(headers: AnswerHeaders): boolean {
   return /rel="?next\b/i.test(String(headers['link'] ?? ''));
-}
-
-/** Statistics are kept packed. */
-function keptResult(route: RequestKind, result: Result<unknown>): Result<unknown> {
-  return route === 'stats' && result.ok ? { ok: true, value: PackedStats.of(result.value as StatsAnswer) } : result;
 }
 
 function wholeNumber(value: AnswerHeaders[string]): number | null {

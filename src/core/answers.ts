@@ -103,7 +103,7 @@ export interface WarmupAnswer {
   readonly config: WarmupConfig;
   /** The bounces among recent_emails; for show only. */
   readonly recentBounces: readonly RecentBounce[];
-  /** Absent in what an earlier version stored. */
+  /** Absent: not told. */
   readonly recentEmails?: RecentEmails;
   /** The mailbox is listed, and has no warm-up: both the warm-up and the statistics were answered with 404. */
   readonly isAbsent?: true;
@@ -140,8 +140,7 @@ export interface StatsRow {
   /** Percent, 0 to 100. For show and cross-check only. */
   readonly inboxRatePercent: number | null;
   readonly bounceRatePercent: number | null;
-  /** Absent in what an earlier version stored. */
-  readonly healthScore?: number | null;
+  readonly healthScore: number | null;
 }
 
 /** GET /v1/stats. `rows` is null when `stats` was no array. */

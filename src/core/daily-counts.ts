@@ -9,44 +9,17 @@ export interface DailyRow extends StatsRow {
 /** Mail time zones run at most a day ahead of UTC; rows later than that are a mistake of the API's. */
 const maxDaysAhead = 1;
 
-/** What was asked for last: several rules ask for the rows of one answer. */
-let newest: {
-  readonly rows: readonly StatsRow[];
-  readonly lastDate: IsoDate;
-  readonly days: readonly DailyRow[];
-} | null = null;
-
 /** The rows by date, oldest first. Of two rows of one date the one with more sent (then more bounced) counts, as for the guard. */
 export function dailyRows(stats: StatsAnswer | undefined, now: EpochMs): readonly DailyRow[] {
-  const rows = stats?.rows ?? noRows;
   const lastDate = addDays(utcDate(now), maxDaysAhead);
-  if (newest?.rows !== rows || newest.lastDate !== lastDate) newest = { rows, lastDate, days: daysOf(rows, lastDate) };
-  return newest.days;
-}
-
-const noRows: readonly StatsRow[] = [];
-
-function daysOf(rows: readonly StatsRow[], lastDate: IsoDate): readonly DailyRow[] {
-  // What nearly every answer is: nothing to be put right, nothing to be copied.
-  if (areDaily(rows, lastDate)) return rows;
   const byDate = new Map<IsoDate, DailyRow>();
-  for (const row of rows) {
+  for (const row of stats?.rows ?? []) {
     const { date } = row;
     if (date === null || !isIsoDate(date) || date > lastDate) continue;
     const other = byDate.get(date);
     if (!other || isFuller(row, other)) byDate.set(date, { ...row, date });
   }
   return [...byDate.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
-}
-
-/** Whether each row has a date of its own, none too late, the oldest first. */
-function areDaily(rows: readonly StatsRow[], lastDate: IsoDate): rows is readonly DailyRow[] {
-  let before = '';
-  for (const { date } of rows) {
-    if (date === null || date <= before || date > lastDate || !isIsoDate(date)) return false;
-    before = date;
-  }
-  return true;
 }
 
 function isFuller(row: StatsRow, other: StatsRow): boolean {

@@ -3,7 +3,7 @@
 export type Exact = number | bigint;
 
 /** The same number, plain where that is exact. */
-export function exact(value: bigint): Exact {
+function exact(value: bigint): Exact {
   const plain = Number(value);
   return Number.isSafeInteger(plain) ? plain : value;
 }

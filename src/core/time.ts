@@ -31,7 +31,7 @@ export function utcDate(at: EpochMs): IsoDate {
 }
 
 /** The date so many days after the epoch. */
-export function dateOf(day: number): IsoDate {
+function dateOf(day: number): IsoDate {
   const known = dates.get(day);
   if (known !== undefined) return known;
   const at = new Date(day * dayMs);

@@ -5,7 +5,6 @@ import type { Observed } from '../core/answers.ts';
 import { type Change, changesShown } from '../core/change.ts';
 import { isSameSpan } from '../core/decision.ts';
 import type { MailboxState } from '../core/mailbox.ts';
-import { none } from '../core/none.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { loadKnownAccounts } from './known-accounts.ts';
 import { inPieces } from './pieces.ts';
@@ -134,7 +133,7 @@ async function pieceInFull(db: Db, some: Some, rows: readonly Row[]): Promise<re
       memory: row.memory ? storedMemory(row.memory, { account, mailbox_id: id }) : null,
       verdict: later(verdicts.get(id), besideStats.get(id)),
       action: actions.get(id) ?? null,
-      changes: changes.get(id) ?? none,
+      changes: changes.get(id) ?? [],
     } satisfies MailboxState;
   });
 }

@@ -9,7 +9,15 @@ const firstDay = '2026-01-05';
 
 function row(day: number, sent: number | null, bounced: number | null): StatsRow {
   const unknown = { delivered: null, opened: null, replied: null, spamLanded: null };
-  return { date: addDays(firstDay, day), sent, bounced, ...unknown, inboxRatePercent: null, bounceRatePercent: null };
+  return {
+    date: addDays(firstDay, day),
+    sent,
+    bounced,
+    ...unknown,
+    healthScore: null,
+    inboxRatePercent: null,
+    bounceRatePercent: null,
+  };
 }
 
 /** `days` days of 40 emails, with bounces on some of them, by day. */

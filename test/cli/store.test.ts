@@ -135,7 +135,7 @@ test('a store that is sound is said to be, and what is damaged is named', async 
   const stats = database.prepare(
     `INSERT INTO observations (account, mailbox_id, route, observed_at, answer) VALUES ('acme', ?, 'stats', 1, ?)`,
   );
-  for (let index = 0; index < 250; index += 1) stats.run(`m${index}`, '""');
+  for (let index = 0; index < 250; index += 1) stats.run(`m${index}`, '{"rows":[]}');
   stats.run('m9-odd', '{}');
   stats.run('m9-half', '{half');
   expect((await run('check')).stderr.split('\n').slice(0, -2)).toEqual([

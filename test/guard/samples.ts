@@ -9,7 +9,14 @@ export const today: IsoDate = '2025-03-20';
 export const now = Date.parse(`${today}T18:00:00Z`);
 
 export function row(date: IsoDate | null, sent: number | null, bounced: number | null): StatsRow {
-  const unsaid = { delivered: null, opened: null, replied: null, spamLanded: null, inboxRatePercent: null };
+  const unsaid = {
+    delivered: null,
+    opened: null,
+    replied: null,
+    spamLanded: null,
+    healthScore: null,
+    inboxRatePercent: null,
+  };
   return { date, sent, bounced, ...unsaid, bounceRatePercent: null };
 }
 

@@ -10,7 +10,6 @@ import type { MailboxRoute } from '../../src/api/poll/poll.ts';
 import type { StatsRow, WarmupAnswer } from '../../src/core/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
-import { PackedStats } from '../../src/core/packed-stats.ts';
 import { defaultPolicy, type Policy } from '../../src/core/policy.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { utcDate } from '../../src/core/time.ts';
@@ -152,10 +151,11 @@ export function statsOfToday(sent: number, bounced = 0): Observation {
     opened: null,
     replied: null,
     spamLanded: null,
+    healthScore: null,
     inboxRatePercent: null,
     bounceRatePercent: null,
   };
-  return { route: 'stats', observed: { at: now, answer: PackedStats.of({ rows: [row] }) } };
+  return { route: 'stats', observed: { at: now, answer: { rows: [row] } } };
 }
 
 /** A calm answer of each route; `at` is when it came. */

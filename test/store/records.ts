@@ -6,7 +6,6 @@ import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '.
 import type { StatsRow } from '../../src/core/answers.ts';
 import type { GuardMemory } from '../../src/core/guard-memory.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
-import { PackedStats } from '../../src/core/packed-stats.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 
@@ -74,6 +73,7 @@ export const dayRow: StatsRow = {
   opened: null,
   replied: 0,
   spamLanded: 0,
+  healthScore: null,
   inboxRatePercent: 97.25,
   bounceRatePercent: 8.33,
 };
@@ -98,7 +98,7 @@ export const answers = {
       recentBounces: [{ type: 'hard', category: null }],
     },
   },
-  stats: { at: now + 2, answer: PackedStats.of({ rows: [dayRow] }) },
+  stats: { at: now + 2, answer: { rows: [dayRow] } },
   detail: {
     at: now + 3,
     answer: {

@@ -47,6 +47,7 @@ export function row(date: string, changes: Partial<StatsRow> = {}): StatsRow {
     opened: 10,
     replied: 5,
     spamLanded: 1,
+    healthScore: null,
     inboxRatePercent: 95,
     bounceRatePercent: 0,
     ...changes,

@@ -18,7 +18,6 @@ import { runStateOf, type StatusWords, wordState } from '../../core/guard/run-st
 import { judge, verdictWithoutCounts } from '../../core/guard/verdict.ts';
 import type { GuardMemory, LostCounts } from '../../core/guard-memory.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
-import { none } from '../../core/none.ts';
 import { limitsAfter, type Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
@@ -48,7 +47,7 @@ export function newMailbox(account: string, entry: Observed<MailboxEntry>): Mail
     memory: null,
     verdict: null,
     action: null,
-    changes: none,
+    changes: [],
   };
 }
 

@@ -1,7 +1,6 @@
 // How urgently a mailbox's statistics should be read again: the closer to its limit and the more it sends, the sooner.
 // Pure. docs/decisions/0006 has the measurements behind the numbers; `npm run bench -- lag` repeats them.
 import type { MailboxState } from '../../core/mailbox.ts';
-import { mostSentSince, PackedStats } from '../../core/packed-stats.ts';
 import { type EpochMs, utcDate } from '../../core/time.ts';
 import { SlotHeap } from './slot-heap.ts';
 
@@ -55,9 +54,9 @@ export function riskOf(mailbox: MailboxState, minBounces: number, now: EpochMs):
 
 /** Emails of the newest day, when that is today; a day may be one ahead of ours (docs/faults.md T10). */
 function sentToday({ stats }: MailboxState, now: EpochMs): number {
-  const [answer, today] = [stats?.answer, utcDate(now)];
-  // Each answer about a mailbox computes its risk again, and most leave its statistics as they are.
-  return answer instanceof PackedStats ? answer.mostSentSince(today) : mostSentSince(answer?.rows ?? null, today);
+  const today = utcDate(now);
+  const rows = (stats?.answer.rows ?? []).filter(({ date }) => date !== null && date >= today);
+  return Math.max(0, ...rows.map(({ sent }) => sent ?? 0));
 }
 
 // Whose statistics are read next when requests are spent by risk: each mailbox's share of them is its weight's share of

@@ -2,7 +2,6 @@
 import type { ActionKind, GuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
 import type { GuardMemory } from '../guard-memory.ts';
-import { none } from '../none.ts';
 import { isWarmupMode, type Policy } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, utcDate } from '../time.ts';
 import {
@@ -87,10 +86,10 @@ export function firstSight(policy: Policy, sight: Sight): GuardMemory {
     ...ranUnder(sight),
     ...firstEvidence(policy, sight),
     emergencyEvidence: null,
-    interventions: none,
+    interventions: [],
     claim: null,
     pauseWord: null,
-    reversals: none,
+    reversals: [],
   };
 }
 

@@ -123,7 +123,7 @@ function liveDay(
 
 function rowOf(date: IsoDate | null, counts: Counts | null): StatsRow {
   const unknown = { delivered: null, opened: null, replied: null, spamLanded: null };
-  const percents = { inboxRatePercent: null, bounceRatePercent: null };
+  const percents = { healthScore: null, inboxRatePercent: null, bounceRatePercent: null };
   return { date, sent: counts?.sent ?? null, bounced: counts?.bounced ?? null, ...unknown, ...percents };
 }
 

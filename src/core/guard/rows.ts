@@ -1,6 +1,5 @@
 // The days of a stats answer, put in order: the oldest first, doubles settled, the future left out.
 import type { StatsRow } from '../answers.ts';
-import { orNone } from '../none.ts';
 import { addDays, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../time.ts';
 import type { Doubt, EvidenceStart } from '../verdict.ts';
 
@@ -34,7 +33,6 @@ export interface Days {
 }
 
 const noMail: Counts = { sent: 0, bounced: 0 };
-const noOthers: ReadonlyMap<IsoDate, Day> = new Map();
 
 function isCount(value: number | null): value is number {
   return value !== null && Number.isSafeInteger(value) && value >= 0;
@@ -46,7 +44,7 @@ export function isCounted<Of extends Omit<Day, 'date'>>(day: Of): day is Of & Co
 }
 
 /** The last date that is no mistake of the API's: mail time zones run at most a day ahead of UTC. */
-export function latestDay(now: EpochMs): IsoDate {
+function latestDay(now: EpochMs): IsoDate {
   return addDays(utcDate(now), 1);
 }
 
@@ -83,44 +81,9 @@ function rateWarning(row: StatsRow): string | null {
   return `${row.date}: bounce_rate says ${row.bounceRatePercent} %, the counts say ${ours.toFixed(2)} %; Warmwarden uses the counts`;
 }
 
-/** What was read last: the verdict, the memory and the pooled counts all ask for the rows of one answer. */
-let newest: { readonly rows: readonly StatsRow[]; readonly latest: IsoDate; readonly days: Days } | null = null;
-
 /** Reads the rows of a stats answer. Rows dated more than one day after today in UTC are left out, with a warning. */
 export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
   const latest = latestDay(now);
-  if (newest?.rows !== rows || newest.latest !== latest) newest = { rows, latest, days: daysUntil(latest, rows) };
-  return newest.days;
-}
-
-function daysUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
-  if (!areCounted(rows, latest)) return settledUntil(latest, rows);
-  const warnings: string[] = [];
-  for (const row of rows) {
-    const warning = rateWarning(row);
-    if (warning) warnings.push(warning);
-  }
-  return { ...withEnds(rows, latest), others: noOthers, areReadable: true, undated: false, warnings: orNone(warnings) };
-}
-
-/**
- * What nearly every answer is, nothing to be put right and nothing to be copied: each row has a date of its own, none in the
- * future, the oldest first, and counts that can be read.
- */
-export function areCounted(
-  rows: readonly StatsRow[],
-  latest: IsoDate,
-): rows is readonly (StatsRow & { readonly date: IsoDate } & Counts)[] {
-  let before = '';
-  for (const row of rows) {
-    const { date } = row;
-    if (date === null || date <= before || date > latest || !isIsoDate(date) || !isCounted(row)) return false;
-    before = date;
-  }
-  return true;
-}
-
-function settledUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
   const byDate = new Map<IsoDate, Day>();
   const others = new Map<IsoDate, Day>();
   const warnings = new Set<string>();

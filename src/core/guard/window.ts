@@ -3,17 +3,7 @@ import type { StatsAnswer, StatsRow } from '../answers.ts';
 import { isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate } from '../time.ts';
 import type { EarlierMode, EvidenceStart } from '../verdict.ts';
-import {
-  areCounted,
-  type Counts,
-  countsOn,
-  type Days,
-  isCounted,
-  isInvalid,
-  latestDay,
-  pool,
-  readDays,
-} from './rows.ts';
+import { type Counts, countsOn, type Days, isCounted, isInvalid, pool, readDays } from './rows.ts';
 
 // The days of one mailbox, each under the limit of the mode that it had on that day: what is pooled beyond one mailbox.
 
@@ -55,7 +45,6 @@ export function limitedDays({ stats, now, mode, earlierModes, limitsPpm }: DaysS
 
 /** The readable days; null without any, or when one of the newest is not readable, or nobody knows where a row belongs. */
 function countedDays(rows: readonly StatsRow[], now: EpochMs): readonly CountedDay[] | null {
-  if (rows.length > 0 && areCounted(rows, latestDay(now))) return rows;
   const days = readDays(rows, now);
   const { anchor, undated } = days;
   if (anchor === null || undated) return null;

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { failureOf } from '../failure.ts';
 import type { Tables } from '../schema/tables.ts';
-import { holdsObjects, jsonColumns, misfits, namedAtMost, unreadable } from '../soundness.ts';
+import { jsonColumns, misfits, namedAtMost, unreadable } from '../soundness.ts';
 
 /** What is wrong, in sentences; empty when all is well. */
 export async function problemsIn(db: Kysely<Tables>): Promise<readonly string[]> {
@@ -29,10 +29,9 @@ async function unreadableRows(db: Kysely<Tables>): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const [table, column] of jsonColumns) {
     const text = sql.ref(column);
-    const isOdd = holdsObjects(table) ? sql`json_type(${text}) NOT IN ('object', 'array')` : sql`FALSE`;
     const found = await sql<{ row: number }>`
       SELECT rowid AS "row" FROM ${sql.table(table)}
-      WHERE CASE WHEN json_valid(${text}) THEN ${isOdd} ELSE ${text} IS NOT NULL END
+      WHERE CASE WHEN json_valid(${text}) THEN json_type(${text}) NOT IN ('object', 'array') ELSE ${text} IS NOT NULL END
       LIMIT ${sql.lit(namedAtMost)}`.execute(db);
     for (const { row } of found.rows) problems.push(unreadable(table, column, `rowid = ${row}`));
   }

@@ -29,7 +29,7 @@ async function unreadableRows(place: PostgresPlace): Promise<readonly string[]> 
     const found = problems.get(`${table} ${column}`) ?? [];
     problems.set(`${table} ${column}`, found);
     for (const [row, json] of rows)
-      if (json !== null && found.length < namedAtMost && !isReadable(table, String(json)))
+      if (json !== null && found.length < namedAtMost && !isReadable(String(json)))
         found.push(unreadable(table, column, `ctid = '${row}'`));
   });
   return [...problems.values()].flat();

@@ -3,7 +3,6 @@ import type { Action } from '../../core/action.ts';
 import type { About, Marks } from '../../core/alert.ts';
 import type { DecisionDay } from '../../core/decision.ts';
 import type { GuardMemory } from '../../core/guard-memory.ts';
-import { orNone } from '../../core/none.ts';
 import { addDays, dayMs, type IsoDate } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import type { WritesOff } from '../../core/write-scope.ts';
@@ -30,8 +29,7 @@ export function storedAction({ id, action }: { readonly id: string; readonly act
 
 /** `key`: that of the mailbox's row. */
 export function storedMemory(json: string, key: RowKey): GuardMemory {
-  const stored = parsed<GuardMemory>(json, 'mailboxes', key);
-  return { ...stored, interventions: orNone(stored.interventions), reversals: orNone(stored.reversals) };
+  return parsed<GuardMemory>(json, 'mailboxes', key);
 }
 
 export function storedWritesOff({ scope, off }: { readonly scope: string; readonly off: string }): WritesOff {

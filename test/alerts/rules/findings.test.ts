@@ -115,7 +115,7 @@ function withDays(days: readonly (readonly [number, number?, number?])[], now = 
       ...counts,
       inboxRatePercent: inbox,
       bounceRatePercent: 0,
-      ...(health === undefined ? {} : { healthScore: health }),
+      healthScore: health ?? null,
     };
   });
   const dated = rows.map((row, index) => ({ ...row, date: addDays(today, index + 1 - rows.length) }));

@@ -105,6 +105,7 @@ export function rowOf(day: number, sent: number, bounced: number): StatsRow {
     opened: delivered,
     replied: 0,
     spamLanded: 0,
+    healthScore: null,
     inboxRatePercent: 100,
     bounceRatePercent: sent === 0 ? 0 : Math.round((bounced / sent) * 10_000) / 100,
   };

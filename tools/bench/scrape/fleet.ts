@@ -1,7 +1,6 @@
 // A fleet of any size for the scrape benchmark, and an eighth of it that changes as a round of stats polls would change it.
 import { Fleet } from '../../../src/core/fleet/fleet.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
-import { PackedStats } from '../../../src/core/packed-stats.ts';
 import { minuteMs } from '../../../src/core/time.ts';
 import { account, mailbox, now, rows, verdict } from '../../../test/web/example-fleet.ts';
 import { seededChance, seedOf } from '../guard/chance.ts';
@@ -11,11 +10,11 @@ const mailboxesPerAccount = 1_000;
 const changedShare = 1 / 8;
 const daysOfStats = 30;
 
-/** Packed, as they are on duty. Shared between mailboxes: this measures scrapes, not the memory of statistics. */
-const histories = Array.from({ length: 64 }, (_, seed) =>
-  PackedStats.of({ rows: rows(daysOfStats, [seed % 13 === 0 ? 1 : 0, 0, 0], 20 + (seed % 17)) }),
-);
-const nothing = PackedStats.of({ rows: null });
+/** Shared between mailboxes: this measures scrapes, not the memory of statistics. */
+const histories = Array.from({ length: 64 }, (_, seed) => ({
+  rows: rows(daysOfStats, [seed % 13 === 0 ? 1 : 0, 0, 0], 20 + (seed % 17)),
+}));
+const nothing = { rows: null };
 
 /** The mailbox as its `poll`-th stats poll leaves it. Everything of it is known. */
 function mailboxOf(index: number, poll: number): MailboxState {
