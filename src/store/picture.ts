@@ -1,7 +1,7 @@
 // Reads the fleet back as the last process believed it to be.
 import type { Kysely } from 'kysely';
 import type { Action } from '../core/action.ts';
-import { type Alert, noAccount, type Silence } from '../core/alert.ts';
+import type { Alert, Silence } from '../core/alert.ts';
 import type { Incident } from '../core/incident.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { WritesOff } from '../core/write-scope.ts';
@@ -56,14 +56,4 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
     writesOff,
     breakers,
   };
-}
-
-/** Alerts that are not about one account's data. */
-export async function loadSharedAlerts(db: Db): Promise<readonly Alert[]> {
-  const shared = db
-    .selectFrom('alerts')
-    .select(['fingerprint', 'alert'])
-    .where((is) => is.or([is('account', '=', noAccount), is('fingerprint', 'like', 'writes_off|%')]));
-  const rows = await shared.execute();
-  return rows.map(({ fingerprint, alert }) => parsed(alert, 'alerts', { fingerprint }));
 }

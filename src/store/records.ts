@@ -1,6 +1,6 @@
 // What a business event hands to the store: everything that must be true together, or not at all.
 import type { Action } from '../core/action.ts';
-import type { Alert, AlertChanges } from '../core/alert.ts';
+import type { AlertChanges } from '../core/alert.ts';
 import type { Route } from '../core/answers.ts';
 import type { BreakerState } from '../core/breaker.ts';
 import type { Change } from '../core/change.ts';
@@ -44,7 +44,7 @@ export interface TickRecord {
   readonly actions: readonly Action[];
   readonly alerts: AlertChanges;
   /** The breaker of the mailbox's API, when the answer moved it. */
-  readonly breaker: BreakerMove<TickRecord> | null;
+  readonly breaker: BreakerMove | null;
 }
 
 /** Answers about one mailbox that moved nothing: they may be committed later, with others. */
@@ -74,27 +74,15 @@ export interface BreakerRecord {
   readonly state: BreakerState;
 }
 
-/** A breaker that an event moved. Its state spans replicas, so the event holds only on the state that it was decided on. */
-export interface BreakerMove<Event> extends BreakerRecord {
-  /** The state that the event was decided on. */
+/** A breaker that an event moved. Events are decided and recorded one after the other, so `before` is the stored state. */
+export interface BreakerMove extends BreakerRecord {
   readonly before: BreakerState;
-  /**
-   * Decides once more, on what is stored; null: nothing is to be recorded. Called within the
-   * transaction: nobody else moves a breaker until it ends, so it may neither wait nor write.
-   */
-  readonly again: (stored: StoredBreaker) => Promise<Event | null>;
-}
-
-/** A breaker as it is stored, and the alerts that are not about one account's data. */
-export interface StoredBreaker {
-  readonly state: BreakerState;
-  readonly alerts: readonly Alert[];
 }
 
 /** Other accounts are guarded than before. */
 export interface WithdrawalRecord {
   /** null when only the alert moved. */
-  readonly breaker: BreakerMove<WithdrawalRecord> | null;
+  readonly breaker: BreakerMove | null;
   readonly alerts: AlertChanges;
 }
 
@@ -102,7 +90,7 @@ export interface WithdrawalRecord {
 export interface ReleaseRecord {
   /** The mailbox whose memory changed by it. */
   readonly mailbox: MailboxState | null;
-  readonly breaker: BreakerMove<ReleaseRecord> | null;
+  readonly breaker: BreakerMove | null;
   readonly alerts: AlertChanges;
 }
 
@@ -151,5 +139,5 @@ export interface ListRecord {
   readonly leftAt: number;
   readonly alerts: AlertChanges;
   /** The breaker, when those who left were held by it. */
-  readonly breaker: BreakerMove<ListRecord> | null;
+  readonly breaker: BreakerMove | null;
 }

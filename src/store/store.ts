@@ -47,7 +47,6 @@ import { openSqlite } from './sqlite.ts';
 import { StoredUpkeep } from './upkeep/upkeep.ts';
 import {
   forgetAnswers,
-  onStoredBreaker,
   writeAction,
   writeAlerts,
   writeChanges,
@@ -208,11 +207,9 @@ export class Store {
   }
 
   /** A mailbox list: who is new, who is absent, who has left. */
-  async recordList(decided: ListRecord): Promise<void> {
-    const moves = decided.moves ?? [];
-    await this.#write([decided.account, ...moves.map(({ from }) => from)], async (trx) => {
-      const record = await onStoredBreaker(trx, decided);
-      if (!record) return;
+  async recordList(record: ListRecord): Promise<void> {
+    const moves = record.moves ?? [];
+    await this.#write([record.account, ...moves.map(({ from }) => from)], async (trx) => {
       for (const move of moves) await moveMailboxes(trx, move);
       await writeMailboxes(trx, record.present);
       await forgetAnswers(trx, record.account, record.present);
@@ -232,23 +229,19 @@ export class Store {
   }
 
   /** A breaker that other accounts moved, and its alert. */
-  async recordBreaker(decided: WithdrawalRecord): Promise<void> {
+  async recordBreaker({ breaker, alerts }: WithdrawalRecord): Promise<void> {
     await this.#gate.write(async (trx) => {
-      const record = await onStoredBreaker(trx, decided);
-      if (!record) return;
-      if (record.breaker) await writeBreaker(trx, record.breaker);
-      await writeAlerts(trx, record.alerts);
+      if (breaker) await writeBreaker(trx, breaker);
+      await writeAlerts(trx, alerts);
     });
   }
 
   /** A person ended a hold. */
-  async recordRelease(decided: ReleaseRecord): Promise<void> {
-    await this.#write(decided.mailbox ? [decided.mailbox.account] : null, async (trx) => {
-      const record = await onStoredBreaker(trx, decided);
-      if (!record) return;
-      if (record.mailbox) await writeMailbox(trx, record.mailbox);
-      if (record.breaker) await writeBreaker(trx, record.breaker);
-      await writeAlerts(trx, record.alerts);
+  async recordRelease({ mailbox, breaker, alerts }: ReleaseRecord): Promise<void> {
+    await this.#write(mailbox ? [mailbox.account] : null, async (trx) => {
+      if (mailbox) await writeMailbox(trx, mailbox);
+      if (breaker) await writeBreaker(trx, breaker);
+      await writeAlerts(trx, alerts);
     });
   }
 

@@ -6,10 +6,9 @@ import type { Observed, Route } from '../core/answers.ts';
 import type { Change } from '../core/change.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
-import { isStored, loadBreaker, writeBreaker } from './breakers.ts';
-import { loadSharedAlerts } from './picture.ts';
+import { writeBreaker } from './breakers.ts';
 import { inPieces, lastOfEach, ofFewLengths } from './pieces.ts';
-import type { BreakerMove, DecisionRecord, EndedSpan, TickRecord } from './records.ts';
+import type { DecisionRecord, EndedSpan, TickRecord } from './records.ts';
 import { daysText, verdictText } from './schema/stored.ts';
 import { statsText } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
@@ -18,9 +17,7 @@ type Db = Kysely<Tables>;
 
 /** One after the other: each may rest on the one before. */
 export async function writeTicks(db: Db, records: readonly TickRecord[]): Promise<void> {
-  for (const decided of records) {
-    const record = await onStoredBreaker(db, decided);
-    if (!record) continue;
+  for (const record of records) {
     const { mailbox, remembers, answered, changes, decision, actions, alerts, breaker } = record;
     if (remembers) await writeMailbox(db, mailbox);
     if (answered) await writeObservation(db, mailbox, answered);
@@ -191,20 +188,6 @@ export async function writeAction(db: Db, action: Action): Promise<void> {
     })
     .onConflict((conflict) => conflict.column('id').doUpdateSet(changing))
     .execute();
-}
-
-/**
- * The event as it is to be recorded: decided once more where its breaker was moved since; null: not at all.
- * To be called before the event writes anything: until the transaction ends nobody else moves a breaker.
- */
-export async function onStoredBreaker<Event extends { readonly breaker: BreakerMove<Event> | null }>(
-  db: Db,
-  event: Event,
-): Promise<Event | null> {
-  if (!event.breaker) return event;
-  const { api, before, again } = event.breaker;
-  if (await isStored(db, api, before)) return event;
-  return again({ state: await loadBreaker(db, api), alerts: await loadSharedAlerts(db) });
 }
 
 export async function writeAlerts(db: Db, { changed, dropped, transitions }: AlertChanges): Promise<void> {

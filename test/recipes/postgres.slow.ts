@@ -52,7 +52,7 @@ async function fill(place: StorePlace): Promise<void> {
         decision: { verdict, unchanged: false, judged: 1, days: [['2026-03-10', 12, 1]] },
         actions: answered === 'stats' ? [actionOf(mailbox.id, { id: `a${index}`, state: 'confirmed' })] : [],
         alerts: { ...noAlerts, changed: [alertOf(mailbox.id)] },
-        breaker: { api: 'https://api.example', state, before, again: async () => null },
+        breaker: { api: 'https://api.example', state, before },
       });
       before = state;
     }

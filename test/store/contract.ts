@@ -83,7 +83,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         decision: { verdict: verdict.answer, unchanged: false, judged: 1, days: [['2026-03-10', 12, 1]] },
         actions: [action],
         alerts: { ...noAlerts, changed: [alert] },
-        breaker: { api: 'https://api.example', state: closedBreaker, before: closedBreaker, again: async () => null },
+        breaker: { api: 'https://api.example', state: closedBreaker, before: closedBreaker },
       });
       const store = await opened.reopen();
       const picture = await store.loadPicture();

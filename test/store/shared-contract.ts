@@ -1,23 +1,11 @@
 // What every store promises of emergency stops, runs, retention, and writes that wait for others: the second part of contract.ts.
 import { describe, expect, test } from 'vitest';
-import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/breaker.ts';
 import type { Run } from '../../src/core/recipe.ts';
 import { dayMs } from '../../src/core/time.ts';
 import { everything, scopeKey, type WritesOff } from '../../src/core/write-scope.ts';
-import type { CalmRecord, ReleaseRecord } from '../../src/store/records.ts';
+import type { CalmRecord } from '../../src/store/records.ts';
 import type { Opened } from './contract.ts';
-import {
-  actionOf,
-  alertOf,
-  answers,
-  arrivedMailbox,
-  intentOf,
-  memory,
-  noAlerts,
-  now,
-  transitionOf,
-  verdictOf,
-} from './records.ts';
+import { actionOf, answers, arrivedMailbox, intentOf, memory, noAlerts, now, verdictOf } from './records.ts';
 
 const off = (scope: WritesOff['scope'], until: number | null = null): WritesOff => ({
   ...{ scope, until, since: now, by: 'ann', reason: 'moving' },
@@ -58,44 +46,6 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       const other = off({ kind: 'mailbox', account: 'acme', mailboxId: 'm2', email: 'm2@one.example' });
       await opened.store.recordWrites({ off: [off(everything, now + 5), other], on: [], alerts: noAlerts });
       expect(await opened.store.openIntent(intentOf('m1'))).toBeNull();
-    });
-
-    test('what moves a breaker that another has moved since is decided once more, on what is stored, or not recorded', async () => {
-      await using opened = await open();
-      const { store } = opened;
-      const api = 'https://api.example';
-      const entryOf = (id: string): BreakerEntry => ({
-        ...{ key: `acme/${id}`, account: 'acme', email: `${id}@one.example`, domain: 'one.example' },
-        ...{ at: now, held: true, firstSight: false, weight: 1 },
-      });
-      const withEntry = (before: BreakerState, id: string) => ({
-        ...before,
-        entries: [...before.entries, entryOf(id)],
-      });
-      const seen: BreakerState[] = [];
-      const releaseOf = (id: string, before: BreakerState): ReleaseRecord => ({
-        mailbox: null,
-        alerts: { ...noAlerts, transitions: [transitionOf(alertOf(id))] },
-        breaker: {
-          ...{ api, before, state: withEntry(before, id) },
-          again: async ({ state }) => {
-            seen.push(state);
-            return id === 'm3' ? null : releaseOf(id, state);
-          },
-        },
-      });
-      for (const id of ['m1', 'm2', 'm3']) await store.recordRelease(releaseOf(id, closedBreaker));
-      const [first, second] = [withEntry(closedBreaker, 'm1'), withEntry(withEntry(closedBreaker, 'm1'), 'm2')];
-      expect(seen).toEqual([first, second]);
-      expect((await store.loadPicture()).breakers).toEqual([{ api, state: second }]);
-      expect(await store.outbox.unnotifiedTransitions(9)).toHaveLength(2);
-      const breaker = { api, before: closedBreaker, state: closedBreaker, again: async () => null };
-      const none = { account: 'acme', present: [], absent: [], left: [], leftAt: now, alerts: noAlerts };
-      await store.recordList({ ...none, breaker });
-      await store.recordBreaker({ alerts: noAlerts, breaker });
-      const tick = { mailbox: arrivedMailbox('m1'), remembers: true, answered: null, changes: [], decision: null };
-      await store.recordTick({ ...tick, actions: [], alerts: noAlerts, breaker });
-      expect((await store.loadPicture()).breakers).toEqual([{ api, state: second }]);
     });
 
     test('rows of runs are read piece by piece, and pruned with their run, which is remembered as pruned', async () => {

@@ -9,7 +9,6 @@ import { afterRelease, isContested, recentReversals } from '../../core/guard/mem
 import { idOfKey, type MailboxState } from '../../core/mailbox.ts';
 import type { RuleSettings } from '../../core/rule-settings.ts';
 import type { EpochMs } from '../../core/time.ts';
-import type { ReleaseRecord, StoredBreaker, WithdrawalRecord } from '../../store/records.ts';
 import type { RecorderRooms } from './guarded-account.ts';
 
 /** What moves a breaker. */
@@ -44,15 +43,6 @@ function showBreaker(rooms: BreakerRooms, api: string, state: BreakerState, aler
   if (alerts.transitions.length > 0) onTransitions();
 }
 
-/** Shows the breaker of an API and its alert as they are stored. */
-export function showStored(fleet: BreakerRooms['fleet'], api: string, { state, alerts }: StoredBreaker): void {
-  const held = fingerprintOf(heldSubject(api));
-  const alert = alerts.find(({ fingerprint }) => fingerprint === held);
-  fleet.putBreaker(api, state);
-  if (alert) fleet.putAlert(alert);
-  else fleet.removeAlert(held);
-}
-
 /** An API with the accounts that are guarded under it now; none when the configuration no longer has it. */
 export interface GuardedApi extends BreakerSettings {
   readonly accounts: readonly string[];
@@ -67,23 +57,12 @@ export function withdrawUnguarded(rooms: RecorderRooms, apis: () => readonly Gua
     const { fleet, store } = rooms;
     for (const settings of apis()) {
       const { api, accounts } = settings;
-      const decide = (): WithdrawalRecord => {
-        const before = fleet.breaker(api);
-        const state = withdrawOthers(before, new Set(accounts));
-        return {
-          breaker: state === before ? null : { api, state, before, again },
-          alerts: heldAlert(rooms, state, settings),
-        };
-      };
-      const again = async (stored: StoredBreaker) => {
-        showStored(fleet, api, stored);
-        record = decide();
-        return record;
-      };
-      let record = decide();
-      if (record.breaker || record.alerts.changed.length + record.alerts.dropped.length > 0)
-        await store.recordBreaker(record);
-      showBreaker(rooms, api, record.breaker?.state ?? fleet.breaker(api), record.alerts);
+      const before = fleet.breaker(api);
+      const state = withdrawOthers(before, new Set(accounts));
+      const alerts = heldAlert(rooms, state, settings);
+      if (state !== before || alerts.changed.length + alerts.dropped.length > 0)
+        await store.recordBreaker({ breaker: state === before ? null : { api, state, before }, alerts });
+      showBreaker(rooms, api, state, alerts);
       if (accounts.length === 0) fleet.removeBreaker(api);
     }
   });
@@ -111,25 +90,14 @@ export function releaseBreaker(
   return rooms.turns.take(async () => {
     const { fleet, store } = rooms;
     const { api } = settings;
-    const decide = () => {
-      const before = fleet.breaker(api);
-      const held = heldEntries(before).map(({ key }) => key);
-      if (before.openSince === null) return { held: [], record: null };
-      if (agreed && !sameKeys(held, agreed)) return { held: null, record: null };
-      const state = release(before);
-      const alerts = heldAlert(rooms, state, settings);
-      const record: ReleaseRecord = { mailbox: null, breaker: { api, state, before, again }, alerts };
-      return { held, record };
-    };
-    const again = async (stored: StoredBreaker): Promise<ReleaseRecord | null> => {
-      showStored(fleet, api, stored);
-      decided = decide();
-      return decided.record;
-    };
-    let decided = decide();
-    if (decided.record) await store.recordRelease(decided.record);
-    const { held, record } = decided;
-    if (record?.breaker) showBreaker(rooms, api, record.breaker.state, record.alerts);
+    const before = fleet.breaker(api);
+    const held = heldEntries(before).map(({ key }) => key);
+    if (before.openSince === null) return [];
+    if (agreed && !sameKeys(held, agreed)) return null;
+    const state = release(before);
+    const alerts = heldAlert(rooms, state, settings);
+    await store.recordRelease({ mailbox: null, breaker: { api, state, before }, alerts });
+    showBreaker(rooms, api, state, alerts);
     return held;
   });
 }

@@ -8,10 +8,9 @@ import { withdraw } from '../../core/guard/breaker.ts';
 import { type GuardedElsewhere, type MailboxState, mailboxKey, mailboxUnder } from '../../core/mailbox.ts';
 import { idlePatterns, idleText } from '../../core/mailbox-pattern.ts';
 import type { EpochMs } from '../../core/time.ts';
-import type { AccountMove, ListRecord, StoredBreaker } from '../../store/records.ts';
+import type { AccountMove } from '../../store/records.ts';
 import { inTurns, nextTurn, turnAfter } from '../../world/world.ts';
 import type { AccountAlerts, ListFindings } from './account-alerts.ts';
-import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { alertsMoved, namesakesOf, type Rival, rivalOf } from './guards.ts';
 import { isActive } from './plan.ts';
@@ -33,7 +32,7 @@ export interface ListsParts {
 type ListMove = AccountMove & { readonly ids: readonly string[] };
 
 /** Consequences of a list. */
-interface Following extends Pick<ListFindings, 'breaker' | 'idle'> {
+interface Following extends Pick<ListFindings, 'breaker'> {
   readonly alerts: AlertChanges;
   readonly moves: readonly ListMove[];
   readonly at: EpochMs;
@@ -79,7 +78,7 @@ export class Lists {
     const news = arrived.length + absent.length + left.length + alerts.changed.length + alerts.dropped.length;
     if (news === 0 && changed.every((mailbox) => this.#mayWait(mailbox))) {
       for (const mailbox of changed) this.#stage(mailbox);
-    } else await this.#record({ ...changes, arrived }, { alerts, breaker, idle, moves, at: list.at });
+    } else await this.#record({ ...changes, arrived }, { alerts, breaker, moves, at: list.at });
     return { ...changes, arrived };
   }
 
@@ -119,24 +118,14 @@ export class Lists {
     );
   }
 
-  async #record(changes: RosterChanges, { alerts, breaker, idle, moves, at }: Following): Promise<void> {
+  async #record(changes: RosterChanges, { alerts, breaker, moves, at }: Following): Promise<void> {
     const { fleet, store } = this.#rooms;
     const { account, api } = this.#parts.account;
     const { arrived, changed, absent, left } = changes;
     const present = [...arrived, ...changed];
-    const recordOf = (breaker: BreakerState | null, alerts: AlertChanges): ListRecord => {
-      const moved = breaker && { api, state: breaker, before: fleet.breaker(api), again };
-      return { account, moves, present, absent, left, leftAt: at, alerts, breaker: moved };
-    };
-    const again = async (stored: StoredBreaker) => {
-      showStored(fleet, api, stored);
-      const breaker = this.#breakerAfter(left, moves);
-      record = recordOf(breaker, await this.#parts.alerts.listed(changes, { breaker, idle, now: at }));
-      return record;
-    };
-    let record = recordOf(breaker, alerts);
-    await store.recordList(record);
-    if (record.breaker) fleet.putBreaker(api, record.breaker.state);
+    const moved = breaker && { api, state: breaker, before: fleet.breaker(api) };
+    await store.recordList({ account, moves, present, absent, left, leftAt: at, alerts, breaker: moved });
+    if (breaker) fleet.putBreaker(api, breaker);
     await nextTurn();
     if (moves.length > 0) for (const off of await store.writesOff()) fleet.putWritesOff(off);
     this.#showMoved(moves);
@@ -148,7 +137,7 @@ export class Lists {
     await inTurns(left, (piece) => {
       for (const { id } of piece) this.#parts.left(id);
     });
-    this.#parts.putAlerts(record.alerts);
+    this.#parts.putAlerts(alerts);
   }
 
   /** The patterns of the account that match no mailbox; null when the list can't say. Logged when they are others. */

@@ -8,10 +8,8 @@ import { haveShrunk } from '../../core/guard/lost-counts.ts';
 import { aheadMs, type MailboxState } from '../../core/mailbox.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
-import type { BreakerMove, StoredBreaker, TickRecord } from '../../store/records.ts';
 import { Unwritten } from '../commit/unwritten.ts';
 import { AccountAlerts } from './account-alerts.ts';
-import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { Lists } from './lists.ts';
 import { AnswerOrder, type AskedAt, type Observation } from './observe.ts';
@@ -146,13 +144,7 @@ export class Recorder {
     const { fleet, group, store, world } = this.#rooms;
     const { api } = this.#options;
     const now = world.clock.now();
-    const judge = () => this.#judge(before, observation, { answer, now, again });
-    const again = async (stored: StoredBreaker) => {
-      showStored(fleet, api, stored);
-      judged = judge();
-      return judged.record;
-    };
-    let judged = judge();
+    const judged = this.#judge(before, observation, { answer, now });
     const { record, mailbox } = judged;
     const staged = this.#staging.stage(mailbox, record, { answer, now, ...judged });
     if (staged) return staged;
@@ -163,7 +155,7 @@ export class Recorder {
     }
     if (record) {
       await store.recordTick(record);
-      if (judged.record) this.#unwritten.written(judged.record, now);
+      this.#unwritten.written(record, now);
     }
     if (answer) this.#order.taken(answer.route, before.id, answer.askedAt);
     const { breaker, confirmed } = judged;
@@ -172,16 +164,12 @@ export class Recorder {
       this.#order.wrote(before.id);
       this.#count(confirmed, 'confirmed');
     }
-    judged.show(judged.mailbox);
-    return { mailbox: judged.mailbox, committed: null };
+    judged.show(mailbox);
+    return { mailbox, committed: null };
   }
 
-  /** The tick of an answer, and all that follows from it. `again`: see BreakerMove. */
-  #judge(
-    before: MailboxState,
-    observation: Observation,
-    { answer, now, again }: { answer: Answer | null; now: EpochMs; again: BreakerMove<TickRecord>['again'] },
-  ) {
+  /** The tick of an answer, and all that follows from it. */
+  #judge(before: MailboxState, observation: Observation, { answer, now }: { answer: Answer | null; now: EpochMs }) {
     const { fleet, tally } = this.#rooms;
     const { api } = this.#options;
     const grounds = this.#grounds(before);
@@ -195,7 +183,7 @@ export class Recorder {
     const outside = { before, changes, late };
     const judged = verdict !== null;
     const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged });
-    const moved = breaker && { api, state: breaker, before: fleet.breaker(api), again };
+    const moved = breaker && { api, state: breaker, before: fleet.breaker(api) };
     const whole = { mailbox, remembers: true, answered, changes, decision, actions, alerts, breaker: moved };
     const record = this.#unwritten.of(before, whole, now);
     if (verdict) this.#repeats.judged(ticked, grounds, now);

@@ -26,7 +26,7 @@ const columns: { readonly [Name in keyof BaseTables]: { readonly [Column in keyo
   },
   command_mailboxes: { command_id: 'bigint', account: 'text', mailbox_id: 'text', email: 'text' },
   writes_off: { scope: 'text', off: 'text' },
-  breakers: { api: 'text', head: 'text', digest: 'text', places: 'bigint' },
+  breakers: { api: 'text', head: 'text' },
   breaker_entries: { api: 'text', key: 'text', place: 'bigint', entry: 'text' },
   alerts: { fingerprint: 'text', account: 'text', mailbox_id: 'text?', status: 'text', alert: 'text' },
   incidents: { id: 'text', began_at: 'bigint', ended_at: 'bigint?', incident: 'text' },

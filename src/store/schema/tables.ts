@@ -66,8 +66,8 @@ export interface Tables {
   command_mailboxes: { command_id: number; account: string; mailbox_id: string; email: string };
   /** By the key of its scope: what people switched off. */
   writes_off: { scope: string; off: string };
-  /** By base_url: the state without its entries. `digest` and `places`: see store/breakers.ts. */
-  breakers: { api: string; head: string; digest: string; places: number };
+  /** By base_url: the state without its entries. */
+  breakers: { api: string; head: string };
   /** The mailboxes that a breaker counts or holds, in the order of their places. */
   breaker_entries: { api: string; key: string; place: number; entry: string };
   alerts: { fingerprint: string; account: string; mailbox_id: string | null; status: string; alert: string };
