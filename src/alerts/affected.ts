@@ -13,7 +13,6 @@ import {
 import { domainOf, idOfKey, type MailboxState, mailboxKey } from '../core/mailbox.ts';
 import { dayMs, type EpochMs, hourMs } from '../core/time.ts';
 import { worstOf } from './grouping.ts';
-import { eachInPieces } from './pieces.ts';
 import type { Affected } from './shared-cause.ts';
 
 /** What happened longer ago begins nothing any more. */
@@ -33,21 +32,19 @@ export interface AffectedFacts {
   readonly unnotified: readonly Transition[];
   /** The base_url of an account; null when it is not configured. */
   readonly apiOf: (account: string) => string | null;
-  /** Called between pieces of a large fleet: lets others have a turn. */
-  readonly pause: () => Promise<void>;
 }
 
 /** Who is affected, by key. */
-export async function affectedMailboxes(facts: AffectedFacts): Promise<ReadonlyMap<string, Affected>> {
-  const { now, firing, breakers, unnotified, apiOf, pause } = facts;
+export function affectedMailboxes(facts: AffectedFacts): ReadonlyMap<string, Affected> {
+  const { now, firing, breakers, unnotified, apiOf } = facts;
   const alerts = byMailbox(firing.filter(isOwn));
   const held = heldSince(breakers);
   const acted = byMailbox(unnotified.map(({ alert }) => alert).filter(({ rule }) => rule === 'guard_acted'));
   // Nothing is to be found of any other: of a large fleet, most are passed by at once.
   const noticed = new Set([...alerts.keys(), ...held.keys()].map(idOfKey));
   const found = new Map<string, Affected>();
-  await eachInPieces([...facts.mailboxes], pause, (mailbox) => {
-    if (mailbox.action === null && !noticed.has(mailbox.id)) return;
+  for (const mailbox of facts.mailboxes) {
+    if (mailbox.action === null && !noticed.has(mailbox.id)) continue;
     const key = mailboxKey(mailbox.account, mailbox.id);
     const steps = [
       ...(isTooFew(mailbox) ? [] : (alerts.get(key) ?? [])).map(stepOfAlert),
@@ -56,7 +53,7 @@ export async function affectedMailboxes(facts: AffectedFacts): Promise<ReadonlyM
     ];
     const one = memberOf(mailbox, steps, now);
     if (one) found.set(key, { key, mailbox: one, kinds: mainKinds(mailbox), traits: traitsOf(mailbox, apiOf) });
-  });
+  }
   return found;
 }
 

@@ -14,7 +14,6 @@ import type { StoredTransition } from '../core/delivery.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
 import type { Condition } from './condition.ts';
 import type { Routed } from './notifications.ts';
-import { eachInPieces } from './pieces.ts';
 import { endAsTold } from './quiet-ends.ts';
 
 interface Collected {
@@ -262,8 +261,6 @@ interface EarlyFacts {
   readonly muted: (alert: Alert) => boolean;
   /** Names of channels whose receivers keep alerts open. */
   readonly keepers: readonly string[];
-  /** Called between pieces of long lists: lets others have a turn. */
-  readonly pause: () => Promise<void>;
 }
 
 /** A step for some channels, and what people know after it. */
@@ -271,12 +268,12 @@ export interface EarlyStep extends Routed {
   readonly announcement: Announcement;
 }
 
-export async function earlySteps({ unnotified, due, announced, muted, keepers, pause }: EarlyFacts) {
+export function earlySteps({ unnotified, due, announced, muted, keepers }: EarlyFacts): readonly EarlyStep[] {
   const latest = new Map<string, Transition>();
-  if (keepers.length > 0)
-    await eachInPieces(unnotified, pause, ({ id, transition }) => {
-      if (!due.has(id)) latest.set(transition.alert.fingerprint, transition);
-    });
+  if (keepers.length === 0) return [];
+  for (const { id, transition } of unnotified) {
+    if (!due.has(id)) latest.set(transition.alert.fingerprint, transition);
+  }
   const steps: EarlyStep[] = [];
   for (const transition of latest.values()) {
     const known = announced.get(transition.alert.fingerprint);

@@ -3,7 +3,6 @@ import { type Alert, type AlertRule, alertRules, type Severity, severities, type
 import type { StoredTransition } from '../core/delivery.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../core/time.ts';
-import { alertsAPiece } from './pieces.ts';
 
 /** What is announced in one message. */
 export interface GroupMessage {
@@ -67,18 +66,16 @@ export function groupOf({ account, rule, unstable }: Alert): string {
   return `${account}|${unstable ? 'unstable' : rule}`;
 }
 
-/** The groups that may be announced now, and when the next one may (null: none waits). `pause`: see NotificationFacts. */
-export async function dueGroups(
+/** The groups that may be announced now, and when the next one may (null: none waits). */
+export function dueGroups(
   unnotified: readonly StoredTransition[],
   timing: GroupTiming,
-  pause: () => Promise<void>,
-): Promise<{ readonly due: readonly DueGroup[]; readonly nextDueAt: EpochMs | null }> {
+): { readonly due: readonly DueGroup[]; readonly nextDueAt: EpochMs | null } {
   const groups = new Map<string, StoredTransition[]>();
   const found = foundIn(unnotified);
   const keptUntil = keptUntilOf(found.values(), timing);
   let nextDueAt: EpochMs | null = null;
-  for (const [index, stored] of unnotified.entries()) {
-    if (index % alertsAPiece === 0) await pause();
+  for (const stored of unnotified) {
     const { alert } = stored.transition;
     const beginning = found.get(alert.fingerprint);
     const until = beginning && keptUntil(beginning);
@@ -95,7 +92,6 @@ export async function dueGroups(
   }
   const due: DueGroup[] = [];
   for (const [group, members] of groups) {
-    await pause();
     const dueAt = timing.full ? timing.now : groupDueAt(group, members, timing);
     if (dueAt <= timing.now) due.push({ group, unnotified: members });
     else nextDueAt = Math.min(nextDueAt ?? dueAt, dueAt);

@@ -3,8 +3,7 @@
 import { type Alert, type Announcement, accountsOf, type Severity, type Transition } from '../core/alert.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import { dayMs, type EpochMs, elapsedMs } from '../core/time.ts';
-import { type DueGroup, dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
-import { alertsAPiece, eachInPieces, mapInPieces } from './pieces.ts';
+import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
 import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.ts';
 import { isDisarming } from './rules/disarmed-rule.ts';
 
@@ -24,8 +23,6 @@ export interface NotificationFacts {
   /** null: no reminders. */
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   readonly timing: GroupTiming;
-  /** Called between pieces of long lists: lets others have a turn. */
-  readonly pause: () => Promise<void>;
 }
 
 /** One group's part of a look. */
@@ -40,25 +37,22 @@ export interface Notification {
 }
 
 /** What to tell now, group by group, and when to look again (null: when something happens). */
-export async function notificationsOf(facts: NotificationFacts): Promise<{
+export function notificationsOf(facts: NotificationFacts): {
   notifications: readonly Notification[];
   nextDueAt: EpochMs | null;
-}> {
-  const { due, nextDueAt } = await dueGroups(facts.unnotified, facts.timing, facts.pause);
+} {
+  const { due, nextDueAt } = dueGroups(facts.unnotified, facts.timing);
   const notifications = new Map<string, Notification>();
-  const current = await currentOf(due, facts);
+  const current = new Map(facts.firing.map((alert) => [alert.fingerprint, alert]));
   for (const { group, unnotified } of due) {
-    const steps = await newsOf(unnotified, facts);
-    const news = await mapInPieces(steps, facts.pause, (transition) => withNewestFacts(transition, current));
+    const news = newsOf(unnotified, facts).map((transition) => withNewestFacts(transition, current));
     notifications.set(group, { group, ids: unnotified.map(({ id }) => id), news, late: [] });
-    await facts.pause();
   }
   const of = (group: string) => notifications.get(group) ?? { group, ids: [], news: [], late: [] };
-  for (const [group, again] of await sayAgain(facts)) {
+  for (const [group, again] of sayAgain(facts)) {
     notifications.set(group, { ...of(group), news: [...of(group).news, ...again] });
-    await facts.pause();
   }
-  const lateOnes = await lateFor(facts);
+  const lateOnes = lateFor(facts);
   if (lateOnes.length === 0) return { notifications: [...notifications.values()], nextDueAt };
   const withNews = new Set(
     [...notifications.values()].flatMap(({ news }) => news.map(({ alert }) => alert.fingerprint)),
@@ -71,38 +65,19 @@ export async function notificationsOf(facts: NotificationFacts): Promise<{
   return { notifications: [...notifications.values()], nextDueAt };
 }
 
-/** The alerts that these are about, as they fire now. */
-async function currentOf(due: readonly DueGroup[], { firing, pause }: NotificationFacts): Promise<Map<string, Alert>> {
-  const found = new Map<string, Alert>();
-  if (due.length === 0) return found;
-  const wanted = await namesOf(
-    due.flatMap(({ unnotified }) => unnotified),
-    pause,
-  );
-  await eachInPieces(firing, pause, (alert) => {
-    if (wanted.has(alert.fingerprint)) found.set(alert.fingerprint, alert);
-  });
-  return found;
-}
-
-/** Fingerprints. */
-async function namesOf(
-  stored: readonly StoredTransition[],
-  pause: NotificationFacts['pause'],
-): Promise<ReadonlySet<string>> {
-  const names = new Set<string>();
-  await eachInPieces(stored, pause, ({ transition }) => names.add(transition.alert.fingerprint));
-  return names;
+/** Fingerprints of the alerts of some transitions. */
+function namesOf(stored: readonly StoredTransition[]): ReadonlySet<string> {
+  return new Set(stored.map(({ transition }) => transition.alert.fingerprint));
 }
 
 /** Of each alert the latest step, if it changes what people know. */
-async function newsOf(unnotified: readonly StoredTransition[], facts: NotificationFacts): Promise<Transition[]> {
+function newsOf(unnotified: readonly StoredTransition[], facts: NotificationFacts): readonly Transition[] {
   const steps = new Map<string, Transition[]>();
   for (const { transition } of unnotified) {
     const { fingerprint } = transition.alert;
     steps.set(fingerprint, [...(steps.get(fingerprint) ?? []), transition]);
   }
-  return mapInPieces(steps.values(), facts.pause, (ofOne) => newsOfOne(ofOne, facts));
+  return [...steps.values()].map((ofOne) => newsOfOne(ofOne, facts)).filter((news) => news !== null);
 }
 
 function newsOfOne(steps: readonly Transition[], { announced, muted }: NotificationFacts): Transition | null {
@@ -141,12 +116,11 @@ function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Al
  * that a group is repeated once and not alert by alert. With them goes what was muted when it fired and no longer is, or had no
  * channel and now has one, and what people only know the lesser half of.
  */
-async function sayAgain(facts: NotificationFacts): Promise<ReadonlyMap<string, readonly Transition[]>> {
+function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transition[]> {
   const { announced, muted, wanted, timing, unnotified } = facts;
-  const waiting = await namesOf(unnotified, facts.pause);
+  const waiting = namesOf(unnotified);
   const groups = new Map<string, { known: Alert[]; late: Alert[]; worse: Alert[]; due: boolean }>();
-  for (const [index, alert] of facts.firing.entries()) {
-    if (index % alertsAPiece === 0) await facts.pause();
+  for (const alert of facts.firing) {
     const group = groupOf(alert);
     if (isOfIncident(alert, facts)) continue;
     if (waiting.has(alert.fingerprint) || muted(alert) || mayNotifyFrom(group, timing) > timing.now) continue;
@@ -162,7 +136,6 @@ async function sayAgain(facts: NotificationFacts): Promise<ReadonlyMap<string, r
   const transition = (kind: Transition['kind']) => (alert: Alert) => ({ kind, at: timing.now, alert });
   const again = new Map<string, readonly Transition[]>();
   for (const [group, { known, late, worse, due }] of groups) {
-    await facts.pause();
     const transitions = [
       ...late.map(transition('firing')),
       ...worse.map(transition('worsened')),
@@ -177,10 +150,10 @@ async function sayAgain(facts: NotificationFacts): Promise<ReadonlyMap<string, r
  * An alert about several accounts may come to concern one more, with channels of its own: it is new to them, and does not wait
  * for the group, which is about those who know it: neither for its interval, nor for the news that it got worse.
  */
-async function lateFor(facts: NotificationFacts): Promise<readonly Transition[]> {
-  const { firing, announced, muted, joined, unnotified, timing, pause } = facts;
+function lateFor(facts: NotificationFacts): readonly Transition[] {
+  const { firing, announced, muted, joined, unnotified, timing } = facts;
   const others = unnotified.filter(({ transition }) => transition.kind !== 'worsened');
-  const waiting = await namesOf(others, pause);
+  const waiting = namesOf(others);
   const isLate = (alert: Alert) =>
     accountsOf(alert).length > 1 &&
     announced.has(alert.fingerprint) &&
@@ -188,7 +161,7 @@ async function lateFor(facts: NotificationFacts): Promise<readonly Transition[]>
     !waiting.has(alert.fingerprint) &&
     !muted(alert) &&
     joined(alert);
-  return mapInPieces(firing, pause, (alert) => (isLate(alert) ? { kind: 'firing', at: timing.now, alert } : null));
+  return firing.filter(isLate).map((alert) => ({ kind: 'firing', at: timing.now, alert }));
 }
 
 /** What goes on in an incident is said again with it, and only when it gets worse or ends. */

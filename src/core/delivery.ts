@@ -1,5 +1,5 @@
 // One message for one channel, from the moment it is written down until the receiver took it or it was given up.
-import type { About, Transition } from './alert.ts';
+import type { Transition } from './alert.ts';
 import type { EpochMs } from './time.ts';
 
 /** A transition as the store keeps it, in the order of its id. */
@@ -9,7 +9,7 @@ export interface StoredTransition {
 }
 
 /** What every delivery has, in whatever state it is. */
-interface Message extends About {
+interface Message {
   /** The same on every retry (the `webhook-id` of Standard Webhooks). */
   readonly id: string;
   readonly channel: string;
@@ -17,6 +17,8 @@ interface Message extends About {
   readonly group: string;
   /** Grows within a channel: the order of sending. */
   readonly sequence: number;
+  /** Fingerprints of alerts, and what else keeps its order with this message. A later message about one of them waits behind it. */
+  readonly alerts: readonly string[];
   /** The body, frozen when it was made: retries send the same bytes. */
   readonly payload: string;
   /** One line for the page and the terminal. */
@@ -75,7 +77,7 @@ export type ListedDelivery = Listed<Delivery>;
 export type DeliveryPlace = Pick<Delivery, 'createdAt' | 'sequence' | 'id'>;
 
 /** A delivery before the store gave it its place in the channel's order. */
-export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title' | 'alerts' | 'marks'>;
+export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title' | 'alerts'>;
 
 /** Due at once, and not tried (any more): of a new delivery, and of one that a person wants sent once more. */
 export function untried(at: EpochMs) {

@@ -1,7 +1,6 @@
 // What the outbox holds for one channel, kept in memory: it is read again when something changed it, not at every look.
 // An outcome that the store can't take is kept here too: what was sent is not sent again because its record failed.
 import { maxRetryAfterMs, type SendOutcome } from '../channels/channel.ts';
-import { CoveredAlerts } from '../core/alert.ts';
 import { type AttemptSettlement, type Delivery, type DeliverySettlement, deliveryAfter } from '../core/delivery.ts';
 import type { OutboxCount } from '../core/outbox.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs, secondMs } from '../core/time.ts';
@@ -146,10 +145,10 @@ export function newestOf(
 
 /** Those that wait behind no other one about the same alert. */
 function firstOfEachAlert(pending: readonly Delivery[]): readonly Delivery[] {
-  const covered = new CoveredAlerts();
-  return pending.filter((delivery) => {
-    const isBehind = covered.hasAnyOf(delivery);
-    covered.add(delivery);
+  const covered = new Set<string>();
+  return pending.filter(({ alerts }) => {
+    const isBehind = alerts.some((name) => covered.has(name));
+    for (const name of alerts) covered.add(name);
     return !isBehind;
   });
 }

@@ -3,14 +3,12 @@ import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { groupOf, joinedGroups, MessageParts } from '../alerts/grouping.ts';
 import { hasCause, isExplained, isStoodFor } from '../alerts/incidents.ts';
 import { type Notification, notificationsOf, type Routed, withRunbook } from '../alerts/notifications.ts';
-import { eachInPieces, mapInPieces } from '../alerts/pieces.ts';
 import { type AlertRoute, channelsFor, isForPeople, joinedChannels, mutes, pauseEnd } from '../alerts/routing.ts';
 import { isDisarming } from '../alerts/rules/disarmed-rule.ts';
 import type { Alert, Announcement, Severity, Transition } from '../core/alert.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';
 import { type EpochMs, minuteMs } from '../core/time.ts';
-import { createPacer } from '../world/world.ts';
 import { deliveryOf, notificationLogAfter, type RoutedGroup } from './delivery-of.ts';
 import {
   type IncidentNews,
@@ -47,11 +45,8 @@ interface Outcome {
   readonly early: readonly EarlyStep[];
   readonly incidents: IncidentsOfLook;
   readonly firing: readonly Alert[];
-  readonly pause: () => Promise<void>;
 }
 
-/** In a storm a look is long; after so long the event loop gets a turn. */
-const sliceMs = 4;
 /** Transitions that one look takes. */
 const lookLimit = 10_000;
 /** A look without any reason, in case that a wake was missed. Reminders come by it. */
@@ -137,16 +132,12 @@ export class Collector {
 
   /** Records what is due. Returns when something may be due next, milliseconds from now. */
   async #look(hurries: boolean): Promise<number> {
-    const { world, settings, fleet } = this.#parts;
+    const { settings, fleet } = this.#parts;
     const announced = await this.#known();
     // Before the transitions are read: what fires here has its transition among them, or people know of it.
     // That the store fails was announced without it; its beginning is recorded with its end.
-    const pacer = createPacer(sliceMs, 'patient');
-    const pause = async () => {
-      if (pacer.due()) await world.clock.busy(() => pacer.turn());
-    };
     const isRecorded = ({ rule, status }: Alert) => status === 'firing' && rule !== 'store_failing';
-    const firing = await mapInPieces([...fleet.alerts()], pause, (alert) => (isRecorded(alert) ? alert : null));
+    const firing = [...fleet.alerts()].filter(isRecorded);
     const unnotified = await this.#unnotified();
     const now = this.#now(announced);
     const { repeatIntervalMs, ...waits } = settings();
@@ -154,12 +145,10 @@ export class Collector {
     const full = unnotified.length >= lookLimit;
     const lastNotified = (group: string) => this.#lastNotified.get(group);
     const keptFrom = (account: string) => fleet.sweep(account)?.keptFrom ?? null;
-    await pause();
-    const incidents = await lookAtIncidents(fleet, { firing, unnotified, now, pause }, this.#parts.apiOf);
+    const incidents = lookAtIncidents(fleet, { firing, unnotified, now }, this.#parts.apiOf);
     const timing = { now, groupWaitMs, groupIntervalMs, lastNotified, full, keptFrom, incidents };
-    await pause();
     const muted = this.#mutes(now);
-    const { notifications, nextDueAt } = await notificationsOf({
+    const { notifications, nextDueAt } = notificationsOf({
       unnotified,
       announced,
       firing,
@@ -168,21 +157,18 @@ export class Collector {
       joined: (alert) => this.#joined(alert, announced).length > 0,
       repeatIntervalMs,
       timing,
-      pause,
     });
-    await pause();
     const isHeard = this.#parts.channels().length > 0;
     const made = isHeard ? notifications : this.#waiting.rest(notifications, { unnotified, announced, now });
-    const all = [...made, ...(await this.#pauseEnds(announced, { now, pause }))];
-    const early = await earlySteps({
+    const all = [...made, ...this.#pauseEnds(announced, now)];
+    const early = earlySteps({
       unnotified,
       due: new Set(all.flatMap(({ ids }) => ids)),
       announced,
       muted,
       keepers: this.#parts.channels().flatMap(({ name, keepsOpen }) => (keepsOpen ? [name] : [])),
-      pause,
     });
-    await this.#record({ notifications: all, early, incidents, firing, pause }, announced, now);
+    await this.#record({ notifications: all, early, incidents, firing }, announced, now);
     return full ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
   }
 
@@ -238,10 +224,7 @@ export class Collector {
   }
 
   /** The ends of pauses that a channel follows. */
-  async #pauseEnds(
-    announced: ReadonlyMap<string, Announcement>,
-    { now, pause }: { readonly now: EpochMs } & Pick<Outcome, 'pause'>,
-  ): Promise<readonly Notification[]> {
+  #pauseEnds(announced: ReadonlyMap<string, Announcement>, now: EpochMs): readonly Notification[] {
     const { fleet } = this.#parts;
     const silences = fleet.silences(now);
     const facts = {
@@ -249,22 +232,20 @@ export class Collector {
       mailbox: (account: string, id: string) => fleet.mailbox(account, id),
       silenced: (alert: Alert) => silences.some(({ match }) => mutes(match, alert)),
     };
-    const ends = await mapInPieces(announced.values(), pause, (one) => pauseEnd(one, facts));
+    const ends = [...announced.values()].map((one) => pauseEnd(one, facts)).filter((end) => end !== null);
     return ends.map((end) => ({ group: groupOf(end.alert), ids: [], news: [end], late: [] }));
   }
 
   async #record(
-    { notifications, early, incidents, firing, pause }: Outcome,
+    { notifications, early, incidents, firing }: Outcome,
     announced: Map<string, Announcement>,
     now: EpochMs,
   ) {
-    const routed: RoutedGroup[] = [];
-    for (const { group, news } of notifications)
-      routed.push({
-        group,
-        news: await mapInPieces(news, pause, (one) => this.#route(one, announced)),
-        inIncident: incidents.all.some(({ id }) => id === group),
-      });
+    const routed: readonly RoutedGroup[] = notifications.map(({ group, news }) => ({
+      group,
+      news: news.map((one) => this.#route(one, announced)),
+      inIncident: incidents.all.some(({ id }) => id === group),
+    }));
     const late = notifications
       .flatMap((one) => one.late)
       .map((one) => ({ ...this.#route(one, announced), to: this.#joined(one.alert, announced) }));
@@ -273,37 +254,27 @@ export class Collector {
       const news = routed.find(({ group }) => group === incident.id)?.news ?? [];
       return newsOfIncident(incident, news, readers) ?? [];
     });
-    await pause();
     const plain = routed.filter(({ inIncident }) => !inIncident);
     const deliveries = [
-      ...(await this.#deliveriesOfIncidents(ofIncidents, pause)),
-      ...(await this.#deliveriesOf(plain, now, pause)),
-      ...(await this.#deliveriesOf(
-        early.map((one) => ({ group: groupOf(one.transition.alert), news: [one] })),
-        now,
-        pause,
-      )),
-      ...(await this.#deliveriesOf(
-        late.map((one) => ({ group: groupOf(one.transition.alert), news: [one] })),
-        now,
-        pause,
-      )),
+      ...this.#deliveriesOfIncidents(ofIncidents),
+      ...this.#deliveriesOf(plain, now),
+      ...this.#deliveriesOf(early.map(aloneInItsGroup), now),
+      ...this.#deliveriesOf(late.map(aloneInItsGroup), now),
     ];
     const announcedIncidents = new Map(ofIncidents.map(({ incident }) => [incident.id, incident]));
     const changed = incidents.all
       .filter((one) => announcedIncidents.has(one.id) || incidents.changed.includes(one))
       .map((one) => announcedIncidents.get(one.id) ?? one);
     if (notifications.length === 0 && early.length === 0 && changed.length === 0) return;
-    await pause();
     const followers = this.#parts.channels().filter(({ followsPauses }) => followsPauses === true);
-    const notificationLog = await notificationLogAfter(
+    const notificationLog = notificationLogAfter(
       { groups: routed, early, late, incidents: ofIncidents },
-      { before: announced, now, followers: followers.map(({ name }) => name), pause },
+      { before: announced, now, followers: followers.map(({ name }) => name) },
     );
     const transitionIds = notifications.flatMap(({ ids }) => ids);
     const record = { transitionIds, deliveries, notificationLog, incidents: changed, now };
     await this.#parts.store.outbox.recordDeliveries(record);
-    await eachInPieces(notificationLog.announced, pause, (one) => announced.set(one.fingerprint, one));
+    for (const one of notificationLog.announced) announced.set(one.fingerprint, one);
     for (const fingerprint of notificationLog.ended) announced.delete(fingerprint);
     for (const group of notificationLog.groups) this.#lastNotified.set(group, now);
     for (const one of changed) this.#parts.fleet.putIncident(one);
@@ -320,14 +291,13 @@ export class Collector {
     return { now, fleet, apiOf, channels: channels(), routes, firing, ...words };
   }
 
-  async #deliveriesOfIncidents(news: readonly IncidentNews[], pause: Outcome['pause']): Promise<NewDelivery[]> {
-    const deliveries: NewDelivery[] = [];
-    for (const { channel: name, message } of news.flatMap(({ messages }) => messages)) {
-      const channel = this.#parts.channels().find((one) => one.name === name);
-      const delivery = channel && (await deliveryOf(channel, message, { pause, log: this.#parts.world.log }));
-      if (delivery) deliveries.push(delivery);
-    }
-    return deliveries;
+  #deliveriesOfIncidents(news: readonly IncidentNews[]): readonly NewDelivery[] {
+    return news
+      .flatMap(({ messages }) => messages)
+      .flatMap(({ channel: name, message }) => {
+        const channel = this.#parts.channels().find((one) => one.name === name);
+        return (channel && deliveryOf(channel, message, this.#parts.world.log)) ?? [];
+      });
   }
 
   /** Channels for a transition. The end of an alert goes to the channels that got its beginning and not yet its end, whatever the routes are now. */
@@ -346,17 +316,12 @@ export class Collector {
   }
 
   /** One message a group and channel; of a storm one message a channel. */
-  async #deliveriesOf(
-    groups: readonly Pick<RoutedGroup, 'group' | 'news'>[],
-    now: EpochMs,
-    pause: () => Promise<void>,
-  ): Promise<readonly NewDelivery[]> {
+  #deliveriesOf(groups: readonly Pick<RoutedGroup, 'group' | 'news'>[], now: EpochMs): readonly NewDelivery[] {
     const deliveries: NewDelivery[] = [];
     for (const channel of this.#parts.channels()) {
       const wanted: { readonly group: string; readonly transitions: readonly Transition[] }[] = [];
       for (const { group, news } of groups) {
-        const ofChannel = ({ to, transition }: Routed) => (to.includes(channel.name) ? transition : null);
-        const transitions = await mapInPieces(news, pause, ofChannel);
+        const transitions = news.filter(({ to }) => to.includes(channel.name)).map(({ transition }) => transition);
         if (transitions.some(({ foretold }) => !(foretold && channel.forPeople))) wanted.push({ group, transitions });
       }
       const storm = wanted.length > maxMessagesALook;
@@ -365,13 +330,16 @@ export class Collector {
         : joinedGroups(wanted);
       for (const { group, transitions } of messages) {
         const parts = new MessageParts();
-        await eachInPieces(transitions, pause, (one) => parts.put(one));
+        for (const one of transitions) parts.put(one);
         const message = parts.message(group, now);
-        await pause();
-        const delivery = message && (await deliveryOf(channel, message, { pause, log: this.#parts.world.log }));
+        const delivery = message && deliveryOf(channel, message, this.#parts.world.log);
         if (delivery) deliveries.push(delivery);
       }
     }
     return deliveries;
   }
+}
+
+function aloneInItsGroup(one: Routed): Pick<RoutedGroup, 'group' | 'news'> {
+  return { group: groupOf(one.transition.alert), news: [one] };
 }

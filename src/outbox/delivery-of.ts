@@ -4,62 +4,40 @@ import { createHash } from 'node:crypto';
 import type { EarlyStep } from '../alerts/engine.ts';
 import type { GroupMessage } from '../alerts/grouping.ts';
 import { announcementOf, type Routed } from '../alerts/notifications.ts';
-import { eachInPieces, mapInPieces } from '../alerts/pieces.ts';
 import { namedAtTheEnd } from '../alerts/quiet-ends.ts';
 import { isPause, pauseAnnouncement, pauseFingerprint } from '../alerts/routing.ts';
 import type { Channel, Rendered } from '../channels/channel.ts';
-import { type Announcement, markOf } from '../core/alert.ts';
+import type { Announcement } from '../core/alert.ts';
 import type { NewDelivery } from '../core/delivery.ts';
 import type { NotificationLogChanges } from '../core/outbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Log } from '../world/world.ts';
 import type { IncidentNews } from './incidents.ts';
 
-/** A message about more alerts than this keeps numbers instead of their names. */
-const mostNamed = 100;
-
-interface Composing {
-  /** Called between pieces of a storm's message: lets others have a turn. */
-  readonly pause: () => Promise<void>;
-  readonly log: Log;
-}
-
 /** null: the channel has nothing to say of it, or can't write it down, which the log says. */
-export async function deliveryOf(
-  channel: Channel,
-  message: GroupMessage,
-  { pause, log }: Composing,
-): Promise<NewDelivery | null> {
+export function deliveryOf(channel: Channel, message: GroupMessage, log: Log): NewDelivery | null {
   const rendered = rendering(channel, message, log);
   if (!rendered) return null;
-  await pause();
   const { group, transitions, at, incident } = message;
   const { payload, title } = rendered;
-  // Piece by piece: in one text they would be megabytes.
   const steps = createHash('sha256');
   const named = createHash('sha256');
-  await eachInPieces(transitions, pause, ({ kind, at: of, alert }) => {
+  for (const { kind, at: of, alert } of transitions) {
     steps.update(`${kind} ${of} ${alert.fingerprint},`);
     named.update(`${alert.fingerprint},`);
-  });
+  }
   const id = deliveryId([channel.name, group, String(at), steps.digest('base64url'), payload]);
-  await pause();
-  const fingerprints: string[] = [];
-  await eachInPieces(transitions, pause, (one) => {
-    fingerprints.push(one.alert.fingerprint);
-    // The end of a pause waits behind the pause.
-    if (isPause(one)) fingerprints.push(pauseFingerprint(one.alert));
-  });
+  // The end of a pause waits behind the pause.
+  const fingerprints = transitions.flatMap((one) =>
+    isPause(one) ? [one.alert.fingerprint, pauseFingerprint(one.alert)] : [one.alert.fingerprint],
+  );
   const reminds = transitions.length > 0 && transitions.every(({ kind }) => kind === 'reminder');
   const first = [
     ...(reminds ? [`${reminderPrefix}${named.digest('base64url')}`] : []),
     // What is said of an incident keeps its order, whatever else is said with it.
     ...(incident ? [`incident|${incident.id}`] : []),
   ];
-  const made = { id, channel: channel.name, group, payload, title };
-  if (fingerprints.length <= mostNamed) return { ...made, alerts: [...first, ...fingerprints] };
-  const marks = Float64Array.from(await mapInPieces(fingerprints, pause, markOf));
-  return { ...made, alerts: first, marks: marks.sort() };
+  return { id, channel: channel.name, group, payload, title, alerts: [...first, ...fingerprints] };
 }
 
 /** A channel that can't write a message down must not keep the others from getting theirs. */
@@ -110,14 +88,12 @@ interface Known {
   readonly now: EpochMs;
   /** Channels that follow pauses. */
   readonly followers: readonly string[];
-  /** Called between pieces of a storm: lets others have a turn. */
-  readonly pause: () => Promise<void>;
 }
 
-export async function notificationLogAfter(
+export function notificationLogAfter(
   { groups, early, late, incidents }: Announced,
-  { before, now, followers, pause }: Known,
-): Promise<NotificationLogChanges> {
+  { before, now, followers }: Known,
+): NotificationLogChanges {
   // By fingerprint: what is said of an alert last is what people know.
   const known = new Map<string, Announcement>();
   const put = (one: Announcement | null) => {
@@ -126,7 +102,7 @@ export async function notificationLogAfter(
   for (const { announcement } of early) put(announcement);
   for (const { news, inIncident } of groups) {
     const told = { announced: before, at: now, inIncident };
-    await eachInPieces(news, pause, (one) => put(announcementOf(one, told)));
+    for (const one of news) put(announcementOf(one, told));
   }
   for (const { outlasting, messages } of incidents) {
     const readers = messages.filter(({ message }) => message.incident !== null).map(({ channel }) => channel);
@@ -135,15 +111,14 @@ export async function notificationLogAfter(
   }
   const ended = new Set<string>();
   for (const { news } of groups)
-    await eachInPieces(news, pause, ({ transition: { kind, alert } }) => {
-      if (kind === 'resolved') ended.add(alert.fingerprint);
-    });
+    for (const { transition } of news) {
+      if (transition.kind === 'resolved') ended.add(transition.alert.fingerprint);
+    }
   // It may have ended after an incident named it as still so.
   for (const fingerprint of ended) known.delete(fingerprint);
   // A mailbox may be paused again in the look in which its last pause ends: that one is known in its place.
   const plain = groups.filter(({ inIncident }) => !inIncident);
-  for (const { news } of followers.length > 0 ? plain : [])
-    await eachInPieces(news, pause, (one) => put(followed(one, followers, now)));
+  for (const { news } of followers.length > 0 ? plain : []) for (const one of news) put(followed(one, followers, now));
   for (const one of late) {
     // The next reminder comes when it is due for those who knew it first.
     const at = before.get(one.transition.alert.fingerprint)?.at ?? now;

@@ -33,8 +33,6 @@ interface Seen {
   readonly firing: readonly Alert[];
   readonly unnotified: readonly StoredTransition[];
   readonly now: EpochMs;
-  /** Called between pieces of a large fleet: lets others have a turn. */
-  readonly pause: () => Promise<void>;
 }
 
 export interface IncidentsOfLook {
@@ -47,18 +45,13 @@ export interface IncidentsOfLook {
 }
 
 /** What the picture, and what nobody was notified of yet, make of the incidents that go on. */
-export async function lookAtIncidents(
-  fleet: Fleet,
-  seen: Seen,
-  apiOf: (account: string) => string | null,
-): Promise<IncidentsOfLook> {
-  const { firing, unnotified, now, pause } = seen;
+export function lookAtIncidents(fleet: Fleet, seen: Seen, apiOf: (account: string) => string | null): IncidentsOfLook {
+  const { firing, unnotified, now } = seen;
   const known = fleet.incidents().filter(({ endedAt }) => endedAt === null);
   const isNews = unnotified.some(({ transition }) => beginningRules.includes(transition.alert.rule));
   if (known.length === 0 && !isNews) return { all: [], of: () => null, isDue: () => false, changed: [] };
-  const affected = await affectedMailboxes({
+  const affected = affectedMailboxes({
     now,
-    pause,
     mailboxes: fleet.mailboxes(),
     firing,
     breakers: fleet.breakers(),

@@ -143,8 +143,8 @@ export class Sender {
   }
 
   /** That the store works again, which was true of an earlier outage: while it fails, that waits. A digest is about no alert. */
-  #isUntimely({ alerts, marks }: Delivery): boolean {
-    const isOfStore = marks === undefined && alerts.length > 0 && alerts.every((name) => name === storeFingerprint);
+  #isUntimely({ alerts }: Delivery): boolean {
+    const isOfStore = alerts.length > 0 && alerts.every((name) => name === storeFingerprint);
     if (!isOfStore) return false;
     return this.#parts.fleet.alert(storeFingerprint)?.status === 'firing';
   }

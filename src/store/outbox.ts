@@ -29,7 +29,7 @@ import { writeIncidents } from './incidents.ts';
 import { loadNotificationLog } from './notification-log.ts';
 import { inPieces, rowsAPiece } from './pieces.ts';
 import { setMeta } from './schema/migrations.ts';
-import { aboutText, parsed, storedAbout, storedAction } from './schema/stored.ts';
+import { parsed, storedAction, storedNames } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { Settling } from './settling.ts';
 
@@ -234,7 +234,7 @@ async function insertDelivery(trx: Db, delivery: NewDelivery, now: EpochMs): Pro
       title: made.title,
       created_at: made.createdAt,
       detail: made.detail,
-      alerts: aboutText(made),
+      alerts: JSON.stringify(made.alerts),
       ...progressOf(made),
     })
     .execute();
@@ -344,7 +344,7 @@ function listedDelivery(row: Omit<DeliveryRow, 'payload'>): ListedDelivery {
     createdAt: row.created_at,
     nextAttemptAt: row.next_attempt_at,
     detail: row.detail,
-    ...storedAbout(row.alerts, row.id),
+    alerts: storedNames(row.alerts, row.id),
   };
   if (row.state === 'sent' || row.state === 'dead' || row.state === 'replaced') {
     return { ...message, state: row.state, settledAt: row.settled_at ?? row.created_at, begunAt: null, receipt };

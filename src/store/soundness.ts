@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { DamagedRowError } from './failure.ts';
 import { rowsAPiece } from './pieces.ts';
-import { storedAbout } from './schema/stored.ts';
+import { storedNames } from './schema/stored.ts';
 import { readStats } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
 
@@ -63,8 +63,8 @@ export async function misfits(db: Kysely<Tables>): Promise<readonly string[]> {
     found.push(...rows.map(({ what }) => sentence(what)));
   }
   const stats = await refused(everyStats(db), ({ answer, ...key }) => readStats(answer, key));
-  const abouts = await refused(everyAbout(db), ({ answer, id }) => storedAbout(answer, id));
-  return [...found, ...stats, ...abouts];
+  const names = await refused(everyDelivery(db), ({ answer, id }) => storedNames(answer, id));
+  return [...found, ...stats, ...names];
 }
 
 /** Whether a text is JSON of an object or a list, as every column of JSON is. */
@@ -102,19 +102,19 @@ function refusalOf(read: () => unknown): DamagedRowError | null {
 }
 
 /** What each message is about, a page at a time, as `answer`. */
-async function* everyAbout(db: Kysely<Tables>) {
-  const abouts = db
+async function* everyDelivery(db: Kysely<Tables>) {
+  const names = db
     .selectFrom('deliveries')
     .select(['id', 'alerts as answer'])
     .where('alerts', '<>', '[]')
     .orderBy('id')
     .limit(rowsAPiece);
-  let page = await abouts.execute();
+  let page = await names.execute();
   for (;;) {
     yield* page;
     const last = page.at(-1);
     if (!last || page.length < rowsAPiece) return;
-    page = await abouts.where('id', '>', last.id).execute();
+    page = await names.where('id', '>', last.id).execute();
   }
 }
 

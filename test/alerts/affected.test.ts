@@ -8,12 +8,11 @@ const of = (number: number, account = 'acme') =>
   mailbox(`m${number}`, `box${number}@acme.example`, { account, firstSeenAt: now - 48 * hourMs });
 const began = { firingAt: now - minuteMs, since: now - minuteMs };
 
-test('of a thousand mailboxes those are found that have an alert of their own or an action, with a pause after each few hundred', async () => {
+test('of a thousand mailboxes those are found that have an alert of their own or an action', () => {
   const paused = of(600);
   const all = [...Array.from({ length: 1_000 }, (_, number) => of(number)), of(7, 'other')];
   all[600] = { ...paused, action: action('a1', paused, { kind: 'pause', state: 'open', openedAt: now - minuteMs }) };
-  let pauses = 0;
-  const found = await affectedMailboxes({
+  const found = affectedMailboxes({
     now,
     mailboxes: all,
     firing: [
@@ -23,14 +22,10 @@ test('of a thousand mailboxes those are found that have an alert of their own or
     breakers: [],
     unnotified: [],
     apiOf: () => 'https://api.example',
-    pause: async () => {
-      pauses += 1;
-    },
   });
   expect([...found].map(([key, one]) => [key, one.mailbox.state])).toEqual([
     ['acme/m7', 'not_acted'],
     ['acme/m600', 'paused'],
   ]);
   expect(found.get('acme/m7')?.traits).toMatchObject({ domain: 'acme.example', base_url: 'https://api.example' });
-  expect(pauses).toBeGreaterThanOrEqual(4);
 });

@@ -17,10 +17,9 @@ const timing: GroupTiming = {
 };
 
 async function due(transitions: readonly Transition[], change: Partial<GroupTiming>) {
-  const { due, nextDueAt } = await dueGroups(
+  const { due, nextDueAt } = dueGroups(
     transitions.map((transition, index) => ({ id: index + 1, transition })),
     { ...timing, ...change },
-    async () => {},
   );
   return { groups: due.map(({ group, unnotified }) => [group, unnotified.length]), nextDueAt };
 }

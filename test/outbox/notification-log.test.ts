@@ -26,9 +26,9 @@ async function lookAt(mailboxes: readonly string[]) {
     { group: 'two', news: ends.map((transition) => ({ transition, to })), inIncident: false },
   ];
   const before = new Map(known.map((one) => [one.fingerprint, one]));
-  const changes = await notificationLogAfter(
+  const changes = notificationLogAfter(
     { groups, early: [], late: [], incidents: [] },
-    { before, now: start + 1, followers: to, pause: async () => {} },
+    { before, now: start + 1, followers: to },
   );
   const again = known.slice(-1).map((one) => ({ ...one, at: start + 1 }));
   return { known, ended: ends.length, changes, again };

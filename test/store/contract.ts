@@ -1,7 +1,6 @@
 // What every store promises, as one suite: run it on each kind of store there is.
 import { describe, expect, test } from 'vitest';
 import { actionAfter } from '../../src/core/action-transition.ts';
-import type { About } from '../../src/core/alert.ts';
 import { closedBreaker } from '../../src/core/breaker.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { NotificationLogChanges } from '../../src/core/outbox.ts';
@@ -579,22 +578,6 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
           receipt: null,
         },
       ]);
-    });
-
-    test('the numbers of the many alerts that a message is about are kept through a restart and an attempt', async () => {
-      await using opened = await open();
-      const marks = Float64Array.from({ length: 500 }, (_, number) => 2 ** 53 - 1_000 + number);
-      const deliveries = [{ ...delivery('a'), alerts: ['incident|i'], marks }, delivery('b')];
-      await opened.store.outbox.recordDeliveries({ transitionIds: [], deliveries, now });
-      const store = await opened.reopen();
-      const told = ({ alerts, marks: numbers }: About) => [alerts, numbers];
-      const both = [
-        [['incident|i'], marks],
-        [delivery('b').alerts, undefined],
-      ];
-      expect((await store.outbox.pendingDeliveries('ops', 9)).map(told)).toEqual(both);
-      await store.outbox.settleDelivery('a', { kind: 'sent', at: now + 1, detail: null });
-      expect((await store.outbox.recentDeliveries(9)).map(told).reverse()).toEqual(both);
     });
 
     test('a delivery keeps its place and its bytes over retries, until it was sent or is given up', async () => {

@@ -3,7 +3,7 @@ import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Alert, markOf, type Transition } from '../../src/core/alert.ts';
+import type { Alert, Transition } from '../../src/core/alert.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { alert, exampleFleet, now } from './example-fleet.ts';
@@ -18,13 +18,9 @@ async function open(folder: string) {
     deliveries: (limit, before) => store.outbox.recentDeliveries(limit, before),
   });
   const record = (...transitions: Transition[]) => store.recordAlerts({ changed: [], dropped: [], transitions });
-  const send = (id: string, about: Alert, at: number) => {
-    const one = { id, channel: 'ops', group: 'g', payload: '{}', title: id, alerts: [about.fingerprint] };
-    return store.outbox.recordDeliveries({ transitionIds: [], deliveries: [one], now: at });
-  };
-  const storm = (id: string, about: readonly Alert[], at: number) => {
-    const marks = Float64Array.from(about, ({ fingerprint }) => markOf(fingerprint)).sort();
-    const one = { id, channel: 'ops', group: 'g', payload: '{}', title: id, alerts: [], marks };
+  const send = (id: string, about: Alert | readonly Alert[], at: number) => {
+    const alerts = [about].flat().map(({ fingerprint }) => fingerprint);
+    const one = { id, channel: 'ops', group: 'g', payload: '{}', title: id, alerts };
     return store.outbox.recordDeliveries({ transitionIds: [], deliveries: [one], now: at });
   };
   const json = async (query = '') => JSON.parse((await ask(`${server.url}/api/past-alerts?${query}`)).body.toString());
@@ -33,20 +29,20 @@ async function open(folder: string) {
     await server[Symbol.asyncDispose]();
     await store.close();
   };
-  return { fleet, record, send, storm, json, page, [Symbol.asyncDispose]: close };
+  return { fleet, record, send, json, page, [Symbol.asyncDispose]: close };
 }
 
 const facts = (title: string) => ({ title, sentences: [], numbers: {} });
 const down = alert({ rule: 'api_down', severity: 'critical', firingAt: now - 3 * hourMs, facts: facts('API down') });
 const paused = alert({ rule: 'guard_acted', mailboxId: 'm5', email: 'box5@acme.example', facts: facts('box5 paused') });
 
-test('the message of a storm, which keeps numbers instead of names, is among those about each of its alerts', async () => {
+test('a message about several alerts is among those about each of them', async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-past-'));
   await using stage = await open(folder.path);
   await stage.record({ kind: 'resolved', at: now - minuteMs, alert: { ...down, status: 'resolved' } });
   await stage.send('named', down, now - 2 * hourMs);
-  await stage.storm('storm', [down, paused], now - hourMs);
-  await stage.storm('another storm', [paused], now - hourMs);
+  await stage.send('storm', [down, paused], now - hourMs);
+  await stage.send('another storm', [paused], now - hourMs);
   await stage.send('ended', down, now - 30_000);
   const { alerts } = await stage.json();
   expect(alerts.map(({ messages }: { messages: { id: string }[] }) => messages.map(({ id }) => id))).toEqual([

@@ -94,7 +94,7 @@ export interface Tables {
     next_attempt_at: number;
     settled_at: number | null;
     detail: string | null;
-    /** JSON: fingerprints; behind them, of the many alerts of a storm, their marks. */
+    /** JSON: fingerprints. */
     alerts: string;
     begun_at: number | null;
     receipt: string | null;

@@ -1,5 +1,5 @@
 // The alerts that a reader asks for: those that fire, and those that are over with the messages about each.
-import { type Alert, isAboutAlert, type Severity } from '../../core/alert.ts';
+import type { Alert, Severity } from '../../core/alert.ts';
 import type { DeliveryPlace, ListedDelivery } from '../../core/delivery.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { dayMs, type EpochMs, hourMs } from '../../core/time.ts';
@@ -52,12 +52,7 @@ export function byAlert(deliveries: readonly ListedDelivery[]): (alert: Alert) =
       else named.set(fingerprint, [delivery]);
     }
   }
-  const ofStorms = deliveries.filter(({ marks }) => marks !== undefined);
-  return ({ fingerprint }) => {
-    const known = named.get(fingerprint) ?? [];
-    const more = ofStorms.filter((delivery) => isAboutAlert(delivery, fingerprint));
-    return more.length === 0 ? known : deliveries.filter((one) => known.includes(one) || more.includes(one));
-  };
+  return ({ fingerprint }) => named.get(fingerprint) ?? [];
 }
 
 /** One answer looks at so many steps of alerts, also when few of them match. */
