@@ -199,21 +199,19 @@ test('a row that the daemon refuses to read although it is JSON is named too, al
   const { path, run } = place();
   await (await Store.open(path, Date.now())).close();
   const database = new DatabaseSync(path);
-  database.exec(`INSERT INTO breakers (api, head, digest, places) VALUES ('https://api.example', '7', '', 0);
+  database.exec(`INSERT INTO breakers (api, head) VALUES ('https://api.example', '7');
     INSERT INTO ledgers (account, ledger) VALUES ('acme', '{half')`);
   const message = database.prepare(
     `INSERT INTO deliveries (id, channel, group_name, sequence, payload, title, state, attempts, created_at, next_attempt_at, alerts)
       VALUES (?, 'ops', 'g', ?, '', '', 'sent', 1, 1, 1, ?)`,
   );
-  for (const [index, alerts] of ['[]', '["a"]', '[1]', '["marks|%"]', '"a"'].entries())
-    message.run(`d${index}`, index, alerts);
+  for (const [index, alerts] of ['[]', '["a"]', '[1]', '"a"'].entries()) message.run(`d${index}`, index, alerts);
   expect((await run('check')).stderr.split('\n').slice(0, -2)).toEqual([
-    `The store ${path} has 5 problems:`,
+    `The store ${path} has 4 problems:`,
     "A row of the table breakers can't be read: its column head is damaged (rowid = 1).",
-    "A row of the table deliveries can't be read: its column alerts is damaged (rowid = 5).",
+    "A row of the table deliveries can't be read: its column alerts is damaged (rowid = 4).",
     "A row of the table ledgers can't be read: its column ledger is damaged (rowid = 1).",
     "A row of the table deliveries can't be read (id = 'd2').",
-    "A row of the table deliveries can't be read (id = 'd3').",
   ]);
   database.close();
 });
