@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { sentence } from '../core/wording/explain.ts';
 import { counted, visibleText } from '../core/wording/phrases.ts';
 import { decisionWords } from '../core/wording/states.ts';
-import { type Explanation, maxEntriesShown } from '../web/json/explain.ts';
+import { type Explanation, maxEntriesShown } from '../web/json/mailbox.ts';
 import { printJson } from './options.ts';
 import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
 import { CommandError } from './terminal/command-error.ts';

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { parametersSchema, Row } from '../core/recipe.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { counted, visibleText } from '../core/wording/phrases.ts';
-import type { brokenJson, recipeJson, runWithRowsShape } from '../web/recipes/recipe-json.ts';
+import type { brokenJson, recipeJson, runWithRowsShape } from '../recipes/shapes.ts';
 import { systemClock } from '../world/world.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import { matchText, type Severity, severities } from '../core/alert.ts';
 import { secondMs } from '../core/time.ts';
-import type { SilencesAnswer } from '../web/json/silences.ts';
+import type { SilencesAnswer } from '../web/json/alerts.ts';
 import { type ChangeOptions, change, withChangeOptions, withConfirmOptions } from './confirm.ts';
 import { printJson } from './options.ts';
 import { addressOf, askDaemon, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';

@@ -76,31 +76,43 @@ const confirmed = {
 };
 const mailbox = text.describe('An address, an id or ACCOUNT/ADDRESS.');
 
-/** What each operation takes. An unknown key is refused: a mistyped `dry_run` must not act. */
+/** Body of each operation, with its summary. An unknown key is refused: a mistyped `dry_run` must not act. */
 export const operationShapes = {
-  'breaker-release': z.strictObject(confirmed),
-  'contest-release': z.strictObject({ ...confirmed, mailbox }),
-  pause: z.strictObject({ ...confirmed, mailbox }),
-  resume: z.strictObject({ ...confirmed, mailbox }),
-  mode: z.strictObject({ ...confirmed, mailbox, mode: z.enum(warmupModes) }),
-  limit: z.strictObject({ ...confirmed, mailbox, limit: z.int().min(1).max(largestLimit) }),
-  undo: z.strictObject({ ...confirmed, since_seconds: seconds }),
-  writes: z.strictObject({
-    ...confirmed,
-    off: z.boolean(),
-    account: text.nullable().default(null),
-    mailbox: text.nullable().default(null),
-    for_seconds: seconds.nullable().default(null),
-  }),
-  'silence-add': z.strictObject({ ...confirmed, match, for_seconds: seconds }),
-  'silence-expire': z.strictObject({ ...confirmed, id: text }),
-  'channels-resend': z.strictObject({
-    ...confirmed,
-    channel: text.nullable().default(null),
-    delivery: text.nullable().default(null),
-  }),
-  reload: z.strictObject({ ...confirmed, force: z.boolean().default(false) }),
-  refresh: z.strictObject({ ...requester, mailbox }),
+  'breaker-release': z
+    .strictObject(confirmed)
+    .describe('Carry out the actions that the circuit breakers are holding, except where writes are off'),
+  'contest-release': z
+    .strictObject({ ...confirmed, mailbox })
+    .describe('Let Warmwarden act again on a mailbox where others reversed its changes'),
+  pause: z.strictObject({ ...confirmed, mailbox }).describe('Pause the warm-up of a mailbox'),
+  resume: z.strictObject({ ...confirmed, mailbox }).describe('Resume the warm-up of a mailbox'),
+  mode: z
+    .strictObject({ ...confirmed, mailbox, mode: z.enum(warmupModes) })
+    .describe('Set the warm-up mode of a mailbox'),
+  limit: z
+    .strictObject({ ...confirmed, mailbox, limit: z.int().min(1).max(largestLimit) })
+    .describe('Set the target daily limit of a mailbox'),
+  undo: z.strictObject({ ...confirmed, since_seconds: seconds }).describe('Undo what Warmwarden did by itself lately'),
+  writes: z
+    .strictObject({
+      ...confirmed,
+      off: z.boolean(),
+      account: text.nullable().default(null),
+      mailbox: text.nullable().default(null),
+      for_seconds: seconds.nullable().default(null),
+    })
+    .describe('Start or end the emergency stop'),
+  'silence-add': z.strictObject({ ...confirmed, match, for_seconds: seconds }).describe('Add a silence'),
+  'silence-expire': z.strictObject({ ...confirmed, id: text }).describe('Expire a silence'),
+  'channels-resend': z
+    .strictObject({
+      ...confirmed,
+      channel: text.nullable().default(null),
+      delivery: text.nullable().default(null),
+    })
+    .describe('Send undelivered messages again'),
+  reload: z.strictObject({ ...confirmed, force: z.boolean().default(false) }).describe('Reload the configuration'),
+  refresh: z.strictObject({ ...requester, mailbox }).describe('Read all data of a mailbox again'),
 } as const;
 
 export type OperationName = keyof typeof operationShapes;

@@ -1,6 +1,5 @@
 // The pages in their frame, and what they load.
 import type { Hono } from 'hono';
-import { stream } from 'hono/streaming';
 import { nextTurn } from '../world/world.ts';
 import { visitorOf } from './access.ts';
 import type { LiveStream } from './live/live-stream.ts';
@@ -10,8 +9,7 @@ import { iconSvg, styleSheet } from './page/assets/style-sheet.ts';
 import { layout } from './page/layout.ts';
 import { withoutCommands } from './page/parts/command-links.ts';
 import { oneOf, readQuery } from './query.ts';
-import { csvOf, jsonOf, rowsARead } from './recipes/recipe-json.ts';
-import { noQuery, queryOf, refuse } from './refusals.ts';
+import { queryOf, refuse } from './refusals.ts';
 import { pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
 import { addressOf, places, readPlace } from './views.ts';
@@ -42,28 +40,9 @@ export function addPages(app: Hono, parts: RouteParts, live: LiveStream): void {
       return c.html(visitor.mayOperate ? page : withoutCommands(String(page)));
     });
   }
-  addDownloads(app, parts);
   const asset = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'private, max-age=300' });
   app.get('/assets/style.css', (c) => c.body(styleSheet, 200, asset('text/css; charset=utf-8')));
   app.get('/assets/local-times.js', (c) => c.body(localTimes, 200, asset('text/javascript; charset=utf-8')));
   app.get('/assets/live.js', (c) => c.body(liveScript, 200, asset('text/javascript; charset=utf-8')));
   app.get('/assets/icon.svg', (c) => c.body(iconSvg, 200, asset('image/svg+xml')));
-}
-
-/** The rows of a run, all of them. */
-function addDownloads(app: Hono, { recipes: { service } }: RouteParts): void {
-  for (const [kind, type, pieces] of [
-    ['csv', 'text/csv; charset=utf-8', csvOf],
-    ['json', 'application/json', jsonOf],
-  ] as const) {
-    app.get(`/runs/:id/rows.${kind}`, noQuery, async (c) => {
-      const first = await service.rows(c.req.param('id'), { offset: 0, limit: rowsARead });
-      if ('refused' in first) return refuse(c, 'not_found', first.said.join(' '));
-      c.header('Content-Type', type);
-      c.header('Content-Disposition', `attachment; filename="${first.run.recipe}-${first.run.id}.${kind}"`);
-      return stream(c, async (out) => {
-        for await (const piece of pieces(service, first, null)) await out.write(piece);
-      });
-    });
-  }
 }

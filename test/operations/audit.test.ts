@@ -127,7 +127,7 @@ test('the history is asked by time and by mailbox, also under the ids that the a
     timeZone: () => 'UTC',
   };
   const ask = async (query: Readonly<Record<string, string>>) => {
-    const { body } = await historyRoute.answer(parts, new URLSearchParams(query));
+    const { body } = await historyRoute.read(parts, new URLSearchParams(query));
     return 'error' in body ? body.message : body.entries.map(({ by, command }) => `${by} ${command}`);
   };
   expect(await ask({})).toEqual(['ann pause bob@acme.example', 'zoe reload', 'ann pause bob@acme.example']);
@@ -135,7 +135,7 @@ test('the history is asked by time and by mailbox, also under the ids that the a
   expect(await ask({ mailbox: 'BOB@acme.example' })).toHaveLength(2);
   expect(await ask({ mailbox: 'nobody@x.example' })).toBe('No guarded mailbox is called nobody@x.example.');
   expect(await ask({ since: '1h' })).toMatch(/since/);
-  const { body } = await historyRoute.answer(parts, new URLSearchParams('limit=1'));
+  const { body } = await historyRoute.read(parts, new URLSearchParams('limit=1'));
   expect(body).toMatchObject({
     next_cursor: expect.any(String),
     entries: [{ kind: 'operator', operation: 'pause', result: 'done' }],

@@ -16,7 +16,7 @@ import { createOperatorCommands } from '../../src/operations/commands.ts';
 import { failed } from '../../src/operations/plan.ts';
 import { type CommandSocket, startCommandSocket } from '../../src/operations/socket.ts';
 import { Store } from '../../src/store/store.ts';
-import { silenceJson } from '../../src/web/json/silences.ts';
+import { silenceJson } from '../../src/web/json/alerts.ts';
 import { alertCommands } from '../../src/web/page/parts/command-links.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { sampleAlert } from '../alerts/samples.ts';

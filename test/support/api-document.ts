@@ -49,7 +49,7 @@ ajv.addSchema({ $id: 'warmwarden', components: closed(document.components) } as 
 const known = new Map<object, ValidateFunction>();
 
 /** What is wrong with a value; empty: nothing. */
-export function problemsOf(schema: object, value: unknown): readonly string[] {
+function problemsOf(schema: object, value: unknown): readonly string[] {
   const validate = known.get(schema) ?? ajv.compile(anchored(closed(schema)) as object);
   known.set(schema, validate);
   validate(value);

@@ -1,8 +1,8 @@
 // The OpenAPI document: every route is in it, and what the daemon answers is what it says.
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { commandPatterns } from '../../src/web/commands/prepared.ts';
 import { places } from '../../src/web/views.ts';
-import { document, operations, problemsOf } from '../support/api-document.ts';
+import { document, operations } from '../support/api-document.ts';
 import { registeredRoutes } from './registered-routes.ts';
 
 /** Routes of the pages: what they answer is for people. */
@@ -27,23 +27,6 @@ test('every operation has a name of its own, a summary, and a meaning for each p
     parameters.filter(({ description }) => !description).map(({ name }) => `${route} ${name}`),
   );
   expect(meaningless).toEqual([]);
-});
-
-describe('the examples', () => {
-  const shown = [...operations].flatMap(([route, { requestBody, responses }]) => {
-    const contents = [requestBody, ...Object.values(responses)].flatMap((one) => Object.values(one?.content ?? {}));
-    return contents.filter(({ example }) => example !== undefined).map((content) => ({ route, ...content }));
-  });
-
-  test('are what their schemas say', () => {
-    expect(shown.length).toBeGreaterThan(15);
-    for (const { route, schema, example } of shown) expect([route, problemsOf(schema, example)]).toEqual([route, []]);
-  });
-
-  test('would not pass with a field that is not documented', () => {
-    const [first] = shown;
-    expect(problemsOf(first?.schema ?? {}, { ...Object(first?.example), unheard: 1 })).toHaveLength(1);
-  });
 });
 
 test('the document names no shape that nothing refers to', () => {

@@ -2,8 +2,14 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { type OperationName, operationNames, operationShapes } from '../../src/operations/command-requests.ts';
-import { describedRoutes, openApiDocument } from '../../src/web/json/document.ts';
-import type { Described, DescribedParameter } from '../../src/web/json/route.ts';
+import {
+  type DescribedParameter,
+  describedRoutes,
+  openApiDocument,
+  parametersOf,
+  templateOf,
+} from '../../src/web/json/document.ts';
+import type { Described } from '../../src/web/json/route.ts';
 import { recipeRefusals } from '../../src/web/recipes/recipe-refusals.ts';
 import { refusals } from '../../src/web/refusals.ts';
 import { version } from '../../src/world/version.ts';
@@ -43,9 +49,9 @@ function refusalTable(words: Readonly<Record<string, { readonly status: number; 
 }
 
 function routeTable(tag: Described['tag']): string {
-  const rows = routesOf(tag).map(({ route, summary, parameters = [] }) => {
-    const query = parameters.filter((one) => one.in === 'query').map(({ name }) => `\`${name}\``);
-    return `| \`${route}\` | ${summary} | ${query.join(', ')} |`;
+  const rows = routesOf(tag).map((described) => {
+    const query = Object.keys(described.query ?? {}).map((name) => `\`${name}\``);
+    return `| \`${templateOf(described)}\` | ${described.summary} | ${query.join(', ')} |`;
   });
   return `| route | does | query |\n| --- | --- | --- |\n${rows.join('\n')}`;
 }
@@ -72,14 +78,16 @@ function shapeOf({ answers }: Described): z.ZodType | undefined {
   return answers[200]?.content?.['application/json'];
 }
 
+const email = 'jonas.keller@brightpath.example';
+
 function answerText(described: Described): string {
-  const { route, summary, description, parameters = [], answers } = described;
+  const { summary, description } = described;
+  const parameters = parametersOf(described);
+  const route = templateOf(described);
   const [, path = ''] = route.split(' ');
   const shape = shapeOf(described);
-  const real = Object(answers[200]?.example);
-  const asked = path.replace('{account}', real.account ?? '').replace('{id}', real.id ?? '');
-  const required = parameters.filter((one) => one.in === 'query' && one.required);
-  const query = required.map(({ name }) => `${name}=${name === 'mailbox' ? real.mailbox?.email : ''}`).join('&');
+  const asked = path.replace('{account}', 'agency').replace('{id}', '908a799e-10d0-4eb2-aef3-38c95f830516');
+  const query = parameters.some(({ name, required }) => name === 'mailbox' && required) ? `?mailbox=${email}` : '';
   return `### ${route}
 
 ${summary}.${description ? ` ${description}` : ''}
@@ -87,7 +95,7 @@ ${summary}.${description ? ` ${description}` : ''}
 ${parameterTable(parameters)}
 
 \`\`\`sh
-curl -s -H "Authorization: Bearer $TOKEN" "$URL${asked}${query && `?${query}`}"
+curl -s -H "Authorization: Bearer $TOKEN" "$URL${asked}${query}"
 \`\`\`
 
 ${shape ? shapeTable(shape) : ''}
@@ -98,8 +106,10 @@ ${shape ? shapeTable(shape) : ''}
 const common: readonly string[] = ['by', 'reason', 'dry_run', 'plan'];
 
 function operationsTable(): string {
-  const rows = routesOf('operations').map(({ route, summary, body, parameters = [] }) => {
-    const named = body ? Object.keys(operationShapes[nameIn(route)].shape) : parameters.map(({ name }) => `?${name}`);
+  const rows = routesOf('operations').map(({ route, summary, body, query = {} }) => {
+    const named = body
+      ? Object.keys(operationShapes[nameIn(route)].shape)
+      : Object.keys(query).map((name) => `?${name}`);
     const own = named.filter((name) => !common.includes(name)).map((name) => `\`${name}\``);
     return `| \`${route}\` | ${summary} | ${own.join(', ')} |`;
   });

@@ -1,13 +1,12 @@
 // The contract of --json: the shape of what each command prints. docs/cli.md is made of it, and a test holds real output to it.
 import { z } from 'zod';
 import { routes } from '../../core/answers.ts';
-import { alertsAnswer } from '../../web/json/alerts.ts';
-import { explainAnswer } from '../../web/json/explain.ts';
+import { runWithRowsShape } from '../../recipes/shapes.ts';
+import { alertsAnswer, silencesAnswer } from '../../web/json/alerts.ts';
 import { count, datedVerdict, listOf, moment, number, text, texts } from '../../web/json/facts.ts';
 import { fleetAnswer } from '../../web/json/fleet.ts';
 import { historyAnswer } from '../../web/json/history.ts';
-import { silencesAnswer } from '../../web/json/silences.ts';
-import { runWithRowsShape } from '../../web/recipes/recipe-json.ts';
+import { explainAnswer } from '../../web/json/mailbox.ts';
 import { doctorParts, doctorResults } from '../doctor/examined.ts';
 import { type ErrorKind, errorKinds } from '../terminal/command-error.ts';
 

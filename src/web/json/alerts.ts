@@ -1,19 +1,215 @@
-// GET /api/alerts: alerts that are pending or firing, open incidents and silences. GET /api/past-alerts: those that are over.
-// GET /api/runbooks: what each alert means.
+// GET /api/alerts, /api/past-alerts, /api/incidents, /api/silences, /api/deliveries and /api/runbooks.
 import { z } from 'zod';
-import { type Alert, accountsOf, alertRules, severities } from '../../core/alert.ts';
+import { silenceOf } from '../../alerts/routing.ts';
+import { type Alert, accountsOf, alertRules, type Silence, severities } from '../../core/alert.ts';
+import { type ListedDelivery, publicState } from '../../core/delivery.ts';
+import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } from '../../core/incident.ts';
+import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../core/wording/incidents.ts';
 import { runbookOf } from '../../core/wording/runbooks.ts';
 import { readPast, selectionOf } from '../overview/alerts.ts';
 import { eachAlert } from '../overview/firing-alerts.ts';
 import { FirstOf } from '../overview/first-of.ts';
-import { compare, cursorAfter, cursorOf, limitOf, means, oneOf, pageOf, someOf, upTo } from '../query.ts';
+import { compare, cursorAfter, cursorOf, limitOf, means, oneOf, pageAfter, pageOf, someOf, upTo } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { delivery, deliveryJson, exampleDelivery } from './deliveries.ts';
-import { account, at, told } from './example-facts.ts';
 import { count, iso, listOf, moment, nextCursor, number, tellingOf, text, texts, timeZone } from './facts.ts';
-import { openIncidents, openIncidentsJson } from './incidents.ts';
 import { fleetRoute } from './route.ts';
-import { exampleSilence, silence, silenced, silencedJson, silenceJson } from './silences.ts';
+
+/** Beside an alert that goes on. */
+export const silenced = z
+  .strictObject({ by: text, until: moment })
+  .nullable()
+  .describe('Who silenced it, and until when; null: its messages are sent.');
+
+const globs = texts.optional();
+
+const silence = z
+  .strictObject({
+    id: text,
+    match: z.strictObject({
+      severity: listOf(z.enum(severities)).optional(),
+      account: globs,
+      rule: globs,
+      domain: globs,
+      mailbox: globs,
+      object: globs,
+    }),
+    by: text,
+    reason: text,
+    from: moment,
+    until: moment,
+  })
+  .meta({ id: 'silence', description: 'Mutes the messages of the alerts that match, until it expires.' });
+
+/** Until when, and by whom, the messages about an alert are muted. */
+export function silencedJson(alert: Alert, silences: readonly Silence[]) {
+  const silence = silenceOf(alert, silences);
+  return silence && { by: silence.by, until: iso(silence.until) };
+}
+
+export function silenceJson({ id, match, by, reason, from, until }: Silence) {
+  return { id, match, by, reason, from: iso(from), until: iso(until) };
+}
+
+export const silencesAnswer = z.strictObject({
+  time_zone: timeZone,
+  silences: listOf(silence),
+  next_cursor: nextCursor,
+});
+
+export type SilencesAnswer = z.infer<typeof silencesAnswer>;
+
+export const silencesRoute = fleetRoute({
+  route: 'GET /api/silences',
+  id: 'listSilences',
+  summary: 'The silences in force; those that end first come first',
+  query: { limit: limitOf('silences', 100), cursor: cursorOf('number', 'text') },
+  shape: silencesAnswer,
+  read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
+    const { now, zone } = tellingOf(parts);
+    const { rows, next } = pageAfter(parts.fleet.silences(now), ({ until, id }) => [until, id], { after, limit });
+    return { time_zone: zone, silences: rows.map(silenceJson), next_cursor: next };
+  },
+});
+
+const delivery = z
+  .strictObject({
+    id: text,
+    channel: text,
+    title: text,
+    state: z
+      .enum(['pending', 'sent', 'dead', 'replaced'])
+      .describe(
+        'dead: Warmwarden gave up; `channels resend` sends it again. replaced: a reminder in whose place a newer one was sent.',
+      ),
+    attempts: count,
+    created_at: moment,
+    next_attempt_at: moment.nullable(),
+    settled_at: moment.nullable(),
+    detail: text.nullable().describe('What the last attempt returned.'),
+  })
+  .meta({ id: 'delivery', description: 'A message for a channel, without its text.' });
+
+/** Without the payload: it is the receiver's, and it is long. */
+function deliveryJson(delivery: ListedDelivery) {
+  const state = publicState(delivery);
+  return {
+    id: delivery.id,
+    channel: delivery.channel,
+    title: delivery.title,
+    state,
+    attempts: delivery.attempts,
+    created_at: iso(delivery.createdAt),
+    next_attempt_at: state === 'pending' ? iso(delivery.nextAttemptAt) : null,
+    settled_at: iso(delivery.settledAt),
+    detail: delivery.detail,
+  };
+}
+
+const deliveryKey = ({ createdAt, sequence, id }: ListedDelivery) => [createdAt, sequence, id];
+
+export const deliveriesRoute = fleetRoute({
+  route: 'GET /api/deliveries',
+  id: 'listDeliveries',
+  summary: 'The messages to channels without their text, the newest first',
+  query: { limit: limitOf('messages', 50), cursor: cursorOf('whole', 'whole', 'text') },
+  shape: z.strictObject({ deliveries: listOf(delivery).describe('The newest first.'), next_cursor: nextCursor }),
+  read: async ({ deliveries }: Pick<RouteParts, 'deliveries'>, { limit, cursor }) => {
+    const before = cursor ? { createdAt: cursor[0], sequence: cursor[1], id: cursor[2] } : undefined;
+    const { rows, next } = pageOf(await deliveries(limit + 1, before), deliveryKey, limit);
+    return { deliveries: rows.map(deliveryJson), next_cursor: next };
+  },
+});
+
+const member = z.strictObject({
+  account: text,
+  mailbox_id: text,
+  email: text,
+  state: z.enum(memberStates),
+  since: moment.describe('Since when it is in that state.'),
+  sent: count,
+  bounced: count,
+  severity: z.enum(severities),
+});
+
+const incident = z
+  .strictObject({
+    id: text,
+    title: text,
+    advice: text,
+    cause: z.strictObject({ attribute: z.enum(sharedAttributes), value: text }),
+    bounce_kind: text.nullable().describe('In the words of the mailbox API.'),
+    severity: z.enum(severities),
+    began_at: moment,
+    ended_at: moment.nullable(),
+    notified_at: moment.nullable(),
+    mailboxes: count.describe('All mailboxes in it.'),
+    domains: count,
+    states: z.record(z.enum(memberStates), count).describe('Mailboxes in each state.'),
+    members: listOf(member).describe('Up to 100 mailboxes, those that wait for a person first.'),
+  })
+  .meta({ id: 'incident', description: 'Mailboxes that bounce at the same time and have something in common.' });
+
+/** Incidents that go on. */
+export const openIncidents = listOf(
+  z.strictObject({ id: text, title: text, severity: z.enum(severities), began_at: moment, mailboxes: count }),
+).describe('Open incidents, the newest first.');
+
+/** The newest first. Titles have their times in UTC. */
+export function openIncidentsJson(incidents: readonly Incident[]) {
+  return incidents
+    .filter(({ endedAt }) => endedAt === null)
+    .map((incident) => ({
+      id: incident.id,
+      title: incidentTitle(incident, incident.members, 'UTC'),
+      severity: incident.severity,
+      began_at: iso(incident.beganAt),
+      mailboxes: incident.members.length,
+    }));
+}
+
+/** Mailboxes that the answer lists of one incident; `mailboxes` counts them all. */
+const membersListed = 100;
+
+/** Those that go on first, and of each kind the newest. */
+const incidentKey = ({ id, beganAt, endedAt }: Incident) => (endedAt === null ? [0, -beganAt, id] : [1, -endedAt, id]);
+
+export const incidentsRoute = fleetRoute({
+  route: 'GET /api/incidents',
+  id: 'listIncidents',
+  summary: 'The open incidents, the newest first, then the last 50 that ended',
+  query: { limit: limitOf('incidents', 100), cursor: cursorOf('whole', 'number', 'text') },
+  shape: z.strictObject({ at: moment, time_zone: timeZone, incidents: listOf(incident), next_cursor: nextCursor }),
+  read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
+    const { now, zone } = tellingOf(parts);
+    const { rows, next } = pageAfter(parts.fleet.incidents(), incidentKey, { after, limit });
+    const incidents = rows.map((one) => incidentJson(one, zone));
+    return { at: iso(now), time_zone: zone, incidents, next_cursor: next };
+  },
+});
+
+function incidentJson(incident: Incident, zone: string) {
+  const { id, cause, kind, severity, beganAt, endedAt, members, announced } = incident;
+  const counts = memberStates.map((state) => [state, members.filter((one) => one.state === state).length] as const);
+  return {
+    id,
+    title: incidentTitle(incident, members, zone),
+    advice: incidentAdvice(cause),
+    cause,
+    bounce_kind: kind,
+    severity,
+    began_at: iso(beganAt),
+    ended_at: iso(endedAt),
+    notified_at: iso(announced?.at ?? null),
+    mailboxes: members.length,
+    domains: domainsOf(members),
+    states: Object.fromEntries(counts) as Record<IncidentMailbox['state'], number>,
+    members: worstFirst(members).slice(0, membersListed).map(memberJson),
+  };
+}
+
+function memberJson({ account, mailboxId, email, state, since, sent, bounced, severity }: IncidentMailbox) {
+  return { account, mailbox_id: mailboxId, email, state, since: iso(since), sent, bounced, severity };
+}
 
 const alert = z
   .strictObject({
@@ -53,29 +249,10 @@ function alertJson(alert: Alert) {
   };
 }
 
-export const exampleAlert = {
-  fingerprint: 'dns_failing|agency||fernhill.example',
-  rule: 'dns_failing',
-  severity: 'critical',
-  status: 'firing',
-  account,
-  accounts: [account],
-  mailbox_id: null,
-  email: null,
-  object: 'fernhill.example',
-  since: '2026-03-10T12:17:00.248Z',
-  firing_at: '2026-03-10T12:18:00.248Z',
-  title: 'fernhill.example: SPF and DKIM do not pass',
-  sentences: ['The API reports "fail" for SPF and shows no record.'],
-  numbers: {},
-};
-
-export const exampleSilenced = { by: exampleSilence.by, until: exampleSilence.until };
-
 export const maxAlerts = 1_000;
 
 /** Pages are ordered by severity, then by age. */
-const keyOf = ({ severity, since, fingerprint }: Alert) => [severities.indexOf(severity), -since, fingerprint];
+const alertKey = ({ severity, since, fingerprint }: Alert) => [severities.indexOf(severity), -since, fingerprint];
 
 export const alertsAnswer = z.strictObject({
   at: moment,
@@ -90,7 +267,7 @@ export const alertsAnswer = z.strictObject({
 export type AlertsAnswer = z.infer<typeof alertsAnswer>;
 
 export const alertsRoute = fleetRoute({
-  path: '/api/alerts',
+  route: 'GET /api/alerts',
   id: 'listAlerts',
   summary: 'The alerts that are pending or firing, the most severe first, then the newest; open incidents; silences',
   query: {
@@ -100,26 +277,18 @@ export const alertsRoute = fleetRoute({
     severity: means('Only these; several with commas between.', someOf(...severities)),
   },
   shape: alertsAnswer,
-  example: {
-    ...told,
-    incidents: [],
-    total: 1,
-    alerts: [{ ...exampleAlert, silenced: exampleSilenced }],
-    silences: [exampleSilence],
-    next_cursor: null,
-  },
   read: async (parts: Pick<RouteParts, 'fleet' | 'timeZone' | 'world'>, { limit, cursor: after, status, severity }) => {
     const { fleet } = parts;
     const { now, zone } = tellingOf(parts);
     let total = 0;
     // One more than a page shows whether there is another.
-    const first = new FirstOf<Alert>((one, other) => compare(keyOf(one), keyOf(other)), limit + 1);
+    const first = new FirstOf<Alert>((one, other) => compare(alertKey(one), alertKey(other)), limit + 1);
     await eachAlert(fleet.alerts(), (one) => {
       if ((status ?? one.status) !== one.status || severity?.includes(one.severity) === false) return;
       total += 1;
-      if (after === undefined || compare(keyOf(one), after) > 0) first.put(one);
+      if (after === undefined || compare(alertKey(one), after) > 0) first.put(one);
     });
-    const { rows, next } = pageOf(first.take(), keyOf, limit);
+    const { rows, next } = pageOf(first.take(), alertKey, limit);
     const silences = fleet.silences(now);
     return {
       at: iso(now),
@@ -143,7 +312,7 @@ export const alertFilters = {
 };
 
 export const pastAlertsRoute = fleetRoute({
-  path: '/api/past-alerts',
+  route: 'GET /api/past-alerts',
   id: 'listPastAlerts',
   summary: 'The alerts that resolved, and what happened once, the newest first, each with the messages about it',
   query: { ...alertFilters, limit: limitOf('alerts', 50), cursor: cursorOf('whole') },
@@ -163,19 +332,6 @@ export const pastAlertsRoute = fleetRoute({
     ),
     next_cursor: nextCursor,
   }),
-  example: {
-    at,
-    alerts: [
-      {
-        ...exampleAlert,
-        status: 'resolved',
-        ended_at: '2026-03-10T15:02:00.248Z',
-        is_event: false,
-        messages: [exampleDelivery],
-      },
-    ],
-    next_cursor: null,
-  },
   read: async (parts: Pick<RouteParts, 'transitions' | 'deliveries' | 'world'>, { limit, cursor, ...filters }) => {
     const { rows, next } = await readPast(parts, selectionOf(filters), { before: cursor?.[0] ?? null, limit });
     const alerts = rows.map(({ kind, at: endedAt, alert: ended, messages }) => ({
@@ -190,7 +346,7 @@ export const pastAlertsRoute = fleetRoute({
 });
 
 export const runbooksRoute = fleetRoute({
-  path: '/api/runbooks',
+  route: 'GET /api/runbooks',
   id: 'listRunbooks',
   summary: 'What each alert means, what Warmwarden did about it, and what you should do',
   query: {},
@@ -204,16 +360,6 @@ export const runbooksRoute = fleetRoute({
       }),
     ),
   }),
-  example: {
-    runbooks: [
-      {
-        rule: 'key_read_only',
-        means: 'The API refused a change because the key lacks permission. Reading works.',
-        done: 'Warmwarden notifies you of breaches on the account, but does NOT ACT on them. It tries to write again every hour.',
-        todo: 'Give the key write permission, or configure another key and reload the configuration.',
-      },
-    ],
-  },
   read: ({ world }: Pick<RouteParts, 'world'>) => ({
     runbooks: alertRules.map((rule) => ({ rule, ...runbookOf(rule, world.command) })),
   }),

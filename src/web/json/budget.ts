@@ -1,12 +1,13 @@
-// GET /api/budget: what the key of each account may do, and how old each kind of data is.
+// GET /api/budget: what the key of each account may do, and how old each kind of data is. GET /api/configuration: the settings in
+// force, without secrets.
 import { z } from 'zod';
 import type { Forecast } from '../../core/mailbox.ts';
 import { secondMs } from '../../core/time.ts';
 import { mendText, sumText } from '../../core/wording/forecast.ts';
 import { agesOf, DataAges, type DataKind, dataKinds, inNeedFirst } from '../overview/budget.ts';
-import { cursorOf, limitOf, pageAfter } from '../query.ts';
+import { type ShownSetting, settingsThat } from '../overview/settings.ts';
+import { cursorOf, limitOf, means, oneOf, pageAfter, upTo } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { at, account as name } from './example-facts.ts';
 import { count, firstSweep, iso, listOf, moment, nextCursor, number, sweepJson, tellingOf, text } from './facts.ts';
 import { fleetRoute } from './route.ts';
 
@@ -51,36 +52,8 @@ const accountBudget = z.strictObject({
     .describe('How old each kind of data is.'),
 });
 
-const read = '2026-03-10T12:29:00.248Z';
-
-const example = {
-  name,
-  requests_per_minute: 90,
-  forecast: {
-    mailboxes: 2_000,
-    fits: false,
-    allowed_per_minute: 90,
-    needed_per_minute: 275,
-    used_per_minute: 90,
-    first_sweep_seconds: 2_700,
-    remedy: { requests_per_minute: 306, stats_seconds: 2_760, warmup_seconds: 2_760 },
-    text: '2,000 mailboxes at 90 requests a minute: the cadence needs 275 a minute; stats will be up to 46 min old. A key with 306 requests a minute would be enough (plan enterprise: 500). Or choose a cadence with stats every 46 min and warm-up every 46 min.',
-  },
-  queue_length: 6,
-  oldest_due_at: '2026-03-10T17:29:00.000Z',
-  throttled_last_hour: 0,
-  last_success_at: '2026-03-10T17:29:00.000Z',
-  first_sweep: null,
-  data: Object.fromEntries(
-    ['stats', 'warmup', 'detail', 'dns', 'blacklist'].map((kind) => [
-      kind,
-      { newest_at: at, oldest_at: read, never_read: 0, max_age_seconds: 2_760 },
-    ]),
-  ),
-};
-
 export const budgetRoute = fleetRoute({
-  path: '/api/budget',
+  route: 'GET /api/budget',
   id: 'listBudgets',
   summary: 'What the key of each account may do, what the cadence needs, and how old each kind of data is',
   query: { limit: limitOf('accounts', 100), cursor: cursorOf('whole', 'text') },
@@ -89,7 +62,6 @@ export const budgetRoute = fleetRoute({
     accounts: listOf(accountBudget).describe('Those whose limit is too small first, then by name.'),
     next_cursor: nextCursor,
   }),
-  example: { at, accounts: [example], next_cursor: null },
   read: async (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
     const { fleet } = parts;
     const { rows, next } = pageAfter(fleet.accounts(), inNeedFirst, { after, limit });
@@ -143,3 +115,37 @@ function dataJson(ages: DataAges, forecast: Forecast | null) {
     ReturnType<typeof ofKind>
   >;
 }
+
+const filter = { q: means('Words that the name or the value must contain.', upTo(200)) };
+/** Of the page, whose form sends nothing for a box that is not ticked. */
+export const settingParameters = { ...filter, changed: oneOf('only') };
+
+const settingKey = ({ name }: ShownSetting) => [name];
+
+export const configurationRoute = fleetRoute({
+  route: 'GET /api/configuration',
+  id: 'listSettings',
+  summary: 'The configuration in force: each setting, its value without secrets, and where it is set',
+  query: {
+    ...filter,
+    changed: means('`true`: only what is not the default.', oneOf('true', 'false')),
+    limit: limitOf('settings', 100),
+    cursor: cursorOf('text'),
+  },
+  shape: z.strictObject({
+    total: count.describe('How many settings match.'),
+    settings: listOf(
+      z.strictObject({
+        name: text.describe('For example `guard.min_bounces`.'),
+        value: text.describe('As the file would have it. Secrets are hidden.'),
+        from: text.describe('`default`, or where it is set.'),
+      }),
+    ).describe('By name.'),
+    next_cursor: nextCursor,
+  }),
+  read: ({ settings }: Pick<RouteParts, 'settings'>, { q = '', changed, limit, cursor: after }) => {
+    const chosen = settingsThat(settings(), { text: q.trim(), changedOnly: changed === 'true' });
+    const { rows, next } = pageAfter(chosen, settingKey, { after, limit });
+    return { total: chosen.length, settings: rows, next_cursor: next };
+  },
+});

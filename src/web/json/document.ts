@@ -1,19 +1,20 @@
 // The OpenAPI 3.1 document of the JSON routes, made of their descriptions. GET /openapi.json serves it, docs/openapi.json is it.
 import { z } from 'zod';
 import { recipeRefusals } from '../recipes/recipe-refusals.ts';
-import { recipeRoutes } from '../recipes/recipe-routes.ts';
+import { downloadRoutes, recipeRoutes } from '../recipes/recipe-routes.ts';
 import { refusals } from '../refusals.ts';
-import { fleetRoutes } from './json-routes.ts';
+import { fleetRoutes, metricsRoute, probeRoutes } from './json-routes.ts';
 import { operationRoutes } from './operations.ts';
-import { probeRoutes } from './probes.ts';
-import { type Access, type Described, type DescribedAnswer, type DescribedParameter, tags } from './route.ts';
+import { type Access, type Described, type DescribedAnswer, tags } from './route.ts';
 
 /** The routes in the order of docs/http-api.md. */
 export const describedRoutes: readonly Described[] = [
   ...fleetRoutes,
   ...operationRoutes,
   ...recipeRoutes,
+  ...downloadRoutes,
   ...probeRoutes,
+  metricsRoute,
 ];
 
 export interface DocumentParts {
@@ -27,7 +28,7 @@ export function openApiDocument({ version, server }: DocumentParts) {
   const responses = new Map<string, Schema>([['HeadersTooLarge', headersTooLarge]]);
   const paths: Record<string, Schema> = {};
   for (const described of describedRoutes) {
-    const [method = '', path = ''] = described.route.split(' ');
+    const [method = '', path = ''] = templateOf(described).split(' ');
     paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(described, schemas, responses) };
   }
   return {
@@ -87,9 +88,9 @@ const securityOf: Readonly<Record<Access, readonly Schema[]>> = {
   key: [{ key: [] }],
 };
 
-type Word = NonNullable<Described['refusals']>[number];
+type AnyRefusal = NonNullable<Described['refusals']>[number];
 const tokenWords = ['unauthorized', 'not_allowed', 'unknown_host', 'rate_limited', 'failed'] as const;
-const wordsOf: Readonly<Record<Access, readonly Word[]>> = {
+const wordsOf: Readonly<Record<Access, readonly AnyRefusal[]>> = {
   anybody: ['failed'],
   any_role: tokenWords,
   viewer: tokenWords,
@@ -98,7 +99,8 @@ const wordsOf: Readonly<Record<Access, readonly Word[]>> = {
 };
 
 function operationOf(described: Described, schemas: Schemas, responses: Map<string, Schema>): Schema {
-  const { id, tag, summary, description, access, parameters = [], body, answers } = described;
+  const { id, tag, summary, description, access, body, answers } = described;
+  const parameters = parametersOf(described);
   const sent = Object.entries(answers).map(([status, answer]) => [status, answerOf(answer, schemas)] as const);
   return {
     operationId: id,
@@ -106,13 +108,11 @@ function operationOf(described: Described, schemas: Schemas, responses: Map<stri
     summary,
     ...(description === undefined ? {} : { description }),
     security: securityOf[access],
-    ...(parameters.length === 0 ? {} : { parameters: parameters.map(parameterOf) }),
+    ...(parameters.length === 0 ? {} : { parameters }),
     ...(body && {
       requestBody: {
-        required: body.required,
-        content: {
-          'application/json': { schema: schemas.body(body.shape), example: body.example },
-        },
+        required: !body.safeParse(undefined).success,
+        content: { 'application/json': { schema: schemas.body(body) } },
       },
     }),
     responses: {
@@ -123,16 +123,32 @@ function operationOf(described: Described, schemas: Schemas, responses: Map<stri
   };
 }
 
-function parameterOf(parameter: DescribedParameter): Schema {
-  const isList = parameter.schema['type'] === 'array';
-  return { ...parameter, ...(isList && { style: 'form', explode: false }) };
+export interface DescribedParameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly description: string;
 }
 
-function answerOf({ description, content, headers = {}, example }: DescribedAnswer, schemas: Schemas): Schema {
-  const shown = Object.entries(content).map(([type, shape]) => {
-    const given = type === 'application/json' && example !== undefined ? { example } : {};
-    return [type, { schema: schemas.answer(shape), ...given }] as const;
+export function parametersOf({ names = {}, query = {} }: Described): readonly DescribedParameter[] {
+  const inPath = Object.entries(names).map(([name, description]) => {
+    return { name, in: 'path' as const, required: true, schema: { type: 'string', minLength: 1 }, description };
   });
+  const inQuery = Object.entries(query).map(([name, { schema, required, meaning = '' }]) => {
+    const isList = schema['type'] === 'array' && { style: 'form', explode: false };
+    return { name, in: 'query' as const, required, schema, description: meaning, ...isList };
+  });
+  return [...inPath, ...inQuery];
+}
+
+/** Method and path of a route as OpenAPI writes them: `GET /api/mailboxes/{account}/{id}`. */
+export function templateOf({ route }: Described): string {
+  return route.replace(/:(\w+)/g, '{$1}');
+}
+
+function answerOf({ description, content, headers = {} }: DescribedAnswer, schemas: Schemas): Schema {
+  const shown = Object.entries(content).map(([type, shape]) => [type, { schema: schemas.answer(shape) }] as const);
   return {
     description,
     ...(Object.keys(headers).length > 0 && { headers: headersOf(headers) }),
@@ -140,7 +156,6 @@ function answerOf({ description, content, headers = {}, example }: DescribedAnsw
   };
 }
 
-/** Each is always sent. */
 function headersOf(headers: Readonly<Record<string, string>>): Schema {
   return Object.fromEntries(
     Object.entries(headers).map(([name, description]) => [
@@ -155,7 +170,7 @@ const refusalShape = (words: readonly string[]) =>
 
 /** One response for all refusals of one status, shared by all routes that have the same. */
 function refusedOf(described: Described, schemas: Schemas, responses: Map<string, Schema>): Schema {
-  const { access } = described;
+  const { access, route } = described;
   const table: Readonly<Record<string, { readonly status: number; readonly meaning: string }>> =
     access === 'key' ? recipeRefusals : { ...recipeRefusals, ...refusals };
   const words = [...new Set([...wordsOf[access], ...(described.refusals ?? [])])];
@@ -164,7 +179,7 @@ function refusedOf(described: Described, schemas: Schemas, responses: Map<string
     return refusal ? [{ word, ...refusal }] : [];
   });
   const byStatus = Map.groupBy(known, ({ status }) => status);
-  const isJson = access === 'key' || described.route.includes(' /api/');
+  const isJson = access === 'key' || route.includes(' /api/');
   const entries = [...byStatus].map(([status, some]) => {
     const name = [access === 'key' ? 'Recipe' : isJson ? 'Api' : 'Page', ...some.map(({ word }) => word)].join('.');
     const schema = schemas.answer(refusalShape(some.map(({ word }) => word)));
@@ -184,7 +199,7 @@ function refusedOf(described: Described, schemas: Schemas, responses: Map<string
 }
 
 /** Refusals that say how long to wait. */
-const waiting: readonly Word[] = ['rate_limited', 'share_used', 'busy'];
+const waiting: readonly AnyRefusal[] = ['rate_limited', 'share_used', 'busy'];
 
 // Shapes as schemas: a shape with a name is written once, and referred to everywhere else.
 

@@ -1,26 +1,21 @@
-// GET /api/fleet: the headline, accounts and channels, and the mailboxes, the worst first.
+// GET /api/fleet: the headline, accounts and channels, and the mailboxes, the worst first. GET /api/groups: the fleet by account,
+// domain, provider or tag. GET /api/trend: the whole fleet per day.
 import { z } from 'zod';
 import { type Alert, alertRules, severities } from '../../core/alert.ts';
 import { unreadAccounts } from '../../core/fleet/unread-accounts.ts';
-import { type AccountState, type GuardedElsewhere, guardStates } from '../../core/mailbox.ts';
+import { type AccountState, type GuardedElsewhere, type GuardState, guardStates } from '../../core/mailbox.ts';
 import { type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
 import { eachAlert } from '../overview/firing-alerts.ts';
 import { FirstOf } from '../overview/first-of.ts';
+import { type Group, groupings, readGroups, shareOf, usualGrouping } from '../overview/fleet-groups.ts';
 import { gravestFirst, isFiring, type Rank } from '../overview/fleet-view.ts';
 import { tones } from '../overview/headline.ts';
 import { type PictureParts, pictureOf } from '../overview/picture.ts';
 import { fleetFilters, rowsAfter } from '../overview/selection.ts';
 import { countsNow } from '../overview/state-sentence.ts';
-import { cursorAfter, cursorOf, limitOf, type Query } from '../query.ts';
-import { exampleAlert, exampleSilenced } from './alerts.ts';
-import {
-  account as accountName,
-  cursor,
-  action as exampleAction,
-  mailbox as exampleMailbox,
-  states,
-  told,
-} from './example-facts.ts';
+import { cursorAfter, cursorOf, limitOf, means, oneOf, pageAfter, type Query } from '../query.ts';
+import type { RouteParts } from '../route-parts.ts';
+import { openIncidents, openIncidentsJson, silenced, silencedJson } from './alerts.ts';
 import {
   action,
   actionJson,
@@ -38,9 +33,7 @@ import {
   texts,
   timeZone,
 } from './facts.ts';
-import { openIncidents, openIncidentsJson } from './incidents.ts';
 import { fleetRoute } from './route.ts';
-import { silenced, silencedJson } from './silences.ts';
 
 const account = z
   .strictObject({
@@ -151,69 +144,9 @@ function accountJson(account: AccountState) {
   };
 }
 
-const exampleBrief = {
-  rule: exampleAlert.rule,
-  severity: exampleAlert.severity,
-  since: exampleAlert.since,
-  title: exampleAlert.title,
-  silenced: exampleSilenced,
-};
-
-const example = {
-  ...told,
-  headline: '1 critical alert. 1 mailbox paused by Warmwarden, 10 OK.',
-  advice: 'Start with the critical alert below.',
-  tone: 'alarm',
-  states,
-  incidents: [],
-  alerts: [exampleBrief],
-  alerts_firing: 1,
-  alert_groups: [{ ...exampleBrief, count: 1 }],
-  not_guarded: [],
-  accounts: [
-    {
-      name: accountName,
-      requests_per_minute: 485,
-      limit_per_minute: 500,
-      last_success_at: '2026-03-10T17:29:00.000Z',
-      failing_since: null,
-      last_failure: null,
-      key_rejected: false,
-      writable: true,
-      judging_failure: null,
-      listed: true,
-      unlisted: [],
-      guarded_elsewhere: [],
-      health: 'ok',
-      queue_length: 6,
-      oldest_due_at: '2026-03-10T17:30:00.000Z',
-      last_write_at: '2026-03-10T12:32:00.495Z',
-      first_sweep: null,
-    },
-  ],
-  channels: [
-    {
-      name: 'hook',
-      type: 'webhook',
-      pending: 0,
-      oldest_pending_at: null,
-      undelivered: 0,
-      last_success_at: '2026-03-10T12:32:30.495Z',
-      failing_since: null,
-      last_failure: null,
-    },
-  ],
-  store_failure: null,
-  writes_off: [],
-  actions: [exampleAction],
-  total: 11,
-  mailboxes: [exampleMailbox],
-  next_cursor: cursor,
-};
-
 const alertsShown = 20;
 
-const keyOf = ({ urgency, closeness, mailbox: { email, id, account } }: Rank) => [
+const rankKey = ({ urgency, closeness, mailbox: { email, id, account } }: Rank) => [
   urgency,
   closeness,
   email,
@@ -270,12 +203,11 @@ export const fleetAnswer = z.strictObject({
 });
 
 export const mailboxesRoute = fleetRoute({
-  path: '/api/fleet',
+  route: 'GET /api/fleet',
   id: 'getFleet',
   summary: 'The headline, the accounts, the channels, the latest actions, and the mailboxes, the worst first',
   query,
   shape: fleetAnswer,
-  example,
   read: async (parts: PictureParts, { q = '', state = null, limit, cursor: from }) => {
     const { fleet, explain } = parts;
     const { known, headline, firing, accounts, sweeps, now, command, zone } = await pictureOf(parts);
@@ -327,7 +259,96 @@ export const mailboxesRoute = fleetRoute({
       actions: fleet.recentActions().map((action) => actionJson(action, explain)),
       total: page.total,
       mailboxes: page.rows.map((row) => rowJson(row, explain)),
-      next_cursor: page.last && cursorAfter(keyOf(page.last)),
+      next_cursor: page.last && cursorAfter(rankKey(page.last)),
     };
   },
+});
+
+const group = z.strictObject({
+  name: text.nullable().describe('null: the mailboxes that have none.'),
+  mailboxes: count
+    .nullable()
+    .describe(
+      'null: unknown, because no mailbox list of the account was read yet. By account, every configured account is there.',
+    ),
+  states: z
+    .record(z.enum(guardStates), count)
+    .describe(
+      'Mailboxes in each state. While an account cannot be read or is not polled, its mailboxes that were `ok` count as `not_judged`.',
+    ),
+  alerts_firing: count.describe('Firing alerts about its mailboxes, or about their domains, IP addresses or accounts.'),
+  sent: count.describe('Emails in the windows by which its mailboxes are judged.'),
+  bounced: count,
+  rate_percent: number.nullable(),
+});
+
+const trendDay = z.strictObject({
+  date: z.iso.date().describe('In UTC.'),
+  sent: count,
+  bounced: count,
+  acted: count.describe('Changes by Warmwarden that were confirmed, on the day on which they were planned.'),
+  held: count.describe('Mailboxes that were held at any time of the day.'),
+});
+
+/** As the page orders them. No name comes before every name. */
+const groupKey = (group: Group) => [group.urgency, -shareOf(group), group.name === null ? '' : `=${group.name}`];
+
+export const groupParameters = {
+  by: means('What the mailboxes of a group have in common; `account` when left out.', oneOf(...groupings)),
+};
+
+export const groupsRoute = fleetRoute({
+  route: 'GET /api/groups',
+  id: 'listGroups',
+  summary: 'The fleet by account, domain, provider or tag, the groups that need attention first',
+  query: { ...groupParameters, limit: limitOf('groups', 100), cursor: cursorOf('number', 'number', 'text') },
+  shape: z.strictObject({
+    at: moment,
+    by: z.enum(groupings),
+    total: count.describe('How many groups there are.'),
+    groups: listOf(group).describe(
+      'Those that need attention first. A mailbox with several tags is in several groups.',
+    ),
+    next_cursor: nextCursor,
+  }),
+  read: async (
+    parts: Pick<RouteParts, 'fleet' | 'ranking' | 'tags' | 'world'>,
+    { by = usualGrouping, limit, cursor: after },
+  ) => {
+    const groups = await readGroups(parts, by);
+    const { rows, next } = pageAfter(groups, groupKey, { after, limit });
+    const now = iso(parts.world.clock.now());
+    return { at: now, by, total: groups.length, groups: rows.map(groupJson), next_cursor: next };
+  },
+});
+
+function groupJson({ name, mailboxes, states, alerts, sent, bounced }: Group) {
+  return {
+    name,
+    mailboxes,
+    states: Object.fromEntries(guardStates.map((state) => [state, states.get(state) ?? 0])) as Record<
+      GuardState,
+      number
+    >,
+    alerts_firing: alerts,
+    sent,
+    bounced,
+    rate_percent: sent === 0 ? null : (bounced * 100) / sent,
+  };
+}
+
+export const trendRoute = fleetRoute({
+  route: 'GET /api/trend',
+  id: 'getTrend',
+  summary: 'Emails sent and bounced, changes by Warmwarden and held mailboxes of the whole fleet per day',
+  description: 'Warmwarden sums it once a minute.',
+  query: {},
+  shape: z.strictObject({
+    at: moment,
+    days: listOf(trendDay).describe('The last 30 days, the oldest first; empty while nothing is known.'),
+  }),
+  read: async ({ trend, world }: Pick<RouteParts, 'trend' | 'world'>) => ({
+    at: iso(world.clock.now()),
+    days: await trend.read(),
+  }),
 });

@@ -11,9 +11,8 @@ import { operationNames } from '../../operations/command-requests.ts';
 import { asksForActions, asksForCommands } from '../overview/history.ts';
 import { cursorOf, limitOf, mailboxName, means, oneOf, pageOf, type Query, upTo, whole } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { account, email, cursor as exampleCursor, told } from './example-facts.ts';
 import { iso, listOf, moment, nextCursor, type Telling, tellingOf, text, texts, timeZone } from './facts.ts';
-import { fleetRoute, unknownMailbox } from './route.ts';
+import { fleetRoute, UnknownMailboxError } from './route.ts';
 
 export const historyAnswer = z.strictObject({
   time_zone: timeZone,
@@ -37,20 +36,6 @@ export const historyAnswer = z.strictObject({
 
 export type HistoryEntry = z.infer<typeof historyAnswer>['entries'][number];
 export type HistoryAnswer = z.infer<typeof historyAnswer> | { readonly error: string; readonly message: string };
-
-const example = {
-  at: '2026-03-10T12:32:00.124Z',
-  kind: 'guard',
-  by: 'Warmwarden',
-  operation: 'pause',
-  command: `pause ${email}`,
-  account,
-  mailboxes: [email],
-  reason: 'emergency',
-  result: 'confirmed',
-  outcome: 'Warmwarden paused the warm-up at 12:32 UTC, confirmed after 0.2 s.',
-  ended_at: '2026-03-10T12:32:00.495Z',
-};
 
 const usualSpanSeconds = (30 * dayMs) / secondMs;
 const maxNameLength = 400;
@@ -82,19 +67,18 @@ interface HistoryParts extends Pick<RouteParts, 'history' | 'timeZone'> {
 }
 
 export const historyRoute = fleetRoute({
-  path: '/api/history',
+  route: 'GET /api/history',
   id: 'listHistory',
   summary: 'The audit log, the newest first',
   query,
   named: true,
   shape: historyAnswer,
-  example: { time_zone: told.time_zone, entries: [example], next_cursor: exampleCursor },
   read: async (parts: HistoryParts, asked) => {
     const { now, zone } = tellingOf(parts);
     const { mailbox: name, since_seconds: span, guard, limit, cursor, by, operation = null, reason = null } = asked;
     const filter = { by: by || null, operation, reason };
     const found = name === undefined ? null : namedMailbox(name, parts.fleet.mailboxes());
-    if (found && 'wrong' in found) return unknownMailbox(found.wrong);
+    if (found && 'wrong' in found) throw new UnknownMailboxError(found.wrong);
     const about = found ? { account: found.mailbox.account, ids: idsOf(found.mailbox) } : null;
     const wanted = { since: now - span * secondMs, mailbox: about, ...filter, limit: limit + 1 };
     const { ofCommands, ofActions } = placesIn(cursor);

@@ -1,20 +1,20 @@
-// GET /api/...: what the pages show, as JSON. The daemon's own socket answers the same names.
-import type { Hono } from 'hono';
+// The list of the routes below /api, and the probes. The daemon's own socket answers what the pages show under the same names.
+import { z } from 'zod';
 import type { PictureParts } from '../overview/picture.ts';
-import { queryOf } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { alertsRoute, pastAlertsRoute, runbooksRoute } from './alerts.ts';
-import { budgetRoute } from './budget.ts';
-import { configurationRoute } from './configuration.ts';
-import { deliveriesRoute } from './deliveries.ts';
-import { explainRoute } from './explain.ts';
-import { mailboxesRoute } from './fleet.ts';
-import { groupsRoute, trendRoute } from './groups.ts';
+import {
+  alertsRoute,
+  deliveriesRoute,
+  incidentsRoute,
+  pastAlertsRoute,
+  runbooksRoute,
+  silencesRoute,
+} from './alerts.ts';
+import { budgetRoute, configurationRoute } from './budget.ts';
+import { groupsRoute, mailboxesRoute, trendRoute } from './fleet.ts';
 import { historyRoute } from './history.ts';
-import { incidentsRoute } from './incidents.ts';
-import { mailboxRoute } from './mailbox.ts';
-import type { FleetRoute } from './route.ts';
-import { silencesRoute } from './silences.ts';
+import { explainRoute, mailboxRoute } from './mailbox.ts';
+import { type Described, type FleetRoute, jsonContent, type Route } from './route.ts';
 
 /** What the daemon's socket answers from. */
 export type AnswerParts = PictureParts &
@@ -36,18 +36,80 @@ const socketRoutes: readonly FleetRoute<AnswerParts, object>[] = [
   runbooksRoute,
 ];
 
-export const fleetRoutes: readonly FleetRoute<RouteParts, object>[] = [...socketRoutes, mailboxRoute];
+export const fleetRoutes: readonly Route<RouteParts>[] = [...socketRoutes, mailboxRoute];
 
-/** What `GET /api/NAME` answers; null: there is no such route. */
+/** Answer of `GET /api/NAME`, or null if there is no such route. */
 export async function jsonAnswer(name: string, asked: URLSearchParams, parts: AnswerParts) {
-  return socketRoutes.find(({ path }) => path === `/api/${name}`)?.answer(parts, asked) ?? null;
+  return socketRoutes.find(({ route }) => route === `GET /api/${name}`)?.read(parts, asked) ?? null;
 }
 
-export function addJson(app: Hono, parts: RouteParts): void {
-  for (const { path, answer } of fleetRoutes) {
-    app.get(path, async (c) => {
-      const { body, status } = await answer(parts, queryOf(c), c.req.param());
-      return c.json(body, status);
-    });
-  }
-}
+const plain = { 'text/plain': z.string() };
+
+/** `document`: the OpenAPI document as JSON. */
+type ProbeParts = Pick<RouteParts, 'ready'> & { readonly document: () => string };
+
+export const probeRoutes: readonly Route<ProbeParts>[] = [
+  {
+    route: 'GET /healthz',
+    id: 'getHealth',
+    tag: 'probes',
+    summary: 'Whether the process runs',
+    access: 'anybody',
+    answers: { 200: { description: '`ok`: the process runs.', content: plain } },
+    answer: (c) => c.text('ok\n'),
+  },
+  {
+    route: 'GET /readyz',
+    id: 'getReadiness',
+    tag: 'probes',
+    summary: 'Whether Warmwarden itself works and polls every account',
+    access: 'anybody',
+    answers: {
+      200: { description: '`ready`', content: plain },
+      503: {
+        description:
+          'What is wrong, a line for each cause, with the moment since when: Warmwarden is starting, the store is failing, an account is not polled, or a task keeps failing. An API that fails or rejects the key does not count: `warmwarden_api_up` and the alerts `api_down` and `key_rejected` say so.',
+        content: plain,
+      },
+    },
+    answer: (c, { ready }) => {
+      const state = ready();
+      if (state.ready) return c.text('ready\n');
+      return c.text(state.reasons.map((reason) => `not ready: ${reason}\n`).join(''), 503);
+    },
+  },
+  {
+    route: 'GET /openapi.json',
+    id: 'getOpenApi',
+    tag: 'probes',
+    summary: 'This document',
+    access: 'anybody',
+    answers: {
+      200: {
+        description: 'The OpenAPI 3.1 document of all routes.',
+        content: jsonContent(z.looseObject({ openapi: z.string() })),
+      },
+    },
+    answer: (c, { document }) => c.body(document(), 200, { 'Content-Type': 'application/json' }),
+  },
+];
+
+/** `addMetrics` of the room metrics answers it. */
+export const metricsRoute: Described = {
+  route: 'GET /metrics',
+  id: 'getMetrics',
+  tag: 'probes',
+  summary: 'The metrics for Prometheus',
+  access: 'any_role',
+  answers: {
+    200: {
+      description: 'Text 0.0.4, or OpenMetrics by `Accept`.',
+      content: { ...plain, 'application/openmetrics-text': z.string() },
+    },
+    503: {
+      description: 'Eight scrapes are being answered already.',
+      headers: { 'Retry-After': 'Seconds to wait.' },
+      content: plain,
+    },
+  },
+};

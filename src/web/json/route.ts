@@ -1,9 +1,10 @@
-// A JSON route is one object: what it takes, who may ask, what it answers, and the function that answers. The server's routes and the
-// OpenAPI document are made of these objects.
+// A JSON route is one object: who may ask, its query, its body, the schemas of its answers, and the function that answers. The server's
+// routes and the OpenAPI document are made of these objects.
+import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
-import { type Parameter, type Query, readQuery, type Shape } from '../query.ts';
+import { type Query, readQuery, type Shape } from '../query.ts';
 import type { RecipeRefusalWord } from '../recipes/recipe-refusals.ts';
-import { type RefusalWord, refusalJson } from '../refusals.ts';
+import { queryOf, type RefusalWord, refusalJson, refuse } from '../refusals.ts';
 
 export const tags = {
   fleet: 'The fleet, its mailboxes, alerts and history as JSON.',
@@ -12,133 +13,122 @@ export const tags = {
   probes: 'Probes and metrics.',
 } as const;
 
-export type Tag = keyof typeof tags;
-
 /**
  * anybody: no token is needed. any_role: also the role scraper. viewer: the role viewer or operator, as a token or a session.
  * operator: a token with the role operator. key: a recipe key.
  */
 export type Access = 'anybody' | 'any_role' | 'viewer' | 'operator' | 'key';
 
-export interface DescribedParameter {
-  readonly name: string;
-  readonly in: 'path' | 'query';
-  readonly required: boolean;
-  readonly schema: Readonly<Record<string, unknown>>;
-  readonly description: string;
-}
-
-interface DescribedBody {
-  readonly required: boolean;
-  readonly shape: z.ZodType;
-  readonly example: unknown;
-}
-
 export interface DescribedAnswer {
   readonly description: string;
   /** By content type. */
   readonly content: Readonly<Record<string, z.ZodType>>;
+  /** Headers that are always sent, with what each says. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of application/json. */
-  readonly example?: unknown;
 }
 
 export interface Described {
-  /** `GET /api/mailboxes/{account}/{id}`. */
+  /** Method and path as hono writes them: `GET /api/mailboxes/:account/:id`. */
   readonly route: string;
   /** Unique: the operationId. */
   readonly id: string;
-  readonly tag: Tag;
+  readonly tag: keyof typeof tags;
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
-  readonly parameters?: readonly DescribedParameter[];
-  readonly body?: DescribedBody;
+  /** What each name in the path means. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** Absent: a query is ignored. */
+  readonly query?: Shape;
+  readonly body?: z.ZodType;
+  /** By status. */
   readonly answers: Readonly<Record<number, DescribedAnswer>>;
   /** Besides those that come with `access`. */
   readonly refusals?: readonly (RefusalWord | RecipeRefusalWord)[];
 }
 
-export function inQuery(shape: Shape): readonly DescribedParameter[] {
-  return Object.entries(shape).map(([name, { schema, required, meaning = '' }]: [string, Parameter<unknown>]) => ({
-    name,
-    in: 'query',
-    required,
-    schema,
-    description: meaning,
-  }));
+export interface Route<Parts> extends Described {
+  readonly answer: (c: Context, parts: Parts) => Response | Promise<Response>;
 }
 
-export function inPath(name: string, description: string): DescribedParameter {
-  return { name, in: 'path', required: true, schema: { type: 'string', minLength: 1 }, description };
+interface Answering<Parts, S extends Shape> {
+  readonly query: S;
+  readonly handle: (c: Context, parts: Parts, query: Query<S>) => Response | Promise<Response>;
+}
+
+/** A route that refuses a query that is not in its `query`. */
+export function routeOf<Parts, const S extends Shape>({
+  handle,
+  ...described
+}: Omit<Described, 'query'> & Answering<Parts, S>): Route<Parts> {
+  const answer: Route<Parts>['answer'] = (c, parts) => {
+    const asked = readQuery(described.query, queryOf(c));
+    return 'wrong' in asked ? refuse(c, 'bad_request', asked.wrong) : handle(c, parts, asked.read);
+  };
+  return { ...described, answer };
+}
+
+export function addRoutes<Parts>(app: Hono, routes: readonly Route<Parts>[], parts: Parts): void {
+  for (const { route, answer } of routes) {
+    const [method = '', path = ''] = route.split(' ');
+    app.on(method, path, (c) => answer(c, parts));
+  }
+}
+
+export const jsonContent = (shape: z.ZodType) => ({ 'application/json': shape });
+
+/** Ends the answer of a fleet route: no mailbox has the name, and why. */
+export class UnknownMailboxError extends Error {
+  override readonly name = 'UnknownMailboxError';
+}
+
+interface FleetRouteParts<Parts, S extends Shape, A extends z.ZodType>
+  extends Pick<Described, 'route' | 'id' | 'summary' | 'description' | 'names'> {
+  readonly query: S;
+  readonly shape: A;
+  /** The request names a mailbox, which may be unknown. */
+  readonly named?: true;
+  readonly read: (parts: Parts, query: Query<S>, names: Names) => z.infer<A> | Promise<z.infer<A>>;
 }
 
 type Names = Readonly<Record<string, string>>;
 
-interface FleetRouteParts<Parts, S extends Shape, A extends z.ZodType> {
-  readonly path: string;
-  readonly id: string;
-  readonly summary: string;
-  readonly description?: string;
-  /** The names in the path, with what each means. */
-  readonly names?: Names;
-  readonly query: S;
-  readonly shape: A;
-  readonly example: unknown;
-  /** It names a mailbox, which may be unknown. */
-  readonly named?: true;
-  readonly read: (parts: Parts, query: Query<S>, names: Names) => Answer<A> | Promise<Answer<A>>;
+export interface FleetAnswered<Body> {
+  readonly status: 200 | 400 | 404;
+  readonly body: Body | { readonly error: string; readonly message: string };
 }
 
-type Answer<A extends z.ZodType> = z.infer<A> | UnknownMailbox;
-
-/** A sentence that says why no mailbox is meant. */
-class UnknownMailbox {
-  readonly message: string;
-
-  constructor(message: string) {
-    this.message = message;
-  }
+export interface FleetRoute<Parts, Body> extends Route<Parts> {
+  readonly read: (parts: Parts, asked: URLSearchParams, names?: Names) => Promise<FleetAnswered<Body>>;
 }
 
-export const unknownMailbox = (message: string) => new UnknownMailbox(message);
-
-export interface Refused {
-  readonly error: string;
-  readonly message: string;
-}
-
-export interface FleetRoute<Parts, Body> extends Described {
-  /** As hono writes it: `/api/mailboxes/:account/:id`. */
-  readonly path: string;
-  readonly answer: (
-    parts: Parts,
-    asked: URLSearchParams,
-    names?: Names,
-  ) => Promise<{ readonly status: 200; readonly body: Body } | { readonly status: 400 | 404; readonly body: Refused }>;
-}
-
-/** A GET route below /api. */
-export function fleetRoute<Parts, const S extends Shape, A extends z.ZodType>(
-  route: FleetRouteParts<Parts, S, A>,
-): FleetRoute<Parts, z.infer<A>> {
-  const { path, id, summary, description, names = {}, query, shape, example, named, read } = route;
+/** A GET route below /api, which the daemon's socket answers, too. */
+export function fleetRoute<Parts, const S extends Shape, A extends z.ZodType>({
+  shape,
+  named,
+  read,
+  ...described
+}: FleetRouteParts<Parts, S, A>): FleetRoute<Parts, z.infer<A>> {
+  const readAsked: FleetRoute<Parts, z.infer<A>>['read'] = async (parts, asked, names = {}) => {
+    const wanted = readQuery(described.query, asked);
+    if ('wrong' in wanted) return refusalJson('bad_request', wanted.wrong);
+    try {
+      return { status: 200, body: await read(parts, wanted.read, names) };
+    } catch (error) {
+      if (error instanceof UnknownMailboxError) return refusalJson('unknown_mailbox', error.message);
+      throw error;
+    }
+  };
   return {
-    route: `GET ${path.replace(/:(\w+)/g, '{$1}')}`,
-    path,
-    id,
+    ...described,
     tag: 'fleet',
-    summary,
-    ...(description === undefined ? {} : { description }),
     access: 'viewer',
-    parameters: [...Object.entries(names).map(([name, meaning]) => inPath(name, meaning)), ...inQuery(query)],
-    answers: { 200: { description: 'The answer.', content: { 'application/json': shape }, example } },
+    answers: { 200: { description: 'The answer.', content: jsonContent(shape) } },
     refusals: ['bad_request', ...(named ? (['unknown_mailbox'] as const) : [])],
-    answer: async (parts, asked, found = {}) => {
-      const wanted = readQuery(query, asked);
-      if ('wrong' in wanted) return refusalJson('bad_request', wanted.wrong);
-      const body = await read(parts, wanted.read, found);
-      return body instanceof UnknownMailbox ? refusalJson('unknown_mailbox', body.message) : { status: 200, body };
+    read: readAsked,
+    answer: async (c, parts) => {
+      const { body, status } = await readAsked(parts, queryOf(c), c.req.param());
+      return c.json(body as object, status);
     },
   };
 }

@@ -1,30 +1,27 @@
 // The recipe API over HTTP (api/recipe-run-interface.md): recipes, runs, rows as JSON or CSV.
-
 import { type Context, Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { z } from 'zod';
 import type { RecipeRefusal, RecipeService } from '../../core/recipe.ts';
 import { readRequest } from '../../operations/command-requests.ts';
-import type { World } from '../../world/world.ts';
-import { createAuthenticate } from '../access/auth.ts';
-import { tooManyWrong, type WrongTokens } from '../access/wrong-tokens.ts';
-import { type Described, inPath, inQuery } from '../json/route.ts';
-import { cursorOf, limitOf, means, pageOf, readQuery, whole } from '../query.ts';
-import { bodyText, maxBodyBytes, noQuery, queryOf } from '../refusals.ts';
 import {
   brokenJson,
-  csvOf,
-  jsonOf,
-  type RunRequest,
   recipeJson,
-  recipeShape,
-  rowsARead,
+  recipesShape,
   runJson,
   runRequestShape,
   runShape,
+  runsShape,
   runWithRowsShape,
-} from './recipe-json.ts';
+} from '../../recipes/shapes.ts';
+import type { World } from '../../world/world.ts';
+import { createAuthenticate } from '../access/auth.ts';
+import { tooManyWrong, type WrongTokens } from '../access/wrong-tokens.ts';
+import { addRoutes, jsonContent, type Route, routeOf } from '../json/route.ts';
+import { cursorOf, limitOf, means, pageOf, whole } from '../query.ts';
+import { bodyText, maxBodyBytes, refuse } from '../refusals.ts';
 import { type Plan, RateLimit, type RecipeRefusalWord, recipeRefusals, statusOf } from './recipe-refusals.ts';
+import { csvOf, jsonOf, rowsARead } from './run-rows.ts';
 
 export interface Caller {
   readonly name: string;
@@ -60,53 +57,171 @@ export function callersOf(keys: () => readonly RecipeKey[]): RecipeRouteParts['c
   };
 }
 
-type Env = { Variables: { caller: Caller } };
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Holder of the recipe key; set on the routes below /v1 only. */
+    caller: Caller;
+  }
+}
 
-const runsParameters = { limit: limitOf('runs', 50, 500), cursor: cursorOf('whole', 'text') };
+const of = { tag: 'recipes', access: 'key' } as const;
+const headers = {
+  'X-RateLimit-Limit': 'Requests a minute.',
+  'X-RateLimit-Remaining': 'How many of them are left.',
+};
+const recipeName = { id: 'The id of the recipe.' };
+const runName = { id: 'The id of the run.' };
 
-/** The routes below /v1. `wrongTokens` slows those who guess; null where everybody who gets here is known. */
-export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTokens | null): Hono<Env> {
-  const { service } = parts;
-  const app = new Hono<Env>().basePath('/v1');
-  addGate(app, parts, wrongTokens);
-  app.get('/recipes', noQuery, async (c) => {
+const listRecipes: Route<RecipeRouteParts> = routeOf({
+  ...of,
+  route: 'GET /v1/recipes',
+  id: 'listRecipes',
+  summary: 'The recipes, with a JSON Schema of the parameters of each, and the files that could not be read',
+  query: {},
+  answers: { 200: { description: 'All recipes.', headers, content: jsonContent(recipesShape) } },
+  handle: async (c, { service }) => {
     const { recipes, broken } = await service.list();
     return c.json({ recipes: recipes.map(recipeJson), broken: broken.map(brokenJson) });
-  });
-  app.post('/recipes/:id/runs', noQuery, async (c) => {
+  },
+});
+
+const startRun: Route<RecipeRouteParts> = routeOf({
+  ...of,
+  route: 'POST /v1/recipes/:id/runs',
+  id: 'startRun',
+  summary: 'Start a run',
+  names: recipeName,
+  query: {},
+  body: runRequestShape.optional(),
+  answers: {
+    202: {
+      description: 'The run was accepted.',
+      headers: { ...headers, Location: 'The path of the run.' },
+      content: jsonContent(runShape),
+    },
+  },
+  refusals: ['bad_parameters', 'not_allowed', 'unknown_recipe', 'unknown_run', 'pruned', 'share_used', 'busy'],
+  handle: async (c, { service }) => {
     const request = await runRequestOf(c);
     if ('wrong' in request) return refusal(c, 'bad_request', request.wrong);
     const { name: by, role } = c.get('caller');
-    const run = await service.start({ recipe: c.req.param('id'), by, role, ...request });
+    const run = await service.start({ recipe: idIn(c), by, role, ...request });
     if ('refused' in run) return refused(c, run);
     c.header('Location', `/v1/runs/${run.id}`);
     return c.json(runJson(run), 202);
-  });
-  app.get('/recipes/:id/runs', async (c) => {
-    const query = readQuery(runsParameters, queryOf(c));
-    if ('wrong' in query) return refusal(c, 'bad_request', query.wrong);
-    const { limit, cursor } = query.read;
+  },
+});
+
+const listRuns: Route<RecipeRouteParts> = routeOf({
+  ...of,
+  route: 'GET /v1/recipes/:id/runs',
+  id: 'listRuns',
+  summary: 'The runs of a recipe, the newest first',
+  names: recipeName,
+  query: { limit: limitOf('runs', 50, 500), cursor: cursorOf('whole', 'text') },
+  answers: { 200: { description: 'Without rows.', headers, content: jsonContent(runsShape) } },
+  refusals: ['unknown_recipe'],
+  handle: async (c, { service }, { limit, cursor }) => {
     const before = cursor ? { createdAt: cursor[0], id: cursor[1] } : null;
-    const runs = await service.runsOf(c.req.param('id'), limit + 1, before);
+    const runs = await service.runsOf(idIn(c), limit + 1, before);
     if ('refused' in runs) return refused(c, runs);
     const { rows, next } = pageOf(runs, ({ createdAt, id }) => [createdAt, id], limit);
     return c.json({ runs: rows.map(runJson), next_cursor: next });
-  });
-  app.get('/runs/:id', (c) => answerRun(c, service));
-  app.post('/runs/:id/cancel', noQuery, async (c) => {
-    const id = c.req.param('id');
+  },
+});
+
+const getRun: Route<RecipeRouteParts> = routeOf({
+  ...of,
+  route: 'GET /v1/runs/:id',
+  id: 'getRun',
+  summary: 'A run with its rows',
+  names: runName,
+  query: {
+    offset: { ...whole(0), usual: 0, meaning: 'The first row; 0 when left out.' },
+    limit: means('How many rows at most; all when left out.', whole(1)),
+  },
+  answers: {
+    200: {
+      description: 'JSON, or CSV with `Accept: text/csv`.',
+      headers,
+      content: { ...jsonContent(runWithRowsShape), 'text/csv': z.string() },
+    },
+  },
+  refusals: ['unknown_run', 'pruned'],
+  handle: async (c, { service }, { offset, limit = null }) => {
+    const first = await service.rows(idIn(c), { offset, limit: Math.min(limit ?? rowsARead, rowsARead) });
+    if ('refused' in first) return refused(c, first);
+    const csv = /\btext\/csv\b/.test(c.req.header('accept') ?? '');
+    c.header('Vary', 'Accept');
+    c.header('Content-Type', csv ? 'text/csv; charset=utf-8' : 'application/json');
+    if (csv) c.header('Content-Disposition', `attachment; filename="${first.run.recipe}-${first.run.id}.csv"`);
+    return stream(c, async (out) => {
+      const pieces = csv ? csvOf(service, first, limit) : jsonOf(service, first, limit);
+      for await (const piece of pieces) await out.write(piece);
+    });
+  },
+});
+
+const cancelRun: Route<RecipeRouteParts> = routeOf({
+  ...of,
+  route: 'POST /v1/runs/:id/cancel',
+  id: 'cancelRun',
+  summary: 'End a run; what it has changed stays changed',
+  description: "Ending another key's run needs the role operator.",
+  names: runName,
+  query: {},
+  answers: { 200: { description: 'The run as it is now.', headers, content: jsonContent(runShape) } },
+  refusals: ['not_allowed', 'unknown_run', 'pruned'],
+  handle: async (c, { service }) => {
     const { name, role } = c.get('caller');
-    const run = await service.run(id);
-    if (!('refused' in run) && role !== 'operator' && run.by !== name) {
-      return refusal(
-        c,
-        'not_allowed',
-        "Only a key with the role operator may cancel another key's run; this key has the role viewer.",
-      );
-    }
-    const cancelled = 'refused' in run ? run : await service.cancel(id);
+    const run = await service.run(idIn(c));
+    if ('refused' in run) return refused(c, run);
+    if (role !== 'operator' && run.by !== name) return refusal(c, 'not_allowed', othersRun);
+    const cancelled = await service.cancel(run.id);
     return 'refused' in cancelled ? refused(c, cancelled) : c.json(runJson(cancelled));
-  });
+  },
+});
+
+const othersRun = "Only a key with the role operator may cancel another key's run; this key has the role viewer.";
+
+export const recipeRoutes = [listRecipes, startRun, listRuns, getRun, cancelRun] as const;
+
+/** Downloads of all rows of a run, for the page. */
+export const downloadRoutes: readonly Route<Pick<RecipeRouteParts, 'service'>>[] = (
+  [
+    ['csv', 'downloadCsv', { 'text/csv': z.string() }, csvOf],
+    ['json', 'downloadJson', jsonContent(runWithRowsShape), jsonOf],
+  ] as const
+).map(([kind, id, content, pieces]) =>
+  routeOf({
+    route: `GET /runs/:id/rows.${kind}`,
+    id,
+    tag: 'recipes',
+    summary: `All rows of a run, as a download in ${kind.toUpperCase()}, for a token or a session`,
+    access: 'viewer',
+    names: runName,
+    query: {},
+    answers: {
+      200: { description: 'The rows.', content, headers: { 'Content-Disposition': 'The name of the file.' } },
+    },
+    refusals: ['bad_request', 'not_found'],
+    handle: async (c, { service }) => {
+      const first = await service.rows(idIn(c), { offset: 0, limit: rowsARead });
+      if ('refused' in first) return refuse(c, 'not_found', first.said.join(' '));
+      c.header('Content-Type', kind === 'csv' ? 'text/csv; charset=utf-8' : 'application/json');
+      c.header('Content-Disposition', `attachment; filename="${first.run.recipe}-${first.run.id}.${kind}"`);
+      return stream(c, async (out) => {
+        for await (const piece of pieces(service, first, null)) await out.write(piece);
+      });
+    },
+  }),
+);
+
+/** The routes below /v1. `wrongTokens` slows those who guess; null where everybody who gets here is known. */
+export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTokens | null): Hono {
+  const app = new Hono();
+  addGate(app, parts, wrongTokens);
+  addRoutes(app, recipeRoutes, parts);
   app.notFound((c) => refusal(c, 'not_found', 'No resource has this address; /openapi.json lists them all.'));
   app.onError((error, c) => {
     parts.world.log.error({ err: error, path: c.req.path }, 'a request for a recipe could not be answered');
@@ -115,9 +230,9 @@ export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTo
   return app;
 }
 
-function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTokens: WrongTokens | null): void {
+function addGate(app: Hono, { callerOf, world }: RecipeRouteParts, wrongTokens: WrongTokens | null): void {
   const rates = new RateLimit();
-  app.use(async (c, next) => {
+  app.use('/v1/*', async (c, next) => {
     const caller = callerOf(c.req.header('authorization'));
     if (caller === null) {
       // Only Bearer is a guess here: a browser sends the page's token as Basic by itself.
@@ -146,8 +261,12 @@ function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTok
   });
 }
 
+function idIn(c: Context): string {
+  return c.req.param('id') ?? '';
+}
+
 /** No body at all is a run without parameters. Whatever its Content-Type says, a body is JSON. */
-async function runRequestOf(c: Context): Promise<RunRequest | { readonly wrong: string }> {
+async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape> | { readonly wrong: string }> {
   const text = await bodyText(c.req.raw);
   if (text === null) return { wrong: `The body is larger than ${maxBodyBytes / 1_024} KiB.` };
   let body: unknown = {};
@@ -163,141 +282,10 @@ async function runRequestOf(c: Context): Promise<RunRequest | { readonly wrong: 
   };
 }
 
-const rowsParameters = {
-  offset: { ...whole(0), usual: 0, meaning: 'The first row; 0 when left out.' },
-  limit: means('How many rows at most; all when left out.', whole(1)),
-};
-
-async function answerRun(c: Context<Env>, service: RecipeService) {
-  const query = readQuery(rowsParameters, queryOf(c));
-  if ('wrong' in query) return refusal(c, 'bad_request', query.wrong);
-  const { offset, limit = null } = query.read;
-  const id = c.req.param('id') ?? '';
-  const first = await service.rows(id, { offset, limit: Math.min(limit ?? rowsARead, rowsARead) });
-  if ('refused' in first) return refused(c, first);
-  const csv = /\btext\/csv\b/.test(c.req.header('accept') ?? '');
-  c.header('Vary', 'Accept');
-  c.header('Content-Type', csv ? 'text/csv; charset=utf-8' : 'application/json');
-  if (csv) c.header('Content-Disposition', `attachment; filename="${first.run.recipe}-${first.run.id}.csv"`);
-  return stream(c, async (out) => {
-    const pieces = csv ? csvOf(service, first, limit) : jsonOf(service, first, limit);
-    for await (const piece of pieces) await out.write(piece);
-  });
-}
-
-function refused(c: Context<Env>, why: RecipeRefusal) {
+function refused(c: Context, why: RecipeRefusal) {
   return c.json({ error: why.refused, message: why.said.join(' ') }, statusOf(c, why));
 }
 
 function refusal(c: Context, error: RecipeRefusalWord, message: string) {
   return c.json({ error, message }, recipeRefusals[error].status);
 }
-
-const limits = {
-  'X-RateLimit-Limit': 'Requests a minute.',
-  'X-RateLimit-Remaining': 'How many of them are left.',
-};
-const json = (shape: z.ZodType) => ({ 'application/json': shape });
-const of = { tag: 'recipes', access: 'key' } as const;
-const recipe = inPath('id', 'The id of the recipe.');
-const run = inPath('id', 'The id of the run.');
-
-export const recipeRoutes: readonly Described[] = [
-  {
-    ...of,
-    route: 'GET /v1/recipes',
-    id: 'listRecipes',
-    summary: 'The recipes, with a JSON Schema of the parameters of each, and the files that could not be read',
-    answers: {
-      200: {
-        description: 'All recipes.',
-        headers: limits,
-        content: json(
-          z.object({
-            recipes: z.array(recipeShape),
-            broken: z.array(z.object({ file: z.string(), problems: z.array(z.string()) })),
-          }),
-        ),
-      },
-    },
-  },
-  {
-    ...of,
-    route: 'POST /v1/recipes/{id}/runs',
-    id: 'startRun',
-    summary: 'Start a run',
-    parameters: [recipe],
-    body: {
-      required: false,
-      shape: runRequestShape,
-      example: { parameters: { bounces: 3 } },
-    },
-    answers: {
-      202: {
-        description: 'The run was accepted.',
-        headers: { ...limits, Location: 'The path of the run.' },
-        content: json(runShape),
-      },
-    },
-    refusals: ['bad_parameters', 'not_allowed', 'unknown_recipe', 'unknown_run', 'pruned', 'share_used', 'busy'],
-  },
-  {
-    ...of,
-    route: 'GET /v1/recipes/{id}/runs',
-    id: 'listRuns',
-    summary: 'The runs of a recipe, the newest first',
-    parameters: [recipe, ...inQuery(runsParameters)],
-    answers: {
-      200: {
-        description: 'Without rows.',
-        headers: limits,
-        content: json(z.object({ runs: z.array(runShape), next_cursor: z.string().nullable() })),
-      },
-    },
-    refusals: ['unknown_recipe'],
-  },
-  {
-    ...of,
-    route: 'GET /v1/runs/{id}',
-    id: 'getRun',
-    summary: 'A run with its rows',
-    parameters: [run, ...inQuery(rowsParameters)],
-    answers: {
-      200: {
-        description: 'JSON, or CSV with `Accept: text/csv`.',
-        headers: limits,
-        content: { ...json(runWithRowsShape), 'text/csv': z.string() },
-      },
-    },
-    refusals: ['unknown_run', 'pruned'],
-  },
-  {
-    ...of,
-    route: 'POST /v1/runs/{id}/cancel',
-    id: 'cancelRun',
-    summary: 'End a run; what it has changed stays changed',
-    description: "Ending another key's run needs the role operator.",
-    parameters: [run],
-    answers: { 200: { description: 'The run as it is now.', headers: limits, content: json(runShape) } },
-    refusals: ['not_allowed', 'unknown_run', 'pruned'],
-  },
-  ...(
-    [
-      ['csv', 'downloadCsv', { 'text/csv': z.string() }],
-      ['json', 'downloadJson', json(runWithRowsShape)],
-    ] as const
-  ).map(
-    ([kind, id, content]): Described => ({
-      route: `GET /runs/{id}/rows.${kind}`,
-      id,
-      tag: 'recipes',
-      summary: `All rows of a run, as a download in ${kind.toUpperCase()}, for a token or a session`,
-      access: 'viewer',
-      parameters: [run],
-      answers: {
-        200: { description: 'The rows.', content, headers: { 'Content-Disposition': 'The name of the file.' } },
-      },
-      refusals: ['bad_request', 'not_found'],
-    }),
-  ),
-];

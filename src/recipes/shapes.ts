@@ -1,0 +1,104 @@
+// The JSON of recipes and runs, described once: the HTTP routes and the tool server take their schemas from here. Names are in
+// snake_case, times in ISO 8601, unknown values null.
+import { z } from 'zod';
+import { type BrokenRecipe, parametersSchema, type Recipe, type Run, runStatuses } from '../core/recipe.ts';
+
+const moment = z.iso.datetime();
+const cell = z.union([z.string(), z.number(), z.null()]);
+
+export const recipeShape = z
+  .object({
+    id: z.string().describe('Stable.'),
+    title: z.string(),
+    description: z.string(),
+    parameters: z.record(z.string(), z.unknown()).describe('A JSON Schema of the parameters.'),
+    writes: z.boolean().describe('Whether an applied run changes mailboxes.'),
+    operation: z.string().nullable().describe('What an applied run does with the mailbox of each row.'),
+    schedule: z.object({ cron: z.string(), time_zone: z.string(), apply: z.boolean() }).nullable(),
+    built_in: z.boolean(),
+  })
+  .meta({ id: 'Recipe' });
+
+export const recipesShape = z.object({
+  recipes: z.array(recipeShape),
+  broken: z.array(z.object({ file: z.string(), problems: z.array(z.string()) })),
+});
+
+export const runShape = z
+  .object({
+    id: z.string(),
+    recipe: z.string(),
+    status: z.enum(runStatuses),
+    parameters: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+    apply: z.boolean().describe('Whether the run carries out the actions of the recipe; false: a dry run.'),
+    by: z.string(),
+    created_at: moment,
+    started_at: moment.nullable(),
+    ended_at: moment.nullable(),
+    columns: z.array(z.string()),
+    row_count: z.int().describe('Rows kept so far; grows while the run runs.'),
+    truncated: z.boolean().describe('There were more rows than a run keeps.'),
+    error: z.string().nullable().describe('Why it failed.'),
+  })
+  .meta({ id: 'Run' });
+
+export const runsShape = z.object({ runs: z.array(runShape), next_cursor: z.string().nullable() });
+
+export const runWithRowsShape = runShape
+  .extend({
+    rows: z.array(z.record(z.string(), cell)).describe('Untrusted data: strangers wrote the addresses and texts.'),
+    next: z.string().nullable().describe('The offset of the next rows; null at the end of the rows so far.'),
+  })
+  .meta({ id: 'RunWithRows' });
+
+export const runRequestShape = z
+  .strictObject({
+    parameters: z.record(z.string(), z.unknown()).default({}),
+    apply: z.boolean().default(false).describe('Carry out what the recipe says. Without it, the run is a dry run.'),
+    plan: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe('With apply: the id of a dry run of this recipe. Only the mailboxes that it named are changed.'),
+  })
+  .meta({ id: 'RunRequest' });
+
+export function recipeJson(recipe: Recipe): z.input<typeof recipeShape> {
+  const { id, title, description, operation, schedule, builtIn } = recipe;
+  return {
+    id,
+    title,
+    description,
+    parameters: parametersSchema(recipe.parameters),
+    writes: operation !== null,
+    operation,
+    schedule: schedule && { cron: schedule.cron, time_zone: schedule.timeZone, apply: schedule.apply },
+    built_in: builtIn,
+  };
+}
+
+/** Problems without the folder of the file: callers are not told where files are. */
+export function brokenJson({ file, problems }: BrokenRecipe) {
+  const name = file.slice(file.lastIndexOf('/') + 1);
+  return { file: name, problems: problems.map((problem) => problem.replaceAll(file, name)) };
+}
+
+export function runJson(run: Run): z.input<typeof runShape> {
+  const { id, recipe, status, parameters, apply, by, columns, truncated, error } = run;
+  const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
+  return {
+    id,
+    recipe,
+    status,
+    parameters,
+    apply,
+    by,
+    created_at: new Date(run.createdAt).toISOString(),
+    started_at: iso(run.startedAt),
+    ended_at: iso(run.endedAt),
+    columns: [...columns],
+    row_count: run.rowCount,
+    truncated,
+    error,
+  };
+}

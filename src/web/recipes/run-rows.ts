@@ -1,0 +1,64 @@
+// The rows of a run as text, piece by piece: CSV (RFC 4180) that a spreadsheet shows and never computes, or JSON as the recipe API has it.
+import type { Cell, RecipeService, Row, RowPage } from '../../core/recipe.ts';
+import { visibleText } from '../../core/wording/phrases.ts';
+import { runJson } from '../../recipes/shapes.ts';
+
+/** How a text begins that a spreadsheet takes for a formula, full-width forms too. Numbers of ours come as numbers and stay. */
+const formulaStart = /^[\s;]*[=+\-@|%＝＋－＠﹢﹣﹦﹫−]|^[\t\r\n]/;
+/** Where the decimal sign is a comma, a semicolon begins the next cell. */
+const formulaBehindSemicolon = /;(?=\s*[=+\-@＝＋－＠﹢﹣﹦﹫−])/g;
+
+export function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+function csvRows(columns: readonly string[], rows: readonly Row[]): string {
+  return rows.map((row) => csvLine(columns.map((name) => row[name] ?? null))).join('');
+}
+
+/** A text that begins as a formula gets an apostrophe, which spreadsheets take as "this is text". */
+function csvCell(cell: Cell): string {
+  if (cell === null) return '';
+  if (typeof cell === 'number') return String(cell);
+  const begun = formulaStart.test(cell) ? `'${cell}` : cell;
+  const inert = visibleText(begun.replace(formulaBehindSemicolon, ";'"));
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+/** Of one page that is read. */
+export const rowsARead = 500;
+
+/** Page by page, so that neither the memory nor the event loop ever holds all rows of a run. `limit`: null for all. */
+async function* pagesFrom(service: RecipeService, first: RowPage, limit: number | null): AsyncGenerator<RowPage> {
+  let page = first;
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  for (;;) {
+    yield page;
+    left -= page.rows.length;
+    if (page.nextOffset === null || left <= 0) return;
+    const next = await service.rows(first.run.id, { offset: page.nextOffset, limit: Math.min(left, rowsARead) });
+    if ('refused' in next) return;
+    page = next;
+  }
+}
+
+export async function* csvOf(service: RecipeService, first: RowPage, limit: number | null): AsyncGenerator<string> {
+  yield csvLine(first.run.columns);
+  for await (const { run, rows } of pagesFrom(service, first, limit)) yield csvRows(run.columns, rows);
+}
+
+/** One object: the run, its `rows`, and in `next` the path of those that come after them. */
+export async function* jsonOf(service: RecipeService, first: RowPage, limit: number | null): AsyncGenerator<string> {
+  yield `${JSON.stringify(runJson(first.run)).slice(0, -1)},"rows":[`;
+  let next: number | null = null;
+  let written = 0;
+  for await (const page of pagesFrom(service, first, limit)) {
+    const rows = page.rows.map((row: Row) => JSON.stringify(row)).join(',');
+    if (rows !== '') yield written > 0 ? `,${rows}` : rows;
+    written += page.rows.length;
+    next = page.nextOffset;
+  }
+  const path =
+    next === null ? null : `/v1/runs/${first.run.id}?offset=${next}${limit === null ? '' : `&limit=${limit}`}`;
+  yield `],"next":${JSON.stringify(path)}}`;
+}
