@@ -1,5 +1,4 @@
 // The breaker's memory: which mailboxes under one base_url were acted on or are held. docs/guard.md, "When it does nothing, on purpose".
-import type { Exact } from './exact.ts';
 import { accountOfKey, idOfKey, mailboxKey } from './mailbox.ts';
 import type { EpochMs, IsoDate } from './time.ts';
 
@@ -70,12 +69,12 @@ export function moveEntries(
 
 // What the pooled counts of many mailboxes say: of a domain, and of an account. docs/guard.md, "Beyond one mailbox".
 
-/** Sums over some days of some mailboxes. Exact, whatever an API sends. */
+/** Sums over some days of some mailboxes. */
 export interface PooledSum {
-  readonly sent: Exact;
-  readonly bounced: Exact;
+  readonly sent: number;
+  readonly bounced: number;
   /** Each day's emails times its limit in ppm: a million times the bounces that the limits allow. */
-  readonly allowed: Exact;
+  readonly allowed: number;
 }
 
 /** The sums of the days from one date to another, both included. */

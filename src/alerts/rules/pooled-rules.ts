@@ -179,16 +179,16 @@ function hasShifted({ shift, counted: known, unknown, pending }: ShiftFinding): 
 
 /** `9 bounces in 290 emails WHERE`. */
 function windowText({ bounced, sent }: PooledWindow, where: string): string {
-  const text = `${counted(Number(bounced), 'bounce')} in ${counted(Number(sent), 'email')} ${where}`;
+  const text = `${counted(bounced, 'bounce')} in ${counted(sent, 'email')} ${where}`;
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function allowed({ allowed: ppmEmails }: PooledWindow): string {
-  return allowedText(Number(ppmEmails));
+  return allowedText(ppmEmails);
 }
 
 function rateText({ bounced, sent }: PooledWindow): string {
-  return sent === 0 ? 'no rate' : percentText((Number(bounced) * 1e6) / Number(sent));
+  return sent === 0 ? 'no rate' : percentText((bounced * 1e6) / sent);
 }
 
 function unknownText({ unknown }: PoolKnowledge): readonly string[] {
@@ -211,9 +211,9 @@ function ageNumber({ oldestAt }: PoolKnowledge, now: EpochMs): AlertFacts['numbe
 
 function numbersOf(window: PooledWindow | null): AlertFacts['numbers'] {
   return {
-    sent: window && Number(window.sent),
-    bounced: window && Number(window.bounced),
-    allowed_bounces: window && Number(window.allowed) / 1e6,
+    sent: window?.sent ?? null,
+    bounced: window?.bounced ?? null,
+    allowed_bounces: window && window.allowed / 1e6,
     window_from: window?.from ?? null,
     window_to: window?.to ?? null,
   };

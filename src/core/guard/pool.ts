@@ -1,6 +1,5 @@
 // The counts of several mailboxes pooled by day: those of a domain, and all of an account. Made anew for each look. Pure.
 import type { PooledSum } from '../breaker.ts';
-import { type Exact, productOf, sumOf } from '../exact.ts';
 import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
 import type { CountedDay, LimitedDays } from './window.ts';
 
@@ -17,9 +16,9 @@ export interface Part {
 }
 
 interface DaySum {
-  sent: Exact;
-  bounced: Exact;
-  allowed: Exact;
+  sent: number;
+  bounced: number;
+  allowed: number;
 }
 
 export class Pool<Of extends Part = Part> {
@@ -76,7 +75,7 @@ export class Pool<Of extends Part = Part> {
 
   #addDay({ date, sent, bounced }: CountedDay, limitPpm: number): void {
     const sum = this.#days.get(date) ?? { sent: 0, bounced: 0, allowed: 0 };
-    addTo(sum, { sent, bounced, allowed: productOf(limitPpm, sent) });
+    addTo(sum, { sent, bounced, allowed: limitPpm * sent });
     this.#days.set(date, sum);
   }
 }
@@ -85,9 +84,9 @@ export class Pool<Of extends Part = Part> {
 const quietDays = 2;
 
 function addTo(sum: DaySum, { sent, bounced, allowed }: PooledSum): void {
-  sum.sent = sumOf(sum.sent, sent);
-  sum.bounced = sumOf(sum.bounced, bounced);
-  sum.allowed = sumOf(sum.allowed, allowed);
+  sum.sent += sent;
+  sum.bounced += bounced;
+  sum.allowed += allowed;
 }
 
 function newestOf(dates: readonly IsoDate[]): IsoDate | null {

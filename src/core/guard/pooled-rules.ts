@@ -2,7 +2,6 @@
 // integers. Alerts only: neither ever leads to an action. docs/guard.md, "Beyond one mailbox".
 
 import type { AccountShift, DomainExcess, DomainWeek, PooledSum, PooledWindow } from '../breaker.ts';
-import { productOf, sumOf } from '../exact.ts';
 import { addDays, type EpochMs, type IsoDate } from '../time.ts';
 import type { Pool, Pools } from './pool.ts';
 
@@ -37,7 +36,7 @@ export function domainExcess(domain: Pool, now: EpochMs): DomainExcess | null {
     domain,
     now,
     ({ bounced, allowed }, from) =>
-      productOf(sumOf(bounced, -bouncesBeyondLimits), million) >= allowed &&
+      (bounced - bouncesBeyondLimits) * million >= allowed &&
       domain.since(from, 'bounced') >= Math.min(mailboxes, mostBouncing),
   );
   if (!excess) return null;
@@ -50,7 +49,7 @@ export function domainWeek(domain: Pool, now: EpochMs): DomainWeek | null {
   const last = domain.lastDay(now);
   if (last === null) return null;
   const week = stretchOf(domain, now, (_, from) => from === addDays(last, 1 - domainDays));
-  const over = stretchOf(domain, now, ({ bounced, allowed }) => productOf(bounced, million) > allowed);
+  const over = stretchOf(domain, now, ({ bounced, allowed }) => bounced * million > allowed);
   return week && { ...week, isWithinLimits: over === null };
 }
 
@@ -73,9 +72,9 @@ export function accountShift({ whole, domains: pools }: Pools, now: EpochMs): Ac
   const before = { ...whole.sum(earliest, until), from: earliest, to: until };
   if (before.sent === 0) return null;
   const domains = [...pools.values()].filter((pool) => (pool.bouncedOn() ?? '') >= from).length;
-  const usual = productOf(before.bounced, last.sent);
-  const isDoubled = productOf(last.bounced, before.sent) >= productOf(2, usual);
-  const isMore = productOf(sumOf(last.bounced, -bouncesBeyondRate), before.sent) >= usual;
-  const isOver = productOf(2, productOf(last.bounced, before.sent)) < productOf(3, usual);
+  const usual = before.bounced * last.sent;
+  const isDoubled = last.bounced * before.sent >= 2 * usual;
+  const isMore = (last.bounced - bouncesBeyondRate) * before.sent >= usual;
+  const isOver = 2 * last.bounced * before.sent < 3 * usual;
   return { last, before, domains, isShifted: isDoubled && isMore && domains >= leastDomains, isOver };
 }

@@ -16,11 +16,11 @@ import { start } from '../samples.ts';
 
 const look = { now: start, pageUrl: 'http://127.0.0.1:7025' };
 const known = { counted: 5, unknown: 0, pending: 0, oldestAt: () => start - 20 * minuteMs };
-const excess = { sent: 290n, bounced: 9n, allowed: 5_800_000n, from: '2026-03-19', to: '2026-03-20', mailboxes: 5 };
+const excess = { sent: 290, bounced: 9, allowed: 5_800_000, from: '2026-03-19', to: '2026-03-20', mailboxes: 5 };
 const week = {
-  sent: 900n,
-  bounced: 9n,
-  allowed: 18_000_000n,
+  sent: 900,
+  bounced: 9,
+  allowed: 18_000_000,
   from: '2026-03-14',
   to: '2026-03-20',
   isWithinLimits: false,
@@ -108,8 +108,8 @@ describe('domain_over_limit', () => {
   });
 });
 
-const last = { sent: 18_400n, bounced: 74n, allowed: 0n, from: '2026-03-19', to: '2026-03-20' };
-const before = { sent: 257_600n, bounced: 515n, allowed: 0n, from: '2026-02-19', to: '2026-03-18' };
+const last = { sent: 18_400, bounced: 74, allowed: 0, from: '2026-03-19', to: '2026-03-20' };
+const before = { sent: 257_600, bounced: 515, allowed: 0, from: '2026-02-19', to: '2026-03-18' };
 const shift = { last, before, domains: 61, isShifted: true, isOver: false };
 
 function account(change: Partial<ShiftFinding> = {}): ShiftFinding {
