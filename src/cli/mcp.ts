@@ -6,8 +6,7 @@ import { proxiesIn } from '../core/egress.ts';
 import { pathOf } from '../core/store-failure.ts';
 import { socketPathOf } from '../operations/socket.ts';
 import { RecipeApi } from '../recipes/client/client.ts';
-import { apiSource, checkedSource, type ToolSource } from '../recipes/mcp/source.ts';
-import { serveTools } from '../recipes/mcp/tool-server.ts';
+import { serveTools, type ToolService } from '../recipes/mcp/tool-server.ts';
 import { version } from '../world/version.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
 import { configOption } from './options.ts';
@@ -32,7 +31,7 @@ interface McpOptions {
 
 /** Where the tools come from, how often to look for changes, and how to leave. */
 interface Opened {
-  readonly source: ToolSource;
+  readonly service: ToolService;
   readonly lookEveryMs: number;
   readonly close: () => Promise<void>;
 }
@@ -52,12 +51,7 @@ async function mcp(options: McpOptions): Promise<void> {
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const note = (text: string) => process.stderr.write(`warmwarden mcp: ${text}\n`);
   const opened = options.baseUrl === undefined ? openStore(options.config, world) : openService(options, world);
-  const { source, lookEveryMs } = opened;
-  const server = serveTools(
-    { input: process.stdin, output: process.stdout },
-    { source, version, lookEveryMs, note },
-    world,
-  );
+  const server = serveTools({ input: process.stdin, output: process.stdout }, { ...opened, version, note }, world);
   await server.closed;
   await Promise.race([opened.close(), world.clock.sleep(closeDeadlineMs)]);
   process.exit(0);
@@ -68,9 +62,8 @@ function openStore(file: string, world: World): Opened {
   const store = findStore(file);
   const socketPath = socketPathOf(pathOf(store));
   const api = new RecipeApi({ baseUrl: 'http://localhost/v1', apiKey: null, socketPath }, world);
-  const source = checkedSource(apiSource(api, { foreign: false }, world), () => askFor(store, 'version'));
   return {
-    source,
+    service: { api, foreign: false, reach: () => askFor(store, 'version') },
     lookEveryMs: lookAtDaemonEveryMs,
     close: () => api.close(),
   };
@@ -86,7 +79,7 @@ function openService(options: McpOptions, world: World): Opened {
     world,
   );
   return {
-    source: apiSource(api, { foreign: true }, world),
+    service: { api, foreign: true },
     lookEveryMs: lookAtServiceEveryMs,
     close: () => api.close(),
   };

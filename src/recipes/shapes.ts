@@ -102,3 +102,45 @@ export function runJson(run: Run): z.input<typeof runShape> {
     error,
   };
 }
+
+// Tools of the tool server.
+
+export const defaultRows = 100;
+const maxRows = 1_000;
+
+const runId = { error: 'run_id must be the run_id of an earlier answer.' };
+
+export const cancelShape = z.strictObject({
+  run_id: z.string(runId).min(1, runId).describe('The run_id of an earlier answer.'),
+});
+
+const rowLimit = { error: `limit must be a whole number from 1 to ${maxRows}.` };
+
+export const followShape = cancelShape.extend({
+  cursor: z
+    .string({ error: 'cursor must be a next_cursor.' })
+    .optional()
+    .describe('The next_cursor of the answer before; without it, the first rows.'),
+  limit: z
+    .int(rowLimit)
+    .min(1, rowLimit)
+    .max(maxRows, rowLimit)
+    .default(defaultRows)
+    .describe('The maximum number of rows.'),
+});
+
+const { recipe, apply, row_count, truncated, error } = runShape.shape;
+
+/** Answer of every tool. An unknown value is absent: a type with null in it is less portable between models. */
+export const toolAnswerShape = z.object({
+  note: z.string().describe('How to read the rows.'),
+  run_id: z.string().describe('The run, for get_run.'),
+  recipe: recipe.optional(),
+  status: z.enum([...runStatuses, 'unknown']).describe('unknown: the service used another word.'),
+  apply: apply.optional(),
+  rows: z.array(z.looseObject({})).describe('One page of the output rows.'),
+  row_count: row_count.optional(),
+  next_cursor: z.string().optional().describe('More rows: get_run with this cursor. Absent: no more.'),
+  truncated,
+  error: error.unwrap().optional().describe('Why the run failed.'),
+});

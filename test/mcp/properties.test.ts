@@ -2,12 +2,9 @@
 import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readRecipes, readRun } from '../../src/recipes/client/answers.ts';
-import { inertRow, inertText } from '../../src/recipes/mcp/inert.ts';
-import { inputSchemaOf } from '../../src/recipes/mcp/input-schema.ts';
-import type { ToolRun } from '../../src/recipes/mcp/source.ts';
+import { type RunRecord, readRecipes, readRun } from '../../src/recipes/client/answers.ts';
 import { runResult } from '../../src/recipes/mcp/tool-server.ts';
-import { recipeTool, runTools, toolName } from '../../src/recipes/mcp/tools.ts';
+import { inertRow, inertText, inputSchemaOf, recipeTool, runTools, toolName } from '../../src/recipes/mcp/tools.ts';
 
 const deceptive = /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\p{Cs}]/u;
 /** Ordinary letters, and what hides, reorders or breaks text. */
@@ -76,10 +73,12 @@ describe('any answer of a service', () => {
 });
 
 describe('any rows', () => {
-  const run: ToolRun = {
+  const run: RunRecord = {
     id: 'r',
     recipe: null,
-    status: 'succeeded',
+    state: 'succeeded',
+    stateSaid: null,
+    rows: null,
     rowCount: null,
     truncated: false,
     apply: null,
@@ -97,7 +96,7 @@ describe('any rows', () => {
           taken = count;
           return count < given.length ? `${count}` : null;
         };
-        const { structuredContent, content } = runResult(run, { run, rows: given, cursorAfter }, { acts: false });
+        const { structuredContent, content } = runResult(run, { rows: given, cursorAfter }, { acts: false });
         const { rows: shown } = structuredContent as { readonly rows: readonly object[] };
         expect(taken).toBe(shown.length);
         expect(shown.length > 0 || given.length === 0).toBe(true);

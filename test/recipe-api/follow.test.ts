@@ -1,8 +1,7 @@
 // A run is followed to its end, whatever the service does on the way; time is moved by hand.
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { RecipeApi } from '../../src/recipes/client/client.ts';
-import { type Followed, type FollowOptions, followRun } from '../../src/recipes/client/follow.ts';
+import { type Followed, type FollowOptions, followRun, RecipeApi } from '../../src/recipes/client/client.ts';
 import { movedClock, systemClock } from '../../src/world/world.ts';
 import { type Played, RecipeHost } from '../support/recipe-service.ts';
 

@@ -3,7 +3,6 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { RecipeApi } from '../../src/recipes/client/client.ts';
-import { apiSource } from '../../src/recipes/mcp/source.ts';
 import type { RecipeRunner } from '../../src/recipes/runner.ts';
 import { systemClock, type World } from '../../src/world/world.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
@@ -48,14 +47,12 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-test('a tool that is called while 100 runs wait says that nothing was started, and why', async () => {
+test('a run that is asked for while 100 wait was not started, and the service says why', async () => {
   const api = new RecipeApi({ baseUrl: `${server.url}/v1`, apiKey: 'any' }, world);
-  const refused = await apiSource(api, { foreign: false }, world).start('at-risk', {}, false);
+  const refused = await api.trigger({ recipe: 'at-risk', parameters: {}, apply: false });
   await api.close();
-  expect(refused).toEqual({
-    ok: false,
-    said: [expect.stringMatching(/^Nothing was started\. .*100 runs are already waiting: try again later\./)],
-  });
+  const said = expect.stringMatching(/^100 runs are already waiting: try again later\./);
+  expect(refused).toMatchObject({ kind: 'not_started', said });
 });
 
 test('a 503 of something in between still may have started one', async () => {

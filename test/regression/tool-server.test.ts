@@ -1,32 +1,40 @@
 // A line of 50 MB to the tool server was held in memory as a whole, and parsed. docs/faults.md O7.
 import { expect, test } from 'vitest';
-import type { ToolSource } from '../../src/recipes/mcp/source.ts';
-import { serveTools } from '../../src/recipes/mcp/tool-server.ts';
+import { serveTools, type ToolService } from '../../src/recipes/mcp/tool-server.ts';
 import { pairedRpc } from '../support/bare-rpc.ts';
 import { until } from '../support/until.ts';
 import { stillWorld } from '../web/running-server.ts';
 
 const piece = 'x'.repeat(64 * 1024);
 
-async function connected(changes: Partial<ToolSource> = {}) {
+type Trigger = ToolService['api']['trigger'];
+
+const failure = { kind: 'refused', status: 403, detail: 'not here', retryAfterMs: null } as const;
+const notStarted = { kind: 'not_started', failure, said: null } as const;
+
+async function connected(onTrigger: () => Promise<void> = async () => {}) {
   const { rpc, wire } = pairedRpc();
   const started: unknown[] = [];
-  const refused = { ok: false as const, said: ['not here'] };
   const recipe = { id: 'at-risk', title: null, description: null, parameters: null, operation: null };
-  const source = {
-    foreign: false,
-    list: async () => ({ ok: true as const, value: { recipes: [recipe], problems: [] } }),
-    start: async (...asked: readonly unknown[]) => {
-      started.push(asked);
-      return refused;
-    },
-    ended: async () => refused,
-    rows: async () => refused,
-    cancel: async () => refused,
-    ...changes,
+  const list = { recipes: [recipe], unreadable: 0, problems: [], truncated: false };
+  const trigger: Trigger = async ({ recipe: id, parameters, apply }) => {
+    started.push([id, parameters, apply]);
+    await onTrigger();
+    return notStarted;
+  };
+  const api = {
+    recipes: async () => ({ ok: true as const, value: list }),
+    trigger,
+    run: async () => ({ ok: false as const, failure }),
+    cancel: async () => ({ said: 'not here' }),
   };
   const notes: string[] = [];
-  const options = { source, version: '1', lookEveryMs: 3_600_000, note: (text: string) => void notes.push(text) };
+  const options = {
+    service: { api, foreign: false },
+    version: '1',
+    lookEveryMs: 3_600_000,
+    note: (text: string) => void notes.push(text),
+  };
   serveTools(wire, options, stillWorld());
   await rpc.initialize();
   return { rpc, wire, started, notes };
@@ -93,15 +101,14 @@ test('messages that are no requests are noted in a line each, and the rest goes 
 test('of very many calls at once a few are carried out, some wait, the rest are refused, and each is answered once', async () => {
   const gate = Promise.withResolvers<void>();
   let [underWay, most, begun] = [0, 0, 0];
-  const start = async () => {
+  const onTrigger = async () => {
     begun += 1;
     underWay += 1;
     most = Math.max(most, underWay);
     await gate.promise;
     underWay -= 1;
-    return { ok: false as const, said: ['not here'] };
   };
-  const { rpc } = await connected({ start });
+  const { rpc } = await connected(onTrigger);
   const ids = Array.from({ length: 1_200 }, () => rpc.ask('tools/call', { name: 'at-risk', arguments: {} }));
   const answers = () => rpc.messages.filter(({ id }) => typeof id === 'number' && ids.includes(id));
   const refused = await until('refusals', () => (answers().length >= 168 ? answers() : null));

@@ -1,7 +1,6 @@
 // A recipe service on loopback and the tool server of it in this process, with a bare client.
 import { pino } from 'pino';
 import { RecipeApi } from '../../src/recipes/client/client.ts';
-import { apiSource } from '../../src/recipes/mcp/source.ts';
 import { serveTools } from '../../src/recipes/mcp/tool-server.ts';
 import { type Clock, systemClock } from '../../src/world/world.ts';
 import { pairedRpc } from './bare-rpc.ts';
@@ -15,10 +14,9 @@ export async function served(clock: Clock = systemClock(), foreign = true) {
   const world = { clock, random: () => 0.5, log: pino({ level: 'silent' }), command: 'warmwarden' };
   const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
   const { rpc, wire } = pairedRpc();
-  const source = apiSource(api, { foreign }, world);
   const noted: string[] = [];
   const note = (text: string) => noted.push(text);
-  const server = serveTools(wire, { source, version: '1', lookEveryMs, note }, world);
+  const server = serveTools(wire, { service: { api, foreign }, version: '1', lookEveryMs, note }, world);
   const end = async () => {
     rpc.end();
     await server.closed;

@@ -10,12 +10,24 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { z } from 'zod';
 import { counted } from '../../core/wording/phrases.ts';
 import type { World } from '../../world/world.ts';
-import { BoundedLines, lineTooLong, Turnstile, type TurnstileLimits } from './bounded-lines.ts';
-import { inertRow, inertText } from './inert.ts';
-import type { ToolList, ToolRecipe, ToolRows, ToolRun, ToolSource } from './source.ts';
-import { cancelTool, dataNote, followTool, maxRows, recipeTool, rowsByDefault, runTools, toolName } from './tools.ts';
+import type { RecipeEntry, RunRecord } from '../client/answers.ts';
+import { followRun, hasEnded, type RecipeApi, type RecipeList, type RunPage } from '../client/client.ts';
+import { cancelShape, defaultRows, followShape, type toolAnswerShape } from '../shapes.ts';
+import { BoundedLines, lineTooLong, Turnstile } from './limits.ts';
+import {
+  cancelTool,
+  dataNote,
+  followTool,
+  inertRow,
+  inertText,
+  operationOf,
+  recipeTool,
+  runTools,
+  toolName,
+} from './tools.ts';
 
 // Runs and rows as tool results: one JSON object, as structured content and as text, inert and of bounded size.
 
@@ -29,34 +41,43 @@ function refusedResult(said: readonly string[]): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-/** What else to say of a run. */
+/** A page of the rows of a run. */
+interface ToolRows {
+  /** Of any shape; null if the service shows none, which is not the same as none. */
+  readonly rows: readonly unknown[] | null;
+  /** Cursor behind the first `taken` of these rows; null after the last row of the run. */
+  readonly cursorAfter: (taken: number) => string | null;
+}
+
 interface About {
-  /** Its recipe can act. */
+  /** The recipe of the run can act. */
   readonly acts: boolean;
-  /** The call was to cancel it. */
+  /** The call was to cancel the run. */
   readonly cancelling?: boolean;
 }
 
-/** A run with a page of its rows; of a run that goes on, or whose rows nobody asked for, `page` is null. */
-export function runResult(run: ToolRun, page: ToolRows | null, about: About): CallToolResult {
+/** A run with a page of its rows; `page` is null for a run that goes on, or whose rows nobody asked for. */
+export function runResult(run: RunRecord, page: ToolRows | null, { acts, cancelling }: About): CallToolResult {
   const rows = packed(page?.rows ?? []);
   const cursor = page?.cursorAfter(rows.length) ?? null;
-  const structured = {
-    note: about.cancelling ? cancelNoteOf(run) : noteOf(run, page, about),
+  const error =
+    run.error ?? (run.state === 'unknown' && run.stateSaid !== null ? `its status is ${run.stateSaid}` : null);
+  const structured: z.input<typeof toolAnswerShape> = {
+    note: cancelling ? cancelNoteOf(run) : noteOf(run, page, acts),
     run_id: run.id,
-    ...(run.recipe === null ? {} : { recipe: inertText(run.recipe, maxSaidCharacters) }),
-    status: run.status,
-    ...(run.apply === null || !about.acts ? {} : { apply: run.apply }),
-    ...(run.error === null ? {} : { error: inertText(run.error, maxSaidCharacters) }),
-    rows,
-    ...(run.rowCount === null ? {} : { row_count: run.rowCount }),
-    ...(cursor === null ? {} : { next_cursor: cursor }),
+    ...(run.recipe !== null && { recipe: inertText(run.recipe, maxSaidCharacters) }),
+    status: run.state,
+    ...(run.apply !== null && acts && { apply: run.apply }),
+    ...(error !== null && { error: inertText(error, maxSaidCharacters) }),
+    rows: [...rows],
+    ...(run.rowCount !== null && { row_count: run.rowCount }),
+    ...(cursor !== null && { next_cursor: cursor }),
     truncated: run.truncated,
   };
   return {
     content: [{ type: 'text', text: JSON.stringify(structured) }],
     structuredContent: structured,
-    ...(run.status === 'failed' ? { isError: true } : {}),
+    ...(run.state === 'failed' && { isError: true }),
   };
 }
 
@@ -76,9 +97,9 @@ function packed(rows: readonly unknown[]): readonly Readonly<Record<string, unkn
 const dryRunNote =
   'Nothing was done: this was a dry run. To carry out the actions, ask the user first, then call the tool again with apply: true.';
 
-function noteOf(run: ToolRun, page: ToolRows | null, { acts }: About): string {
+function noteOf(run: RunRecord, page: ToolRows | null, acts: boolean): string {
   const goesOn = `The run has not ended. Call ${followTool} with run_id ${JSON.stringify(inertText(run.id, 200))} to continue.`;
-  switch (run.status) {
+  switch (run.state) {
     case 'queued':
     case 'running':
       return goesOn;
@@ -94,15 +115,23 @@ function noteOf(run: ToolRun, page: ToolRows | null, { acts }: About): string {
   }
 }
 
-function cancelNoteOf({ status }: ToolRun): string {
-  if (status === 'cancelled') return 'The run was cancelled.';
-  const hasEnded = status === 'succeeded' || status === 'failed';
-  if (hasEnded) return 'The run had already ended, so nothing was cancelled.';
+function cancelNoteOf({ state }: RunRecord): string {
+  if (state === 'cancelled') return 'The run was cancelled.';
+  if (state === 'succeeded' || state === 'failed') return 'The run had already ended, so nothing was cancelled.';
   return `The run has not ended yet: ${followTool} shows when it has.`;
 }
 
+/** The service behind the recipe API: the user's own daemon, or a service elsewhere. */
+export interface ToolService {
+  readonly api: Pick<RecipeApi, 'recipes' | 'trigger' | 'run' | 'cancel'>;
+  /** A service elsewhere: its titles and descriptions were written by strangers, too. */
+  readonly foreign: boolean;
+  /** Rejects with a sentence while the service does not answer. */
+  readonly reach?: () => Promise<unknown>;
+}
+
 interface ToolServerOptions {
-  readonly source: ToolSource;
+  readonly service: ToolService;
   readonly version: string;
   /** How often recipes are looked at for changes while a client is there. */
   readonly lookEveryMs: number;
@@ -128,7 +157,7 @@ const lastTurnMs = 50;
  * More at once than the runs that a daemon takes of one caller (recipes/runner.ts), so that a request which waits for none of
  * them has its turn. Each takes a connection or two, of which the daemon needs some for the mailbox API.
  */
-const requestLimits: TurnstileLimits = { atOnce: 32, waiting: 1_000 };
+const requestLimits = { atOnce: 32, waiting: 1_000 };
 
 interface Wire {
   readonly input: Readable;
@@ -171,33 +200,32 @@ export function serveTools(wire: Wire, options: ToolServerOptions, world: World)
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** What the servers of one connection share: an old and a new protocol version may each begin with one of its own. */
+/** The longest that a caller waits for a run that goes on without it: then it gets the run's id. */
+const handBackAfterMs = 30_000;
+
+/** State of one connection: an old and a new protocol version may each begin with a server of its own. */
 class Session {
   readonly #options: ToolServerOptions;
-  readonly #source: ToolSource;
   readonly #world: World;
   /** Servers whose client may be notified that the list changed. */
   readonly #listening = new Set<Server>();
   /** The newest list that could be read. */
-  #known: ToolList | null = null;
+  #known: RecipeList | null = null;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #turnstile = new Turnstile(requestLimits);
   #saidProblems = '';
-  /** Whether a list of tools was refused: a client may have none. */
-  #wasRefused = false;
+  /** Tools that the client has or was notified of, as JSON; null before it asks for them. */
+  #shown: string | null = null;
 
   constructor(options: ToolServerOptions, world: World) {
     this.#options = options;
-    this.#source = options.source;
     this.#world = world;
   }
 
   newServer(era: 'legacy' | 'modern'): Server {
     const info = { name: 'warmwarden', title: 'Warmwarden', version: this.#options.version };
     const server = new Server(info, { capabilities: { tools: { listChanged: true } }, instructions });
-    server.setRequestHandler('tools/list', (_, context) =>
-      this.#inTurn(context, async () => ({ tools: [...(await this.#tools())] })),
-    );
+    server.setRequestHandler('tools/list', (_, context) => this.#inTurn(context, () => this.#list()));
     server.setRequestHandler('tools/call', ({ params }, context) =>
       this.#inTurn(context, () => this.#call(params.name, params.arguments ?? {}, context)),
     );
@@ -214,16 +242,13 @@ class Session {
 
   /** Tells the clients when the tools have changed, until the signal. */
   async watch(signal: AbortSignal): Promise<void> {
-    let before: string | null = null;
     while (!signal.aborted) {
       await this.#world.clock.sleep(this.#options.lookEveryMs, signal);
-      if (signal.aborted || this.#listening.size === 0) continue;
-      const shown: string | null = this.#known && JSON.stringify(this.#toolsOf(this.#known));
-      const now = await this.#tools().then(JSON.stringify, () => null);
-      const last = before ?? shown;
-      const changed = now !== null && (last === null ? this.#wasRefused : now !== last);
-      before = now ?? before;
-      if (changed) for (const server of this.#listening) await server.sendToolListChanged().catch(() => {});
+      if (signal.aborted || this.#shown === null || this.#listening.size === 0) continue;
+      const tools = await this.#tools().then(JSON.stringify, () => null);
+      if (tools === null || tools === this.#shown) continue;
+      this.#shown = tools;
+      for (const server of this.#listening) await server.sendToolListChanged().catch(() => {});
     }
   }
 
@@ -235,7 +260,7 @@ class Session {
 
   async #answered<Answer extends object>(signal: AbortSignal, answer: () => Promise<Answer>): Promise<Answer> {
     const answered = await this.#turnstile.take(async () => {
-      // One that was cancelled while it waited begins nothing.
+      // A request that was cancelled while it waited begins nothing.
       signal.throwIfAborted();
       return answer();
     });
@@ -244,45 +269,78 @@ class Session {
     throw new ProtocolError(ProtocolErrorCode.InternalError, said);
   }
 
-  /** Read again; while that fails, what was read last. */
-  async #tools(): Promise<readonly Tool[]> {
-    const list = await this.#source.list();
-    if (list.ok) {
-      this.#known = list.value;
-      this.#sayProblems(list.value.problems);
-      return this.#toolsOf(list.value);
-    }
-    this.#wasRefused = true;
-    if (!this.#known) throw new ProtocolError(ProtocolErrorCode.InternalError, list.said.join(' '));
-    this.#sayProblems(list.said);
-    return this.#toolsOf(this.#known);
+  async #list(): Promise<{ readonly tools: Tool[] }> {
+    // A client whose request is refused is notified as soon as there are tools.
+    this.#shown = '';
+    const tools = await this.#tools();
+    this.#shown = JSON.stringify(tools);
+    return { tools };
   }
 
-  #toolsOf({ recipes }: ToolList): readonly Tool[] {
-    return [...recipes.map((recipe) => recipeTool(recipe, this.#source.foreign)), ...runTools];
-  }
-
-  #sayProblems(problems: readonly string[]): void {
+  /** Tools of the list that is read now; while that fails, of the list that was read last. */
+  async #tools(): Promise<Tool[]> {
+    const problems = await this.#readList();
+    if (!this.#known) throw new ProtocolError(ProtocolErrorCode.InternalError, problems.join(' '));
     const said = problems.join('\n');
     if (said !== '' && said !== this.#saidProblems) this.#options.note(said);
     this.#saidProblems = said;
+    return [...this.#known.recipes.map((recipe) => recipeTool(recipe, this.#options.service.foreign)), ...runTools];
+  }
+
+  /** Returns sentences on what is not offered, and why. */
+  async #readList(): Promise<readonly string[]> {
+    const away = await this.#away();
+    if (away !== null) return [away];
+    const list = await this.#options.service.api.recipes();
+    if (!list.ok) return [list.failure.detail];
+    this.#known = list.value;
+    const { problems, unreadable, truncated } = list.value;
+    return [
+      ...problems,
+      ...(unreadable > 0 ? [`Recipes of the service without an id can't be offered: ${unreadable}.`] : []),
+      ...(truncated
+        ? ['The service has more recipes than it lists at once, and does not document how to get the others.']
+        : []),
+    ];
+  }
+
+  /** Sentence on a service that does not answer; null if it answers, as far as is known. */
+  async #away(): Promise<string | null> {
+    const { reach } = this.#options.service;
+    return reach
+      ? reach().then(
+          () => null,
+          ({ message }: Error) => message,
+        )
+      : null;
   }
 
   async #call(name: string, given: Arguments, context: ServerContext): Promise<CallToolResult> {
+    const away = await this.#away();
+    if (away !== null) return refusedResult([away]);
     if (name === followTool) return this.#follow(given, context);
     if (name === cancelTool) return this.#cancel(given);
     const recipe = await this.#recipeOf(name);
     if (!recipe)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}: list the tools again.`);
     const { apply = false, ...others } = given;
-    const acts = recipe.operation !== null;
+    const acts = operationOf(recipe) !== null;
     if (acts && typeof apply !== 'boolean') return refusedResult(['apply must be true or false.']);
-    const started = await this.#source.start(recipe.id, acts ? others : given, acts && apply === true);
-    if (!started.ok) return refusedResult(started.said);
-    return this.#outcome(started.value.id, { cursor: null, limit: rowsByDefault, ours: true }, context);
+    const asked = { recipe: recipe.id, parameters: acts ? others : given, apply: acts && apply === true };
+    const triggered = await this.#options.service.api.trigger(asked);
+    switch (triggered.kind) {
+      case 'started':
+        return this.#outcome(triggered.run.id, { limit: defaultRows, isOurs: true }, context);
+      case 'not_started':
+        return refusedResult([`Nothing was started. ${triggered.said ?? triggered.failure.detail}`]);
+      case 'may_have_started':
+        return refusedResult([
+          `A run may have started: its answer was lost (${triggered.detail}). Do not start it again blindly: ask the user to check the service first.`,
+        ]);
+    }
   }
 
-  async #recipeOf(name: string): Promise<ToolRecipe | undefined> {
+  async #recipeOf(name: string): Promise<RecipeEntry | undefined> {
     const called = () => this.#known?.recipes.find(({ id }) => toolName(id) === name);
     const known = called();
     if (known) return known;
@@ -291,57 +349,89 @@ class Session {
   }
 
   async #follow(given: Arguments, context: ServerContext): Promise<CallToolResult> {
-    const { run_id: run, cursor = null, limit = rowsByDefault } = given;
-    if (typeof run !== 'string' || run === '')
-      return refusedResult(['run_id must be the run_id of an earlier answer.']);
-    if (cursor !== null && typeof cursor !== 'string') return refusedResult(['cursor must be a next_cursor.']);
-    if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > maxRows) {
-      return refusedResult([`limit must be a whole number from 1 to ${maxRows}.`]);
-    }
-    return this.#outcome(run, { cursor, limit, ours: false }, context);
+    const asked = followShape.safeParse(given);
+    if (!asked.success) return refusedResult(asked.error.issues.map(({ message }) => message));
+    const { run_id: run, cursor, limit } = asked.data;
+    return this.#outcome(run, { cursor, limit, isOurs: false }, context);
   }
 
   async #cancel(given: Arguments): Promise<CallToolResult> {
-    const { run_id: run } = given;
-    if (typeof run !== 'string' || run === '')
-      return refusedResult(['run_id must be the run_id of an earlier answer.']);
-    const cancelled = await this.#source.cancel(run);
-    if (!cancelled.ok) return refusedResult(cancelled.said);
-    return runResult(cancelled.value, null, { acts: await this.#acts(cancelled.value), cancelling: true });
+    const asked = cancelShape.safeParse(given);
+    if (!asked.success) return refusedResult(asked.error.issues.map(({ message }) => message));
+    const cancelled = await this.#options.service.api.cancel(asked.data.run_id);
+    if ('said' in cancelled) return refusedResult([cancelled.said]);
+    return runResult(cancelled, null, { acts: await this.#acts(cancelled), cancelling: true });
   }
 
-  /** Waits for a run and shows a page of its rows. A run of this very call (`ours`) ends with the call. */
-  async #outcome(
-    run: string,
-    page: { readonly cursor: string | null; readonly limit: number; readonly ours: boolean },
-    context: ServerContext,
-  ): Promise<CallToolResult> {
+  /** Waits for a run and shows a page of its rows. A run of this very call (`isOurs`) ends with the call. */
+  async #outcome(run: string, { cursor, limit, isOurs }: Page, context: ServerContext): Promise<CallToolResult> {
+    const { api } = this.#options.service;
     const { signal } = context.mcpReq;
-    const ended = await this.#source.ended(run, { signal, onProgress: progressOf(context) });
-    if (signal.aborted && page.ours) await this.#source.cancel(run);
-    if (!ended.ok) return refusedResult(ended.said);
-    const about = { acts: await this.#acts(ended.value) };
-    if (ended.value.status === 'queued' || ended.value.status === 'running') return runResult(ended.value, null, about);
-    const rows = await this.#source.rows(run, page.cursor, page.limit);
-    return rows.ok ? runResult(rows.value.run, rows.value, about) : refusedResult(rows.said);
+    const from = readCursor(run, cursor);
+    if (!from) return refusedResult(['cursor must be the next_cursor of an earlier answer about this run.']);
+    const options = { withinMs: handBackAfterMs, signal, onProgress: progressOf(context) };
+    const followed = await followRun(api, run, options, this.#world);
+    if (signal.aborted && isOurs) await api.cancel(run);
+    if (followed.kind === 'lost') return refusedResult([followed.failure.detail]);
+    if (followed.kind === 'unfinished') {
+      if (followed.run) return runResult(followed.run, null, { acts: await this.#acts(followed.run) });
+      return refusedResult([`The run ${run} was started, but it could not be read: ${followed.detail}`]);
+    }
+    const read = from.page === '' ? { ok: true as const, value: followed.page } : await api.run(run, from.page);
+    if (!read.ok) return refusedResult([read.failure.detail]);
+    return runResult(read.value.run, rowsFrom(read.value, from, limit), { acts: await this.#acts(read.value.run) });
   }
 
   /** Whether the recipe of a run can act, as far as the service says. */
-  async #acts({ recipe }: ToolRun): Promise<boolean> {
+  async #acts({ recipe }: RunRecord): Promise<boolean> {
     if (!this.#known) await this.#tools().catch(() => {});
-    const operation = this.#known?.recipes.find(({ id }) => id === recipe)?.operation ?? null;
+    const entry = this.#known?.recipes.find(({ id }) => id === recipe);
+    const operation = entry ? operationOf(entry) : null;
     return operation !== null && operation !== 'unknown';
   }
 }
 
+interface Page {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+  readonly isOurs: boolean;
+}
+
+/** Place where rows go on: so many rows into the page at this address, which is empty for the first page. */
+interface RowPlace {
+  readonly skip: number;
+  readonly page: string;
+}
+
+/** null if it is no cursor of this run. */
+function readCursor(run: string, cursor: string | undefined): RowPlace | null {
+  if (cursor === undefined) return { skip: 0, page: '' };
+  const parts = /^(\d{1,12})@(\/runs\/([^/?#]+)(?:\?[^#]*)?)?$/.exec(cursor);
+  // The address came back through the assistant: it must be one of this run.
+  if (!parts || (parts[3] !== undefined && parts[3] !== encodeURIComponent(run))) return null;
+  return { skip: Number(parts[1]), page: parts[2] ?? '' };
+}
+
+function rowsFrom({ run, nextPage }: RunPage, { skip, page }: RowPlace, limit: number): ToolRows {
+  const { rows } = run;
+  const cursorAfter = (taken: number) => {
+    if (skip + taken < (rows?.length ?? 0)) return `${skip + taken}@${page}`;
+    return nextPage === null ? null : `0@${nextPage}`;
+  };
+  return { rows: rows?.slice(skip, skip + limit) ?? null, cursorAfter };
+}
+
 /** Progress for those who asked for it; its number only grows. */
-function progressOf({ mcpReq }: ServerContext): (run: ToolRun) => void {
+function progressOf({ mcpReq }: ServerContext): (run: RunRecord) => void {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return () => {};
   let progress = 0;
-  return ({ status, rowCount }) => {
+  return (run) => {
+    // The answer itself says that the run has ended.
+    if (hasEnded(run)) return;
+    const { state, rowCount } = run;
     progress += 1;
-    const message = rowCount === null ? status : `${status}, ${counted(rowCount, 'row')} so far`;
+    const message = rowCount === null ? state : `${state}, ${counted(rowCount, 'row')} so far`;
     const params = { progressToken, progress, message };
     void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };

@@ -1,10 +1,11 @@
 // Recipes as MCP tools: stable names, schemas, and annotations that are honest. Beside them two tools on runs.
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/server';
-import type { Operation } from '../../core/recipe.ts';
-import { inertText } from './inert.ts';
-import { inputSchemaOf } from './input-schema.ts';
-import type { ToolRecipe } from './source.ts';
+import { z } from 'zod';
+import { type Operation, operations, type ParameterType, parameterTypes } from '../../core/recipe.ts';
+import { visibleText } from '../../core/wording/phrases.ts';
+import { objectOf, type RecipeEntry } from '../client/answers.ts';
+import { cancelShape, followShape, toolAnswerShape } from '../shapes.ts';
 
 export const followTool = 'get_run';
 export const cancelTool = 'cancel_run';
@@ -12,9 +13,6 @@ export const cancelTool = 'cancel_run';
 const maxNameCharacters = 64;
 const maxTitle = 200;
 const maxDescription = 2_000;
-/** Rows of one answer. */
-export const rowsByDefault = 100;
-export const maxRows = 1_000;
 
 /** Stands in every description and every result. */
 export const dataNote =
@@ -34,30 +32,13 @@ export function toolName(id: string): string {
   return kept === '' ? hash : `${kept}-${hash}`;
 }
 
-/** What is not known is absent: a type with null in it is less portable between models. */
-const outputSchema: NonNullable<Tool['outputSchema']> = {
-  type: 'object',
-  properties: {
-    note: { type: 'string', description: 'How to read the rows.' },
-    run_id: { type: 'string', description: `The run, for ${followTool}.` },
-    recipe: { type: 'string', description: 'Absent: unknown.' },
-    status: {
-      type: 'string',
-      description: 'queued, running, succeeded, failed, cancelled; or unknown, if the service used another word.',
-    },
-    apply: {
-      type: 'boolean',
-      description:
-        'true: the run carries out the actions of the recipe; false: a dry run. Absent: the recipe has no actions, or the service does not say.',
-    },
-    rows: { type: 'array', items: { type: 'object' }, description: 'One page of the output rows.' },
-    row_count: { type: 'integer', description: 'How many rows the run has. Absent: unknown.' },
-    next_cursor: { type: 'string', description: `More rows: ${followTool} with this cursor. Absent: no more.` },
-    truncated: { type: 'boolean', description: 'The run had more rows than were kept.' },
-    error: { type: 'string', description: 'Why the run failed.' },
-  },
-  required: ['note', 'run_id', 'status', 'rows', 'truncated'],
-};
+/** A schema as JSON Schema of draft 2020-12, which MCP assumes. */
+function schemaOf(shape: z.ZodObject): Tool['inputSchema'] {
+  const { $schema, ...schema } = z.toJSONSchema(shape, { io: 'input' });
+  return schema as Tool['inputSchema'];
+}
+
+const outputSchema = schemaOf(toolAnswerShape);
 
 type Hints = NonNullable<Tool['annotations']>;
 
@@ -82,9 +63,14 @@ const operationWords: Readonly<Record<Operation, string>> = {
   silence: 'mutes the alerts of the mailbox in each row',
 };
 
+/** Operation of a recipe's applied run; null if the recipe only reads, `unknown` if the service does not say. */
+export function operationOf({ operation }: RecipeEntry): Operation | 'unknown' | null {
+  return operation === null ? null : (operations.find((known) => known === operation) ?? 'unknown');
+}
+
 /** `foreign`: the recipe's texts were written by somebody else, and are marked as such. */
-export function recipeTool(recipe: ToolRecipe, foreign: boolean): Tool {
-  const { operation } = recipe;
+export function recipeTool(recipe: RecipeEntry, foreign: boolean): Tool {
+  const operation = operationOf(recipe);
   const title = inertText(recipe.title ?? recipe.id, maxTitle);
   const said = inertText(recipe.description ?? `Runs the recipe ${recipe.id}.`, maxDescription);
   const does =
@@ -111,44 +97,21 @@ export function recipeTool(recipe: ToolRecipe, foreign: boolean): Tool {
   };
 }
 
-const runId = { type: 'string', description: 'The run_id of an earlier answer.' };
-
 /** The tools that are always there. */
 export const runTools: readonly Tool[] = [
   {
     name: followTool,
     title: 'Follow a run',
     description: `The status and the rows of a run that was started earlier; waits up to 30 seconds for its end. ${dataNote}`,
-    inputSchema: {
-      type: 'object',
-      properties: {
-        run_id: runId,
-        cursor: { type: 'string', description: 'The next_cursor of the answer before; without it, the first rows.' },
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          maximum: maxRows,
-          default: rowsByDefault,
-          description: 'The maximum number of rows.',
-        },
-      },
-      required: ['run_id'],
-      additionalProperties: false,
-    },
+    inputSchema: schemaOf(followShape),
     outputSchema,
-    annotations: {
-      title: 'Follow a run',
-      readOnlyHint: true,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: false,
-    },
+    annotations: { title: 'Follow a run', ...hintsOf.none },
   },
   {
     name: cancelTool,
     title: 'Cancel a run',
     description: 'Cancels a run in progress. What it has changed stays changed.',
-    inputSchema: { type: 'object', properties: { run_id: runId }, required: ['run_id'], additionalProperties: false },
+    inputSchema: schemaOf(cancelShape),
     outputSchema,
     annotations: {
       title: 'Cancel a run',
@@ -159,3 +122,96 @@ export const runTools: readonly Tool[] = [
     },
   },
 ];
+
+// The input of a recipe's tool is its parameters: a JSON Schema of one object, of which only what every client takes is passed on.
+
+type Plain = string | number | boolean;
+
+/** One parameter. A type alias, because the SDK's JSON types want an index signature. */
+type Property = {
+  type?: ParameterType;
+  description?: string;
+  enum?: Plain[];
+  default?: Plain;
+  minimum?: number;
+  maximum?: number;
+};
+
+interface InputSchema {
+  readonly type: 'object';
+  readonly properties: Record<string, Property>;
+  readonly required: string[];
+  readonly additionalProperties: boolean;
+}
+
+const maxParameters = 100;
+const maxParameterDescription = 1_000;
+const parameterName = /^[\w.-]{1,64}$/;
+
+/**
+ * Reads a JSON Schema. Anything else makes an open schema: the tool is still offered, and the service says which parameter is
+ * missing.
+ */
+export function inputSchemaOf(parameters: unknown): InputSchema {
+  const schema = objectOf(parameters);
+  const all = Object.entries(objectOf(schema['properties']));
+  const named = all.slice(0, maxParameters).filter(([name]) => parameterName.test(name));
+  const properties = Object.fromEntries(named.map(([name, one]) => [name, propertyOf(objectOf(one))]));
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  return {
+    type: 'object',
+    properties,
+    required: Object.keys(properties).filter((name) => required.includes(name)),
+    // Where a name could not be read, the schema must not forbid what the service may want.
+    additionalProperties: schema['additionalProperties'] !== false || named.length < all.length,
+  };
+}
+
+function propertyOf(schema: Readonly<Record<string, unknown>>): Property {
+  const { description, enum: words, default: usual, minimum, maximum } = schema;
+  const type = parameterTypes.find((known) => known === schema['type']);
+  return {
+    ...(type && { type }),
+    ...(typeof description === 'string' && { description: inertText(description, maxParameterDescription) }),
+    ...(Array.isArray(words) && words.length > 0 && words.every(isPlain) && { enum: words }),
+    ...(isPlain(usual) && { default: usual }),
+    ...(typeof minimum === 'number' && { minimum }),
+    ...(typeof maximum === 'number' && { maximum }),
+  };
+}
+
+/** Whether a value may stand in a schema as it is. */
+function isPlain(value: unknown): value is Plain {
+  if (typeof value === 'string') return inertText(value, maxParameterDescription) === value;
+  return typeof value === 'number' || typeof value === 'boolean';
+}
+
+// Texts of strangers become inert: no control or direction characters, no endless text, no nesting without bound.
+
+const maxTextCharacters = 4_000;
+const maxDepth = 6;
+const maxItems = 200;
+
+/** A text on its own: visible, and cut with a word on how much is missing. */
+export function inertText(text: string, maxCharacters = maxTextCharacters): string {
+  const characters = [...text.slice(0, 2 * maxCharacters + 2)];
+  if (characters.length <= maxCharacters) return visibleText(text);
+  const kept = characters.slice(0, maxCharacters).join('');
+  return `${visibleText(kept)}... [cut: ${text.length - kept.length} characters more]`;
+}
+
+/** A row of a result. What is no object stands under `value`. */
+export function inertRow(row: unknown): Readonly<Record<string, unknown>> {
+  const value = inertValue(row, 0);
+  const object = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return object ? (value as Record<string, unknown>) : { value };
+}
+
+function inertValue(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return inertText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= maxDepth) return '[nested too deep to show]';
+  if (Array.isArray(value)) return value.slice(0, maxItems).map((item) => inertValue(item, depth + 1));
+  const entries = Object.entries(value).slice(0, maxItems);
+  return Object.fromEntries(entries.map(([key, item]) => [inertText(key, 200), inertValue(item, depth + 1)]));
+}
