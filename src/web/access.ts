@@ -44,8 +44,6 @@ declare module 'hono' {
     cookie: CookieKind;
     /** Not set on paths that are open to everybody. */
     asker: Asker | undefined;
-    /** For answers that take long: whether the same is still true. */
-    mayStay: () => Promise<boolean>;
   }
 }
 
@@ -68,21 +66,19 @@ export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongToken
     c.set('client', client);
     c.set('cookie', { secure: client.secure, pathPrefix });
     if (isOpen(c.req.path)) return next();
-    const asker = async (): Promise<Asker | null> => {
-      const authenticate = authenticateOf();
-      if (authenticate === null) return { name: null, role: 'operator', signedIn: false };
-      const authorization = c.req.header('authorization');
-      const key = authorization === undefined ? browserKeyOf(c, c.get('cookie')) : null;
-      const identity = key === null ? authenticate(authorization) : await sessions.identityOf(key);
-      return identity && { name: identity.name, role: identity.role, signedIn: key !== null };
-    };
-    if (authenticateOf() === null && !isOurHost(c, parts)) return refuse(c, 'unknown_host', unknownHost);
-    const known = await asker();
-    if (known === null) return unauthorized(c, parts, wrongTokens);
-    if (!mayRead(known.role, c.req.path))
-      return refuse(c, 'not_allowed', `The token ${known.name} may only read /metrics.`);
-    c.set('asker', known);
-    c.set('mayStay', async () => (await asker())?.role === known.role);
+    const authenticate = authenticateOf();
+    if (authenticate === null) {
+      if (!isOurHost(c, parts)) return refuse(c, 'unknown_host', unknownHost);
+      c.set('asker', { name: null, role: 'operator', signedIn: false });
+      return next();
+    }
+    const authorization = c.req.header('authorization');
+    const key = authorization === undefined ? browserKeyOf(c, c.get('cookie')) : null;
+    const identity = key === null ? authenticate(authorization) : await sessions.identityOf(key);
+    if (identity === null) return unauthorized(c, parts, wrongTokens);
+    const { name, role } = identity;
+    if (!mayRead(role, c.req.path)) return refuse(c, 'not_allowed', `The token ${name} may only read /metrics.`);
+    c.set('asker', { name, role, signedIn: key !== null });
     return next();
   });
   return sessions;
@@ -152,8 +148,9 @@ async function unauthorized(c: Context, parts: AccessParts, wrongTokens: WrongTo
     c.header('WWW-Authenticate', bearer);
     return c.html(signInPage({ to, problem: null }), 401);
   }
-  // A browser that is offered Basic asks for a password in a window of its own, over the page whose stream this is.
-  const ways = c.req.path === '/events' ? [bearer] : ['Basic realm="Warmwarden", charset="UTF-8"', bearer];
+  // A browser that is offered Basic asks for a password in a window of its own, over the live page whose script this is.
+  const isScript = c.req.header('accept')?.includes('text/event-stream');
+  const ways = isScript ? [bearer] : ['Basic realm="Warmwarden", charset="UTF-8"', bearer];
   for (const way of ways) c.header('WWW-Authenticate', way, { append: true });
   return refuse(c, 'unauthorized', 'Send a token as Bearer or basic password. The user name can be anything.');
 }

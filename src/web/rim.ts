@@ -45,7 +45,7 @@ export function addPrefix(prefix: string): MiddlewareHandler {
 }
 
 /** What people wrote has no quotation mark in HTML, so none of it is taken for an attribute of ours. */
-export function prefixed(html: string, prefix: string): string {
+function prefixed(html: string, prefix: string): string {
   return prefix === '' ? html : html.replace(/ (href|src|action|data-events)="\/(?!\/)/g, ` $1="${prefix}/`);
 }
 

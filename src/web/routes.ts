@@ -10,10 +10,8 @@ import { openApiDocument } from './json/document.ts';
 import { fleetRoutes, probeRoutes } from './json/json-routes.ts';
 import { operationRoutes } from './json/operations.ts';
 import { addRoutes } from './json/route.ts';
-import { addEvents } from './live/events-route.ts';
-import type { LiveStream } from './live/live-stream.ts';
+import { addEvents, type LiveParts } from './live.ts';
 import { addPages } from './page-routes.ts';
-import { methodsAt } from './path-names.ts';
 import { createRecipeRoutes, downloadRoutes } from './recipes/recipe-routes.ts';
 import { addRunForms } from './recipes/run-forms.ts';
 import { refuse } from './refusals.ts';
@@ -21,7 +19,7 @@ import { addHeaders, addPrefix, pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
 import { addSignIn } from './sign-in-routes.ts';
 
-export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: LiveStream): Hono {
+export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: LiveParts): Hono {
   const { pathPrefix } = parts;
   const app = new Hono({ getPath: (request) => pathBehind(pathPrefix, getPath(request)) });
   app.use(addHeaders);
@@ -33,7 +31,7 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: 
   addMetrics(app, parts.metrics, () => parts.ready().ready);
   addCommands(app, parts);
   addRunForms(app, parts);
-  addPages(app, parts, live);
+  addPages(app, parts);
   addRoutes(app, downloadRoutes, parts.recipes);
   addEvents(app, live);
   addRoutes(app, fleetRoutes, parts);
@@ -54,6 +52,16 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: 
   // It is compiled when it is asked first. That takes ten milliseconds: now, while nothing is guarded yet.
   app.router.match('GET', '/healthz');
   return app;
+}
+
+const methodsKnown = ['DELETE', 'GET', 'PATCH', 'POST', 'PUT'];
+
+/** The methods that a path takes, besides what runs before every route; empty: nothing has this address. */
+function methodsAt({ router }: Hono, path: string): readonly string[] {
+  const taken = methodsKnown.filter((method) =>
+    router.match(method, path)[0].some(([[, route]]) => route.method === method),
+  );
+  return taken.includes('GET') ? [...taken, 'HEAD'].sort() : taken;
 }
 
 function nothingHere(path: string): string {

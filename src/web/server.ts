@@ -3,14 +3,13 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { nextTurn, systemClock } from '../world/world.ts';
+import { systemClock } from '../world/world.ts';
 import { WrongTokens } from './access/wrong-tokens.ts';
 import { type ConnectionLimits, type Connections, limitConnections, usualConnections } from './connections.ts';
-import { type LiveLimits, LiveStream, usualLimits } from './live/live-stream.ts';
-import { pathBehind, prefixed } from './rim.ts';
+import { type LiveLimits, usualLimits } from './live.ts';
+import { pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
 import { createRoutes } from './routes.ts';
-import { viewAt } from './views.ts';
 
 export interface ServerPlace {
   readonly host: string;
@@ -58,19 +57,12 @@ const tlsOptions = { minVersion: 'TLSv1.2', handshakeTimeout: headersTimeoutMs }
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, port, tls, fleet, world, pathPrefix } = options;
   const wrongTokens = new WrongTokens(world);
-  const live = new LiveStream({
-    world,
-    read: (address, least) => viewAt({ ...options, ranking: { read: () => options.ranking.read(least) } }, address),
-    prefixed: (html) => prefixed(html, pathPrefix),
-    revision: () => fleet.revision,
-    limits: options.liveLimits ?? usualLimits,
-  });
+  const closing = new AbortController();
+  const live = { fleet, limits: options.liveLimits ?? usualLimits, closing: closing.signal };
   const routes = createRoutes(options, wrongTokens, live);
   const server = serverFor(async (request, env) => {
     const path = () => pathBehind(pathPrefix, new URL(request.url).pathname);
     if (!connections.mayAsk(env.incoming.socket, path)) return new Response(null, { status: 503 });
-    // Each in a turn of its own: where a hundred arrive at once, they would be one long work.
-    await nextTurn('patient');
     return routes.fetch(request, env);
   }, tls);
   const connections = limitConnections(server, options.connectionLimits ?? usualConnections);
@@ -83,7 +75,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     renew: (renewed) => {
       if (renewed && 'setSecureContext' in server) server.setSecureContext({ ...renewed, ...tlsOptions });
     },
-    close: () => close(server, { wrongTokens, live, connections }),
+    close: () => close(server, { wrongTokens, closing, connections }),
   };
 }
 
@@ -153,13 +145,13 @@ function inUrl(host: string): string {
 
 interface Open {
   readonly wrongTokens: WrongTokens;
-  readonly live: LiveStream;
+  readonly closing: AbortController;
   readonly connections: Connections;
 }
 
-async function close(server: Server | TlsServer, { wrongTokens, live, connections }: Open): Promise<void> {
+async function close(server: Server | TlsServer, { wrongTokens, closing, connections }: Open): Promise<void> {
   wrongTokens.close();
-  await live.close();
+  closing.abort();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   // Sockets close in the machine's time, also where the daemon's clock is moved by hand.

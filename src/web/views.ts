@@ -25,8 +25,7 @@ import { bannerOf } from './page/parts/account-panels.ts';
 import type { View } from './page/parts/elements.ts';
 import { recipePage, recipesPage, runPage } from './page/recipes-page.ts';
 import { configurationPage, runbooksPage } from './page/reference-pages.ts';
-import { namesIn } from './path-names.ts';
-import { type Parameter, readQuery, type Shape, upTo, whole } from './query.ts';
+import { type Parameter, readQuery, upTo, whole } from './query.ts';
 import { recipeOf } from './recipes/run-forms.ts';
 import type { RefusalWord } from './refusals.ts';
 import { noSuchMailbox, type RouteParts } from './route-parts.ts';
@@ -44,8 +43,6 @@ type Refused = { readonly refused: RefusalWord; readonly message: string };
 interface Place {
   /** `/mailboxes/:account/:id`. */
   readonly path: string;
-  /** The parameters of its query that change what it shows. */
-  readonly parameters: Shape;
   readonly read: (parts: ViewParts, asked: Asked) => Promise<View | Refused>;
 }
 
@@ -238,18 +235,18 @@ async function mailboxView(parts: ViewParts, { names, query }: Asked): Promise<V
 }
 
 export const places: readonly Place[] = [
-  { path: '/', parameters: pageParameters, read: fleetView },
-  { path: '/groups', parameters: groupParameters, read: groupsView },
-  { path: '/alerts', parameters: alertParameters, read: alertsView },
-  { path: '/activity', parameters: activityParameters, read: activityView },
-  { path: '/silences', parameters: {}, read: silencesView },
-  { path: '/budget', parameters: budgetParameters, read: budgetView },
-  { path: '/recipes', parameters: {}, read: async ({ recipes }) => recipesPage(await recipes.service.list()) },
-  { path: '/recipes/:id', parameters: {}, read: recipeView },
-  { path: '/runs/:id', parameters: runParameters, read: runView },
-  { path: '/configuration', parameters: settingParameters, read: configurationView },
-  { path: '/mailboxes/:account/:id', parameters: dayParameters, read: mailboxView },
-  { path: '/runbooks', parameters: {}, read: async ({ world }) => runbooksPage(world.command) },
+  { path: '/', read: fleetView },
+  { path: '/groups', read: groupsView },
+  { path: '/alerts', read: alertsView },
+  { path: '/activity', read: activityView },
+  { path: '/silences', read: silencesView },
+  { path: '/budget', read: budgetView },
+  { path: '/recipes', read: async ({ recipes }) => recipesPage(await recipes.service.list()) },
+  { path: '/recipes/:id', read: recipeView },
+  { path: '/runs/:id', read: runView },
+  { path: '/configuration', read: configurationView },
+  { path: '/mailboxes/:account/:id', read: mailboxView },
+  { path: '/runbooks', read: async ({ world }) => runbooksPage(world.command) },
 ];
 
 /** What is there, and on every page what is wrong whatever it is about. */
@@ -266,27 +263,9 @@ export async function readPlace({ path, read }: Place, parts: ViewParts, asked: 
     now,
     zone: timeZone(),
   };
-  const banner = view.regions.piece('banner', bannerOf(facts, path === '/'));
+  const banner = bannerOf(facts, path === '/');
   const isStopped = facts.writesOff.some(({ scope }) => scope.kind === 'everything');
   return { ...view, banner, isStopped };
-}
-
-/** Path and query without what changes nothing. */
-export function addressOf({ parameters }: Place, url: URL): string {
-  const query = new URLSearchParams([...url.searchParams].filter(([name]) => Object.hasOwn(parameters, name)));
-  return query.size === 0 ? url.pathname : `${url.pathname}?${query}`;
-}
-
-/** The view at an address; null: nothing that lives is there, or not any more. */
-export async function viewAt(parts: ViewParts, address: string): Promise<View | null> {
-  const url = new URL(address, 'http://page');
-  for (const place of places) {
-    const names = namesIn(place.path, url.pathname);
-    if (names === null) continue;
-    const view = await readPlace(place, parts, { names, query: url.searchParams });
-    return 'refused' in view ? null : view;
-  }
-  return null;
 }
 
 /** What the store tells, or null: a page at 3 a.m. must stand although the store does not answer. */

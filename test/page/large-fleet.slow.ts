@@ -63,7 +63,7 @@ const paths = [
     '/recipes',
     '/configuration',
   ],
-  ...['/runbooks', '/replicas', '/mailboxes/client-0/m0', '/mailboxes/client-7/m207'],
+  ...['/runbooks', '/mailboxes/client-0/m0', '/mailboxes/client-7/m207'],
 ];
 
 /** Views that are another page with 10,000 mailboxes than with ten. */

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import type { Auth } from '../../src/web/access/auth.ts';
-import { usualLimits } from '../../src/web/live/live-stream.ts';
+import { usualLimits } from '../../src/web/live.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { isInstalled } from '../support/debian.ts';
 import { runDaemon, Workplace } from '../support/process.ts';
@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 import { exampleFleet, mailbox, now } from '../web/example-fleet.ts';
 import { serve } from '../web/running-server.ts';
 
-const soon = { ...usualLimits, tickMs: 20, beatMs: 50 };
+const soon = { ...usualLimits, tickMs: 20, beatMs: 500 };
 const isLive = (page: Page) => page.locator('html[data-live=on]').waitFor();
 const said = async (page: Page) => {
   const broken = page.locator('#broken');
@@ -123,7 +123,7 @@ test.skipIf(!hasBrowser() || !isInstalled(nginx)).each([
   async (_, otherwise, words) => {
     using place = new Workplace();
     const fleet = exampleFleet();
-    await using server = await serve(fleet, { liveLimits: { ...soon, lifeMs: 300 } });
+    await using server = await serve(fleet, { liveLimits: soon });
     await using proxy = await gate(place, server.port, otherwise);
     await using browser = await openBrowser();
     const context = await browser.newContext();
@@ -182,7 +182,7 @@ test.skipIf(!hasBrowser())(
     await isLive(page);
     fleet.removeMailbox('acme', 'm9');
     expect(await said(page)).toMatch(
-      /^What this page shows is no longer there\. This page shows the state of 03:12:07 /,
+      /^Warmwarden does not guard a mailbox with this id\. This page shows the state of 03:12:07 /,
     );
     await server.world.clock.advance(hourMs);
     fleet.putMailbox(mailbox('m9', 'box9@acme.example'));

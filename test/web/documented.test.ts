@@ -1,7 +1,7 @@
 // Each refusal comes with the status and the fields that /openapi.json and docs/http-api.md say.
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { usualLimits } from '../../src/web/live/live-stream.ts';
+import { usualLimits } from '../../src/web/live.ts';
 import { refusals } from '../../src/web/refusals.ts';
 import type { ServerOptions } from '../../src/web/server.ts';
 import { exampleFleet } from './example-fleet.ts';
@@ -70,5 +70,5 @@ const provoked: readonly {
   { path: '/api/fleet', headers: { authorization: 'Bearer wrong' }, count: 11 },
   { path: '/api/deliveries', options: { deliveries: failing } },
   { path: '/api/operations/pause', headers: json, method: 'POST', body: '{}' },
-  { path: '/events?at=/', options: { liveLimits: { ...usualLimits, readers: 0 } } },
+  { path: '/events', options: { liveLimits: { ...usualLimits, readers: 0 } } },
 ];

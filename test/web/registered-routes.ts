@@ -2,7 +2,7 @@
 
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { WrongTokens } from '../../src/web/access/wrong-tokens.ts';
-import { LiveStream, usualLimits } from '../../src/web/live/live-stream.ts';
+import { usualLimits } from '../../src/web/live.ts';
 import type { RouteParts } from '../../src/web/route-parts.ts';
 import { createRoutes } from '../../src/web/routes.ts';
 import { metricsOf, stillWorld } from './running-server.ts';
@@ -21,13 +21,7 @@ export function registeredRoutes(): readonly string[] {
     pathPrefix: '',
     recipes: {},
   } as unknown as RouteParts;
-  const live = new LiveStream({
-    world,
-    prefixed: (html) => html,
-    read: async () => null,
-    revision: () => 0,
-    limits: usualLimits,
-  });
+  const live = { fleet, limits: usualLimits, closing: new AbortController().signal };
   const { routes } = createRoutes(parts, new WrongTokens(world), live);
   const asked = routes.filter(({ method }) => method !== 'ALL');
   return [...new Set(asked.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`))].sort();

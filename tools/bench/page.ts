@@ -24,23 +24,42 @@ const views = [
   ...['/budget', '/recipes', '/configuration', '/runbooks'],
 ];
 
-/** More than the line that each stream begins with. */
-const beginBytes = 100;
-const hasPicture = ({ heard }: ReturnType<typeof listen>) => heard.bytes > beginBytes;
+/** Fetches of a live page: not all at once, and not more often than this. */
+const jitterMs = { least: 1_000, most: 3_000 };
+const fetchEveryMs = 5_000;
+const hasPicture = ({ heard }: ReturnType<typeof listen>) => heard.views > 0;
 
-/** A live page: takes what comes. */
-function listen(url: string) {
-  const heard = { bytes: 0, ended: false };
-  const asked = get(url, (response) => {
-    response.on('data', (chunk: Buffer) => {
-      heard.bytes += chunk.byteLength;
-    });
+/** A live page: fetches its view when something changed, as the script of the page does. */
+function listen(url: string, view: string) {
+  const heard = { views: 0, ended: false };
+  let waiting: NodeJS.Timeout | null = null;
+  let fetchedAt = 0;
+  const refresh = async () => {
+    waiting = null;
+    fetchedAt = performance.now();
+    const { body } = await request(url + view, { headers: { accept: 'text/html' } });
+    await body.dump();
+    heard.views += 1;
+  };
+  const changed = () => {
+    const jitter = jitterMs.least + Math.random() * (jitterMs.most - jitterMs.least);
+    waiting ??= setTimeout(
+      () => void refresh().catch(() => {}),
+      Math.max(jitter, fetchedAt + fetchEveryMs - performance.now()),
+    );
+  };
+  const asked = get(`${url}/events`, (response) => {
+    response.on('data', changed);
     response.on('close', () => {
       heard.ended = true;
     });
   });
   asked.on('error', () => {});
-  return { heard, end: () => asked.destroy() };
+  const end = () => {
+    if (waiting) clearTimeout(waiting);
+    asked.destroy();
+  };
+  return { heard, end };
 }
 
 interface Stage {
@@ -93,10 +112,9 @@ const heapOf = async ({ daemon }: Stage) => ((await daemon.ask('heap' satisfies 
 async function measureLive(stage: Stage, halfMs: number): Promise<void> {
   const { daemon } = stage;
   const alone = await during(stage, () => sleep(halfMs));
-  const addresses = views.slice(0, 8).map((view) => `${daemon.url}/events?at=${encodeURIComponent(view)}`);
   let all: readonly ReturnType<typeof listen>[] = [];
   const opening = await during(stage, async () => {
-    all = Array.from({ length: readers }, (_, index) => listen(addresses[index % addresses.length] ?? ''));
+    all = Array.from({ length: readers }, (_, index) => listen(daemon.url, views[index % 8] ?? '/'));
     await daemon.until('every page has its first picture', () => all.every(hasPicture), settleMs);
   });
   figure(stage, `live_${readers}/opening/longest_block_ms`, targets.longestBlockOf10k, opening.blockMs);

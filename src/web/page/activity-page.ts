@@ -5,7 +5,7 @@ import { type CommandEntry, itself } from '../../core/operator-command.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Reason, Verdict } from '../../core/verdict.ts';
 import { actionItem } from './parts/action-item.ts';
-import { ago, breakable, type Markup, prose, Regions, text, type View } from './parts/elements.ts';
+import { ago, breakable, type Markup, prose, text, type View } from './parts/elements.ts';
 
 /** What is shown; the lists have nothing else. */
 export interface ActivitySelection {
@@ -48,7 +48,6 @@ interface Entry {
 
 export function activityPage(parts: ActivityPageParts): View {
   const { selection, commands, actions, wrong } = parts;
-  const regions = new Regions();
   const { entries, olderThan } = entriesOf(parts);
   const { shown, rest } = firstOf(entries);
   const earlier = rest ?? olderThan;
@@ -60,13 +59,10 @@ export function activityPage(parts: ActivityPageParts): View {
   const body = html`<h1>Activity</h1>
 <section class="panel" aria-label="What was done">
 <div class="bar">${activityForm(selection, entries)}</div>
-${regions.piece(
-  'activity',
-  html`${unread ? html`<p class="bad">Warmwarden cannot read what was done at the moment. The log says why.</p>` : ''}
-${wrong === null ? '' : html`<p class="bad">${text(wrong)}</p>`}${list}${earlierLinks(parts, earlier)}`,
-)}
+${unread ? html`<p class="bad">Warmwarden cannot read what was done at the moment. The log says why.</p>` : ''}
+${wrong === null ? '' : html`<p class="bad">${text(wrong)}</p>`}${list}${earlierLinks(parts, earlier)}
 </section>`;
-  return { title: 'Activity · Warmwarden', body, regions };
+  return { title: 'Activity · Warmwarden', body };
 }
 
 function nothing({ selection, until }: ActivityPageParts): string {

@@ -11,7 +11,7 @@ import { type AlertSelection, type AlertsOnPage, byAlert, type PastAlert } from 
 import type { FiringAlerts } from '../overview/firing-alerts.ts';
 import { alertGroupItem, alertItem, alertTitle, deliveryItem, runbookLink, sentList } from './parts/action-item.ts';
 import { doLink } from './parts/command-links.ts';
-import { ago, type Markup, pageLinks, Regions, severityBadge, text, type View } from './parts/elements.ts';
+import { ago, type Markup, pageLinks, severityBadge, text, type View } from './parts/elements.ts';
 
 interface AlertsPageParts extends AlertsOnPage {
   /** The newest first; null when they could not be read. */
@@ -37,16 +37,15 @@ const deliveriesShown = 30;
 
 export function alertsPage(parts: AlertsPageParts): View {
   const { firing, selection } = parts;
-  const regions = new Regions();
   const body = html`<h1>Alerts</h1>
-${regions.piece('states', severityLinks(firing, selection))}
+${severityLinks(firing, selection)}
 <div class="columns"><div>
-${regions.piece('firing', firingPanel(parts))}
-${regions.piece('past', pastPanel(parts))}
+${firingPanel(parts)}
+${pastPanel(parts)}
 </div><div>
-${regions.piece('messages', messagesPanel(parts))}
+${messagesPanel(parts)}
 </div></div>`;
-  return { title: 'Alerts · Warmwarden', body, regions };
+  return { title: 'Alerts · Warmwarden', body };
 }
 
 interface Place {
@@ -144,7 +143,6 @@ interface SilencesPageParts {
 }
 
 export function silencesPage({ silences, muted: counts, now, command }: SilencesPageParts): View {
-  const regions = new Regions();
   const items = silences.map((silence, index) => {
     const { id, match, by, reason, from, until } = silence;
     const muted = counts[index] ?? 0;
@@ -160,6 +158,6 @@ export function silencesPage({ silences, muted: counts, now, command }: Silences
   const body = html`<h1>Silences</h1>
 <section class="panel" aria-label="Silences">
 <p class="muted">Warmwarden sends no messages about what is silenced. It keeps guarding the mailboxes, and the page shows the alerts.</p>
-${regions.piece('silences', list)}</section>`;
-  return { title: 'Silences · Warmwarden', body, regions };
+${list}</section>`;
+  return { title: 'Silences · Warmwarden', body };
 }

@@ -7,7 +7,7 @@ import { mendText, slowText, sumText, sweepText } from '../../core/wording/forec
 import { counted, numberText, spanText } from '../../core/wording/phrases.ts';
 import { type budgetAccounts, DataAges, dataKinds } from '../overview/budget.ts';
 import { oldestPoll } from './parts/account-panels.ts';
-import { age, ago, type Markup, pageLinks, Regions, text, type View } from './parts/elements.ts';
+import { age, ago, type Markup, pageLinks, text, type View } from './parts/elements.ts';
 
 export interface BudgetPageParts extends ReturnType<typeof budgetAccounts> {
   readonly fleet: Fleet;
@@ -19,7 +19,6 @@ export interface BudgetPageParts extends ReturnType<typeof budgetAccounts> {
 }
 
 export function budgetPage({ fleet, accounts, page, pages, ages, now, zone }: BudgetPageParts): View {
-  const regions = new Regions();
   const panels = accounts.map((account) =>
     accountPanel({
       account,
@@ -32,8 +31,8 @@ export function budgetPage({ fleet, accounts, page, pages, ages, now, zone }: Bu
   const none = html`<p class="muted">No account is configured.</p>`;
   const body = html`<h1>Request budget</h1>
 <p class="muted">Every request to the mailbox API counts against the rate limit of its key. Warmwarden reads the mailboxes at risk first, and the rest as often as the rate limit allows.</p>
-${regions.piece('budget', panels.length === 0 ? none : html`${panels}${pageLinks({ page, pages }, (target) => `/budget?page=${target}`)}`)}`;
-  return { title: 'Budget · Warmwarden', body, regions };
+${panels.length === 0 ? none : html`${panels}${pageLinks({ page, pages }, (target) => `/budget?page=${target}`)}`}`;
+  return { title: 'Budget · Warmwarden', body };
 }
 
 interface AccountPanelParts {

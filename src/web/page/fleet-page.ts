@@ -21,7 +21,7 @@ import { alertsPath } from './alerts-page.ts';
 import { accountsPanel, channelsPanel, incidentsPanel, silencesPanel } from './parts/account-panels.ts';
 import { actionItem, alertGroupItem, alertItem } from './parts/action-item.ts';
 import { doLink, endStop, writesOnPath } from './parts/command-links.ts';
-import { ago, breakable, type Markup, prose, Regions, stateBadge, text, type View } from './parts/elements.ts';
+import { ago, breakable, type Markup, prose, stateBadge, text, type View } from './parts/elements.ts';
 import { fleetTable, selectionPath } from './parts/fleet-table.ts';
 import { trendPanel } from './parts/trend-panel.ts';
 
@@ -57,24 +57,23 @@ export function fleetPage(parts: FleetPageParts): View {
   const { headline, now, fleet, deliveries, firing, command } = parts;
   const silences = fleet.silences(now);
   const incidents = fleet.incidents().filter(({ endedAt }) => endedAt === null);
-  const regions = new Regions();
   const body = html`
-${regions.piece('summary', summary(parts))}
+${summary(parts)}
 <div class="columns">
 <div>
-${regions.piece('incidents', incidents.length === 0 ? '' : incidentsPanel(incidents, now))}
-${regions.piece('alerts', firing.count() === 0 ? '' : alertsPanel(firing, silences, now))}
-${regions.piece('silences', silences.length === 0 ? '' : silencesPanel(silences, command))}
-${regions.piece('actions', actionsPanel(parts))}
+${incidents.length === 0 ? '' : incidentsPanel(incidents, now)}
+${firing.count() === 0 ? '' : alertsPanel(firing, silences, now)}
+${silences.length === 0 ? '' : silencesPanel(silences, command)}
+${actionsPanel(parts)}
 </div>
 <div>
-${regions.piece('trend', trendPanel(parts.trend))}
-${regions.piece('accounts', accountsPanel(parts))}
-${regions.piece('messages', channelsPanel(fleet, deliveries, now, command))}
+${trendPanel(parts.trend)}
+${accountsPanel(parts)}
+${channelsPanel(fleet, deliveries, now, command)}
 </div>
 </div>
-${fleetTable(parts, regions)}`;
-  return { title: `${headline.tone === 'calm' ? '' : '● '}${headline.sentence} · Warmwarden`, body, regions };
+${fleetTable(parts)}`;
+  return { title: `${headline.tone === 'calm' ? '' : '● '}${headline.sentence} · Warmwarden`, body };
 }
 
 function summary(parts: FleetPageParts): Markup {
@@ -152,10 +151,9 @@ const words: Readonly<Record<Grouping, readonly [string, string]>> = {
 };
 
 export function groupsPage(by: Grouping, groups: readonly Group[]): View {
-  const regions = new Regions();
   const shown = groups.slice(0, groupsShown);
   const left = groups.length - shown.length;
-  const items = shown.map((group) => ({ id: idOf(by, group), markup: groupRow(by, group) }));
+  const items = shown.map((group) => groupRow(by, group));
   const links = groupings.map(
     (one) =>
       html`<li><a class="chip" href="/groups?by=${one}"${one === by ? html` aria-current="true"` : ''}>By ${one}</a></li>`,
@@ -163,13 +161,13 @@ export function groupsPage(by: Grouping, groups: readonly Group[]): View {
   const body = html`<h1>The fleet by ${by}</h1>
 <nav aria-label="Group by"><ul class="chips">${links}</ul></nav>
 <section class="panel fleet groups" aria-label="Groups">
-${regions.piece('total', html`<p class="muted">${counted(groups.length, ...words[by])}, the ones that need attention first.${by === 'tag' ? ' Tags are set in the configuration: accounts[].tags and overrides[].tags.' : ''}</p>`)}
+<p class="muted">${counted(groups.length, ...words[by])}, the ones that need attention first.${by === 'tag' ? ' Tags are set in the configuration: accounts[].tags and overrides[].tags.' : ''}</p>
 <table role="table"><caption class="unseen">Groups</caption>
 <thead role="rowgroup"><tr role="row">${['Group', 'Mailboxes', 'States', 'Alerts', 'Bounce rate'].map((heading) => html`<th role="columnheader" scope="col">${heading}</th>`)}</tr></thead>
-<tbody role="rowgroup" id="groups">${regions.list('groups', items)}</tbody></table>
-${regions.piece('more', left > 0 ? html`<p class="muted">${counted(left, 'more group is', 'more groups are')} not shown.</p>` : '')}
+<tbody role="rowgroup" id="groups">${items}</tbody></table>
+${left > 0 ? html`<p class="muted">${counted(left, 'more group is', 'more groups are')} not shown.</p>` : ''}
 </section>`;
-  return { title: `The fleet by ${by} · Warmwarden`, body, regions };
+  return { title: `The fleet by ${by} · Warmwarden`, body };
 }
 
 function idOf(by: Grouping, { name }: Group): string {

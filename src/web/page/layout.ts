@@ -25,8 +25,6 @@ interface LiveFrame {
   readonly still: boolean;
   /** Path and query of what is shown. */
   readonly address: string;
-  /** The newest change that it has, for the stream. */
-  readonly since: string;
 }
 
 interface LayoutParts {
@@ -35,9 +33,11 @@ interface LayoutParts {
   /** null: a page that does not change. */
   readonly live: LiveFrame | null;
   /** What is wrong, whatever the page is about; absent where nothing can be. */
-  readonly banner?: Markup;
+  readonly banner?: Markup | string;
   /** Whether the emergency stop is on for all accounts. */
   readonly isStopped?: boolean;
+  /** Whether the page changes soon, without a change of the fleet. */
+  readonly isMoving?: boolean;
   /** null: whoever it is. */
   readonly visitor: Visitor | null;
 }
@@ -55,8 +55,16 @@ const places = [
   ['/runbooks', 'Runbooks'],
 ] as const;
 
-export function layout({ title, body, live, visitor, banner, isStopped = false }: LayoutParts): Markup {
-  const stream = live === null || live.still ? '' : html` data-events="${eventsPath(live)}"`;
+export function layout({
+  title,
+  body,
+  live,
+  visitor,
+  banner,
+  isStopped = false,
+  isMoving = false,
+}: LayoutParts): Markup {
+  const stream = live === null || live.still ? '' : html` data-events="/events"`;
   const bars = live !== null && visitor?.mayOperate;
   return html`<!doctype html>
 <html lang="en"${stream}>
@@ -83,7 +91,7 @@ ${visitor?.signOutToken ? signOut(visitor.name, visitor.signOutToken) : ''}
 <p id="news" class="unseen" role="status"></p>
 ${banner ?? ''}
 ${bars ? commandBar(live.address, isStopped) : ''}
-<main id="main" class="wrap">${body}</main>
+<main id="main" class="wrap"${isMoving ? html` data-moving` : ''}>${body}</main>
 ${bars ? selectionBar(live.address) : ''}
 </body>
 </html>
@@ -106,10 +114,6 @@ function isHere(path: string, live: LiveFrame | null): boolean {
   const { address } = live;
   const inside = (within[path] ?? []).some((below) => address.startsWith(below));
   return inside || address === path || address.startsWith(`${path}?`);
-}
-
-function eventsPath({ address, since }: LiveFrame): string {
-  return `/events?${new URLSearchParams({ at: address, since })}`;
 }
 
 function clock({ now, still, address }: LiveFrame): Markup {

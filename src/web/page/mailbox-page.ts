@@ -21,18 +21,7 @@ import { isHeldEmergency, type MailboxRow } from '../overview/fleet-view.ts';
 import { actionItem, alertItem } from './parts/action-item.ts';
 import { doLink } from './parts/command-links.ts';
 import { dayChart } from './parts/day-chart.ts';
-import {
-  age,
-  ago,
-  breakable,
-  lasting,
-  type Markup,
-  prose,
-  Regions,
-  stateBadge,
-  text,
-  type View,
-} from './parts/elements.ts';
+import { age, ago, breakable, lasting, type Markup, prose, stateBadge, text, type View } from './parts/elements.ts';
 import { rateCell, selectionPath } from './parts/fleet-table.ts';
 import { mailboxAdvice, stateTone } from './parts/mailbox-advice.ts';
 
@@ -69,22 +58,21 @@ export interface MailboxPageParts {
 export function mailboxPage(parts: MailboxPageParts): View {
   const { row } = parts;
   const { mailbox } = row;
-  const regions = new Regions();
   const body = html`
 <nav class="crumbs" aria-label="Where you are"><a href="/">Fleet</a> › <a href="${selectionPath({ account: mailbox.account })}">${text(mailbox.account)}</a></nav>
-${regions.piece('summary', summary(parts))}
-${regions.piece('alerts', alertList(parts))}
+${summary(parts)}
+${alertList(parts)}
 <div class="columns">
 <div>
-${regions.piece('days', daysPanel(parts))}
-${regions.piece('actions', actionsPanel(parts))}
-${regions.piece('changes', changesPanel(parts))}
+${daysPanel(parts)}
+${actionsPanel(parts)}
+${changesPanel(parts)}
 <section class="panel" aria-labelledby="decisions"><div class="bar"><h2 id="decisions">Decisions</h2>${dayForm(parts)}</div>
-${regions.piece('decisions', decisionsPanel(parts))}</section>
+${decisionsPanel(parts)}</section>
 </div>
-${regions.piece('facts', factsPanel(parts))}
+${factsPanel(parts)}
 </div>`;
-  return { title: `${row.label} · Warmwarden`, body, regions };
+  return { title: `${row.label} · Warmwarden`, body };
 }
 
 function summary(parts: MailboxPageParts): Markup {

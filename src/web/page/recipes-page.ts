@@ -12,7 +12,7 @@ import {
 import type { EpochMs } from '../../core/time.ts';
 import { counted, numberText } from '../../core/wording/phrases.ts';
 import { doLink } from './parts/command-links.ts';
-import { ago, type Markup, Regions, text, type View } from './parts/elements.ts';
+import { ago, type Markup, text, type View } from './parts/elements.ts';
 
 const tones: Readonly<Record<RunStatus, string>> = {
   queued: 'waiting',
@@ -33,14 +33,10 @@ export function recipesPage({ recipes, broken }: RecipeList): View {
     ({ file, problems }) =>
       html`<li><p class="bad">${text(file)}</p>${problems.map((problem) => html`<p class="muted">${text(problem)}</p>`)}</li>`,
   );
-  const regions = new Regions();
   const body = html`<h1>Recipes</h1>
-${regions.piece(
-  'recipes',
-  html`${wrong.length === 0 ? '' : html`<section class="panel" aria-labelledby="broken-recipes"><h2 id="broken-recipes">Files that are not valid recipes</h2><ul class="plain">${wrong}</ul></section>`}
-<section class="panel" aria-label="Recipes">${items.length === 0 ? html`<p class="muted">There are no recipes.</p>` : html`<ul class="plain">${items}</ul>`}</section>`,
-)}`;
-  return { title: 'Recipes · Warmwarden', body, regions };
+${html`${wrong.length === 0 ? '' : html`<section class="panel" aria-labelledby="broken-recipes"><h2 id="broken-recipes">Files that are not valid recipes</h2><ul class="plain">${wrong}</ul></section>`}
+<section class="panel" aria-label="Recipes">${items.length === 0 ? html`<p class="muted">There are no recipes.</p>` : html`<ul class="plain">${items}</ul>`}</section>`}`;
+  return { title: 'Recipes · Warmwarden', body };
 }
 
 export function recipePath(id: string): string {
@@ -68,7 +64,6 @@ export interface RecipePageParts {
 }
 
 export function recipePage({ recipe, runs, now, command }: RecipePageParts): View {
-  const regions = new Regions();
   const parameters = recipe.parameters.map(
     ({ name, type, description, required, default: standsIn }) =>
       html`<div><dt><code>${name}</code> <small>${type}</small></dt><dd>${text(description)} <small>${required ? 'required' : `default ${JSON.stringify(standsIn)}`}</small></dd></div>`,
@@ -80,8 +75,8 @@ export function recipePage({ recipe, runs, now, command }: RecipePageParts): Vie
 <p class="line"><a href="${recipePath(recipe.id)}?do=run">Run it</a> <span class="muted">or in a terminal: <code>${command} recipes run ${text(recipe.id)}</code></span></p></section>
 ${parameters.length === 0 ? '' : html`<section class="panel" aria-labelledby="parameters"><h2 id="parameters">Parameters</h2><dl class="facts">${parameters}</dl></section>`}
 <section class="panel" aria-labelledby="runs"><h2 id="runs">Runs</h2>
-${regions.piece('runs', items.length === 0 ? html`<p class="muted">None yet.</p>` : html`<ul class="plain">${items}</ul>`)}</section>`;
-  return { title: `${text(recipe.title)} · Warmwarden`, body, regions, isMoving: runs.some((run) => !hasEnded(run)) };
+${items.length === 0 ? html`<p class="muted">None yet.</p>` : html`<ul class="plain">${items}</ul>`}</section>`;
+  return { title: `${text(recipe.title)} · Warmwarden`, body, isMoving: runs.some((run) => !hasEnded(run)) };
 }
 
 function runItem(run: Run, now: EpochMs): Markup {
@@ -117,16 +112,15 @@ export interface RunPageParts {
 
 export function runPage({ page, recipe, now }: RunPageParts): View {
   const { run, rows, offset, nextOffset } = page;
-  const regions = new Regions();
   const more =
     nextOffset === null
       ? ''
       : html`<nav class="pages" aria-label="Pages"><a href="${runPath(run.id)}?offset=${nextOffset}">Further rows →</a></nav>`;
   const body = html`<nav class="crumbs" aria-label="Where you are"><a href="/recipes">Recipes</a> › <a href="${recipePath(run.recipe)}">${text(recipe?.title ?? run.recipe)}</a></nav>
-${regions.piece('run', runFacts({ page, recipe, now }))}
+${runFacts({ page, recipe, now })}
 <section class="panel" aria-labelledby="rows-heading"><h2 id="rows-heading">Rows <small>${rows.length === 0 ? '' : html`from ${numberText(offset + 1)} on`}</small></h2>
-${regions.piece('rows', rows.length === 0 ? html`<p class="muted">No rows${run.endedAt === null ? ' yet' : ''}.</p>` : html`${rowsTable(run.columns, rows)}${more}`)}</section>`;
-  return { title: `${run.recipe} · Warmwarden`, body, regions, isMoving: !hasEnded(run) };
+${rows.length === 0 ? html`<p class="muted">No rows${run.endedAt === null ? ' yet' : ''}.</p>` : html`${rowsTable(run.columns, rows)}${more}`}</section>`;
+  return { title: `${run.recipe} · Warmwarden`, body, isMoving: !hasEnded(run) };
 }
 
 function runFacts({ page: { run }, recipe, now }: RunPageParts): Markup {

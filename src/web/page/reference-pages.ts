@@ -5,7 +5,7 @@ import { alertRules } from '../../core/alert.ts';
 import { counted } from '../../core/wording/phrases.ts';
 import { runbookOf } from '../../core/wording/runbooks.ts';
 import { type SettingSelection, type ShownSetting, settingsThat } from '../overview/settings.ts';
-import { prose, Regions, text, type View } from './parts/elements.ts';
+import { prose, text, type View } from './parts/elements.ts';
 
 export interface ConfigurationPageParts {
   readonly settings: readonly ShownSetting[];
@@ -17,7 +17,6 @@ const settingsShown = 500;
 
 export function configurationPage({ settings, selection }: ConfigurationPageParts): View {
   const chosen = settingsThat(settings, selection);
-  const regions = new Regions();
   const rows = chosen
     .slice(0, settingsShown)
     .map(
@@ -31,12 +30,9 @@ export function configurationPage({ settings, selection }: ConfigurationPagePart
 <input id="q" name="q" type="search" value="${selection.text}" maxlength="200" autocomplete="off" data-key="/">
 <label><input type="checkbox" name="changed" value="only"${selection.changedOnly ? html` checked` : ''}> only what is not the default</label>
 <button type="submit">Show</button></form></div>
-${regions.piece(
-  'settings',
-  html`${rows.length === 0 ? html`<p class="muted">No setting matches.</p>` : html`<table class="settings"><caption class="unseen">Settings</caption><thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead><tbody>${rows}</tbody></table>`}
-${left > 0 ? html`<p class="muted">${counted(left, 'more setting is', 'more settings are')} not shown: use the filter.</p>` : ''}`,
-)}</section>`;
-  return { title: 'Configuration · Warmwarden', body, regions };
+${html`${rows.length === 0 ? html`<p class="muted">No setting matches.</p>` : html`<table class="settings"><caption class="unseen">Settings</caption><thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead><tbody>${rows}</tbody></table>`}
+${left > 0 ? html`<p class="muted">${counted(left, 'more setting is', 'more settings are')} not shown: use the filter.</p>` : ''}`}</section>`;
+  return { title: 'Configuration · Warmwarden', body };
 }
 
 // What each alert means and what to do: where the links of the messages lead.
@@ -52,6 +48,5 @@ export function runbooksPage(command: string): View {
   return {
     title: 'Runbooks · Warmwarden',
     body: html`<h1>What alerts mean</h1>${items}`,
-    regions: new Regions(),
   };
 }

@@ -1,5 +1,5 @@
-// Keeps a page live: listens to its stream, puts what changed in its place, and says when it can't. What the reader
-// types, opened, scrolled to or has the focus on stays. Served as /assets/live.js.
+// Script of live pages, served as /assets/live.js. It listens to the stream, fetches the view when something changed, and says when
+// it can't. What the reader types, opened, scrolled to or has the focus on stays.
 
 export const liveScript = `'use strict';
 {
@@ -12,94 +12,94 @@ const moment = () => ({ steady: performance.now(), wall: Date.now() });
 const msSince = ({ steady, wall }) => Math.max(performance.now() - steady, Date.now() - wall);
 /** The server sends something every 15 seconds. */
 const silentMs = 30_000;
-/** The daemon's clock, as heard last, and when that was. */
-let heard = asOf ? new Date(asOf.dateTime).getTime() : 0;
-let heardAt = moment();
-let since = source && new URL(source, location).searchParams.get('since');
-/** The request that is open, when it began or brought something last, and why this page is not live; null: it is, or will be in a moment. */
+/** Time on the daemon's clock of which the page is, and when it was fetched. */
+let heard = asOf ? new Date(asOf.dateTime).getTime() : 0, heardAt = moment();
+const now = () => heard + msSince(heardAt);
+/** The open stream, when it brought something last, and why this page is not live, or null. */
 let stream = null, stirredAt = moment(), reason = null;
 let failures = 0, retryAt = 0, retry = 0;
-const now = () => heard + msSince(heardAt);
+/** When the view is fetched next; Infinity: nothing has changed. */
+let dueAt = Infinity, fetchedAt = 0, isFetching = false;
 
-/** Makes one element like another, keeping whatever of it stays the same. */
+/** Makes one element like another, keeping whatever of it stays the same. What stands in a form is the reader's. */
 function morph(from, to) {
   if (from.nodeType !== to.nodeType || from.nodeName !== to.nodeName) return void from.replaceWith(to);
   if (from.nodeType !== Node.ELEMENT_NODE) {
     if (from.data !== to.data) from.data = to.data;
     return;
   }
-  if (from.hasAttribute('data-keep')) return;
+  if (from.nodeName === 'FORM' || from === broken || from === news) return;
   const isOwn = (name) => name === 'open' && from.nodeName === 'DETAILS';
   for (const { name } of [...from.attributes]) if (!to.hasAttribute(name) && !isOwn(name)) from.removeAttribute(name);
   for (const { name, value } of [...to.attributes]) {
     if (from.getAttribute(name) !== value && !isOwn(name)) from.setAttribute(name, value);
   }
-  arrange(from, [...to.childNodes], morph);
+  arrange(from, [...to.childNodes]);
 }
-/** Makes the children of an element these; who has an id is known by it. */
-function arrange(parent, wanted, update) {
-  const byId = new Map([...parent.children].filter(({ id }) => id).map((child) => [child.id, child]));
-  const kept = new Set(wanted.map((child) => child.id && byId.get(child.id)).filter(Boolean));
+const keyOf = (node) => node.id || node.getAttribute?.('aria-labelledby') || '';
+/** Makes the children of an element these. A child with a key is found again wherever it stood. */
+function arrange(parent, wanted) {
+  const byKey = new Map([...parent.children].map((child) => [keyOf(child), child]));
+  byKey.delete('');
+  const kept = new Set(wanted.map((child) => byKey.get(keyOf(child))));
   let at = parent.firstChild;
-  const pass = () => { while (at && at.id && !kept.has(at)) { const gone = at; at = at.nextSibling; gone.remove(); } };
+  const drop = () => { const gone = at; at = at.nextSibling; gone.remove(); };
   for (const child of wanted) {
-    pass();
-    const known = child.id ? byId.get(child.id) : at && !at.id && at.nodeName === child.nodeName ? at : null;
+    const key = keyOf(child);
+    while (at && (keyOf(at) ? !kept.has(at) : byKey.has(key))) drop();
+    const known = key ? byKey.get(key) : at && !keyOf(at) && at.nodeName === child.nodeName ? at : null;
     if (!known) { parent.insertBefore(child, at); continue; }
     if (known === at) at = at.nextSibling;
     else parent.insertBefore(known, at);
-    if (known !== child) update(known, child);
+    morph(known, child);
   }
-  while (at) { const gone = at; at = at.nextSibling; gone.remove(); }
+  while (at) drop();
 }
-function elementOf(markup) {
-  const template = document.createElement('template');
-  template.innerHTML = markup;
-  return template.content.firstElementChild;
-}
-function apply({ title, pieces, lists }) {
+/** Puts a fetched page in the place of this one. */
+function show(page) {
   const focused = document.activeElement;
   const tone = () => document.querySelector('.headline')?.className;
   const before = tone();
-  for (const [id, items] of Object.entries(lists)) {
-    const list = document.getElementById(id);
-    if (!list) continue;
-    const wanted = items.map((item) => document.getElementById(item) ?? (pieces[item] && elementOf(pieces[item])));
-    arrange(list, wanted.filter(Boolean), () => {});
-  }
-  for (const [id, markup] of Object.entries(pieces)) {
-    const place = document.getElementById(id);
-    if (place) morph(place, elementOf(markup));
-  }
-  if (title) document.title = title;
-  // Only when the whole changed its colour is it read out: a page that talks every second is switched off.
+  heard = new Date(page.getElementById('as-of').dateTime).getTime();
+  heardAt = moment();
+  showTimes(page, heard);
+  document.title = page.title;
+  morph(document.body, page.body);
+  // Only when the whole changed its colour is it read out: a page that talks every few seconds is switched off.
   if (tone() !== before) news.textContent = document.querySelector('h1')?.textContent ?? '';
   if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
-/** One event of the stream. The page is live only with what the server could read of it. */
-function hear(event) {
-  const { id, data } = Object.fromEntries(event.split('\\n').map((line) => line.split(/: ([^]*)/, 2)));
-  if (!data) return;
-  const { at, trouble, ...patch } = JSON.parse(data);
-  since = id;
-  failures = 0;
-  reason = troubles[trouble] ?? null;
-  if (!trouble) {
-    heard = new Date(at).getTime();
-    heardAt = moment();
-    asOf.title = asOf.dateTime = at;
-    document.documentElement.dataset.live = 'on';
-  }
-  if (patch.pieces) apply(patch);
-  showTimes(document, now());
-  tell();
-  // A hidden page takes what there is, and then gives its connection back for a minute.
-  if (document.hidden && !patch.pieces) rest();
+const ask = (address) =>
+  fetch(address, { headers: { accept: 'text/event-stream, text/html' }, signal: stream.signal, redirect: 'manual' });
+const pageOf = async (answer) => new DOMParser().parseFromString(await answer.text(), 'text/html');
+/** Not all pages fetch at once, and none more often than every 5 seconds. */
+function changed() {
+  if (dueAt === Infinity) dueAt = Math.max(performance.now() + 1_000 + Math.random() * 2_000, fetchedAt + 5_000);
 }
-const troubles = {
-  gone: 'What this page shows is no longer there.',
-  failed: 'Warmwarden could not read what this page shows. The log says why.',
-};
+async function refresh() {
+  const mine = stream;
+  dueAt = Infinity;
+  fetchedAt = performance.now();
+  isFetching = true;
+  try {
+    const answer = await ask(location.pathname + location.search);
+    const page = await pageOf(answer);
+    if (stream !== mine) return;
+    if (!answer.ok || !page.getElementById('as-of')) return fail(refusal(answer, page));
+    show(page);
+    failures = 0;
+    reason = null;
+    document.documentElement.dataset.live = 'on';
+    if (document.getElementById('main').dataset.moving !== undefined) changed();
+    // A hidden page gives its connection back for a minute.
+    if (document.hidden) rest();
+    tell();
+  } catch {
+    if (stream === mine) fail('No answer from Warmwarden.');
+  } finally {
+    isFetching = false;
+  }
+}
 function rest() {
   close();
   retry = setTimeout(connect, 60_000);
@@ -107,6 +107,7 @@ function rest() {
 function close() {
   stream?.abort();
   stream = null;
+  dueAt = Infinity;
   clearTimeout(retry);
 }
 /** Not an EventSource: that does not say why a server refuses. */
@@ -114,33 +115,29 @@ async function connect() {
   close();
   const mine = stream = new AbortController();
   stirredAt = moment();
-  const address = new URL(source, location);
-  address.searchParams.set('since', since);
   let why = 'No answer from Warmwarden.';
   try {
-    const answer = await fetch(address, { signal: mine.signal, redirect: 'manual' });
+    const answer = await ask(source);
     if (answer.ok && answer.headers.get('content-type')?.startsWith('text/event-stream')) {
+      if (reason === null) document.documentElement.dataset.live = 'on';
+      changed();
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-      let waiting = '';
       for (let read = await reader.read(); !read.done; read = await reader.read()) {
         if (stream !== mine) return;
         stirredAt = moment();
-        const events = (waiting + read.value).split('\\n\\n');
-        waiting = events.pop();
-        events.forEach(hear);
+        if (read.value.includes('data:')) changed();
       }
-    } else why = await refusal(answer);
+    } else why = refusal(answer, await pageOf(answer));
   } catch {
     // It was closed, here or there.
   }
   if (stream === mine) fail(why);
 }
-async function refusal(answer) {
+function refusal(answer, page) {
   if (answer.type === 'opaqueredirect' || answer.status === 401) return 'You are no longer signed in.';
   // A proxy's own page.
   if (answer.ok) return 'Something else answers in place of Warmwarden, for example a sign-in page.';
-  const { message } = await answer.json().catch(() => ({}));
-  return message ?? 'No answer from Warmwarden (status ' + answer.status + ').';
+  return page.querySelector('#main p')?.textContent ?? 'No answer from Warmwarden (status ' + answer.status + ').';
 }
 /** Tries again after 1 s, 2 s, 4 s, at most a minute, and not all pages at once. */
 function fail(why) {
@@ -167,6 +164,7 @@ function tell() {
 /** Each second. A server that was silent for long, also while this machine slept, is asked again. */
 function look() {
   if (stream && msSince(stirredAt) > silentMs) fail('No answer from Warmwarden.');
+  else if (stream && !isFetching && performance.now() >= dueAt) refresh();
   tell();
 }
 /** A slash goes to the filter; j and k go down and up the rows of a table, Enter opens one: it is a link; x selects one. */

@@ -226,7 +226,7 @@ export function silencesPanel(silences: readonly Silence[], command: string): Ma
 export function bannerOf(facts: LeadFacts, isFleet: boolean): Markup | string {
   const leads = isFleet ? [] : leadsOf(facts);
   if (leads.length === 0) return '';
-  return html`<div class="banner wrap" role="status">${leads.map(
+  return html`<div class="banner wrap" id="banner" role="status">${leads.map(
     ({ sentence, advice }) => html`<p><a href="/">${text(sentence)}</a> ${prose(advice)}</p>`,
   )}</div>`;
 }

@@ -110,7 +110,7 @@ function mailboxLinks(mailbox: { readonly account: string; readonly id: string }
 }
 
 function bar(links: readonly Markup[]): Markup {
-  return html`<nav class="commands wrap" aria-label="Commands">${links}</nav>`;
+  return html`<nav class="commands wrap" id="commands" aria-label="Commands">${links}</nav>`;
 }
 
 /** At the end of the fleet: what can be done with the selected mailboxes. Without a script it is a plain form. */

@@ -17,17 +17,7 @@ import {
   wholeFleet,
 } from '../../overview/fleet-view.ts';
 import { selectBox } from './command-links.ts';
-import {
-  age,
-  breakable,
-  dnsCell,
-  listingsCell,
-  type Markup,
-  pageLinks,
-  type Regions,
-  stateBadge,
-  text,
-} from './elements.ts';
+import { age, breakable, dnsCell, listingsCell, type Markup, pageLinks, stateBadge, text } from './elements.ts';
 
 export interface FleetTableParts {
   readonly page: Page;
@@ -38,17 +28,17 @@ export interface FleetTableParts {
   readonly now: EpochMs;
 }
 
-export function fleetTable(parts: FleetTableParts, regions: Regions): Markup {
+export function fleetTable(parts: FleetTableParts): Markup {
   const { page, selection, counts, facets } = parts;
   const isEmpty = Object.values(counts).every((count) => count === 0);
   const none = isEmpty
     ? html`<p class="muted">No mailbox is known yet.</p>`
     : html`<p class="muted">No mailbox matches. <a href="/">Show all</a></p>`;
   return html`<section class="panel fleet" aria-labelledby="fleet">
-<div class="bar">${regions.piece('total', html`<h2 id="fleet">Mailboxes <span class="count">${numberText(page.total)}</span></h2>`)}${filterForm(selection, facets)}</div>
-${regions.piece('states', stateLinks(selection, counts))}
-${table(parts, regions)}
-${regions.piece('pages', page.rows.length === 0 ? none : pageLinks(page, (target) => selectionPath(selection, target)))}
+<div class="bar"><h2 id="fleet">Mailboxes <span class="count">${numberText(page.total)}</span></h2>${filterForm(selection, facets)}</div>
+${stateLinks(selection, counts)}
+${table(parts)}
+${page.rows.length === 0 ? none : pageLinks(page, (target) => selectionPath(selection, target))}
 <p class="keys">Keys: <kbd>/</kbd> filter, <kbd>j</kbd> and <kbd>k</kbd> next and previous mailbox, <kbd>Enter</kbd> open it, <kbd>x</kbd> select it.</p>
 </section>`;
 }
@@ -107,7 +97,7 @@ function stateLinks(selection: Selection, counts: StateCounts): Markup {
 }
 
 // The roles are written out because the phone layout takes the table's own away.
-function table({ page: { rows }, accounts, selection, now }: FleetTableParts, regions: Regions): Markup {
+function table({ page: { rows }, accounts, selection, now }: FleetTableParts): Markup {
   const troubleOf = new Map(accounts.map((account) => [account.name, accountTrouble(account)]));
   const headings: readonly (readonly [string, Sorting | null])[] = [
     ['State', 'worst'],
@@ -122,10 +112,7 @@ function table({ page: { rows }, accounts, selection, now }: FleetTableParts, re
   ];
   return html`<table role="table"><caption class="unseen">Mailboxes</caption>
 <thead role="rowgroup"><tr role="row">${headings.map(([heading, sort]) => columnHeading(heading, sort, selection))}</tr></thead>
-<tbody role="rowgroup" id="rows">${regions.list(
-    'rows',
-    rows.map((row) => ({ id: rowId(row), markup: tableRow(row, troubleOf.get(row.mailbox.account) ?? null, now) })),
-  )}</tbody></table>`;
+<tbody role="rowgroup" id="rows">${rows.map((row) => tableRow(row, troubleOf.get(row.mailbox.account) ?? null, now))}</tbody></table>`;
 }
 
 /** Which way a column is sorted when it is. */
