@@ -21,7 +21,7 @@ let failures = 0, retryAt = 0, retry = 0;
 /** When the view is fetched next; Infinity: nothing has changed. */
 let dueAt = Infinity, fetchedAt = 0, isFetching = false;
 
-/** Makes one element like another, keeping whatever of it stays the same. What stands in a form is the reader's. */
+/** Makes one element like another, keeping whatever of it stays the same. The contents of a form belong to the reader. */
 function morph(from, to) {
   if (from.nodeType !== to.nodeType || from.nodeName !== to.nodeName) return void from.replaceWith(to);
   if (from.nodeType !== Node.ELEMENT_NODE) {
