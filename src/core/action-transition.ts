@@ -1,4 +1,4 @@
-// From one state of an action into another: every change of state is one of these. Pure.
+// Transitions of an action: every change of its state is one of these. Pure.
 import type {
   Action,
   Before,
@@ -14,7 +14,7 @@ import { type EpochMs, hourMs, minuteMs } from './time.ts';
 const retryAfterMs: readonly number[] = [1, 5, 15, 60].map((minutes) => minutes * minuteMs);
 /** A refusal (a key without write permission, say) is tried again hourly while the breach stands. */
 const retryRefusedAfterMs = hourMs;
-/** After a 429 without a Retry-After. */
+/** Wait after a 429 without a Retry-After. */
 const throttledWaitMs = minuteMs;
 const longestRetryMs = Math.max(retryRefusedAfterMs, ...retryAfterMs);
 
@@ -40,10 +40,10 @@ export interface Unsuccessful {
 type Opened = { readonly kind: 'opened'; readonly before: Before };
 /** An answer showed the change. */
 type Confirmed = { readonly kind: 'confirmed'; readonly detail: string };
-/** It is not to be sent (again). */
+/** Event that ends an action before it is sent (again). */
 type Dropped = { readonly kind: 'dropped'; readonly detail: string };
 
-/** What happens to an action, and when. */
+/** Event in the life of an action, and its moment. */
 export type ActionEvent = (Opened | Confirmed | Dropped | Unsuccessful) & { readonly at: EpochMs };
 type Event<Kind> = Kind & { readonly at: EpochMs };
 
@@ -106,7 +106,7 @@ function unsuccessful(
   return { ...open, state, settledAt: at, nextTryAt, detail, ...(forbidden && { forbidden }) };
 }
 
-/** Nothing came of the try: it is due again then, and does not count. */
+/** Takes a try back that led to nothing: the action is due again at `nextTryAt`. */
 function withoutTheTry(
   open: OpenAction,
   { detail, at, nextTryAt }: { readonly detail: string; readonly at: EpochMs; readonly nextTryAt: EpochMs },
@@ -123,15 +123,15 @@ function nextTryAfter(kind: 'refused' | 'unconfirmed' | 'unseen', attempts: numb
 }
 
 /**
- * How long an action still waits for its next try, milliseconds. No wait is longer than the longest: one that is was begun
- * before the clock was set back, and is over.
+ * Milliseconds until the next try of an action. A wait beyond the longest one began before the clock was set back, and
+ * is over.
  */
 export function tryWaitMs({ nextTryAt }: Pick<Action, 'nextTryAt'>, now: EpochMs): number {
   const wait = (nextTryAt ?? now) - now;
   return wait > longestRetryMs ? 0 : Math.max(0, wait);
 }
 
-/** When to try again after `attempts` tries that could not be confirmed; null after the last. */
+/** Moment of the next try after `attempts` unconfirmed ones, or null after the last. */
 export function nextTryAfterUnconfirmed(attempts: number, now: EpochMs): EpochMs | null {
   const wait = retryAfterMs[attempts - 1];
   return wait === undefined ? null : now + wait;

@@ -3,7 +3,7 @@ import type { WarmupMode } from './policy.ts';
 import type { EpochMs } from './time.ts';
 import type { RunState, Verdict } from './verdict.ts';
 
-/** What the guard does by itself. restore: back from recovery to the mode before. */
+/** Actions of the guard itself. `restore` leads back from recovery to the mode before. */
 export const guardActionKinds = ['recovery', 'pause', 'restore'] as const;
 export type GuardActionKind = (typeof guardActionKinds)[number];
 
@@ -18,7 +18,7 @@ export type ActionKind = GuardActionKind | 'resume' | 'mode' | 'limit';
 export const outcomes = ['confirmed', 'refused', 'unconfirmed'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** What the look before the POST saw. */
+/** State of the mailbox in the look before the POST. */
 export interface Before {
   readonly mode: string | null;
   readonly status: string | null;
@@ -33,7 +33,7 @@ export interface Person {
   readonly reason: string;
 }
 
-/** What every action has, in whatever state it is. */
+/** Fields of an action in every state. */
 interface Change {
   /** Unique for ever; sorts by time. */
   readonly id: string;
@@ -41,7 +41,7 @@ interface Change {
   readonly mailboxId: string;
   readonly email: string;
   readonly kind: ActionKind;
-  /** Who asked for it through Warmwarden; null when the guard did. */
+  /** Person who asked for the action through Warmwarden, or null if the guard did. */
   readonly by: Person | null;
   /** The mode that it sets; null where it sets none. */
   readonly targetMode: WarmupMode | null;
@@ -52,11 +52,11 @@ interface Change {
   /** POSTs sent or about to be sent. All tries are one intervention. */
   readonly attempts: number;
   readonly plannedAt: EpochMs;
-  /** What came back, in a sentence. */
+  /** Sentence about the API's answer. */
   readonly detail: string | null;
-  /** Whether the API answered the last try with 403, which may be about the key or about this mailbox. Absent: it did not. */
+  /** True if the API answered the last try with 403, which may be about the key or about this mailbox. */
   readonly forbidden?: boolean;
-  /** What may explain the bounces that it is about, in sentences. */
+  /** Sentences about possible causes of the bounces. */
   readonly causes: readonly string[];
   /** The action of ours that a person takes back with it: it is sent only while our claim on that one stands. */
   readonly undoes?: string;
@@ -70,7 +70,7 @@ interface Change {
 export interface PlannedAction extends Change {
   readonly state: 'planned';
   readonly attempts: 0;
-  /** When an intent was recorded that did not get through. */
+  /** Moment at which an intent was recorded that did not get through. */
   readonly openedAt: EpochMs | null;
   readonly settledAt: null;
   readonly nextTryAt: EpochMs | null;
@@ -80,7 +80,7 @@ export interface PlannedAction extends Change {
 export interface OpenAction extends Change {
   readonly state: 'open';
   readonly openedAt: EpochMs;
-  /** When the outcome of the try before this one was known. */
+  /** Moment at which the outcome of the previous try was known. */
   readonly settledAt: EpochMs | null;
   readonly nextTryAt: null;
 }
@@ -98,7 +98,7 @@ export interface FailedAction extends Change {
   readonly state: 'refused' | 'unconfirmed';
   readonly openedAt: EpochMs;
   readonly settledAt: EpochMs;
-  /** When the next try is due; null when there is none. */
+  /** Moment of the next try, or null if there is none. */
   readonly nextTryAt: EpochMs | null;
 }
 
@@ -113,13 +113,13 @@ export interface DroppedAction extends Change {
 /** A change at the mailbox API, the guard's or a person's. `actionAfter` alone brings it from one state into another. */
 export type Action = PlannedAction | OpenAction | ConfirmedAction | FailedAction | DroppedAction;
 export type ActionState = Action['state'];
-/** Nothing is under way, and it may be sent (again). */
+/** Action that may be sent (again): none of its requests is in progress. */
 export type PendingAction = PlannedAction | FailedAction;
 
 /** The `detail` of an action that is dropped because the mailbox already was as it was to be. */
 export const alreadySo = 'no change needed';
 
-/** Whether nothing was sent because the mailbox already was as it was to be. */
+/** True if nothing was sent because the mailbox already had the wanted state. */
 export function neededNoChange({ state, detail }: Action): boolean {
   return state === 'dropped' && detail === alreadySo;
 }

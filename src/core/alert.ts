@@ -51,11 +51,11 @@ export const alertRules = [
 ] as const;
 export type AlertRule = (typeof alertRules)[number];
 
-/** What a message says of an alert: sentences and numbers, plain text, not escaped. */
+/** Content of a message about an alert: sentences and numbers, plain text, not escaped. */
 export interface AlertFacts {
-  /** One line: who and what. */
+  /** Title of one line that names the subject and the trouble. */
   readonly title: string;
-  /** What, with the counts, the limit and the age of the data; what was done; what to do. */
+  /** Sentences about the trouble (with counts, limit and age of the data), the guard's action, and the remedy. */
   readonly sentences: readonly string[];
   /** Numbers for machines, stable names in snake_case. */
   readonly numbers: Readonly<Record<string, number | string | null>>;
@@ -74,7 +74,7 @@ export interface Subject {
   /** The mailbox's id and address when the rule is about one. */
   readonly mailboxId: string | null;
   readonly email: string | null;
-  /** What else tells two alerts apart: a domain, an ip, an action's id and outcome. */
+  /** Further part of the identity: a domain, an IP address, an action's id and outcome. */
   readonly object: string | null;
 }
 
@@ -86,7 +86,7 @@ export interface Alert extends Subject {
   readonly fingerprint: string;
   readonly severity: Severity;
   readonly status: AlertStatus;
-  /** Since when the condition holds. */
+  /** Moment at which the condition began. */
   readonly since: EpochMs;
   readonly firingAt: EpochMs | null;
   readonly resolvedAt: EpochMs | null;
@@ -100,13 +100,13 @@ export interface Alert extends Subject {
 }
 
 export interface Unstable {
-  /** How often the condition began since it was calm last. */
+  /** Number of times that the condition began since the last calm. */
   readonly times: number;
-  /** When the condition ended, with the facts since then; null while it holds. */
+  /** End of the condition, with the facts since then, or null while it holds. */
   readonly calm: { readonly since: EpochMs; readonly facts: AlertFacts } | null;
 }
 
-/** Whether it was seen too seldom to fire: it waits for a further observation, not for a time. */
+/** True if the alert waits for a further observation, not for a time. */
 export function isToBeSeenAgain({ status, firesAt }: Alert): boolean {
   return status === 'pending' && firesAt === null;
 }
@@ -119,7 +119,7 @@ export interface Transition {
   readonly kind: 'firing' | 'worsened' | 'reminder' | 'resolved' | 'event';
   readonly at: EpochMs;
   readonly alert: Alert;
-  /** It does not wait until people may be notified of its group again. */
+  /** Marks a transition that does not wait for its group's interval. */
   readonly urgent?: true;
   /** Found by the first sweep of a fleet that nobody remembered: announced in the one message of what was found. */
   readonly found?: boolean;
@@ -142,7 +142,10 @@ export interface AlertMatch {
   readonly domain?: readonly string[] | undefined;
   /** Globs on the address, or exact ids. An alert without a mailbox does not fit. */
   readonly mailbox?: readonly string[] | undefined;
-  /** What else the alert is about: a domain, an IP address, a channel, the address of an API. One without does not fit. */
+  /**
+   * Globs on the alert's object: a domain, an IP address, a channel, the address of an API. An alert without an object
+   * does not match.
+   */
   readonly object?: readonly string[] | undefined;
 }
 
@@ -156,7 +159,7 @@ export interface Silence {
   readonly until: EpochMs;
 }
 
-/** That people know of a firing alert: when they were notified last, how severe it was then, and through which channels. */
+/** Record of the notification of a firing alert: its last moment, its severity then, and its channels. */
 export interface Announcement {
   readonly fingerprint: string;
   readonly at: EpochMs;
@@ -167,13 +170,13 @@ export interface Announcement {
   readonly quietEnd?: 'too_few' | 'in_incident';
   /** All that was announced of it so far was in messages about an incident. */
   readonly onlyInIncident?: true;
-  /** Those of its channels that were notified of its end before the others. */
+  /** Channels that were notified of the end before the others. */
   readonly closed?: readonly string[];
 }
 
 /** Alerts that a tick, an outcome or time moved: what to keep, what to forget, what people may be notified of. */
 export interface AlertChanges {
-  /** To be kept as they are here; resolved ones are announced and then forgotten. */
+  /** Alerts to store as they are here; a resolved one is announced and then forgotten. */
   readonly changed: readonly Alert[];
   /** Fingerprints of pending alerts that ended before they fired: forgotten, nobody is notified. */
   readonly dropped: readonly string[];
@@ -189,7 +192,7 @@ export function fingerprintOf(subject: Subject): string {
   return [subject.rule, subject.account, subject.mailboxId ?? '', subject.object ?? ''].join('|');
 }
 
-/** One set of changes after the other, as one. */
+/** Concatenates two sets of changes. */
 export function bothChanges(a: AlertChanges, b: AlertChanges): AlertChanges {
   return {
     changed: [...a.changed, ...b.changed],

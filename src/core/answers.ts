@@ -1,5 +1,5 @@
-// What the mailbox API answered, checked: one type an answer. null means "not known", never 0 or "healthy".
-// Source: api/mailbox-api.md section 2; what that document calls "not shown" is kept raw.
+// Checked answers of the mailbox API, a type for each. null means "not known", never 0 or "healthy". Source:
+// api/mailbox-api.md section 2; fields that it calls "not shown" are kept raw.
 import type { EpochMs, IsoDate } from './time.ts';
 
 /** An answer together with the moment (wall time) at which it was complete. */
@@ -15,11 +15,11 @@ export type Route = (typeof routes)[number];
 export interface HealthAnswer {
   readonly status: string | null;
   readonly version: string | null;
-  /** What the API's clock said. */
+  /** Time of the API's clock. */
   readonly timestamp: EpochMs | null;
 }
 
-/** One entry of GET /v1/mailboxes. */
+/** Entry of GET /v1/mailboxes. */
 export interface MailboxEntry {
   readonly id: string;
   readonly email: string;
@@ -29,11 +29,11 @@ export interface MailboxEntry {
   /** Emails a day. */
   readonly dailyLimit: number | null;
   readonly warmupDay: number | null;
-  /** Absent: not told. */
+  /** Creation of the mailbox. The API may leave it out. */
   readonly createdAt?: EpochMs;
 }
 
-/** Whether two entries of one id say the same. */
+/** True if two entries of one id have the same values. */
 export function isSameEntry(a: MailboxEntry, b: MailboxEntry): boolean {
   return (
     a === b ||
@@ -60,9 +60,9 @@ export interface MailboxDetail {
   readonly dailyLimit: number | null;
   /** unclear: the field was absent or an empty text or object (docs/faults.md S7). */
   readonly connection: 'connected' | 'error' | 'unclear';
-  /** What connection_error said, as text, at most 200 characters. */
+  /** Text of connection_error, at most 200 characters. */
   readonly connectionError: string | null;
-  /** Absent: not told. */
+  /** Start of the warm-up. The API may leave it out. */
   readonly warmupStartedAt?: EpochMs;
 }
 
@@ -75,18 +75,18 @@ interface WarmupConfig {
   readonly sendWindowEnd: number | null;
 }
 
-/** One of the recent emails that bounced; the words as sent. */
+/** Bounce among the recent emails, in the API's words. */
 export interface RecentBounce {
   readonly type: string | null;
   readonly category: string | null;
 }
 
-/** What the recent emails show besides bounces; for show only. */
+/** Placement and schedule of the recent emails. Display only. */
 export interface RecentEmails {
-  /** Those whose folder is known, and of them those in a spam folder. */
+  /** Number of emails with a known folder; `inSpam` counts those in a spam folder. */
   readonly placed: number;
   readonly inSpam: number;
-  /** For when the oldest unsent one was scheduled, maybe in the future; null when none waits. */
+  /** Scheduled time of the oldest unsent email, possibly in the future, or null if none waits. */
   readonly waitingSince: EpochMs | null;
   readonly lastSentAt: EpochMs | null;
 }
@@ -103,7 +103,7 @@ export interface WarmupAnswer {
   readonly config: WarmupConfig;
   /** The bounces among recent_emails; for show only. */
   readonly recentBounces: readonly RecentBounce[];
-  /** Absent: not told. */
+  /** Placement of the recent emails. The API may leave it out. */
   readonly recentEmails?: RecentEmails;
   /** The mailbox is listed, and has no warm-up: both the warm-up and the statistics were answered with 404. */
   readonly isAbsent?: true;
@@ -128,7 +128,7 @@ export const absentWarmup: WarmupAnswer = {
   isAbsent: true,
 };
 
-/** One day of GET /v1/stats. Counts are as read: validity (an integer >= 0) is judged by the guard. */
+/** Day of GET /v1/stats. Counts are raw: the guard checks that they are integers >= 0. */
 export interface StatsRow {
   readonly date: IsoDate | null;
   readonly sent: number | null;
@@ -175,7 +175,7 @@ export interface BlacklistAnswer {
   readonly listed: boolean | null;
   /** Names of the lists as far as they could be read. */
   readonly lists: readonly string[];
-  /** How many lists it is on; null when that could not be counted. */
+  /** Number of lists that name the mailbox, or null if it could not be counted. */
   readonly found: number | null;
   readonly checked: number | null;
 }
@@ -188,22 +188,22 @@ export type MeasuredRoute = (typeof measuredRoutes)[number];
 
 type Measured = DnsAnswer | BlacklistAnswer;
 
-/** When the API measured (checked_at); null when it does not say. */
+/** Moment of the API's measurement (checked_at), or null if the API does not say. */
 export function measuredAt(answer: Measured | undefined): EpochMs | null {
   const at = Date.parse(answer?.checkedAt ?? '');
   return Number.isNaN(at) ? null : at;
 }
 
 /**
- * Whether two answers show one measurement, which the API gave out of its cache: made at the same moment, with the same
- * result. Without a moment nothing says so, and each answer counts as a measurement.
+ * True if two answers show the same cached measurement: equal moments and equal results. Answers without a moment
+ * always count as different measurements.
  */
 export function isSameMeasurement(one: Measured | undefined, other: Measured | undefined): boolean {
   if (one?.checkedAt !== other?.checkedAt || measuredAt(one) === null) return false;
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** When a measurement counts as too old. */
+/** Limits for the age of a measurement. */
 export interface StaleMeasurement {
   /** A measurement that was older than this when it was read is stale, milliseconds. */
   readonly olderThanMs: number;
@@ -217,7 +217,7 @@ export interface StaleMeasurement {
 export interface DnsWords {
   readonly passing: readonly string[];
   readonly failing: readonly string[];
-  /** Nothing is known yet, or the check itself failed: neither an alert nor its end. */
+  /** Words for a pending or failed check: neither an alert nor its end. */
   readonly unclear: readonly string[];
 }
 

@@ -9,28 +9,28 @@ export interface BreakerEntry {
   readonly account: string;
   readonly email: string;
   readonly domain: string;
-  /** When it was admitted, or seen to breach last. */
+  /** Moment of its admission, or of its latest breach. */
   readonly at: EpochMs;
   readonly held: boolean;
-  /** It was judged for the first or second time. */
+  /** True if the mailbox was judged for the first or second time. */
   readonly firstSight: boolean;
-  /** How bad it is: bounces per million over the limit's share. Only compared. */
+  /** Gravity: bounces per million over the limit's share. Used for comparison only. */
   readonly weight: number;
-  /** Its bounces are an emergency. Absent: they are over the limit. */
+  /** True if the bounces are an emergency. */
   readonly emergency?: true;
 }
 
 export interface BreakerState {
-  /** Since when everything is held; null while actions are admitted. */
+  /** Moment since which everything is held, or null while actions are admitted. */
   readonly openSince: EpochMs | null;
-  /** It tripped mostly on mailboxes that were seen for the first time: only a release opens the way. */
+  /** True if mostly mailboxes at first sight tripped the breaker: only a release opens the way. */
   readonly atFirstSight: boolean;
   readonly entries: readonly BreakerEntry[];
   /** Admissions since it opened: the capped second step. */
   readonly trickle: readonly EpochMs[];
   /** Keys that a person released: they are acted on without being counted. */
   readonly released: readonly string[];
-  /** How many emergencies it came to hold since it opened, those included that it no longer holds. Absent: none. */
+  /** Number of emergencies held since the breaker opened, including released ones. */
   readonly emergencies?: number;
 }
 
@@ -67,7 +67,7 @@ export function moveEntries(
   };
 }
 
-// What the pooled counts of many mailboxes say: of a domain, and of an account. docs/guard.md, "Beyond one mailbox".
+// Findings in the pooled counts of a domain and of an account. docs/guard.md, "Beyond one mailbox".
 
 /** Sums over some days of some mailboxes. */
 export interface PooledSum {
@@ -85,13 +85,13 @@ export interface PooledWindow extends PooledSum {
 
 /** The newest days in which a domain had at least three bounces more than its limits allow. */
 export interface DomainExcess extends PooledWindow {
-  /** Those that sent or bounced in these days. */
+  /** Number of mailboxes that sent or bounced in these days. */
   readonly mailboxes: number;
 }
 
 /** The last seven days of a domain. */
 export interface DomainWeek extends PooledWindow {
-  /** They are at the limits or below, and so is each shorter stretch of them: otherwise one more bounce would fire again. */
+  /** True if the week and each shorter stretch stay within the limits: otherwise one more bounce would fire again. */
   readonly isWithinLimits: boolean;
 }
 
@@ -99,10 +99,10 @@ export interface DomainWeek extends PooledWindow {
 export interface AccountShift {
   readonly last: PooledWindow;
   readonly before: PooledWindow;
-  /** With bounces in the last days. */
+  /** Number of domains with bounces in the last days. */
   readonly domains: number;
   /** Twice the earlier rate, and at least 12 bounces more, on at least five domains. */
   readonly isShifted: boolean;
-  /** Less than one and a half times the earlier rate. */
+  /** True if the rate is below one and a half times the earlier rate. */
   readonly isOver: boolean;
 }

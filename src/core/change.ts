@@ -1,7 +1,7 @@
 // Something about a mailbox that was otherwise at the look before, and that Warmwarden did not do.
 import type { EpochMs } from './time.ts';
 
-/** What is watched for changes: the warm-up as others set it, and what may explain bounces. */
+/** Things that are watched for changes: the warm-up as others set it, and possible causes of bounces. */
 export type ChangedThing =
   | 'mode'
   | 'warm-up'
@@ -15,15 +15,15 @@ export type ChangedThing =
   | 'dmarc_record'
   | 'listing';
 
-/** It happened between `since` (the look before) and `at` (the look that shows it). Nobody says who did it. */
+/** Change between `since` (the look before) and `at` (the look that shows it). Its author is unknown. */
 export interface Change {
   readonly since: EpochMs;
   readonly at: EpochMs;
   readonly what: ChangedThing;
-  /** As the API wrote it; null for nothing. */
+  /** Value before, as the API wrote it, or null if there was none. */
   readonly from: string | null;
   readonly to: string | null;
 }
 
-/** So many changes of a mailbox are at hand, the newest; the store keeps all. */
+/** Number of newest changes that a mailbox keeps in memory; the store keeps all. */
 export const changesShown = 20;

@@ -76,9 +76,9 @@ export function inboxRatio(rows: readonly DailyRow[]): number | null {
 const patternWeeks = 4;
 
 /**
- * Whether the days known so far explain that a later date has no email: none of that weekday in the last four weeks has one, or it is at a
- * weekend and no weekend has one. A day without a row is a day without emails; a count that cannot be read may be any. Days without any email
- * explain nothing.
+ * True if the days known so far explain that a later date has no email: none of that weekday in the last four weeks has
+ * one, or it is at a weekend and no weekend has one. A day without a row has no emails; an unreadable count may be any.
+ * Days without any email explain nothing.
  */
 export function isUsuallyQuiet(
   date: IsoDate,

@@ -8,11 +8,11 @@ import type { Verdict } from './verdict.ts';
 export type DecisionDay = readonly [date: IsoDate, sent: number | null, bounced: number | null];
 
 export interface RecordedDecision {
-  /** When the verdict was first given. */
+  /** Moment of the first such verdict. */
   readonly since: EpochMs;
-  /** When it was given last; equal to `since` after one answer. */
+  /** Moment of the latest such verdict; equal to `since` after one answer. */
   readonly until: EpochMs;
-  /** How many answers were judged so. */
+  /** Number of answers with this verdict. */
   readonly count: number;
   /** Emails in the window at `since`. */
   readonly firstSent: number;
@@ -33,7 +33,7 @@ export function daysOf({ windowFrom, windowTo }: Verdict, rows: readonly StatsRo
   return days;
 }
 
-/** What a mailbox is known to be judged by now. */
+/** Data that the current verdict rests on. */
 export interface JudgedBy {
   readonly verdict: Observed<Verdict> | null;
   readonly stats: Observed<{ readonly rows: readonly StatsRow[] | null }> | null;
@@ -58,8 +58,8 @@ export interface HeldSpan {
 }
 
 /**
- * Whether two verdicts belong to one span. Emails that were sent in between don't end it; a bounce, the side of the limit, the
- * limit itself and the day that the window ends on do: a calm mailbox has one span a day.
+ * True if two verdicts belong to one span. Further emails don't end it; a bounce, the side of the limit, the limit
+ * itself and the last day of the window do: a calm mailbox has one span a day.
  */
 export function isSameSpan(one: Verdict, other: Verdict): boolean {
   return (

@@ -1,4 +1,4 @@
-// One message for one channel, from the moment it is written down until the receiver took it or it was given up.
+// Message for a channel, from its first record until the receiver took it or it was given up.
 import type { Transition } from './alert.ts';
 import type { EpochMs } from './time.ts';
 
@@ -8,12 +8,12 @@ export interface StoredTransition {
   readonly transition: Transition;
 }
 
-/** What every delivery has, in whatever state it is. */
+/** Fields of a delivery in every state. */
 interface Message {
   /** The same on every retry (the `webhook-id` of Standard Webhooks). */
   readonly id: string;
   readonly channel: string;
-  /** What belongs together in one message. */
+  /** Key of the alerts that share a message. */
   readonly group: string;
   /** Grows within a channel: the order of sending. */
   readonly sequence: number;
@@ -21,17 +21,17 @@ interface Message {
   readonly alerts: readonly string[];
   /** The body, frozen when it was made: retries send the same bytes. */
   readonly payload: string;
-  /** One line for the page and the terminal. */
+  /** Title of one line for the page and the terminal. */
   readonly title: string;
   readonly attempts: number;
   readonly createdAt: EpochMs;
-  /** When it is to be sent (again), or its receiver asked for the end. */
+  /** Moment of the next attempt, or of the next question to the receiver about an accepted one. */
   readonly nextAttemptAt: EpochMs;
-  /** What the last attempt said. */
+  /** Result of the last attempt. */
   readonly detail: string | null;
 }
 
-/** To be sent, or sent again. */
+/** Delivery that waits to be sent, or sent again. */
 interface PendingDelivery extends Message {
   readonly state: 'pending';
   readonly settledAt: null;
@@ -52,7 +52,7 @@ interface AcceptedDelivery extends Message {
   readonly state: 'accepted';
   readonly settledAt: null;
   readonly begunAt: null;
-  /** What its channel needs to ask for the end. Opaque to all others. */
+  /** Handle by which the channel asks for the outcome. Opaque to everything else. */
   readonly receipt: string;
 }
 
@@ -61,7 +61,7 @@ export interface SettledDelivery extends Message {
   readonly state: 'sent' | 'dead' | 'replaced';
   readonly settledAt: EpochMs;
   readonly begunAt: null;
-  /** What it was accepted with. */
+  /** Receipt of its acceptance. */
   readonly receipt: string | null;
 }
 
@@ -73,7 +73,7 @@ type Listed<Of extends Message> = Of extends Message ? Omit<Of, 'payload'> : nev
 /** A delivery as lists show it: its text may be half a megabyte. */
 export type ListedDelivery = Listed<Delivery>;
 
-/** What the list of deliveries is ordered by. */
+/** Sort key of the list of deliveries. */
 export type DeliveryPlace = Pick<Delivery, 'createdAt' | 'sequence' | 'id'>;
 
 /** A delivery before the store gave it its place in the channel's order. */
@@ -96,7 +96,7 @@ export function pendingDelivery(fresh: NewDelivery, now: EpochMs, sequence = 0):
   return { ...fresh, sequence, ...untried(now), createdAt: now, detail: null };
 }
 
-/** How the store, the page and the JSON know a state: what was begun or accepted is pending. */
+/** State in the store, on the page and in JSON: a begun or accepted delivery is pending. */
 export function publicState({ state }: Pick<Delivery, 'state'>): 'pending' | SettledDelivery['state'] {
   return state === 'begun' || state === 'accepted' ? 'pending' : state;
 }
@@ -107,11 +107,11 @@ export interface WhichUndelivered {
   readonly delivery: string | null;
 }
 
-// From one state of a delivery into another: every change of state is one of these. Pure.
+// Transitions of a delivery: every change of its state is one of these. Pure.
 
-/** What becomes of a delivery after an attempt; `detail` is what the receiver said, in a sentence. */
+/** Outcome of an attempt; `detail` is a sentence from the receiver. */
 export type AttemptSettlement = (Accepted | Failed | Settled) & { readonly at: EpochMs };
-/** What becomes of it after an attempt, or of what was sent in its place. */
+/** Outcome of an attempt, or of a newer message sent in its place. */
 export type DeliverySettlement = AttemptSettlement | (Replaced & { readonly at: EpochMs });
 type Unsettled = PendingDelivery | BegunDelivery | AcceptedDelivery;
 
@@ -123,7 +123,7 @@ interface Accepted {
   readonly detail: string | null;
 }
 
-/** To be tried again. */
+/** Failure that leads to another attempt. */
 interface Failed {
   readonly kind: 'failed';
   readonly nextAttemptAt: EpochMs;
@@ -135,7 +135,7 @@ interface Settled {
   readonly detail: string | null;
 }
 
-/** It was not sent: a newer one was. */
+/** Outcome of a delivery in whose place a newer one was sent. */
 interface Replaced {
   readonly kind: 'replaced';
   readonly detail: string;
@@ -151,7 +151,7 @@ interface Resent {
   readonly kind: 'resent';
 }
 
-/** What happens to a delivery, and when. */
+/** Event in the life of a delivery, and its moment. */
 export type DeliveryEvent = DeliverySettlement | ((Begun | Resent) & { readonly at: EpochMs });
 
 /** The delivery after the event. Throws where the event can't happen in its state: that is a mistake of ours. */
@@ -192,7 +192,7 @@ function settled(delivery: Unsettled, event: AttemptSettlement): Unsettled | Set
     return { ...delivery, ...tried, state, nextAttemptAt: at, settledAt: at };
   }
   const { nextAttemptAt } = event;
-  // Whoever took it has it still.
+  // An accepted delivery stays with the receiver.
   if (delivery.state === 'accepted') return { ...delivery, ...tried, nextAttemptAt };
   return { ...delivery, ...tried, state: 'pending', nextAttemptAt };
 }

@@ -1,8 +1,8 @@
-// How requests leave this machine: directly or through a proxy, and which authorities are trusted.
+// Ways of requests out of this machine (directly or through a proxy), and trusted certificate authorities.
 
 /** Addresses of proxies, which may hold a password; null: none. */
 export interface Proxies {
-  /** For plain http. */
+  /** Proxy for plain http. */
   readonly http: string | null;
   readonly https: string | null;
   /** Hosts that are asked directly, as NO_PROXY lists them. */
@@ -39,14 +39,14 @@ export function proxiesIn(environment: ProxyEnvironment): {
   return { proxies, unusable };
 }
 
-/** Whether it is the address of a proxy that speaks http, over TLS or not, with a user and a password that can be read. */
+/** True for the address of a proxy that speaks http, over TLS or not, with a readable user and password. */
 export function isProxyUrl(url: string): boolean {
   if (!/^https?:\/\/[^\s]+$/i.test(url) || !URL.canParse(url)) return false;
   const { pathname, search, hash, username, password } = new URL(url);
   return pathname === '/' && search === '' && hash === '' && isEscaped(username) && isEscaped(password);
 }
 
-/** Whether each % of a text begins an escape. */
+/** True if each % of a text begins an escape. */
 export function isEscaped(text: string): boolean {
   try {
     return decodeURIComponent(text) !== null;
@@ -57,7 +57,7 @@ export function isEscaped(text: string): boolean {
 
 // Which hosts are this machine.
 
-/** By name or by number; an IPv6 address with or without its brackets. */
+/** True for loopback by name or number; an IPv6 address may have brackets. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
 }

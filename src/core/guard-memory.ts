@@ -1,4 +1,4 @@
-// What the guard remembers of a mailbox.
+// Memory of the guard about a mailbox.
 import type { OpenAction } from './action.ts';
 import type { RecentLimits } from './policy.ts';
 import { dayMs, type EpochMs, type IsoDate } from './time.ts';
@@ -6,13 +6,13 @@ import type { Claim, EarlierMode, EvidenceStart, RunState } from './verdict.ts';
 
 /** A POST that may still come: the process that was to send it lost its lease, and may only be frozen. */
 export interface UnseenPost {
-  /** As it was when it was sent. */
+  /** Action as it was sent. */
   readonly action: OpenAction;
-  /** When somebody else looked, and did not see its change. */
+  /** Moment of the next look, which did not show the change. */
   readonly at: EpochMs;
 }
 
-/** Whether a change that matches the POST is the POST's, and not somebody's: for a day after that look. */
+/** True if a matching change still counts as the POST's: for a day after that look. */
 export function mayStillCome({ at }: Pick<UnseenPost, 'at'>, now: EpochMs): boolean {
   return now - at <= dayMs;
 }
@@ -25,7 +25,7 @@ export interface LostCounts {
   readonly sent: number;
 }
 
-/** What the guard remembers of a mailbox; survives restarts. */
+/** Memory of the guard about a mailbox; survives restarts. */
 export interface GuardMemory {
   readonly firstSeenAt: EpochMs;
   /** Fresh stats answers judged so far: a first breach waits for the second. */
@@ -41,20 +41,23 @@ export interface GuardMemory {
   readonly unjudgedSince?: IsoDate | null;
   readonly evidence: EvidenceStart | null;
   readonly emergencyEvidence: EvidenceStart | null;
-  /** When it was found in recovery mode, its last days a breach; null, or absent, when it was not, or once its evidence restarted. */
+  /**
+   * Moment at which the mailbox was found in recovery mode with a breach in its last days. null, or absent, otherwise
+   * and once the evidence restarted.
+   */
   readonly foundBreachAt?: EpochMs | null;
-  /** When our interventions were confirmed. */
+  /** Confirmation times of our interventions. */
   readonly interventions: readonly EpochMs[];
   readonly claim: Claim | null;
   /** The status word that proved a pause: it means paused until the warm-up runs again, whether or not anybody listed it. */
   readonly pauseWord: string | null;
-  /** When somebody took back what we had changed. */
+  /** Moments at which others took back our changes. */
   readonly reversals: readonly EpochMs[];
   /** Ids under which this address was guarded before it came back under another one (docs/faults.md S9), the newest first. */
   readonly formerIds?: readonly string[];
-  /** What it was allowed to send on its last days. Absent in what an earlier version stored. */
+  /** Daily limits of the last days. */
   readonly limits?: RecentLimits;
-  /** Absent: nothing is lost. */
+  /** Counts that the API no longer shows. */
   readonly lost?: LostCounts;
   /** POSTs that a process which ended left behind, and whose change was not to be seen then. Absent: none. */
   readonly unseenPosts?: readonly UnseenPost[];

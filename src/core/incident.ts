@@ -2,18 +2,18 @@
 import type { Severity } from './alert.ts';
 import type { EpochMs } from './time.ts';
 
-/** What mailboxes may have in common, the narrowest first. */
+/** Attributes that mailboxes may share, the narrowest first. */
 export const sharedAttributes = ['domain', 'ip', 'provider', 'account', 'base_url'] as const;
 export type SharedAttribute = (typeof sharedAttributes)[number];
 
-/** What all mailboxes of an incident have in common: an observation, which need not be the fault. */
+/** Value that all mailboxes of an incident share: an observation, not necessarily the fault. */
 export interface IncidentCause {
   readonly attribute: SharedAttribute;
   /** `google`, `acme.example`, `203.0.113.7`, an account's name, a base_url. */
   readonly value: string;
 }
 
-/** What has become of a mailbox in an incident, what waits for a person first. */
+/** States of a mailbox in an incident; those that wait for a person come first. */
 export const memberStates = ['not_acted', 'failed', 'held', 'paused', 'recovery', 'burst'] as const;
 export type MemberState = (typeof memberStates)[number];
 
@@ -23,26 +23,26 @@ export interface IncidentMailbox {
   readonly mailboxId: string;
   readonly email: string;
   readonly state: MemberState;
-  /** Since when it is in that state. */
+  /** Start of that state. */
   readonly since: EpochMs;
-  /** Of the verdict's window. */
+  /** Emails in the verdict's window. */
   readonly sent: number;
   readonly bounced: number;
   readonly severity: Severity;
-  /** Its bounces go on, or something waits: it keeps the incident from ending. */
+  /** True if its bounces go on or something waits: it keeps the incident open. */
   readonly goesOn: boolean;
 }
 
-/** What people know of an incident. */
+/** Content of the last notification about an incident. */
 export interface IncidentAnnouncement {
-  /** When they were notified last. */
+  /** Moment of the last notification. */
   readonly at: EpochMs;
   readonly members: number;
   readonly severity: Severity;
   readonly cause: IncidentCause;
-  /** With how many alerts that are about no single mailbox, and no symptoms, they were notified. */
+  /** Number of alerts in that notification that are about no single mailbox, and no symptoms. */
   readonly alerts: number;
-  /** Nothing but the end is to come. */
+  /** True if only the end is left to announce. */
   readonly updated: boolean;
   /** All that were notified: they are notified of the end. */
   readonly channels: readonly string[];
@@ -54,23 +54,23 @@ export interface Incident {
   readonly cause: IncidentCause;
   /** The kind of bounce in the API's words; null when no bounce shows it. */
   readonly kind: string | null;
-  /** When the first of its mailboxes was noticed. */
+  /** Moment at which the first mailbox was noticed. */
   readonly beganAt: EpochMs;
-  /** When it was seen that they share a cause. */
+  /** Moment at which the shared cause was found. */
   readonly openedAt: EpochMs;
-  /** In the order in which they joined. None ever leaves. */
+  /** Members in the order in which they joined. No member leaves. */
   readonly members: readonly IncidentMailbox[];
   /** Fingerprints of alerts that are about no single mailbox and belong to it: what is held, a domain's DNS. */
   readonly alerts: readonly string[];
   /** The worst so far. */
   readonly severity: Severity;
-  /** When a mailbox joined last. */
+  /** Moment at which the latest mailbox joined. */
   readonly joinedAt: EpochMs;
-  /** When something about it changed last. */
+  /** Moment of the latest change. */
   readonly movedAt: EpochMs;
-  /** null: nobody was notified yet. */
+  /** Last notification, or null if there was none. */
   readonly announced: IncidentAnnouncement | null;
-  /** null while it goes on. */
+  /** End of the incident, or null while it goes on. */
   readonly endedAt: EpochMs | null;
 }
 
@@ -79,19 +79,19 @@ export interface IncidentMember {
   readonly account: string;
   readonly mailboxId: string;
   readonly email: string;
-  /** What was done about it, or why nothing was, in one line. */
+  /** Line about the guard's action, or the reason for none. */
   readonly line: string;
 }
 
-/** What a message says of the incident that it is about. Plain text, not escaped. */
+/** Part of a message about its incident. Plain text, not escaped. */
 export interface MessageIncident {
   /** Unique for ever; the same in every message from its beginning to its end. */
   readonly id: string;
   /** ended: its last message. Otherwise its first, or that it got worse or wider. */
   readonly step: 'began' | 'grew' | 'ended';
-  /** One line: what they have in common, how many, on how many domains, since when, which bounces. */
+  /** Title of one line: the cause, the number of mailboxes and domains, the beginning, the kind of bounces. */
   readonly title: string;
-  /** What is common to them, what Warmwarden did, what is held, what else was seen, what to do. */
+  /** Sentences about the cause, Warmwarden's actions, held mailboxes, other findings, and the remedy. */
   readonly sentences: readonly string[];
   readonly cause: IncidentCause;
   /** The kind of bounce in the API's words; null when it is not known. */
@@ -99,13 +99,13 @@ export interface MessageIncident {
   /** The worst so far. */
   readonly severity: Severity;
   readonly beganAt: EpochMs;
-  /** null while it goes on. */
+  /** End of the incident, or null while it goes on. */
   readonly endedAt: EpochMs | null;
   /** All mailboxes that are, or were, in it. */
   readonly memberCount: number;
   readonly domainCount: number;
-  /** Of them the worst five. */
+  /** Five worst mailboxes. */
   readonly worst: readonly IncidentMember[];
-  /** Where the page shows it; null when there is no page. */
+  /** Address of the incident on the page, or null without a page. */
   readonly pageUrl: string | null;
 }

@@ -1,17 +1,17 @@
-// What is known of an account's rate limit, for the process that guards the account next.
+// State of an account's rate limit that the next process needs.
 import type { EpochMs } from './time.ts';
 
-/** Of the key, on the wall clock. */
+/** Budget of a key, by the wall clock. */
 export interface BudgetLedger {
   /** Requests a minute, as configured or as the API said, whichever is smaller. */
   readonly limit: number;
   /** Starts of the last 60 s, oldest first. */
   readonly starts: readonly EpochMs[];
-  /** Nothing starts before. */
+  /** Moment before which no request starts. */
   readonly stoppedUntil: EpochMs;
-  /** When something else was last seen to use the key; null: not lately. Absent in what an earlier version stored. */
+  /** Moment of the latest sign of another user of the key, or null if there was none lately. */
   readonly sharedAt?: EpochMs | null;
-  /** When the API said 429 in the last hour, oldest first, and the share of the budget that it leaves since. Absent as above. */
+  /** Moments of the 429s of the last hour, oldest first, and the share of the budget since then. */
   readonly restraint?: { readonly throttledAt: readonly EpochMs[]; readonly share: number };
 }
 

@@ -3,14 +3,14 @@ import { didYouMean, mostMistyped } from './nearest.ts';
 
 // Globs as the configuration writes them: * for any run of characters, ? for one, letters without case.
 
-/** Whether the whole `text` fits `glob`. Takes at most glob x text steps, whatever the stars. */
+/** True if the whole `text` fits `glob`. Takes at most glob x text steps, whatever the stars. */
 export function fitsGlob(glob: string, text: string): boolean {
   if (glob === '*') return true;
   const pattern = glob.toLowerCase();
   const subject = text.toLowerCase();
   let p = 0;
   let s = 0;
-  // After a mismatch the last star takes one character more; earlier stars never need to be asked again.
+  // The last star takes one more character after a mismatch; earlier stars stay as they are.
   let star = -1;
   let starTook = 0;
   while (s < subject.length) {
@@ -31,13 +31,13 @@ export function fitsGlob(glob: string, text: string): boolean {
   return p === pattern.length;
 }
 
-/** Whether `pattern` names the mailbox: a glob on its address, or its exact id. */
+/** True if `pattern` names the mailbox: a glob on its address, or its exact id. */
 export function namesMailbox(pattern: string, mailbox: { readonly email: string; readonly id: string }): boolean {
   return pattern === mailbox.id || fitsGlob(pattern, mailbox.email);
 }
 
 export interface MailboxPattern {
-  /** Where it stands in the file: `accounts[0].mailboxes.exclude[1]`. */
+  /** Place in the file: `accounts[0].mailboxes.exclude[1]`. */
   readonly place: string;
   /** A glob on the address, or an id. */
   readonly pattern: string;
@@ -54,7 +54,7 @@ interface Named {
   readonly email: string;
 }
 
-/** Most names that a suggestion is looked for among. */
+/** Largest number of names that suggestions are picked from. */
 const mostCompared = 2_000;
 
 /** The patterns that match none of the mailboxes. */

@@ -1,4 +1,4 @@
-// What we believe about a mailbox and an account, and since when.
+// State of a mailbox and of an account, with the moments of its parts.
 import { type Action, actionUnder } from './action.ts';
 import type {
   BlacklistAnswer,
@@ -16,7 +16,7 @@ import { suggestion } from './nearest.ts';
 import { type EpochMs, minuteMs } from './time.ts';
 import type { Verdict } from './verdict.ts';
 
-// How old each kind of data will get with a cadence and a budget, and what would mend it.
+// Age of each kind of data under a cadence and a budget, and remedies.
 
 /** Kinds of answers with a limit of their own that is below what the cadence needs. */
 export interface NarrowRoutes {
@@ -39,13 +39,16 @@ export interface Forecast {
   /** The kinds that the API allows too few requests for; null, or absent as above: none. */
   readonly narrow?: NarrowRoutes | null;
   readonly fits: boolean;
-  /** How old each kind of data gets, milliseconds. */
+  /** Age that each kind of data reaches, milliseconds. */
   readonly oldestMs: Readonly<Record<Route, number>>;
-  /** How old the statistics of the calmest mailboxes get where the others' are read sooner, milliseconds; as a rule the same. */
+  /**
+   * Age of the calmest mailboxes' statistics, milliseconds; larger than `oldestMs.stats` only where riskier ones are
+   * read sooner.
+   */
   readonly calmestMs: number;
-  /** How long a first sweep of all of them takes until each can be judged, milliseconds. */
+  /** Duration of a first sweep until each mailbox can be judged, milliseconds. */
   readonly firstSweepMs: number;
-  /** What would hold the cadence; null when it fits. */
+  /** Remedies for a cadence that does not fit, or null if it fits. */
   readonly mend: {
     /** A limit of the key, requests a minute, headroom included. */
     readonly requestsPerMinute: number;
@@ -81,7 +84,7 @@ export function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1).toLowerCase();
 }
 
-/** Whether a name means this mailbox: its address, its id, ACCOUNT/ADDRESS, or its key. */
+/** True if a name means this mailbox: its address, its id, ACCOUNT/ADDRESS, or its key. */
 function isCalled(name: string, mailbox: Pick<MailboxState, 'account' | 'id' | 'email'>): boolean {
   const { account, id, email } = mailbox;
   const wanted = name.toLowerCase();
@@ -127,7 +130,7 @@ export function namedMailbox(
   return { wrong: `${name} is ambiguous: name one of ${names.join(', ')}.` };
 }
 
-/** One mailbox as it is believed to be. Immutable: a tick replaces it. */
+/** State of a mailbox. Immutable: a tick replaces it. */
 export interface MailboxState {
   readonly account: string;
   readonly id: string;
@@ -145,7 +148,7 @@ export interface MailboxState {
   readonly verdict: Observed<Verdict> | null;
   /** The newest action on it, whatever its state. */
   readonly action: Action | null;
-  /** What others changed lately, the oldest first; at most changesShown. */
+  /** Latest changes by others, the oldest first; at most changesShown. */
   readonly changes: readonly Change[];
 }
 
@@ -169,7 +172,7 @@ export interface GuardedElsewhere {
   readonly account: string;
 }
 
-/** One word for the state of a mailbox: the same in metrics, JSON, recipes, the terminal and on the page. */
+/** States of a mailbox, one word each: the same in metrics, JSON, recipes, the terminal and on the page. */
 export const guardStates = [
   'ok',
   'near_limit',
@@ -184,17 +187,17 @@ export const guardStates = [
 ] as const;
 export type GuardState = (typeof guardStates)[number];
 
-/** What GET /v1/health said last. A request for it that fails changes nothing here. */
+/** Latest answer of GET /v1/health. A failed request changes nothing here. */
 export interface ApiHealth {
   /** The status word as sent; null before the first answer. */
   readonly status: string | null;
-  /** Absent: not told. */
+  /** Version of the API. The API may leave it out. */
   readonly version?: string;
-  /** How far Warmwarden's clock is ahead of the API's; null before the second answer. */
+  /** Milliseconds by which Warmwarden's clock is ahead of the API's, or null before the second answer. */
   readonly clockAheadMs: number | 'not_told' | null;
 }
 
-/** How far the API's clock is ahead of ours; 0 when it is not, or nobody knows. */
+/** Milliseconds by which the API's clock is ahead of ours, or 0 if it is not or that is unknown. */
 export function aheadMs(account: Pick<AccountState, 'apiHealth'> | undefined): number {
   const ahead = account?.apiHealth.clockAheadMs;
   return typeof ahead === 'number' ? Math.max(0, -ahead) : 0;
@@ -220,22 +223,22 @@ export interface AccountState {
   readonly isSlow?: boolean;
   /** A request succeeded since this moment; null before the first. */
   readonly lastSuccessAt: EpochMs | null;
-  /** Since when no request succeeds; null while they do. */
+  /** Moment since which no request succeeds, or null while they succeed. */
   readonly failingSince: EpochMs | null;
-  /** What the last failure said, in a sentence. */
+  /** Sentence about the last failure. */
   readonly lastFailure: string | null;
   readonly keyRejected: boolean;
   /** Refusals of the key in a row; 0 once it is accepted. */
   readonly rejections: number;
-  /** Whether the key may write, as far as its writes show; null before the first one of this process. */
+  /** True if the key may write, by its latest write, or null before the first write of this process. */
   readonly keyWrites: boolean | null;
   /** 429s of the last hour in spite of our counting. */
   readonly throttledLastHour: number;
-  /** Since when this process watches it. */
+  /** Moment at which this process began to watch the account. */
   readonly watchedSince: EpochMs;
   /** A whole mailbox list was read at least once. */
   readonly listed: boolean;
-  /** null, or absent, when the newest list was read. */
+  /** Failure of the newest list, or null if it was read. */
   readonly listFailing?: ReadFailure | null;
   /** Every list that came lately could not be recorded; null, or absent, while they are, and in the first minutes. */
   readonly listUnrecorded?: ReadFailure | null;
@@ -249,11 +252,11 @@ export interface AccountState {
   readonly apiHealth: ApiHealth;
   readonly queueLength: number;
   readonly oldestDueAt: EpochMs | null;
-  /** How old its data will get with the present budget; null before the first list. */
+  /** Age of the data under the present budget, or null before the first list. */
   readonly forecast: Forecast | null;
 }
 
-/** What is known of its mailboxes may no longer be so: its API fails, or nothing was read since its polling began. */
+/** True if the state of the mailboxes may be outdated: the API fails, or nothing was read since polling began. */
 export function isUnread({ failingSince, listed }: Pick<AccountState, 'failingSince' | 'listed'>): boolean {
   return failingSince !== null || !listed;
 }
@@ -281,17 +284,17 @@ export function awaitsJudgement({ verdict, stats }: Pick<MailboxState, 'verdict'
  */
 export type SweepPart = 'judging' | 'details';
 
-/** While mailboxes that no process ever judged are read for the first time. */
+/** Progress of a sweep over mailboxes that no process judged before. */
 export interface SweepProgress {
   readonly account: string;
   readonly since: EpochMs;
-  /** How many the account has. */
+  /** Number of mailboxes of the account. */
   readonly mailboxes: number;
   readonly part: SweepPart;
-  /** How many of them have nothing of this part left to be read. */
+  /** Number of mailboxes with nothing of this part left to read. */
   readonly read: number;
-  /** When the part will be done; null while that can't be foreseen. */
+  /** Expected end of the part, or null if it can't be foreseen. */
   readonly doneAt: EpochMs | null;
-  /** What is found after this moment is announced when the part is over. */
+  /** Moment from which findings are announced together at the end of the part. */
   readonly keptFrom: EpochMs;
 }

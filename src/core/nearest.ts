@@ -6,9 +6,9 @@ export function didYouMean(word: string, known: readonly string[], mostEdits = N
   return near === null ? '' : ` (did you mean ${near}?)`;
 }
 
-/** So many names are suggested. */
+/** Number of suggested names. */
 const mostSuggested = 3;
-/** So many are compared letter by letter: of a large fleet, not each. */
+/** Largest number of names that are compared letter by letter. */
 const mostCompared = 2_000;
 /** A name that differs in more letters is another one: addresses of a domain are alike. */
 export const mostMistyped = 2;
@@ -45,7 +45,7 @@ function nearest(word: string, known: readonly string[], mostEdits: number): str
   return best;
 }
 
-/** How many letters to insert, remove, replace or swap with their neighbour to get from `a` to `b`. */
+/** Number of letters to insert, remove, replace or swap with their neighbour on the way from `a` to `b`. */
 function edits(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -63,7 +63,7 @@ function edits(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-// What an error says: whatever was thrown, as text.
+// Text of an error, whatever was thrown.
 
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -3,36 +3,36 @@ import type { AlertMatch } from './alert.ts';
 import type { WarmupMode } from './policy.ts';
 import type { EpochMs } from './time.ts';
 
-/** Who asks, and why. */
+/** Person who asks, and the reason. */
 export interface Requester {
   readonly by: string;
   readonly reason: string;
 }
 
-/** How far a request goes. */
+/** Extent of a request. */
 export interface Confirmation {
-  /** Only say what it would do. */
+  /** True to only describe the effect. */
   readonly dryRun?: boolean;
   /** The plan that the operator agreed to, as a dry run returned it. When it is another one by now, nothing is done. */
   readonly plan?: string | null;
 }
 
-/** What everything that changes something is asked with. */
+/** Common fields of every request that changes something. */
 export interface OperatorRequest extends Requester, Confirmation {}
 
 /** Ending the hold of one mailbox whose changes others took back. */
 export interface ContestReleaseRequest extends OperatorRequest {
-  /** As people name it: its address, its id, or ACCOUNT/ADDRESS. */
+  /** Name of the mailbox: its address, its id, or ACCOUNT/ADDRESS. */
   readonly mailbox: string;
 }
 
 /** A change of one mailbox by a person. */
 export interface MailboxRequest extends OperatorRequest {
-  /** As people name it: its address, its id, or ACCOUNT/ADDRESS. */
+  /** Name of the mailbox: its address, its id, or ACCOUNT/ADDRESS. */
   readonly mailbox: string;
 }
 
-/** Of a recipe: only what an action of ours paused, and only while our claim on that action stands. */
+/** Resume by a recipe: only of a pause of ours, and only while our claim on it stands. */
 export interface ResumeRequest extends MailboxRequest {
   readonly undoes?: string;
 }
@@ -48,7 +48,7 @@ export interface LimitRequest extends MailboxRequest {
 
 /** Taking back what Warmwarden did by itself lately, and the limits that people set through it, where that still stands. */
 export interface UndoRequest extends OperatorRequest {
-  /** How far back, milliseconds. */
+  /** Length of the period, milliseconds. */
   readonly sinceMs: number;
 }
 
@@ -70,11 +70,11 @@ export interface WritesRequest extends OperatorRequest {
 export interface ReloadRequest extends Confirmation {
   readonly by: string;
   readonly reason?: string;
-  /** Also when it drops a large part of the guarded mailboxes. */
+  /** True to go ahead although it drops a large part of the guarded mailboxes. */
   readonly force: boolean;
 }
 
-/** Nobody is notified of the alerts that fit, for a while. Something must be given to fit. */
+/** Silence for a while: people are not notified of matching alerts. At least one field must be given to match. */
 export interface SilenceAddRequest extends OperatorRequest {
   readonly match: AlertMatch;
   readonly forMs: number;
@@ -103,15 +103,15 @@ export interface CommandOutcome {
   readonly result: CommandResult;
   /** Sentences for the person. */
   readonly messages: readonly string[];
-  /** Of a dry run, and when the situation changed: what to agree to. */
+  /** Plan to agree to: of a dry run, and where the situation changed. */
   readonly plan?: string;
-  /** Of a plan, where its sentences name some and count the rest: how many of what. */
+  /** Counts by kind, where the plan's sentences name only some. */
   readonly counts?: Readonly<Record<string, number>>;
-  /** With `failed`: nothing was wrong with what was asked, so the same may be done later. */
+  /** True if a failed request was right, and may be repeated later. */
   readonly worthRetrying?: boolean;
 }
 
-/** Whether what was asked for is so now. */
+/** True if the wanted state is in force now. */
 export function succeeded({ result }: Pick<CommandOutcome, 'result'>): boolean {
   return result === 'planned' || result === 'done' || result === 'no_change';
 }
@@ -123,11 +123,11 @@ export interface MailboxName {
   readonly email: string;
 }
 
-/** What was asked, as the audit log names it. */
+/** Request as the audit log names it. */
 export interface CommandName {
   /** The operation: pause, writes, breaker-release, ... */
   readonly name: string;
-  /** As it would be typed, in a few words. */
+  /** Command as it would be typed, in a few words. */
   readonly command: string;
   /** The account that it is about; null: several, or all. */
   readonly account: string | null;
@@ -135,10 +135,7 @@ export interface CommandName {
   readonly mailboxes: readonly MailboxName[];
 }
 
-/**
- * How a command of the audit log ended. interrupted: Warmwarden ended before the outcome was known. unknown: an earlier
- * version did not write it down.
- */
+/** End of a command in the audit log. `interrupted`: Warmwarden ended before the outcome was known. */
 export type CommandEnd = 'done' | 'no_change' | 'failed' | 'interrupted' | 'unknown';
 
 /** The name of Warmwarden in the audit log. */
@@ -149,14 +146,14 @@ export interface CommandEntry extends CommandName, Requester {
   /** Grows with time. */
   readonly id: number;
   readonly at: EpochMs;
-  /** null: it is under way. */
+  /** End of the command, or null while it is in progress. */
   readonly end: CommandEnd | null;
   readonly endedAt: EpochMs | null;
   /** Sentences, each on a line of its own; empty while it is under way. */
   readonly outcome: string;
 }
 
-/** What the daemon offers to whoever takes requests: the socket, HTTP, recipes. */
+/** Commands that the daemon offers to the socket, HTTP and recipes. */
 export interface OperatorCommands {
   /** Lets the actions go that the circuit breakers hold, of all accounts. */
   breakerRelease(request: OperatorRequest): Promise<CommandOutcome>;
@@ -174,7 +171,7 @@ export interface OperatorCommands {
   silenceExpire(request: SilenceExpireRequest): Promise<CommandOutcome>;
 }
 
-/** With what is about the daemon as a whole. */
+/** Commands including those about the daemon as a whole. */
 export interface DaemonCommands extends OperatorCommands {
   reload(request: ReloadRequest): Promise<CommandOutcome>;
   /** Sends undelivered messages once more. */

@@ -1,18 +1,18 @@
-// What the outbox and the store say to one another: what people know, what is to be sent, and what came of it.
+// Records that the outbox and the store exchange: notifications, deliveries and their outcomes.
 import type { Action } from './action.ts';
 import type { Announcement } from './alert.ts';
 import type { Delivery, NewDelivery } from './delivery.ts';
 import type { Incident } from './incident.ts';
 import type { EpochMs } from './time.ts';
 
-/** What is remembered over a restart of what people were notified of. */
+/** Notifications that must survive a restart. */
 export interface NotificationLog {
   readonly announcements: readonly Announcement[];
-  /** When each group was sent last. */
+  /** Moment at which each group was sent last. */
   readonly groups: readonly { readonly group: string; readonly at: EpochMs }[];
 }
 
-/** What one look at the transitions changes in it. */
+/** Changes of the notification log by one look at the transitions. */
 export interface NotificationLogChanges {
   readonly announced: readonly Announcement[];
   /** Fingerprints whose alert ended; none of those that are announced: the two are written in any order, and in pieces. */
@@ -21,29 +21,29 @@ export interface NotificationLogChanges {
   readonly groups: readonly string[];
 }
 
-/** What one look at the transitions led to. */
+/** Result of one look at the transitions. */
 export interface DeliveryRecord {
   /** Settled from now on, whether or not any channel wanted them. */
   readonly transitionIds: readonly number[];
   readonly deliveries: readonly NewDelivery[];
-  /** Absent for a message that is about no alert. */
+  /** Changes of the notification log. A message about no alert has none. */
   readonly notificationLog?: NotificationLogChanges;
   /** Incidents as they are from now on; absent when none changed. */
   readonly incidents?: readonly Incident[];
   readonly now: EpochMs;
 }
 
-/** How much a channel has yet to send. */
+/** Backlog of a channel. */
 export interface OutboxCount {
   readonly channel: string;
   readonly pending: number;
-  /** When the oldest of them was made; null when there is none. */
+  /** Creation of the oldest pending delivery, or null if there is none. */
   readonly oldestPendingAt: EpochMs | null;
   /** Given up since the moment that was asked for. */
   readonly undelivered: number;
 }
 
-/** What happened since a digest. */
+/** Events since the last digest. */
 export interface DigestFacts {
   /** Settled since then, oldest first. */
   readonly actions: readonly Action[];

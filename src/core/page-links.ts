@@ -1,5 +1,5 @@
-// Where things are on the page, as paths: the one place that the page and the links in messages share. A path with `do`
-// opens what it names with a command prepared; opening it changes nothing.
+// Paths of the page, shared by the page and the links in messages. A path with `do` opens its subject with a prepared
+// command; opening it changes nothing.
 import { type Alert, type AlertMatch, noAccount } from './alert.ts';
 
 export function mailboxPath({ account, id }: { readonly account: string; readonly id: string }): string {
@@ -60,12 +60,12 @@ export function writesPath(off: boolean, scope: { readonly account?: string; rea
   return `/writes?${new URLSearchParams({ ...scope, do: off ? 'off' : 'on' })}`;
 }
 
-/** Where a silence is prepared to expire. */
+/** Path of the prepared end of a silence. */
 export function silenceExpirePath(id: string): string {
   return `/silences?${new URLSearchParams({ id, do: 'expire' })}`;
 }
 
-/** Where undelivered messages are prepared to be sent again: all of a channel, or one. */
+/** Path of the prepared resend of undelivered messages: all of a channel, or one. */
 export function resendPath(which: { readonly channel?: string; readonly delivery?: string }): string {
   return `/deliveries?${new URLSearchParams({ ...which, do: 'resend' })}`;
 }

@@ -62,15 +62,15 @@ export const defaultPolicy: Policy = {
   nearLimitPpm: 800_000,
 };
 
-/** What the `literal` profile changes: the bare reading of the limit, on seven days. */
+/** Overrides of the `literal` profile: the bare reading of the limit, on seven days. */
 export const literalProfile = { minBounces: 1, windowMaxDays: 7 } as const;
 
-/** Most days of clean emails that a restore from recovery mode looks at. */
+/** Largest number of days of clean emails that a restore from recovery mode looks at. */
 const restoreSpanDays = 30;
-/** Most days that the API gives. */
+/** Largest number of days that the API gives. */
 const mostDays = 90;
 
-/** How many days of statistics a mailbox is judged by. `mayRestore`: a switch to recovery of ours still stands. */
+/** Number of days of statistics that a judgement needs. `mayRestore`: a switch to recovery of ours still stands. */
 export function daysNeeded(policy: Policy, mayRestore: boolean): number {
   const { windowDays, windowMaxDays, emergency, restore } = policy;
   const clean = mayRestore && restore.enabled ? Math.max(restoreSpanDays, restore.days + 1) : 0;
@@ -93,9 +93,9 @@ export function percent(ppm: Ppm): number {
   return ppm / onePercentPpm;
 }
 
-// What a mailbox was allowed to send on each of its last days, as far as it was seen. Pure.
+// Highest daily limits of a mailbox on its last days, as far as they were seen. Pure.
 
-/** In emails; null: not known. */
+/** Limits in emails, or null if unknown. */
 interface DayLimits {
   readonly daily: number | null;
   /** The maximum of its mode. */
@@ -107,10 +107,10 @@ export type RecentLimits = readonly (DayLimits & { readonly day: IsoDate })[];
 
 /** Today, and what yesterday is compared with: its own limits, and those of the day before. */
 const daysKept = 3;
-/** What a mode allows that nobody knows. */
+/** Allowance of an unknown mode. */
 const unbounded = Number.MAX_SAFE_INTEGER;
 
-/** What was read last of a mailbox. */
+/** Latest answers about a mailbox. */
 interface Looks {
   readonly entry: Observed<MailboxEntry>;
   readonly warmup: Observed<WarmupAnswer> | null;
@@ -153,7 +153,7 @@ function maximumOf(mode: string | null): number | null {
   return isWarmupMode(mode) ? maxPerDay[mode] : unbounded;
 }
 
-/** null when one of them is unknown, or the other has no bound. */
+/** Larger of two limits, or null if one is unknown or the other has no bound. */
 function highest(before: number | null, other: number | null): number | null {
   return before === null || other === null || other === unbounded ? null : Math.max(before, other);
 }

@@ -1,7 +1,7 @@
 // Recipes and their runs: saved questions about the fleet, what they are asked with, and what they answered.
 import type { EpochMs } from './time.ts';
 
-/** What SQLite gives: whole numbers beyond 2^53 and blobs come as text. */
+/** Value of SQLite: whole numbers beyond 2^53 and blobs come as text. */
 export type Cell = string | number | null;
 /** Untrusted data: addresses, statuses and error texts are what strangers wrote. */
 export type Row = Readonly<Record<string, Cell>>;
@@ -12,7 +12,7 @@ export type ParameterType = (typeof parameterTypes)[number];
 export type ParameterValue = string | number | boolean | null;
 export type ParameterValues = Readonly<Record<string, ParameterValue>>;
 
-/** What a text may name. */
+/** Kinds of things that a text parameter may name. */
 export const namedThings = ['mailbox', 'account', 'domain'] as const;
 export type NamedThing = (typeof namedThings)[number];
 
@@ -31,7 +31,7 @@ export interface Parameter {
   readonly maximum: number | null;
 }
 
-/** What `do:` does for each row of an applied run. */
+/** Operations of `do:`, carried out for each row of an applied run. */
 export const operations = ['pause', 'resume', 'mode', 'limit', 'refresh', 'silence'] as const;
 export type Operation = (typeof operations)[number];
 
@@ -40,7 +40,7 @@ export interface RecipeSchedule {
   readonly cron: string;
   /** An IANA name. */
   readonly timeZone: string;
-  /** Whether its runs do what `do:` says; otherwise they only plan it. */
+  /** True if its runs carry `do:` out; otherwise they only plan it. */
   readonly apply: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface Recipe {
   readonly title: string;
   readonly description: string;
   readonly parameters: readonly Parameter[];
-  /** null: it only asks. Otherwise it writes when it is applied, and never without. */
+  /** Operation of the recipe, or null if it only asks. Only an applied run writes. */
   readonly operation: Operation | null;
   readonly schedule: RecipeSchedule | null;
   /** Shipped with Warmwarden, or a file of the user's. */
@@ -65,7 +65,7 @@ export interface BrokenRecipe {
 }
 
 export interface RecipeList {
-  /** In the order of their ids. */
+  /** Recipes in the order of their ids. */
   readonly recipes: readonly Recipe[];
   readonly broken: readonly BrokenRecipe[];
 }
@@ -103,16 +103,16 @@ export interface Run {
   readonly parameters: ParameterValues;
   /** false: what `do:` says was only planned. */
   readonly apply: boolean;
-  /** Who asked: a key's or a token's name, a person, or `schedule`. */
+  /** Name of the requester: a key's or a token's name, a person, or `schedule`. */
   readonly by: string;
   readonly createdAt: EpochMs;
   readonly startedAt: EpochMs | null;
   readonly endedAt: EpochMs | null;
-  /** In the order of the SELECT; empty until the first row is known. */
+  /** Columns in the order of the SELECT; empty until the first row is known. */
   readonly columns: readonly string[];
   /** Rows kept so far; grows while it runs. */
   readonly rowCount: number;
-  /** There were more rows than a run keeps: the rest is missing. */
+  /** True if there were more rows than a run keeps. */
   readonly truncated: boolean;
   /** Why it failed, in a sentence; null otherwise. */
   readonly error: string | null;
@@ -124,13 +124,13 @@ export function hasEnded(run: Run): boolean {
 
 export interface RunRequest {
   readonly recipe: string;
-  /** As they came: JSON values, or text from a command line. Checked by the service. */
+  /** Raw parameters: JSON values, or text from a command line. The service checks them. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly apply: boolean;
-  /** With apply: the dry run that was agreed to. Only the mailboxes that it named are changed. */
+  /** Dry run that was agreed to: an applied run changes only the mailboxes that it named. */
   readonly plan?: string | null;
   readonly by: string;
-  /** By the recipe's own schedule, which has no share of the waiting runs to keep to. */
+  /** Marks a run of the recipe's own schedule, which is exempt from the share of waiting runs. */
   readonly scheduled?: true;
   /** Applying takes an operator; a viewer may plan. */
   readonly role: 'viewer' | 'operator';
@@ -146,7 +146,7 @@ export interface RecipeRefusal {
     | 'share_used'
     | 'unknown_run'
     | 'pruned';
-  /** One sentence a mistake. */
+  /** Sentences, one a mistake. */
   readonly said: readonly string[];
 }
 
@@ -154,11 +154,11 @@ export interface RowPage {
   readonly run: Run;
   readonly rows: readonly Row[];
   readonly offset: number;
-  /** Where the next page begins; null at the end of what there is so far. */
+  /** Offset of the next page, or null at the end of the present rows. */
   readonly nextOffset: number | null;
 }
 
-/** What the list of runs is ordered by. */
+/** Sort key of the list of runs. */
 export type RunPlace = Pick<Run, 'createdAt' | 'id'>;
 
 /** Recipes, wherever they are: inside the daemon, over a store without one, or at a service elsewhere. */
@@ -170,7 +170,7 @@ export interface RecipeService {
   run(id: string): Promise<Run | RecipeRefusal>;
   /** The run as soon as it has ended, or as it is after `withinMs` or at the signal. */
   ended(id: string, withinMs: number, signal?: AbortSignal): Promise<Run | RecipeRefusal>;
-  /** At most `limit` rows from `offset` on; fewer when they are large, so follow `nextOffset`. */
+  /** Reads at most `limit` rows from `offset` on, and fewer if they are large: follow `nextOffset`. */
   rows(id: string, page: { readonly offset: number; readonly limit: number }): Promise<RowPage | RecipeRefusal>;
   /** The newest first; `before`: only those that come behind this one in the list. */
   runsOf(recipe: string, limit: number, before?: RunPlace | null): Promise<readonly Run[] | RecipeRefusal>;

@@ -1,14 +1,14 @@
-// How the alert rules are set: on or off, how severe, how long before they fire, and their thresholds. docs/alerts.md.
+// Settings of the alert rules: on or off, severity, wait before firing, and thresholds. docs/alerts.md.
 import type { AlertRule, Severity } from './alert.ts';
 import type { Ppm } from './policy.ts';
 import { type EpochMs, hourMs, minuteMs } from './time.ts';
 
-/** What every rule has. */
+/** Common settings of every rule. */
 export interface RuleSetting {
   /** false: its alerts end, and none begins. */
   readonly enabled: boolean;
   readonly severity: Severity;
-  /** How long it must hold before it fires; 0 fires at once. Events know no wait. */
+  /** Duration of the condition before the alert fires; 0 fires at once. Events have no wait. */
   readonly forMs: EpochMs;
 }
 
@@ -24,7 +24,7 @@ export interface RuleSettings {
     /** A listing on fewer lists does not count. */
     readonly minLists: number;
   };
-  /** Of the emails of seven days that were delivered. */
+  /** Inbox rate over the delivered emails of seven days. */
   readonly inboxRateLow: { readonly belowPpm: Ppm; readonly minMails: number };
   /** Status words of a mailbox that are normal, besides those of a warm-up that runs or is paused. */
   readonly mailboxStatusUnknown: { readonly known: readonly string[] };

@@ -3,36 +3,36 @@ import type { Alert } from './alert.ts';
 import { dayMs } from './time.ts';
 
 export interface StoreFailure {
-  /** What was said, for people; no full stop. */
+  /** Message for people, without a full stop. */
   readonly said: string;
-  /** What a person does about it, in whole sentences; a command stands at the end. */
+  /** Remedy in whole sentences; a command stands at the end. */
   readonly remedy: string;
   /** A damaged file: other reads and writes may succeed, and it is damaged all the same until Warmwarden starts again. */
   readonly lasting: boolean;
   /**
-   * There was no connection, or no write at all: the next write, and read where reads failed, ends it. Absent: what failed itself
-   * has to succeed.
+   * True if the next write (and read, where reads failed) ends the failure: there was no connection, or no write at
+   * all. Otherwise the failed operation itself has to succeed.
    */
   readonly untilWritten?: boolean;
-  /** It often ends without anybody, such as a lost connection or a lock. Absent: a person has to do something. */
+  /** True if the failure often ends by itself, such as a lost connection or a lock. Otherwise a person has to act. */
   readonly mayPass?: boolean;
-  /** What failed works again, but has not done so for long. */
+  /** Marks a failed operation that works again, but only for a short time. */
   readonly isOver?: true;
 }
 
 /** A failure of the store in a few words. */
 export const storeTitle = 'the store is failing';
 
-/** What failed since the store was opened. */
+/** Failures since the store was opened. */
 export interface StoreTrouble {
   /** Reads and writes. */
   readonly failures: number;
   readonly newest: StoreFailure | null;
-  /** Whether what failed has succeeded since. */
+  /** True if the failed operations have succeeded since. */
   readonly isOver: boolean;
 }
 
-/** What a process lost that began with another store than the one that failed before. */
+/** Loss of a process that began with another store than the one that failed before. */
 export interface Loss {
   /** The store was created, empty. */
   readonly everything: boolean;
@@ -40,7 +40,7 @@ export interface Loss {
   readonly stops: number;
 }
 
-/** What is not known any more, and what was restored, in sentences. */
+/** Sentences about lost and restored data. */
 export function lossText({ everything, stops }: Loss): string {
   const [kept, them] =
     stops === 1 ? ['emergency stop that was', 'that emergency stop'] : [`${stops} emergency stops that were`, 'them'];
@@ -50,62 +50,62 @@ export function lossText({ everything, stops }: Loss): string {
   return stops === 0 ? `${forgot} No emergency stop is in force.` : `${forgot} It restored the ${kept} in force.`;
 }
 
-/** That people were notified that the store fails. */
+/** Record that people were notified of the failing store. */
 export interface NotifiedOutage {
-  /** As it was announced. When it began to fire names the outage. */
+  /** Alert as it was announced. Its firing time identifies the outage. */
   readonly alert: Alert;
   /** The channels that took it. */
   readonly notified: readonly string[];
-  /** Absent: the store lacks nothing that is known of. */
+  /** Known loss of data. */
   readonly loss?: Loss;
 }
 
-// Where a store is: a SQLite file, or a PostgreSQL database.
+// Place of a store: a SQLite file, or a PostgreSQL database.
 
 export interface PostgresPlace {
   readonly host: string;
   readonly port: number;
   readonly database: string;
   readonly user: string;
-  /** Never shown. null: none is sent. */
+  /** Password, or null to send none. Never shown. */
   readonly password: string | null;
-  /** How the connection is encrypted; `ca`: the authorities that may vouch for the server, in PEM; null: those of Node.js. */
+  /** Encryption of the connection. `ca`: trusted authorities in PEM, or null for those of Node.js. */
   readonly tls: { readonly kind: 'off' } | { readonly kind: 'verify'; readonly ca: string | null };
   /** A connection pooler answers there, and takes no settings of a connection. Absent: not that anybody knew. */
   readonly isPooled?: boolean;
-  /** What stands beside a store in the file system (command socket, note of an outage) begins with this path. */
+  /** Prefix of the files beside the store: command socket, note of an outage. */
   readonly path: string;
 }
 
 /** A string is the path of a SQLite file. */
 export type StorePlace = string | PostgresPlace;
 
-/** What the names of the files beside the store begin with. */
+/** Prefix of the files beside the store. */
 export function pathOf(place: StorePlace): string {
   return typeof place === 'string' ? place : place.path;
 }
 
-/** For people: the file, or the address without its password. */
+/** Name for people: the file, or the address without its password. */
 export function nameOf(place: StorePlace): string {
   if (typeof place === 'string') return place;
   const { user, host, port, database } = place;
   return `postgres://${user}@${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
 }
 
-// How long history is kept. Milliseconds.
+// Retention of history, milliseconds.
 
 export interface Retention {
-  /** Since a decision was last given. */
+  /** Age of decisions, from their last confirmation. */
   readonly decisionsMs: number;
-  /** Since a message was sent. */
+  /** Age of messages, from their sending. */
   readonly deliveriesMs: number;
-  /** Since what others changed was seen. */
+  /** Age of others' changes, from the look that showed them. */
   readonly changesMs: number;
   /** Answers about a mailbox that was removed, since its removal. */
   readonly observationsMs: number;
-  /** Since a run of a recipe began. */
+  /** Age of recipe runs, from their beginning. */
   readonly runsMs: number;
-  /** That a mailbox was there, since its removal. */
+  /** Age of removed mailboxes, from their removal. */
   readonly departedMs: number;
 }
 

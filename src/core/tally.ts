@@ -1,4 +1,4 @@
-// What the rooms count while they work. Implemented in metrics/; the rooms only see this interface.
+// Counters that rooms increment. metrics/ implements them.
 import type { GuardActionKind, Outcome } from './action.ts';
 import type { RequestCount } from './mailbox.ts';
 import type { Reason, VerdictAction } from './verdict.ts';

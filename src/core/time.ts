@@ -12,8 +12,8 @@ export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
 /**
- * How long ago a moment was that was recorded by the wall clock. A moment ahead of now means that the clock was set back since:
- * Infinity, so that nobody waits for the clock to catch up, and nothing counts as recent until it does.
+ * Milliseconds since a moment of the wall clock. A moment ahead of now means that the clock was set back: the result is
+ * Infinity, so that no wait lasts until the clock catches up, and the moment does not count as recent.
  */
 export function elapsedMs(since: EpochMs, now: EpochMs): number {
   return since > now ? Number.POSITIVE_INFINITY : now - since;
@@ -21,7 +21,7 @@ export function elapsedMs(since: EpochMs, now: EpochMs): number {
 
 /** Each verdict asks for the same few dates dozens of times: so many are remembered. */
 const datesKept = 1_000;
-/** By days since the epoch, and the other way round. */
+/** Dates by days since the epoch, and the reverse. */
 const dates = new Map<number, IsoDate>();
 const days = new Map<IsoDate, number>();
 
@@ -56,7 +56,7 @@ export function dayOf(date: IsoDate): number {
   return Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1, Number(date.slice(8, 10))) / dayMs;
 }
 
-/** Whether a text is a real calendar date of the form YYYY-MM-DD, of 1970 or later: nobody warmed up a mailbox before. */
+/** True for a real calendar date of the form YYYY-MM-DD from 1970 on. */
 export function isIsoDate(text: string): boolean {
   if (text.length !== 10 || text < '1970-01-01') return false;
   if (days.has(text)) return true;
@@ -73,7 +73,7 @@ export function addDays(date: IsoDate, later: number): IsoDate {
   return dateOf(dayOf(date) + later);
 }
 
-/** Whether a date is a Saturday or a Sunday. */
+/** True for a Saturday or a Sunday. */
 export function isWeekend(date: IsoDate): boolean {
   // The epoch began on a Thursday.
   const fromSunday = (dayOf(date) + 4) % 7;
@@ -88,9 +88,9 @@ type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefi
 const shortestMs = secondMs;
 
 /**
- * How long the server asks to be left alone, 1 s to `longestMs`; of several waits the longest.
- * null without the header or when nothing in it can be read. Rounded up to whole milliseconds. A date counts from
- * the answer's own Date, so that a wrong clock on either side does no harm.
+ * Wait that the server asks for, 1 s to `longestMs`, rounded up to whole milliseconds; the longest of several. Returns
+ * null without the header or a readable value. A date counts from the response's own Date, so that a wrong clock on
+ * either side does no harm.
  */
 export function readRetryAfter(headers: AnswerHeaders, now: EpochMs, longestMs: number): number | null {
   const waits = listOf(headers['retry-after'])

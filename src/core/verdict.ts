@@ -2,7 +2,9 @@
 import type { Ppm, WarmupMode } from './policy.ts';
 import type { EpochMs, IsoDate } from './time.ts';
 
-/** What the guard wants done. hold: on purpose nothing, although something is over or unknown. */
+/**
+ * Actions that a verdict may want. `hold`: nothing is done on purpose, although a value is over its limit or unknown.
+ */
 export const verdictActions = ['none', 'hold', 'recovery', 'pause', 'restore'] as const;
 export type VerdictAction = (typeof verdictActions)[number];
 
@@ -78,21 +80,21 @@ export type Doubt =
   /** Counts that were read of these days before. */
   | { readonly by: 'earlier_answer'; readonly sent: number; readonly from: IsoDate; readonly to: IsoDate };
 
-/** Whether the warm-up runs, as far as the status word and the counts tell. */
+/** State of the warm-up, as far as the status word and the counts tell. */
 export type RunState = 'running' | 'paused' | 'not_running' | 'unknown';
 
 /** A decision with the numbers it rests on. */
 export interface Verdict {
   readonly action: VerdictAction;
   readonly reason: Reason;
-  /** What would be done if nothing held the guard back (first sight, on_breach: alert); otherwise as `action`. */
+  /** Action without holds (first sight, on_breach: alert); otherwise equal to `action`. */
   readonly wanted: VerdictAction;
   readonly mode: string | null;
   readonly run: RunState;
   /** Pooled counts of the evidence window. */
   readonly sent: number;
   readonly bounced: number;
-  /** null in an unknown mode. */
+  /** Limit of the mode, or null in an unknown mode. */
   readonly limitPpm: Ppm | null;
   readonly windowFrom: IsoDate | null;
   readonly windowTo: IsoDate | null;
@@ -107,7 +109,7 @@ export interface Verdict {
     readonly from: IsoDate;
     readonly days: number;
   } | null;
-  /** How many more bounces would be a breach; 0 when there is one. null when that can't be said. */
+  /** Number of further bounces until a breach, 0 during one, or null if unknown. */
   readonly bouncesUntilBreach: number | null;
   /**
    * The mailbox was found in recovery mode with these counts of its last days, which are from before its evidence began:
@@ -116,7 +118,7 @@ export interface Verdict {
   readonly foundUntil?: EpochMs | null;
   /** Counts of another source that contradict the verdict's. Absent, or null: nothing contradicts them. */
   readonly doubt?: Doubt | null;
-  /** In a recovery of ours: how far the way back is. null otherwise. */
+  /** Progress of the way back in a recovery of ours, or null otherwise. */
   readonly restore: RestoreProgress | null;
   /** Age of the stats answer when it was judged, milliseconds. */
   readonly dataAgeMs: number;
@@ -133,7 +135,7 @@ export interface RestoreProgress {
   readonly neededMails: number;
 }
 
-/** From which day counts are evidence, and what that day already held before. */
+/** First day of the evidence, and the counts that the day already had. */
 export interface EvidenceStart {
   readonly from: IsoDate;
   /** Subtracted from the row of `from`: emails that left before the evidence began. */

@@ -1,17 +1,17 @@
 // The emergency stop: what it is about, and how it is named wherever people read of it.
 import { type EpochMs, minuteMs, secondMs } from './time.ts';
 
-/** What nothing is written to. */
+/** Scope of an emergency stop. */
 export type WriteScope =
   | { readonly kind: 'everything' }
   | { readonly kind: 'account'; readonly account: string }
   | { readonly kind: 'mailbox'; readonly account: string; readonly mailboxId: string; readonly email: string };
 
-/** Since when, by whom and why nothing is written. */
+/** Emergency stop: its beginning, author and reason. */
 export interface WritesOff {
   readonly scope: WriteScope;
   readonly since: EpochMs;
-  /** On again by itself at this moment; null: by a person only. */
+  /** Moment at which writes are allowed again, or null if only a person allows them. */
   readonly until: EpochMs | null;
   readonly by: string;
   readonly reason: string;
@@ -80,31 +80,31 @@ export function writesAreOff({ scope, by, reason }: WritesOff, command: string):
   return `Writes are off for ${scopeText(scope)} (${by}: ${reason}). To allow them: \`${writesOnCommand(scope, command)}\`.`;
 }
 
-/** As a shell takes it for one word: an address is what somebody else wrote. */
+/** Quotes a text as one word of a shell: an address is foreign input. */
 function shellWord(text: string): string {
   return /^[\w.+@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-// When an account counts as guarded: the loops that poll it turn.
+// Guarding of an account: it counts as guarded while its loops turn.
 
 /** A loop of an account that waits, for whatever reason, turns at least this often. */
 export const turnEveryMs = 15 * secondMs;
 /** An account whose loops have not all turned for so long is not guarded, and people are notified. One whose start failed is not guarded at once. */
 export const unguardedAfterMs = minuteMs;
 
-/** What is wrong with an account that is not guarded. */
+/** Trouble of an account that is not guarded. */
 export interface Unguarded {
-  /** When its loops turned last; while it starts, since when they should. */
+  /** Latest turn of its loops, or the due time of the first one while it starts. */
   readonly since: EpochMs;
   /** A part of a sentence: `its request loop is stuck`. */
   readonly why: string;
-  /** It was never guarded since this process is to guard it, or began to look: so far that is normal. */
+  /** True if the account was never guarded by this process: so far that is normal. */
   readonly isStarting: boolean;
 }
 
 /** A configured account. */
 export interface Guarding {
   readonly account: string;
-  /** null while it is guarded. */
+  /** Trouble of the account, or null while it is guarded. */
   readonly unguarded: Unguarded | null;
 }

@@ -14,22 +14,22 @@ export interface ChannelState {
   readonly name: string;
   readonly type: string;
   readonly pending: number;
-  /** When the oldest unsent delivery was made; null when none waits. */
+  /** Creation of the oldest unsent delivery, or null if none waits. */
   readonly oldestPendingAt: EpochMs | null;
   /** Messages given up in the last seven days; a person can have them sent again. */
   readonly undelivered: number;
   readonly lastSuccessAt: EpochMs | null;
-  /** Since when no send succeeds; null while they do, or nothing is tried. */
+  /** Moment since which no send succeeds, or null while sends succeed or none is tried. */
   readonly failingSince: EpochMs | null;
   readonly lastFailure: string | null;
-  /** Whether that failure is about the channel's configuration: no wait mends it. */
+  /** True if the failure is about the channel's configuration: no wait mends it. */
   readonly refusesSetup: boolean;
 }
 
-/** How many finished actions the picture keeps for the page; the store has them all. */
+/** Number of finished actions kept for the page; the store has all. */
 const recentActionsKept = 100;
 
-/** How many ended incidents the picture keeps for the page; the store has them all. */
+/** Number of ended incidents kept for the page; the store has all. */
 const endedIncidentsKept = 50;
 
 const widths = ['everything', 'account', 'mailbox'];
@@ -38,24 +38,24 @@ const noMailboxes: ReadonlyMap<string, MailboxState> = new Map();
 const noAlerts: ReadonlyMap<string, Alert> = new Map();
 const noneAbout: readonly Alert[] = [];
 
-/** Everything that readers may ask without touching the store. Values are immutable; putting one replaces it. */
+/** Picture of the fleet that is read without the store. Its values are immutable; each put replaces one. */
 export class Fleet {
   readonly #accounts = new Map<string, AccountState>();
-  /** By account, then by id. */
+  /** Mailboxes by account, then by id. */
   readonly #mailboxes = new Map<string, Map<string, MailboxState>>();
   readonly #names = new MailboxNames();
   readonly #alerts = new Map<string, Alert>();
-  /** By account, then by fingerprint: in a storm nobody walks the alerts of others. */
+  /** Alerts by account, then by fingerprint. */
   readonly #alertsOf = new Map<string, Map<string, Alert>>();
-  /** By account, then by the mailbox that they are about. */
+  /** Alerts by account, then by mailbox id. */
   readonly #alertsAbout = new Map<string, Map<string, readonly Alert[]>>();
-  /** Those that belong to no one mailbox, by fingerprint. */
+  /** Alerts about no single mailbox, by fingerprint. */
   readonly #wideAlerts = new Map<string, Alert>();
   readonly #breakers = new Map<string, BreakerState>();
   readonly #writesOff = new Map<string, WritesOff>();
   readonly #channels = new Map<string, ChannelState>();
   readonly #silences = new Map<string, Silence>();
-  /** By account. */
+  /** First sweeps in progress, by account. */
   readonly #sweeps = new Map<string, SweepProgress>();
   #recentActions: readonly Action[] = [];
   #incidents: readonly Incident[] = [];
@@ -65,7 +65,7 @@ export class Fleet {
   #revision = 0;
   #alertsRevision = 0;
   readonly endedLately = new EndedLately();
-  /** By account: the revision that one of its alerts changed with last. */
+  /** Revision of the latest change of an alert, by account. */
   readonly #alertsChangedAt = new Map<string, number>();
 
   /** Grows with every change: equal numbers mean the same picture. */
@@ -83,7 +83,7 @@ export class Fleet {
     this.#revision += 1;
     this.#accounts.set(account.name, account);
   }
-  /** This process no longer polls the account. Its mailboxes stay. */
+  /** Removes an account that this process no longer polls. Its mailboxes stay. */
   removeAccountState(name: string): void {
     this.#revision += 1;
     this.#accounts.delete(name);
@@ -119,14 +119,14 @@ export class Fleet {
   *mailboxes(): IterableIterator<MailboxState> {
     for (const mailboxes of this.#mailboxes.values()) yield* mailboxes.values();
   }
-  /** Those of one account. */
+  /** Mailboxes of one account. */
   mailboxesOf(account: string): IterableIterator<MailboxState> {
     return (this.#mailboxes.get(account) ?? noMailboxes).values();
   }
   mailbox(account: string, id: string): MailboxState | undefined {
     return this.#mailboxes.get(account)?.get(id);
   }
-  /** How many there are; of one account when it is named. */
+  /** Number of mailboxes, in all or of one account. */
   mailboxCount(account?: string): number {
     if (account !== undefined) return this.#mailboxes.get(account)?.size ?? 0;
     let count = 0;
@@ -167,15 +167,15 @@ export class Fleet {
   alerts(): IterableIterator<Alert> {
     return this.#alerts.values();
   }
-  /** Those of one account. */
+  /** Alerts of one account. */
   alertsOf(account: string): IterableIterator<Alert> {
     return (this.#alertsOf.get(account) ?? noAlerts).values();
   }
-  /** Those about one mailbox. */
+  /** Alerts about one mailbox. */
   alertsAbout({ account, id }: Pick<MailboxState, 'account' | 'id'>): readonly Alert[] {
     return this.#alertsAbout.get(account)?.get(id) ?? noneAbout;
   }
-  /** Those that belong to no one mailbox: of accounts, domains, IP addresses, or Warmwarden itself. */
+  /** Alerts about accounts, domains, IP addresses, or Warmwarden itself. */
   wideAlerts(): IterableIterator<Alert> {
     return this.#wideAlerts.values();
   }
@@ -197,7 +197,7 @@ export class Fleet {
     this.#alertsOf.set(account, ofAccount.set(fingerprint, alert));
   }
 
-  /** What was committed of alerts. */
+  /** Shows committed changes of alerts. */
   putAlerts({ changed, dropped }: Pick<AlertChanges, 'changed' | 'dropped'>): void {
     for (const alert of changed) this.putAlert(alert);
     for (const fingerprint of dropped) this.removeAlert(fingerprint);
@@ -234,7 +234,7 @@ export class Fleet {
   recentActions(): readonly Action[] {
     return this.#recentActions;
   }
-  /** By account: when a change of one of its mailboxes was confirmed last, as far as the picture keeps actions. */
+  /** Moment of the latest confirmed change, by account, among the actions kept here. */
   lastWrites(): ReadonlyMap<string, EpochMs> {
     const last = new Map<string, EpochMs>();
     for (const action of this.#recentActions)
@@ -256,7 +256,7 @@ export class Fleet {
     this.#recentActions = [action, ...others].sort((a, b) => b.plannedAt - a.plannedAt).slice(0, recentActionsKept);
   }
 
-  /** Those that go on, the newest first, then those that ended last. */
+  /** Incidents in progress, the newest first, then ended ones, the latest first. */
   incidents(): readonly Incident[] {
     return this.#incidents;
   }
@@ -268,7 +268,7 @@ export class Fleet {
     this.#incidents = [...open, ...ended.slice(0, endedIncidentsKept)];
   }
 
-  /** By base_url. */
+  /** Breakers by base_url. */
   breakers(): IterableIterator<readonly [string, BreakerState]> {
     return this.#breakers.entries();
   }
@@ -285,11 +285,11 @@ export class Fleet {
     this.#breakers.delete(api);
   }
 
-  /** What people switched off, also what has expired and was not yet taken away. */
+  /** Emergency stops, including expired ones that are not yet removed. */
   *knownWritesOff(): IterableIterator<WritesOff> {
     yield* this.#writesOff.values();
   }
-  /** What is off at that moment, the widest first. */
+  /** Emergency stops in force at a moment, the widest first. */
   writesOff(now: EpochMs): readonly WritesOff[] {
     const off = [...this.#writesOff.values()].filter((one) => isOff(one, now));
     return off.sort((a, b) => widths.indexOf(a.scope.kind) - widths.indexOf(b.scope.kind));
@@ -302,13 +302,13 @@ export class Fleet {
     this.#revision += 1;
     this.#writesOff.delete(key);
   }
-  /** What keeps Warmwarden from writing to an account, or to one of its mailboxes: the widest; null when nothing does. */
+  /** Widest emergency stop over an account, or one of its mailboxes, or null if there is none. */
   writesOffOver(account: string, mailboxId: string | null, now: EpochMs): WritesOff | null {
     if (this.#writesOff.size === 0) return null;
     const known = scopesOver(account, mailboxId).map((scope) => this.#writesOff.get(scopeKey(scope)));
     return known.find((off) => off !== undefined && isOff(off, now)) ?? null;
   }
-  /** Whether no emergency stop covers an account, or one of its mailboxes. */
+  /** True if no emergency stop covers an account, or one of its mailboxes. */
   writesAllowed(account: string, mailboxId: string | null, now: EpochMs): boolean {
     return this.writesOffOver(account, mailboxId, now) === null;
   }
@@ -328,7 +328,7 @@ export class Fleet {
     this.#channels.delete(name);
   }
 
-  /** Those in force at that moment, by their end. What has expired is forgotten. */
+  /** Silences in force at a moment, by their end. Forgets expired ones. */
   silences(now: EpochMs): readonly Silence[] {
     for (const { id, until } of this.#silences.values()) if (until <= now) this.#silences.delete(id);
     const inForce = [...this.#silences.values()].filter(({ from }) => from <= now);
@@ -339,11 +339,11 @@ export class Fleet {
     this.#silences.set(silence.id, silence);
   }
 
-  /** What is wrong with the store; null while it does what it is asked. */
+  /** Failure of the store, or null while it works. */
   get storeFailure(): StoreFailure | null {
     return this.#storeFailure;
   }
-  /** Since when it is so; null: it is not, or nobody knows. */
+  /** Moment since which the store fails, or null if it works or the moment is unknown. */
   get storeFailingSince(): EpochMs | null {
     return this.#storeFailingSince;
   }

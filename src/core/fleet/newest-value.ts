@@ -47,7 +47,7 @@ export function mailboxStatusOf({ entry, detail }: MailboxState): string | null 
   return newest({ at: entry.at, value: entry.answer.status }, detail && { at: detail.at, value: detail.answer.status });
 }
 
-// How alerts ended that ended not long ago: what comes again soon after is unstable.
+// Alerts that ended lately: one that comes again soon is unstable.
 
 const keptMs = hourMs;
 
@@ -70,7 +70,7 @@ export class EndedLately {
   }
 }
 
-// How a mailbox is called in metrics and on the page: by its address, and by its id too where the address is taken twice.
+// Names of mailboxes in metrics and on the page: the address, with the id where the address occurs twice.
 
 type Named = Pick<MailboxState, 'account' | 'id' | 'email'>;
 
@@ -79,7 +79,7 @@ type Named = Pick<MailboxState, 'account' | 'id' | 'email'>;
  * in a parenthesis gets its id too, so that it can't take another one's name.
  */
 export class MailboxNames {
-  /** How many mailboxes have an address: by account, then by the address as people see it. */
+  /** Number of mailboxes by account, then by visible address. */
   readonly #counts = new Map<string, Map<string, number>>();
 
   add(mailbox: Named): void {

@@ -7,7 +7,7 @@ import { type EpochMs, elapsedMs, minuteMs } from '../time.ts';
 import type { Verdict } from '../verdict.ts';
 
 export interface Candidate extends Omit<BreakerEntry, 'at' | 'held'> {
-  /** When the statistics were read that say so. */
+  /** Moment at which its statistics were read. */
   readonly statsAt: EpochMs;
 }
 
@@ -20,10 +20,10 @@ export interface Admission {
   readonly admitted: boolean;
 }
 
-/** How many mailboxes run under the breaker. Walks them: asked only where it decides. */
+/** Counts the running mailboxes under the breaker. Walks them all: called only where it decides. */
 type Running = () => number;
 
-/** Whether one more action may go ahead, and the state after the answer. */
+/** Decides if one more action may go ahead, and returns the state after it. */
 export function admit(
   state: BreakerState,
   candidate: Candidate,
@@ -35,7 +35,7 @@ export function admit(
   if (state.released.includes(key)) {
     return { state: { ...state, released: state.released.filter((one) => one !== key) }, admitted: true };
   }
-  // What is held stays until it is acted on or withdrawn, however seldom it is looked at; only actions grow old.
+  // A held entry stays until it is acted on or withdrawn; only actions age.
   const others = state.entries.filter(
     (entry) => entry.key !== key && (entry.held || elapsedMs(entry.at, now) < policy.windowMs),
   );
@@ -62,14 +62,14 @@ function isNewEmergency({ entries }: BreakerState, { key, emergency }: Candidate
   return emergency === true && !entries.some((entry) => entry.key === key && entry.held && entry.emergency);
 }
 
-/** What would be acted upon at once. */
+/** Number of mailboxes and domains that would be acted upon at once. */
 interface Pressure {
   /** Mailboxes acted on or held for an action within the breaker's window, this one included. */
   readonly pending: number;
   readonly distinctDomains: number;
 }
 
-/** Whether an action is held because too much of the fleet would be acted upon at once. */
+/** True if too much of the fleet would be acted upon at once. */
 function breakerTrips(policy: Policy['breaker'], { pending, distinctDomains }: Pressure, running: Running): boolean {
   if (distinctDomains < policy.minDomains || pending < policy.minMailboxes) return false;
   return pending >= policy.maxMailboxes || pending * 1e6 >= policy.sharePpm * running();
@@ -90,7 +90,7 @@ function recentTrickle(state: BreakerState, now: EpochMs): readonly EpochMs[] {
   return state.trickle.filter((at) => elapsedMs(at, now) < trickleMs);
 }
 
-/** After the window, worst first: those that are worse and still held go before this one. */
+/** True if a held action may go ahead after the window: worse held ones go first. */
 function mayTrickle(
   state: BreakerState,
   others: readonly BreakerEntry[],

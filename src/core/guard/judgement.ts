@@ -9,17 +9,20 @@ import type { Situation } from './verdict.ts';
 
 /** A look, and how old what it shows is. */
 export interface Look extends Sight {
-  /** When the statistics were read. */
+  /** Moment at which the statistics were read. */
   readonly statsAt: EpochMs;
   readonly weekdaysOnly: boolean;
-  /** null, or absent: the API does not say. */
+  /** Day of the warm-up, or null if the API does not say. */
   readonly warmupDay?: number | null;
 }
 
 /** Number of sending days of a warm-up that may pass without an email. */
 const firstSendingDays = 3;
 
-/** Whether the first sending days are over, of the warm-up and since it was resumed. Its day is not believed against Warmwarden's own first look. */
+/**
+ * True if the first sending days, of the warm-up and since its resume, are over. The API's warm-up day may not
+ * contradict Warmwarden's own first look.
+ */
 function expectsEmails({ firstSeenAt, evidence }: GuardMemory, look: Look): boolean {
   if (look.run === 'paused' || look.run === 'not_running') return false;
   const today = utcDate(look.now);

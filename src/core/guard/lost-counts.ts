@@ -14,8 +14,8 @@ interface Counted {
 }
 
 /**
- * What is lost after another answer. It stays lost until most of it is back, or newer days have emails: the API counts again, and what came
- * before is history. `before`: the answer before it; null when there is none, or no other.
+ * Finds the counts that an answer lacks. They stay lost until most of them are back, or newer days have emails: then
+ * the API counts again. `before`: the previous answer, or null if there is none, or it is the same.
  */
 export function lostAfter(
   before: readonly StatsRow[] | null,
@@ -65,12 +65,15 @@ function sentIn(rows: readonly StatsRow[], { from, to }: Omit<LostCounts, 'sent'
   return sent;
 }
 
-/** Whether a quarter or less is left of what was lost: no revision of counts takes so many. */
+/** True if a quarter or less of the lost counts is left: no revision of counts takes so many. */
 export function isMostLost(rows: readonly StatsRow[], lost: LostCounts): boolean {
   return sentIn(rows, lost) * 4 <= lost.sent;
 }
 
-/** Whether half of the emails of an account's last days, or more, were read before and are not shown now. `judged`: newer than in the picture. */
+/**
+ * True if half or more of the emails of an account's last days were read before and are missing now. `judged` is newer
+ * than its state in the picture.
+ */
 export function haveShrunk(mailboxes: Iterable<MailboxState>, judged: MailboxState, now: EpochMs): boolean {
   const today = utcDate(now);
   const last = { from: addDays(today, 1 - daysCompared), to: today };

@@ -1,4 +1,4 @@
-// What the guard remembers of a mailbox and how events change it. docs/guard.md, "After a change".
+// Memory of the guard about a mailbox, and its changes by events. docs/guard.md, "After a change".
 import type { ActionKind, GuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
 import type { GuardMemory } from '../guard-memory.ts';
@@ -16,7 +16,7 @@ import {
 import { countsOf, type Days, newestToday, pool, readDays } from './rows.ts';
 import { evidenceWindow, isBreach } from './window.ts';
 
-/** What a look at the mailbox shows. */
+/** Data of one look at the mailbox. */
 export interface Sight {
   readonly mode: string | null;
   readonly run: RunState;
@@ -24,7 +24,7 @@ export interface Sight {
   readonly word?: string | null;
   readonly rows: readonly StatsRow[] | null;
   readonly now: EpochMs;
-  /** How far the API's clock is ahead of ours. Absent: not at all. */
+  /** Milliseconds by which the API's clock is ahead of ours. */
   readonly apiAheadMs?: number;
 }
 
@@ -48,8 +48,8 @@ function fromNextFullDay(sight: Sight): EvidenceStart {
 }
 
 /**
- * Where the evidence of a mailbox begins that nobody remembers; null until a mode and a day of it were read. In recovery
- * it begins now, and what the window's last days say by themselves is remembered.
+ * Start of the evidence for an unknown mailbox, or null until its mode and a day were read. In recovery the evidence
+ * begins now, and a breach in the window's last days is noted.
  */
 function firstEvidence(policy: Policy, sight: Sight): Pick<GuardMemory, 'evidence' | 'foundBreachAt'> {
   const days = daysIn(sight);
@@ -63,7 +63,7 @@ function firstEvidence(policy: Policy, sight: Sight): Pick<GuardMemory, 'evidenc
 
 /** Statistics reach no further back. */
 const statsDays = 90;
-/** More changes than days: somebody plays with it, and the newest count. */
+/** Limit for remembered modes: with more changes than days the newest count. */
 const earlierModesKept = 90;
 
 /** The mode of now, and those before it: the day of a change belongs to the mode before. */
@@ -119,8 +119,8 @@ function ranUnder({ run, word }: Sight): Pick<GuardMemory, 'runningWord'> {
 }
 
 /**
- * What changed outside since the last look: another mode or a resume may restart the evidence, and a change of what we
- * claimed ends the claim. A mode or state that could not be read, or that nobody knows, changes nothing.
+ * Applies outside changes since the last look: another mode or a resume may restart the evidence, and a change of a
+ * claimed setting ends the claim. An unreadable or unknown mode or state changes nothing.
  */
 export function afterSight(policy: Policy, before: GuardMemory, sight: Sight): GuardMemory {
   const memory = withoutFuture(before, sight);
@@ -215,7 +215,7 @@ export function afterJudgement(
   const isJudged = run === 'running' && !saysNothing && (sent > 0 || emergency !== null);
   const before = memory.unjudgedSince ?? null;
   const unjudgedSince = isJudged ? null : (before ?? today(sight));
-  // Most looks change neither: they keep the memory that is stored.
+  // Looks that change neither keep the stored object.
   if (unjudgedSince === before) return counts ? { ...memory, answersJudged } : memory;
   return { ...memory, answersJudged, unjudgedSince };
 }
@@ -297,16 +297,16 @@ function runAfter(memory: GuardMemory, { kind }: Done, sight: Sight): RunState {
   return kind === 'resume' ? 'running' : memory.run;
 }
 
-/** So many reversals within this time are a quarrel that the guard does not enter. */
+/** Number of reversals, within `contestedMs`, from which the guard stays out of a quarrel. */
 const contestedReversals = 2;
 const contestedMs = dayMs;
 
-/** When others took back what we changed, as far as it counts: older reversals are no part of a quarrel. */
+/** Moments at which others took back our changes; older reversals do not count. */
 export function recentReversals({ reversals }: GuardMemory, now: EpochMs): readonly EpochMs[] {
   return reversals.filter((at) => now - at < contestedMs);
 }
 
-/** Whether others took back what we changed so often lately that acting again would be a quarrel. */
+/** True if others took back our changes so often lately that another action would be a quarrel. */
 export function isContested(memory: GuardMemory, now: EpochMs): boolean {
   return recentReversals(memory, now).length >= contestedReversals;
 }

@@ -6,9 +6,9 @@ import type { CountedDay, LimitedDays } from './window.ts';
 /** counted: its days are in the sums. unknown: nothing that is current is known of it. pending: not asked yet. A paused mailbox counts. */
 export type Standing = 'counted' | 'unknown' | 'pending';
 
-/** What a mailbox brings into its pools. */
+/** Contribution of a mailbox to its pools. */
 export interface Part {
-  /** In lower case. */
+  /** Domain in lower case. */
   readonly domain: string;
   readonly standing: Standing;
   /** Days of a mailbox that counts; null for any other. */

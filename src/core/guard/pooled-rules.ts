@@ -1,5 +1,5 @@
-// What pooled counts say beyond one mailbox: a domain over its limits, and an account whose bounce rate has shifted. In
-// integers. Alerts only: neither ever leads to an action. docs/guard.md, "Beyond one mailbox".
+// Findings in pooled counts: a domain over its limits, and an account with a shifted bounce rate. Alerts only: neither
+// leads to an action. docs/guard.md, "Beyond one mailbox".
 
 import type { AccountShift, DomainExcess, DomainWeek, PooledSum, PooledWindow } from '../breaker.ts';
 import { addDays, type EpochMs, type IsoDate } from '../time.ts';
@@ -10,7 +10,7 @@ const domainDays = 7;
 
 /** Bounces on top of what the limits allow; fewer come by chance. */
 const bouncesBeyondLimits = 3;
-/** So many of a domain's mailboxes must have bounces. One of two has its own alert, bounce_burst. */
+/** Number of a domain's mailboxes that must have bounces. For one of two, bounce_burst is the alert. */
 const [fewestBouncing, mostBouncing] = [2, 3];
 
 const million = 1_000_000;
@@ -29,7 +29,7 @@ function stretchOf(domain: Pool, now: EpochMs, isIt: (sum: PooledSum, from: IsoD
 
 /** The shortest excess up to the newest day; null when there is none. */
 export function domainExcess(domain: Pool, now: EpochMs): DomainExcess | null {
-  // What nothing is known of may still be a third mailbox.
+  // An unknown mailbox may be a third one with bounces.
   const mailboxes = domain.of('counted') + domain.of('unknown');
   if (mailboxes < fewestBouncing || domain.bouncedOn() === null) return null;
   const excess = stretchOf(
@@ -55,13 +55,13 @@ export function domainWeek(domain: Pool, now: EpochMs): DomainWeek | null {
 
 /** The last days of an account against those before them. */
 const [shiftDays, daysBefore] = [2, 28];
-/** With fewer days of rows nothing is compared. */
+/** Fewest days with rows for a comparison. */
 const leastDays = 14;
 const leastDomains = 5;
 /** Bounces on top of what the earlier rate makes of the last days' emails. */
 const bouncesBeyondRate = 12;
 
-/** null while there is too little to compare. */
+/** Compares the last days of an account with those before, or returns null if there is too little data. */
 export function accountShift({ whole, domains: pools }: Pools, now: EpochMs): AccountShift | null {
   const to = whole.lastDay(now);
   if (to === null) return null;

@@ -20,15 +20,15 @@ export interface Past {
   readonly mode: string | null;
   readonly weekdaysOnly: boolean;
   readonly rows: readonly StatsRow[];
-  /** When the rows were read. */
+  /** Moment at which the rows were read. */
   readonly now: EpochMs;
 }
 
-/** One thing that the guard would have done, at the end of a day. */
+/** Action that the guard would have taken at the end of a day. */
 export interface ReplayedAction {
   readonly date: IsoDate;
   readonly kind: GuardActionKind;
-  /** With its numbers and its reason; the counts of the days before are those that the guard would have left over. */
+  /** Verdict with its counts, as the guard's earlier actions would have left them. */
   readonly verdict: Verdict;
 }
 
@@ -44,7 +44,7 @@ export interface Replay {
   readonly daysPaused: number;
   /** Days on which the guard would have held: stale, unreadable or implausible counts, an unknown mode. */
   readonly daysHeld: number;
-  /** What really happened. */
+  /** Real counts of the period. */
   readonly sent: number;
   readonly bounced: number;
   readonly bouncesAvoided: number;
@@ -72,7 +72,7 @@ export function replayGuard(policy: Policy, past: Past): Replay {
   const days = readDays(past.rows, past.now);
   const total = { actions: [] as ReplayedAction[], daysInRecovery: 0, daysPaused: 0, daysHeld: 0 };
   const counted = { sent: 0, bounced: 0, sentAfter: 0, bouncedAfter: 0 };
-  // Nobody knows where the counts of an undated row belong, so every look finds it.
+  // An undated row could belong to any day, so every look has it.
   const undated = days.undated ? [rowOf(null, null)] : [];
   let state: ReplayState = { mode: past.mode, paused: false, memory: null, rows: undated, restOfBounce: 0 };
   for (let date = days.oldest; date !== null && days.anchor !== null && date <= days.anchor; date = addDays(date, 1)) {
@@ -106,7 +106,7 @@ function range(days: Days): { readonly from: IsoDate | null; readonly to: IsoDat
   return { from: days.oldest, to: days.anchor };
 }
 
-/** What a day would have counted. An unreadable day stays unreadable. */
+/** Counts that a day would have had. An unreadable day stays unreadable. */
 function liveDay(
   state: ReplayState,
   inRecovery: boolean,

@@ -1,4 +1,4 @@
-// Whether a mailbox may go back from recovery to the mode before. docs/guard.md, "After a change".
+// Conditions for the way back from recovery to the mode before. docs/guard.md, "After a change".
 import { isWarmupMode, type Policy } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate } from '../time.ts';
 import type { Claim, RestoreProgress } from '../verdict.ts';

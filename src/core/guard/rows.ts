@@ -20,7 +20,7 @@ interface Day {
 export interface Days {
   /** Each date once, the oldest first. */
   readonly days: readonly Day[];
-  /** By date with several rows: of the rows that do not count, the one with the most bounces. */
+  /** Second row of a date that has several: of the rows that do not count, the one with the most bounces. */
   readonly others: ReadonlyMap<IsoDate, Day>;
   /** The counts of each day could be read. */
   readonly areReadable: boolean;
@@ -38,7 +38,7 @@ function isCount(value: number | null): value is number {
   return value !== null && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Whether the counts of a day can be read. */
+/** True if both counts of a day are readable. */
 export function isCounted<Of extends Omit<Day, 'date'>>(day: Of): day is Of & Counts {
   return isCount(day.sent) && isCount(day.bounced);
 }
@@ -63,7 +63,10 @@ export function sendingDaysAfter({ days }: Days, date: IsoDate): readonly IsoDat
   return days.filter((day) => day.date > date && isCounted(day) && day.sent > 0).map((day) => day.date);
 }
 
-/** Of two rows of one date: more sent, then more bounced, then fewer delivered, then the higher rate. An unreadable one makes the day unreadable. */
+/**
+ * Picks one of two rows of a date: more sent, then more bounced, then fewer delivered, then the higher rate. An
+ * unreadable row makes the day unreadable.
+ */
 function settleDouble(a: Day, b: Day): Day {
   if (!isCounted(a)) return a;
   if (!isCounted(b)) return b;
@@ -153,7 +156,7 @@ export function dayOn({ days }: Days, date: IsoDate): Day | null {
   return day?.date === date ? day : null;
 }
 
-/** Whether the counts of a date could not be read. A date without a row is a day without mail. */
+/** True if the counts of a date are unreadable. A date without a row is a day without emails. */
 export function isInvalid(days: Days, date: IsoDate): boolean {
   const day = days.areReadable ? null : dayOn(days, date);
   return day !== null && !isCounted(day);
@@ -237,7 +240,7 @@ export function contradictionIn(days: Days, today: IsoDate, find: (days: Days) =
   return null;
 }
 
-/** Nearly always none. */
+/** Other readings of the same days. The list is nearly always empty. */
 function readingsOf({ days, others }: Days, today: IsoDate): readonly Reading[] {
   const readings: Reading[] = [];
   const add = (by: Reading['by'], bouncesOf: (day: Day & Counts) => number | null, denies?: true) => {

@@ -1,4 +1,4 @@
-// What a warm-up's status word means. The API does not document its words (api/mailbox-api.md section 3, gaps).
+// Meaning of a warm-up's status word. The API does not document its words (api/mailbox-api.md section 3, gaps).
 import type { GuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
 import { isDisconnected } from '../connection.ts';
@@ -59,15 +59,15 @@ export function runStateOf(
 
 const longAgo: IsoDate = '0000-01-01';
 
-/** Whether emails left today or yesterday (UTC, one day ahead allowed), and after a date. */
+/** True if emails left after a date, and today or yesterday (UTC, one day ahead allowed). */
 export function leftLately(days: Days, after: IsoDate, now: EpochMs): boolean {
   const yesterday = addDays(utcDate(now), -1);
   return sendingDaysAfter(days, after).some((date) => date >= yesterday);
 }
 
-// One word for what the guard makes of a mailbox, for the page, the metric and the table.
+// State of the guard for a mailbox in one word, for the page, the metric and the table.
 
-/** What of a mailbox its state is read from. */
+/** Fields of a mailbox that its state depends on. */
 type Judged = Pick<MailboxState, 'verdict' | 'memory' | 'entry' | 'detail' | 'stats'>;
 
 /** The state of a mailbox. Before the first verdict, or with newer statistics than that, it is not judged; one that is disconnected is never ok. */
@@ -94,7 +94,7 @@ export function stateByVerdict(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   return guardStateOf({ ...mailbox, memory: null, stats: null }, nearLimitPpm);
 }
 
-/** While an action is wanted, and from its confirmation until the next answer is judged. */
+/** State while an action is wanted, and from its confirmation until the next judged answer. */
 function stateAfter(wanted: GuardActionKind, { memory, verdict }: Judged): GuardState {
   const claim = memory?.claim;
   if (wanted === 'restore') return claim ? 'recovering' : 'ok';
@@ -102,7 +102,9 @@ function stateAfter(wanted: GuardActionKind, { memory, verdict }: Judged): Guard
   return wanted === 'pause' ? 'paused_by_guard' : 'recovering';
 }
 
-/** Over the limit and not acted on: too few bounces, or the configuration asks for an alert only. */
+/**
+ * True if the rate is over the limit, without an action: too few bounces, or the configuration asks for an alert only.
+ */
 function isOverLimit({ limitPpm, bounced, sent }: Verdict): boolean {
   return limitPpm !== null && bounced * 1e6 > limitPpm * sent;
 }

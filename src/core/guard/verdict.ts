@@ -37,16 +37,16 @@ export interface Situation {
   readonly run: RunState;
   /** Saturdays and Sundays without mail are no sign of stale data then. */
   readonly weekdaysOnly: boolean;
-  /** null: the answer's `stats` was no array. */
+  /** Rows of the answer, or null if its `stats` was no array. */
   readonly rows: readonly StatsRow[] | null;
   readonly now: EpochMs;
-  /** When the stats answer was read. */
+  /** Moment at which the stats answer was read. */
   readonly statsAt: EpochMs;
   /** The day since which no look was judged on any counts: emails of a later day speak against a word that says it does not run. */
   readonly unjudgedSince: IsoDate | null;
   readonly evidence: EvidenceStart | null;
   readonly emergencyEvidence: EvidenceStart | null;
-  /** When it was found in recovery mode, its last days a breach by themselves; null when it was not. */
+  /** Moment at which the mailbox was found in recovery mode with a breach in its last days, or null. */
   readonly foundBreachAt: EpochMs | null;
   readonly recentInterventions: number;
   /** No answer of this mailbox was judged before: a breach waits for the next one. */
@@ -54,15 +54,15 @@ export interface Situation {
   readonly claim: Claim | null;
   /** Others took back what we changed, twice within a day: nothing is done against them. */
   readonly contested: boolean;
-  /** Its first days are over, so that no email on any day is no answer. */
+  /** True if the first days are over, so that no email on any day is no answer. */
   readonly expectsEmails?: boolean;
   /** Counts that were read before and are missing now; null, or absent, if none are. */
   readonly lost?: LostCounts | null;
-  /** How far the API's clock is ahead of ours: its rows may be so much later. Absent: not at all. */
+  /** Milliseconds by which the API's clock, and with it the rows, may be ahead of ours. */
   readonly apiAheadMs?: number;
 }
 
-/** What one step of the order says; null passes on to the next. */
+/** Result of one step of the order, or null to pass on to the next. */
 interface Ruling {
   readonly action: VerdictAction;
   readonly reason: Reason;
@@ -142,7 +142,10 @@ export function verdictWithoutCounts(known: Pick<Verdict, 'reason' | 'mode' | 'r
   };
 }
 
-/** Until when a single bounce is a breach, because the mailbox was found in recovery mode with a breach; null when it is not. */
+/**
+ * Moment until which a single bounce is a breach, because the mailbox was found in recovery mode with a breach, or
+ * null.
+ */
 function foundUntilOf(policy: Policy, { mode, foundBreachAt, now }: Situation): EpochMs | null {
   if (foundBreachAt === null || mode !== 'recovery') return null;
   const until = foundBreachAt + policy.windowDays * dayMs;
@@ -211,7 +214,8 @@ function ruleOnCounts({ policy, situation, days, window, found, burst, emergency
   if (days.undated || hasInvalid(days, addDays(days.anchor, 1 - policy.windowDays), days.anchor)) {
     return { action: 'hold', reason: 'invalid_row' };
   }
-  // Right after the mailbox was found a bounce may be all that is new: then the days before tell whether counts make sense.
+  // A single bounce may be the only new count of a mailbox that was just found: then the days before tell if the counts
+  // make sense.
   const isPlausible = [window, ...(found ? [found] : [])].some(({ sent, bounced }) => bounced <= sent);
   if (!isPlausible) return { action: 'hold', reason: 'implausible_counts' };
   const onEvidence = ruleOnRate(policy, situation, { window, burst }, situation.mode);
@@ -223,14 +227,15 @@ function ruleOnCounts({ policy, situation, days, window, found, burst, emergency
   if (onRate.reason === 'ok' && window.sent === 0 && sendsUncounted(days, situation)) {
     return { action: 'hold', reason: 'no_evidence' };
   }
-  // One old bounce in a window that recovery stretches to 30 days is no obstacle: the evidence restarts with the restore.
+  // A single old bounce in a window of up to 30 days is no obstacle: the restore restarts the evidence.
   const calm = onRate.reason === 'ok' || onRate.reason === 'insufficient_evidence';
   return calm && isRestoreDue(restore) ? { action: 'restore', reason: 'clean_volume' } : onRate;
 }
 
 /**
- * Whether an emergency is one also beside lost counts. Half of the emails double a rate: what is an emergency then was a breach before. Of a
- * quarter or less any bounces are one: it has to be one beside as many emails a day as were lost.
+ * True if an emergency stands despite lost counts. If half of the emails are lost, the rate doubles: an emergency was a
+ * breach before. With a quarter or less left, any bounce would be one: it must also be one beside as many emails a day
+ * as were lost.
  */
 function outlivesLoss(
   { sent, bounced }: Counts,
@@ -243,7 +248,7 @@ function outlivesLoss(
   return bounced * 1e6 >= emergency.ratePpm * Math.max(sent, before);
 }
 
-/** After this number of days with emails of which none is evidence, the mailbox is not judged. */
+/** Number of days with emails but without evidence from which the mailbox is not judged. */
 const uncountedSendingDays = 2;
 
 function sendsUncounted(days: Days, { unjudgedSince }: Situation): boolean {
@@ -267,7 +272,7 @@ function ruleOnRate(
   return { action: 'hold', reason: 'first_sight', wanted: breach.action, ...restsOn };
 }
 
-/** What a breach leads to. With `alert` nothing is done, but what would be done stays visible as `wanted`. */
+/** Response to a breach. With `alert` nothing is done, and `wanted` shows the action. */
 function breachRuling(policy: Policy, recentInterventions: number, mode: WarmupMode): Ruling {
   const response = mode === 'recovery' ? policy.onRecoveryBreach : policy.onBreach;
   const repeated = recentInterventions + 1 >= policy.maxInterventions.count;
@@ -279,8 +284,7 @@ function breachRuling(policy: Policy, recentInterventions: number, mode: WarmupM
 }
 
 /**
- * Nothing is written to a mailbox whose status word says nothing: it is judged, shown and alerted. Neither to one
- * where somebody keeps taking back what we change.
+ * Holds every write to a mailbox with an unknown status word (it is judged, shown and alerted), and to a contested one.
  */
 function withHolds(ruling: Ruling, situation: Situation): Ruling {
   const acts = ruling.action !== 'none' && ruling.action !== 'hold';
@@ -339,7 +343,10 @@ function withCounts(days: Days, { from, to }: LostCounts) {
   return { ...pool(days, { from, to }, null), from, to, days: daysInclusive(from, to) };
 }
 
-/** null where more bounces than emails would be needed: such counts are implausible, no breach. */
+/**
+ * Number of further bounces that would be a breach, or null if it exceeds the emails: such counts are implausible, no
+ * breach.
+ */
 function bouncesLeft(window: EvidenceWindow, limitPpm: number, minBounces: number): number | null {
   const left = [window, window.base].flatMap(({ sent, bounced }) => {
     const needed = Math.max(Math.floor((limitPpm * sent) / 1e6) + 1, minBounces);

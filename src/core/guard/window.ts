@@ -18,10 +18,10 @@ export interface LimitedDays {
   readonly limitOn: (date: IsoDate) => Ppm;
 }
 
-/** What the days of a mailbox are made of. */
+/** Input for the days of a mailbox. */
 export interface DaysSource {
   readonly stats: StatsAnswer | null;
-  /** When the rows were taken in: what was in the future then is left out. */
+  /** Moment at which the rows were read: days in the future of it do not count. */
   readonly now: EpochMs;
   readonly mode: string | null;
   /** The newest first. */
@@ -29,7 +29,7 @@ export interface DaysSource {
   readonly limitsPpm: Readonly<Record<WarmupMode, Ppm>>;
 }
 
-/** So many newest days must be readable, and hold no more bounces than emails, for a mailbox to be counted at all. */
+/** Number of newest days that must be readable and plausible (no more bounces than emails) for a mailbox to count. */
 const soundDays = 7;
 
 /**
@@ -85,7 +85,7 @@ export function representativeVolume(limitPpm: Ppm): number {
   return Math.ceil(1e6 / limitPpm);
 }
 
-/** Over the limit with enough bounces, and no more of them than emails. */
+/** True if the rate is over the limit with enough bounces, and no more of them than emails. */
 export function isBreach({ sent, bounced }: Counts, limitPpm: Ppm, minBounces: number): boolean {
   return bounced >= minBounces && bounced <= sent && bounced * 1e6 > limitPpm * sent;
 }

@@ -1,5 +1,5 @@
-// What may explain a bounce rate, in sentences beside the number: what changed near it, and who else has it. A hint for the
-// person who looks for the cause; no decision rests on it.
+// Possible causes of a bounce rate, in sentences: changes near it, and other mailboxes with the same. Hints for a
+// person; no decision rests on them.
 import { dnsRecords } from '../answers.ts';
 import type { Change } from '../change.ts';
 import type { MailboxState } from '../mailbox.ts';
@@ -9,7 +9,7 @@ import { listText, momentText } from './phrases.ts';
 
 /** A change so long before the window's first day may still explain what bounced in it. */
 const leadMs = 2 * dayMs;
-/** So many kinds of bounces are named. */
+/** Number of kinds of bounces that a sentence names. */
 const kindsNamed = 3;
 
 /** Others that share something with a mailbox: how many run, and how many of them are over their limit. */
@@ -20,7 +20,7 @@ export interface Others {
   readonly over: number;
 }
 
-/** What is known near the numbers of a verdict; one sentence says so when nothing is. */
+/** Sentences about facts near a verdict's counts, or one that says that there are none. */
 export function causeSentences(
   mailbox: MailboxState,
   verdict: Verdict,
@@ -69,7 +69,7 @@ export function changeSentence({ what, from, to, since, at }: Change, zone: stri
   }
 }
 
-/** What is wrong now and was so at every look, so that no change is a sign of it. */
+/** Troubles that every look showed, so that no change points to them. */
 function standing({ dns, blacklist, detail }: MailboxState, near: readonly Change[]): readonly string[] {
   const mentioned = new Set(near.map(({ what }) => what));
   const failing = dnsRecords.filter((name) => dns?.answer.records[name].pass === false && !mentioned.has(name));

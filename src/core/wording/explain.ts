@@ -110,7 +110,7 @@ function withinLimitText(verdict: Verdict): string {
     : `${rateText(verdict)} ${counted(left, 'more bounce')} would breach it.${back}`;
 }
 
-/** How far the way back from a recovery of ours is; empty when there is none. */
+/** Progress of the way back from a recovery of ours, or an empty text if there is none. */
 function progressText({ restore }: Verdict): string {
   if (!restore) return '';
   const { mode, cleanDays, neededDays, cleanMails, neededMails } = restore;
@@ -191,7 +191,7 @@ function emergencyText(verdict: Verdict): string {
   return `${capital(counted(counts.bounced, 'bounce'))} in ${counted(counts.sent, 'email')} since ${datesText(counts.from, counts.from)}${tail}.`;
 }
 
-/** When the counts were read that a verdict of `judgedAt` rests on. A time, because the sentence is read for hours. */
+/** Time at which the counts of a verdict were read. A time of day, because the sentence is read for hours. */
 export function countsReadText(verdict: Verdict, judgedAt: EpochMs, zone: string): string {
   return `Based on counts read on ${momentText(judgedAt - verdict.dataAgeMs, zone)}.`;
 }
@@ -215,7 +215,7 @@ export function verdictNumbers(verdict: Verdict): AlertFacts['numbers'] {
 
 const maxRateDigits = 4;
 
-/** What an action did, in a sentence: `Warmwarden paused the warm-up at 10:02 UTC, confirmed after 0.4 s.` */
+/** Sentence about an action: `Warmwarden paused the warm-up at 10:02 UTC, confirmed after 0.4 s.` */
 export function actionText(action: Action, now: EpochMs, zone: string): string {
   const openedAt = action.openedAt ?? action.plannedAt;
   const span = spanText((action.settledAt ?? now) - openedAt);
@@ -236,12 +236,12 @@ export function actionText(action: Action, now: EpochMs, zone: string): string {
   }
 }
 
-/** What an action is called while it is not done: "the pause of the warm-up". */
+/** Noun for an action that is not done yet: "the pause of the warm-up". */
 export function actionNoun(action: Action): string {
   return namesOf(action).noun;
 }
 
-/** What was done and by whom, and what it is called while it is not done. */
+/** Words for a done action with its author, and for one that is not done yet. */
 function namesOf({ kind, targetMode, targetLimit, by }: Action): { readonly done: string; readonly noun: string } {
   if (targetLimit !== undefined) {
     const limit = `limit of ${counted(targetLimit, 'email')} a day`;
@@ -259,7 +259,7 @@ function namesOf({ kind, targetMode, targetLimit, by }: Action): { readonly done
   return { done: `Warmwarden ${done}`, noun: mode ? `the ${noun}` : `the ${noun} of the warm-up` };
 }
 
-/** How a person takes an action back; `command` starts this program. */
+/** Command by which a person takes an action back; `command` starts this program. */
 export function undoText(action: Action, command: string): string {
   if (action.state === 'refused') return '';
   const { account, email, mailboxId, before } = action;

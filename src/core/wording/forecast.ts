@@ -1,4 +1,4 @@
-// How old the data will get, what would mend it, and what slows an account, in sentences.
+// Sentences about the age of the data, its remedies, and slow accounts.
 import type { Route } from '../answers.ts';
 import type { AccountState, Forecast, SweepProgress } from '../mailbox.ts';
 import { dayMs, type EpochMs } from '../time.ts';
@@ -10,7 +10,7 @@ const plans = [
   ['enterprise', 500],
 ] as const;
 
-/** Where no mailbox is read, nothing gets old. */
+/** An account without mailboxes has no data that ages. */
 const nothingGuarded =
   'No mailbox of this account is guarded: its mailbox list is empty, or mailboxes.include and mailboxes.exclude select none';
 
@@ -56,7 +56,7 @@ export function slowText({ limitPerMinute, configuredPerMinute = limitPerMinute,
     : 'For most of the last ten minutes the API let nothing start: it answered 429 (too many requests) with a long wait.';
 }
 
-/** What would mend a cadence that does not fit; empty when it fits. */
+/** Remedies for a cadence that does not fit, or an empty text if it fits. */
 export function mendText({ mend, isHeldBack, narrow }: Forecast): string {
   if (narrow) return `${narrowText({ narrow })} ${narrowAdvice}`;
   if (mend === null) return '';
@@ -69,9 +69,9 @@ export function mendText({ mend, isHeldBack, narrow }: Forecast): string {
   return `${byPlan}. Or choose a cadence with stats every ${spanText(mend.statsMs)} and warm-up every ${spanText(mend.warmupMs)}.`;
 }
 
-// How far a first sweep is, in a sentence.
+// Sentence about the progress of a first sweep.
 
-/** When it is read, and in which zone times are given: an IANA name. */
+/** Moment of reading, and the time zone of the text as an IANA name. */
 export interface Reading {
   readonly now: EpochMs;
   readonly zone: string;
@@ -82,7 +82,7 @@ export function sweepText({ account, mailboxes, part, read, doneAt }: SweepProgr
   const what = part === 'judging' ? 'read' : 'read for connection, DNS and blacklists';
   const all = counted(mailboxes, 'mailbox', 'mailboxes');
   const allRead = read === mailboxes && mailboxes > 0;
-  // What is over the limit, say, must be seen twice.
+  // Breaches must be seen twice.
   const counts = allRead
     ? `${mailboxes === 1 ? '' : 'all '}${all} ${what}, second looks`
     : `${numberText(read)} of ${all} ${what},`;

@@ -38,7 +38,7 @@ const doneWords: Readonly<Record<MemberState, (count: string) => string>> = {
   burst: (count) => `${capital(count)} had a burst of bounces, which is not a breach yet.`,
 };
 
-/** How many were treated how, a sentence a state. */
+/** Sentences about the treatment of the members, one a state. */
 export function doneTexts(members: readonly IncidentMailbox[]): readonly string[] {
   return [...memberStates].reverse().flatMap((state) => {
     const count = members.filter((one) => one.state === state).length;
@@ -46,7 +46,7 @@ export function doneTexts(members: readonly IncidentMailbox[]): readonly string[
   });
 }
 
-/** What to do about what they have in common. */
+/** Advice about the shared cause. */
 export function incidentAdvice({ attribute, value }: IncidentCause): string {
   switch (attribute) {
     case 'domain':
@@ -62,7 +62,7 @@ export function incidentAdvice({ attribute, value }: IncidentCause): string {
   }
 }
 
-/** What waits for a person first, then the highest rate. */
+/** Members that wait for a person first, then by rate, highest first. */
 export function worstFirst(members: readonly IncidentMailbox[]): readonly IncidentMailbox[] {
   return [...members].sort(
     (a, b) =>
@@ -89,7 +89,7 @@ export function memberLine(one: IncidentMailbox, zone: string): string {
   return `${name}: ${counts}, ${stateWords[state]} (${momentText(since, zone)})`;
 }
 
-/** On how many domains they are. */
+/** Number of domains of the members. */
 export function domainsOf(members: readonly IncidentMailbox[]): number {
   return new Set(members.map(({ email }) => domainOf(email))).size;
 }

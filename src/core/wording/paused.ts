@@ -7,9 +7,9 @@ import { rateText, sentence } from './explain.ts';
 import { momentText } from './phrases.ts';
 
 export interface PausedFacts {
-  /** Of the mailbox; null when no change of Warmwarden's is in force. */
+  /** Claim on the mailbox, or null if no change of Warmwarden's is in force. */
   readonly claim: Claim | null;
-  /** On the mailbox, the newest first. */
+  /** Actions on the mailbox, the newest first. */
   readonly actions: readonly Action[];
   /** Seen on the mailbox, the newest first. */
   readonly changes: readonly Change[];
@@ -31,18 +31,21 @@ export function pausedText({ claim, actions, changes }: PausedFacts, zone: strin
   return reason === '' ? `${since}.` : `${since}. ${sentence(`Reason: ${reason}`)}`;
 }
 
-/** As far as the picture of the fleet has them. */
+/** Facts as far as the picture of the fleet has them. */
 export function factsOf({ action, changes }: Pick<MailboxState, 'action' | 'changes'>) {
   return { actions: action ? [action] : [], changes: changes.toReversed() };
 }
 
-/** Who paused the warm-up through Warmwarden, as far as these facts show; of a mailbox that is paused, and not by the guard. */
+/**
+ * Person who paused the warm-up through Warmwarden, as far as these facts show, of a mailbox that the guard did not
+ * pause.
+ */
 export function pausedBy(facts: Pick<PausedFacts, 'actions' | 'changes'>): Person | null {
   const { done, change } = newestOf(facts);
   return done?.kind === 'pause' && !change ? done.by : null;
 }
 
-/** What started or stopped the warm-up last. `change`: what others did after what was done through Warmwarden. */
+/** Latest start or stop of the warm-up. `change`: what others did after what was done through Warmwarden. */
 function newestOf({ actions, changes }: Pick<PausedFacts, 'actions' | 'changes'>) {
   const done = actions.find(isRunChange);
   const change = changes.find(({ what }) => what === 'warm-up');

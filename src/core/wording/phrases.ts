@@ -1,4 +1,4 @@
-// How numbers, dates and spans of time are written in sentences: every time with its zone, nothing rounded into a lie.
+// Numbers, dates and durations in sentences: every time with its zone, no misleading rounding.
 import type { Observed, WarmupAnswer } from '../answers.ts';
 import type { GuardedElsewhere } from '../mailbox.ts';
 import { onePercentPpm, type Ppm, percent } from '../policy.ts';
@@ -91,7 +91,7 @@ export function betweenText(from: EpochMs, to: EpochMs, zone: string): string {
   return `${momentText(from, zone)} to ${isSameDay ? timeText(to, zone) : momentText(to, zone)}`;
 }
 
-/** What clocks and calendars of a zone show. */
+/** Date and time that clocks of a zone show. */
 function wallClock(at: EpochMs, zone: string): { readonly date: IsoDate; readonly time: string } {
   if (zone === 'UTC') {
     const written = new Date(at).toISOString();
@@ -148,7 +148,7 @@ export function firstText(words: readonly string[], most: number): string {
   return words.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** How many bounces a limit allows, `ppmMails` being the limit times the emails: `5.8`, `0.25`. */
+/** Number of bounces that a limit allows: `5.8`, `0.25`. `ppmMails` is the limit times the emails. */
 export function allowedText(ppmMails: number): string {
   const bounces = ppmMails / 1e6;
   return String(Number(bounces.toFixed(bounces < 1 ? 2 : 1)));
@@ -178,7 +178,7 @@ export function duration(ms: number): string {
 const deceptive =
   /[\p{Cc}\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\p{Cs}\u{e0000}-\u{e007f}]/gu;
 
-/** What most texts are made of, and all that is to be known of them. */
+/** Printable ASCII, which needs no escaping. */
 const plain = /^[\x20-\x7e]*$/;
 
 /** The text with every such character written as [U+202E]. Markup is not escaped: that is the place's own matter. */
@@ -199,7 +199,7 @@ export function withoutFolders(text: string): string {
 
 // Mailboxes that the keys of two accounts see, in a sentence: which account guards them.
 
-/** Without a full stop. */
+/** Phrase without a full stop. */
 export function overlapText(elsewhere: readonly Pick<GuardedElsewhere, 'account'>[]): string {
   const accounts = [...new Set(elsewhere.map(({ account }) => account))];
   const by = accounts.length === 1 ? `account ${accounts[0]}` : `the accounts ${listText(accounts)}`;
@@ -207,7 +207,7 @@ export function overlapText(elsewhere: readonly Pick<GuardedElsewhere, 'account'
   return `${counted(elsewhere.length, 'mailbox', 'mailboxes')} of its list ${are} guarded by ${by}, whose key sees ${them}, too`;
 }
 
-// What the recent emails of a mailbox show besides bounces, in sentences: for the page and `explain`. Never an alert.
+// Sentences about the recent emails of a mailbox besides bounces, for the page and `explain`. Never an alert.
 
 /** An email so long over its time, and none sent since, is more than the jitter of a queue. */
 const stillForMs = 2 * hourMs;
