@@ -1,14 +1,20 @@
-// Whether the loops of an account turn: how often each has so far, and whether one has broken.
+// Whether the loops of an account turn. One that has stopped ends the process: see daemon/watchdog.ts.
+import { lookEveryMs } from '../world/loop.ts';
 import type { Log } from '../world/world.ts';
 
 /** What has to turn: requests start, what becomes due is noticed, and what time changes is noticed. */
-export const loopNames = ['request', 'schedule', 'time'] as const;
-export type LoopName = (typeof loopNames)[number];
+const loopNames = ['request', 'schedule', 'time'] as const;
+type LoopName = (typeof loopNames)[number];
+
+/** A loop that has not turned for so long is stuck: one that waits, for whatever reason, turns at least each 30 s. */
+const stuckAfterLooks = 60_000 / lookEveryMs;
 
 export class Pulse {
   readonly #account: string;
   readonly #log: Log;
-  readonly #turns: Record<LoopName, number> = { request: 0, schedule: 0, time: 0 };
+  /** Looks since each loop turned last. Looks, and not time: a process that stands still does not look either. */
+  readonly #quiet: Record<LoopName, number> = { request: 0, schedule: 0, time: 0 };
+  readonly #turned = new Set<LoopName>();
   readonly #begun = Promise.withResolvers<void>();
   #broken: LoopName | null = null;
 
@@ -17,30 +23,26 @@ export class Pulse {
     this.#log = log;
   }
 
-  /** How often a loop has turned. */
-  turnsOf(loop: LoopName): number {
-    return this.#turns[loop];
-  }
-
   /** Resolves when every loop has turned. */
   get begun(): Promise<void> {
     return this.#begun.promise;
   }
 
-  /** The loop that broke first: it turns no more. */
-  get broken(): LoopName | null {
-    return this.#broken;
+  /** The watchdog's look: a part of a sentence about a loop that has stopped, or null if all turn. */
+  look(): string | null {
+    if (this.#broken) return `its ${this.#broken} loop ended with an error`;
+    for (const loop of loopNames) this.#quiet[loop] += 1;
+    const stuck = loopNames.find((loop) => this.#quiet[loop] > stuckAfterLooks);
+    return stuck ? `its ${stuck} loop has been stuck for a minute` : null;
   }
 
-  /**
-   * Runs a loop that is to turn until the signal aborts. Never rejects: a loop that ends before, by an error or by
-   * itself, is broken, and its error is in the log.
-   */
+  /** Runs a loop that is to turn until the signal aborts. Never rejects: an error is logged, and the loop is broken. */
   async keep(loop: LoopName, signal: AbortSignal, run: (turned: () => void) => Promise<void>): Promise<void> {
     try {
       await run(() => {
-        this.#turns[loop] += 1;
-        if (this.#turns[loop] === 1 && loopNames.every((one) => this.#turns[one] > 0)) this.#begun.resolve();
+        this.#quiet[loop] = 0;
+        this.#turned.add(loop);
+        if (this.#turned.size === loopNames.length) this.#begun.resolve();
       });
       if (!signal.aborted) throw new Error('it ended unexpectedly');
     } catch (error) {

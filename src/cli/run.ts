@@ -10,6 +10,11 @@ export function runCommand(): Command {
     .action(async ({ config }: { config: string }) => {
       const reloadAsked = keepReloads();
       const { guard } = await import('./run/guard.ts');
-      await guard(config, reloadAsked);
+      const { endOrRestart, isRestarted } = await import('./run/restart.ts');
+      await guard(config, reloadAsked).catch((error: unknown) => {
+        if (!isRestarted()) throw error;
+        process.stderr.write(`warmwarden: ${error instanceof Error ? error.message : String(error)}\n`);
+        endOrRestart();
+      });
     });
 }

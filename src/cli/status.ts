@@ -59,12 +59,12 @@ async function show(options: StatusOptions): Promise<void> {
  * yet, whoever is to blame, nor one of which no mailbox can be judged, nor one whose key may not write, nor a mailbox that it includes by name and no list has.
  */
 function guardsAll(answer: FleetAnswer): boolean {
-  const { accounts, alert_groups: alerts, not_guarded: notGuarded, store_failure: storeFailure } = answer;
+  const { accounts, not_guarded: notGuarded, store_failure: storeFailure } = answer;
   if (storeFailure !== null) return false;
   const isRead = accounts.every(
     ({ listed, unlisted, failing_since: since }) => listed && unlisted.length === 0 && since === null,
   );
-  const isPolled = notGuarded.length === 0 && !alerts.some(({ rule }) => rule === 'account_unguarded');
+  const isPolled = notGuarded.length === 0;
   // Absent: an earlier daemon answered.
   const isJudged = accounts.every(({ judging_failure: failure = null }) => failure === null);
   return isRead && isPolled && isJudged && accounts.every(({ writable }) => writable !== false);

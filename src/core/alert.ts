@@ -8,7 +8,7 @@ export type Severity = (typeof severities)[number];
 /** The alert rules, the most urgent kind first. docs/alerts.md has a runbook for each. */
 export const alertRules = [
   'api_down',
-  'account_unguarded',
+  'crashed',
   'key_rejected',
   'key_read_only',
   'guard_acted',
@@ -46,7 +46,6 @@ export const alertRules = [
   'config_matches_nothing',
   'operator_acted',
   'channel_failing',
-  'task_failing',
   'store_failing',
 ] as const;
 export type AlertRule = (typeof alertRules)[number];

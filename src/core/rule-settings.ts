@@ -39,7 +39,7 @@ const setting = (severity: Severity, forMs = 0): RuleSetting => ({ enabled: true
 export const defaultRuleSettings: RuleSettings = {
   of: {
     api_down: setting('critical', 3 * minuteMs),
-    account_unguarded: setting('critical', minuteMs),
+    crashed: setting('critical'),
     key_rejected: setting('critical'),
     key_read_only: setting('critical'),
     guard_acted: setting('warning'),
@@ -77,7 +77,6 @@ export const defaultRuleSettings: RuleSettings = {
     config_matches_nothing: setting('warning'),
     operator_acted: setting('info'),
     channel_failing: setting('critical', 15 * minuteMs),
-    task_failing: setting('warning'),
     store_failing: setting('critical'),
   },
   acted: { pause: 'critical', recovery: 'warning' },

@@ -1,5 +1,5 @@
 // The emergency stop: what it is about, and how it is named wherever people read of it.
-import { type EpochMs, minuteMs, secondMs } from './time.ts';
+import { type EpochMs, secondMs } from './time.ts';
 
 /** Scope of an emergency stop. */
 export type WriteScope =
@@ -85,26 +85,12 @@ function shellWord(text: string): string {
   return /^[\w.+@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-// Guarding of an account: it counts as guarded while its loops turn.
-
 /** A loop of an account that waits, for whatever reason, turns at least this often. */
 export const turnEveryMs = 15 * secondMs;
-/** An account whose loops have not all turned for so long is not guarded, and people are notified. One whose start failed is not guarded at once. */
-export const unguardedAfterMs = minuteMs;
-
-/** Trouble of an account that is not guarded. */
-export interface Unguarded {
-  /** Latest turn of its loops, or the due time of the first one while it starts. */
-  readonly since: EpochMs;
-  /** A part of a sentence: `its request loop is stuck`. */
-  readonly why: string;
-  /** True if the account was never guarded by this process: so far that is normal. */
-  readonly isStarting: boolean;
-}
 
 /** A configured account. */
 export interface Guarding {
   readonly account: string;
-  /** Trouble of the account, or null while it is guarded. */
-  readonly unguarded: Unguarded | null;
+  /** Since when its loops should run, or null once all of them do. One that stops later ends the process. */
+  readonly startingSince: EpochMs | null;
 }

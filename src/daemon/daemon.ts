@@ -3,13 +3,14 @@ import type { Fleet } from '../core/fleet/fleet.ts';
 import type { CommandOutcome, ReloadRequest } from '../core/operator-command.ts';
 import { Store } from '../store/store.ts';
 import { Teardowns } from '../world/loop.ts';
-import type { World } from '../world/world.ts';
+import { endsWithin, systemClock, type World } from '../world/world.ts';
 import { guard } from './guard.ts';
-import { open } from './open.ts';
+import { type Opened, open } from './open.ts';
 import { operate } from './operate.ts';
 import type { ConfigSource } from './reload/reloader.ts';
 import { serve } from './serve.ts';
 import { Startup } from './startup.ts';
+import { recordCrash } from './watchdog.ts';
 
 export interface Daemon {
   /** Where the page and the metrics are; without a slash at the end. */
@@ -17,47 +18,71 @@ export interface Daemon {
   readonly fleet: Fleet;
   /** Loads the configuration again. What is refused changes nothing. */
   reload(request: ReloadRequest): Promise<CommandOutcome>;
+  /** Ends the process, because a part of it does not work: `why` is a part of a sentence. */
+  crash(why: string, error?: unknown): void;
   /** Ends everything, last started first. What was begun is in the store. */
   stop(): Promise<void>;
 }
 
-/** A process that lost its lease can't write any more. What it was doing is over: a supervisor starts it again, as a standby. */
-function endProcess(world: World): (why: string) => void {
-  return (why) => {
-    world.log.error(`${why}: this process ends, and stands by after its restart`);
-    process.exit(1);
-  };
+interface Ways {
+  readonly openStore: typeof Store.open;
+  /** Ends this process at once. A supervisor, or itself, starts it again. */
+  readonly end: (why: string) => void;
 }
+
+/** A crash closes what it can within this, of real time. */
+const closeWithinMs = 10_000;
 
 /**
  * Starts the daemon, on PostgreSQL once no other process is active. Rejects with one sentence when the store or the address can't
  * be had; nothing is left running then.
  */
-export async function startDaemon(
-  source: ConfigSource,
-  world: World,
-  openStore = Store.open,
-  leaseLost = endProcess(world),
-): Promise<Daemon> {
+export async function startDaemon(source: ConfigSource, world: World, ways: Partial<Ways> = {}): Promise<Daemon> {
+  const { openStore = Store.open, end = () => process.exit(1) } = ways;
   const { config } = source.started;
   const startup = new Startup();
   const parts = new Teardowns(world.log);
+  // A process that lost its lease can't write any more: what it was doing is over.
+  const leaseLost = (why: string) => {
+    world.log.error(`${why}: this process ends, and stands by after its restart`);
+    end(why);
+  };
   try {
     const opened = await parts.scope((teardowns) =>
       open(source.started, { world, startup, openStore, leaseLost }, teardowns),
     );
+    const crash = crashing(opened, parts, end);
     // Before anything is guarded: messages link to the page, and an address that is taken must refuse the start.
     const served = await parts.scope((teardowns) => serve(config.server, { opened, startup }, teardowns));
-    const guarded = await parts.scope((teardowns) => guard(opened, served.pageUrl, teardowns));
+    const guarded = await parts.scope((teardowns) => guard(opened, { pageUrl: served.pageUrl, crash }, teardowns));
     const reloader = await parts.scope((teardowns) => operate(source, { opened, served, guarded, startup }, teardowns));
     return {
       url: served.url,
       fleet: opened.fleet,
       reload: (request) => reloader.reload(request),
+      crash,
       stop: () => parts.takeDown(),
     };
   } catch (error) {
     await parts.takeDown();
     throw error;
   }
+}
+
+/** Ends the process once, after a short attempt to record why and to close what it has. */
+function crashing(opened: Opened, parts: Teardowns, end: (why: string) => void): Daemon['crash'] {
+  const { log, clock } = opened.world;
+  let isEnding = false;
+  const close = async (why: string) => {
+    await recordCrash(opened, { at: clock.now(), why }).catch((error: unknown) => {
+      log.error({ err: error }, 'why Warmwarden ends could not be recorded');
+    });
+    await parts.takeDown();
+  };
+  return (why, error) => {
+    if (isEnding) return;
+    isEnding = true;
+    log.error({ ...(error !== undefined && { err: error }) }, `Warmwarden ends, and a restart repairs it: ${why}`);
+    void endsWithin(close(why), closeWithinMs, systemClock()).finally(() => end(why));
+  };
 }

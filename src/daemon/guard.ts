@@ -1,13 +1,15 @@
-// Guards the accounts, restarts the loops that stop, notifies people, and keeps the store small.
+// Guards the accounts, notifies people, and keeps the store small. The watchdog ends the process when one of these stops.
 import { GroupCommit } from '../account/commit/group-commit.ts';
 import { Turns } from '../account/commit/turns.ts';
 import type { RecorderRooms } from '../account/record/guarded-account.ts';
+import { minuteMs } from '../core/time.ts';
 import { clockAheadMs, startUpkeep } from '../store/upkeep-loop.ts';
-import type { Teardowns } from '../world/loop.ts';
+import { lookEveryMs, startLoops, type Teardowns } from '../world/loop.ts';
 import { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
 import { Duties } from './reload/duties.ts';
-import { Supervisor } from './reload/supervisor.ts';
+import { settleReloadAlerts } from './reload/recording.ts';
+import { getOverCrash, Watchdog } from './watchdog.ts';
 
 export interface Guarded {
   readonly rooms: RecorderRooms;
@@ -15,8 +17,16 @@ export interface Guarded {
   readonly notifying: Notifying;
 }
 
-export async function guard(opened: Opened, pageUrl: string, teardowns: Teardowns): Promise<Guarded> {
-  const { world, live, store, fleet, metrics, scheduleRecipes } = opened;
+interface GuardParts {
+  /** Base of the links in messages. */
+  readonly pageUrl: string;
+  /** Ends the process: a loop has stopped. */
+  readonly crash: (why: string) => void;
+}
+
+export async function guard(opened: Opened, { pageUrl, crash }: GuardParts, teardowns: Teardowns): Promise<Guarded> {
+  const { world, loops, live, store, fleet, metrics, scheduleRecipes } = opened;
+  const startedAt = world.clock.monotonic();
   const notifying = new Notifying(opened, pageUrl);
   teardowns.add('notifier', () => notifying.end());
   const turns = new Turns(world.clock);
@@ -25,7 +35,6 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   const rooms = { world, store, fleet, tally: metrics.tally, turns, group, onTransitions: () => notifying.wake() };
   const duties = new Duties(live, rooms, pageUrl);
   teardowns.add('accounts', () => duties.stop());
-  const supervisor = new Supervisor({ live, duties, rooms });
   await duties.withdrawUnguarded().catch((error: unknown) => {
     world.log.error({ err: error }, 'the state of the circuit breaker could not be recorded');
   });
@@ -38,7 +47,14 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   teardowns.add('upkeep', () => upkeep.stop());
   const schedules = scheduleRecipes();
   teardowns.add('scheduled recipes', () => schedules.stop());
-  supervisor.start();
-  teardowns.add('supervisor', () => supervisor.stop());
+  const every = [
+    loops.every(lookEveryMs, 'watching the alerts of reloads', () => settleReloadAlerts(rooms)),
+    loops.every(lookEveryMs, 'storing the rate limits', () => duties.saveLedgers()),
+    loops.every(minuteMs, 'watching the alert of a crash', () => getOverCrash(opened, startedAt)),
+  ];
+  startLoops(every, teardowns);
+  const watchdog = new Watchdog(opened, duties, crash);
+  watchdog.start();
+  teardowns.add('watchdog', () => watchdog.stop());
   return { rooms, duties, notifying };
 }

@@ -10,7 +10,7 @@ import type { Readiness } from '../web/route-parts.ts';
 import type { Opened } from './open.ts';
 import type { Startup } from './startup.ts';
 
-interface Sources extends Pick<Opened, 'fleet' | 'loops'>, Pick<Startup, 'commands'> {
+interface Sources extends Pick<Opened, 'fleet'>, Pick<Startup, 'commands'> {
   /** In which times are given: an IANA name. */
   readonly zone: string;
 }
@@ -26,13 +26,15 @@ export const causes = {
     return [`${storeTitle}${since}: ${about}`];
   },
   account: ({ fleet, zone }) =>
-    fleet.guarding().flatMap(({ account, unguarded }) => {
-      if (unguarded === null) return [];
-      if (unguarded.isStarting)
-        return [`account ${account} is starting (since ${momentText(unguarded.since, zone)}): ${unguarded.why}`];
-      const about = `account ${account} has not been guarded since ${momentText(unguarded.since, zone)}: ${unguarded.why}`;
-      return [`${about}. Warmwarden keeps trying; the log says what happened.`];
+    fleet.guarding().flatMap(({ account, startingSince }) => {
+      if (startingSince === null) return [];
+      return [`account ${account} is starting (since ${momentText(startingSince, zone)})`];
     }),
+  crash: ({ fleet, commands }) => {
+    const isStarting = !commands || fleet.guarding().some(({ startingSince }) => startingSince !== null);
+    const crash = [...fleet.alertsOf(noAccount)].find(({ rule }) => rule === 'crashed');
+    return isStarting && crash ? [crash.facts.sentences[0] ?? crash.facts.title] : [];
+  },
   channels: ({ fleet, zone }) => {
     const since = unheardSince(fleet.channels(), fleet.alertsOf(noAccount));
     if (since === null) return [];
@@ -57,20 +59,13 @@ export const causes = {
           ]
         : [],
     ),
-  task: ({ loops, zone }) =>
-    loops
-      .failing()
-      .map(
-        ({ task, since }) =>
-          `${task} has failed since ${momentText(since, zone)}: the log has the error, at "${task} failed"`,
-      ),
 } satisfies Record<string, (sources: Sources) => readonly string[]>;
 
 export function readinessOf(
-  { fleet, loops }: Pick<Opened, 'fleet' | 'loops'>,
+  { fleet }: Pick<Opened, 'fleet'>,
   { commands }: Pick<Startup, 'commands'>,
   zone: string,
 ): Readiness {
-  const reasons = Object.values(causes).flatMap((cause) => cause({ fleet, loops, commands, zone }));
+  const reasons = Object.values(causes).flatMap((cause) => cause({ fleet, commands, zone }));
   return { ready: reasons.length === 0, reasons };
 }

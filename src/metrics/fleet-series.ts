@@ -156,7 +156,9 @@ function accountGuarded(fleet: Fleet): Family {
   return gauge(
     'account_guarded',
     '1 while Warmwarden polls the account, 0 when it has not polled it for a minute. An API that fails or rejects the key shows in warmwarden_api_up.',
-    fleet.guarding().map(({ account, unguarded }) => ({ labels: { account }, value: Number(unguarded === null) })),
+    fleet
+      .guarding()
+      .map(({ account, startingSince }) => ({ labels: { account }, value: Number(startingSince === null) })),
   );
 }
 

@@ -3,10 +3,8 @@ import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { channelsFailing, heartbeatName } from '../alerts/rules/channel-rule.ts';
 import { messagesSilenced } from '../alerts/rules/disarmed-rule.ts';
-import { taskFailing } from '../alerts/rules/task-rule.ts';
 import { noAccount } from '../core/alert.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';
-import type { Loops } from '../world/loop.ts';
 import type { PingState } from './heartbeat.ts';
 import { type RecordingParts, recordAlerts } from './outbox-store.ts';
 
@@ -47,19 +45,5 @@ export async function watchSilences(parts: ChannelWatchParts): Promise<number> {
   const conditions = tune(messagesSilenced(fleet.silences(now), fleet.alertsOf(noAccount), words), rules);
   const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
   await recordAlerts(parts, changes);
-  return everyMs;
-}
-
-// Watches the periodic tasks of this process and notifies people of one that keeps failing, unless composing or sending is what fails.
-
-/** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
-export async function watchTasks(parts: ChannelWatchParts, loops: Pick<Loops, 'failing'>): Promise<number> {
-  const { world, fleet, settings } = parts;
-  const { rules } = settings();
-  const conditions = tune([taskFailing(loops.failing(), fleet.storeFailure !== null, rules.timeZone)], rules);
-  await recordAlerts(
-    parts,
-    step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now()),
-  );
   return everyMs;
 }

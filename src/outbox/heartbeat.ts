@@ -6,7 +6,6 @@ import { noAccount } from '../core/alert.ts';
 import type { ChannelState } from '../core/fleet/fleet.ts';
 import { storeTitle } from '../core/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
-import type { Loops } from '../world/loop.ts';
 import type { NotifyParts } from './outbox-store.ts';
 
 export interface HeartbeatSettings extends PingTarget {
@@ -20,7 +19,6 @@ const notPinged: PingState = { lastSuccessAt: null, failingSince: null, lastFail
 
 export interface HeartbeatParts extends NotifyParts {
   readonly settings: () => HeartbeatSettings | null;
-  readonly loops: Pick<Loops, 'failing'>;
   /** See Patience. */
   readonly alwaysMs?: number;
 }
@@ -71,7 +69,7 @@ export class Heartbeat {
 
   /** In sentences; empty when all is well. */
   async #whatIsWrong(now: EpochMs): Promise<readonly string[]> {
-    const { store, fleet, loops } = this.#parts;
+    const { store, fleet } = this.#parts;
     await store.proveWritable(now);
     const outbox = await store.outbox.outboxState(now);
     const channels = new Map([...fleet.channels()].map((channel) => [channel.name, channel]));
@@ -85,11 +83,10 @@ export class Heartbeat {
     );
     return [
       ...(fleet.storeFailure ? [storeTitle] : []),
-      ...loops.failing().map(({ task }) => `${task} has failed for minutes`),
       ...(unheardSince(fleet.channels(), fleet.alertsOf(noAccount)) === null ? [] : ['no channel accepts messages']),
       ...stuck.map(({ channel }) => `messages for ${channel} are stuck`),
       ...(polled ? [] : ['no account has been polled lately']),
-      ...fleet.guarding().flatMap((one) => (one.unguarded ? [`account ${one.account} is not guarded`] : [])),
+      ...fleet.guarding().flatMap((one) => (one.startingSince === null ? [] : [`account ${one.account} is starting`])),
     ];
   }
 

@@ -9,7 +9,7 @@ import type { WhichUndelivered } from '../core/delivery.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';
 import type { Tally } from '../core/tally.ts';
 import type { Loop, Loops } from '../world/loop.ts';
-import { watchChannels, watchSilences, watchTasks } from './channel-watch.ts';
+import { watchChannels, watchSilences } from './channel-watch.ts';
 import { Collector, type NotifySettings } from './collector.ts';
 import { Digester, type DigestSettings } from './digest.ts';
 import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
@@ -106,7 +106,6 @@ export function createNotifier(parts: NotifierParts): Notifier {
     loops.create('sending the heartbeat', () => heartbeat.step()),
     loops.create('watching the channels', () => watchChannels(own, heartbeat.pings)),
     loops.create('watching the silences', () => watchSilences(own)),
-    loops.create('watching the tasks', () => watchTasks(own, loops)),
     watching,
   ];
 

@@ -63,19 +63,13 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-interface FailingLoop {
-  readonly task: string;
-  /** When a step was due that has not been taken well since, epoch milliseconds. */
-  readonly since: number;
-}
-
 /** After a failed step, which is most often the store's. */
 const retryMs = 5_000;
-/** No step takes longer, beyond what it says it may. */
-const failingAfterMs = 3 * 60_000;
-/** A loop that wakes later than this shows that the whole process stood still: frozen, or without a processor. */
-const stoodStillMs = 60_000;
-/** So late, and deadlines of requests and queries may have passed meanwhile, with the answers waiting to be read. */
+/** How often the watchdog looks at the loops. */
+export const lookEveryMs = 15_000;
+/** A loop that took no step well for so long, beyond what a step of it may take, has stopped. Looks count it, so a process that stood still is not late. */
+const stoppedAfterMs = 3 * 60_000;
+/** A loop that wakes this late shows that the whole process stood still: deadlines may have passed with the answers waiting to be read. */
 const sleptMs = 5_000;
 
 /** Begins them; they end with the part of the daemon that has these teardowns. */
@@ -86,13 +80,21 @@ export function startLoops(loops: readonly Loop[], teardowns: Teardowns): void {
   }
 }
 
+/** A loop that runs, as the watchdog sees it. */
+interface Turning {
+  readonly task: string;
+  /** Looks after which it counts as stopped. */
+  readonly patience: number;
+  /** A step is due or under way. */
+  isDue: boolean;
+  /** Looks since a step became due that has not been taken well. */
+  looks: number;
+}
+
 /** Those of one process. */
 export class Loops {
   readonly #world: World;
-  /** Those that run, and since when the next step of each is due, on the monotonic scale. */
-  readonly #dueAt = new Map<Loop, number>();
-  /** The longest that a step of each may take. */
-  readonly #longestMs = new WeakMap<Loop, number>();
+  readonly #turning = new Set<Turning>();
   /** On the monotonic scale: when one of them woke last. */
   #awakeAt = 0;
   #awakeSince = Number.NEGATIVE_INFINITY;
@@ -103,24 +105,25 @@ export class Loops {
 
   /**
    * `step` says how long to wait for the next one, milliseconds. One that rejects is logged, and taken again. `longestMs`: what a step
-   * may take before the usual time begins in which it counts as failing.
+   * may take before the usual time begins after which the loop counts as stopped.
    */
   create(task: string, step: () => Promise<number>, longestMs = 0): Loop {
     const { clock, log } = this.#world;
     const bell = createBell(clock);
+    const turning = { task, patience: (stoppedAfterMs + longestMs) / lookEveryMs, isDue: true, looks: 0 };
     let stopping = false;
     let ended: Promise<void> = Promise.resolve();
     const run = async () => {
       let failures = 0;
+      this.#turning.add(turning);
       while (!stopping) {
         let wait = retryMs;
-        const begun = clock.monotonic();
-        this.#dueAt.set(loop, Math.min(this.#dueAt.get(loop) ?? begun, begun));
+        turning.isDue = true;
         try {
           wait = await step();
           if (failures > 0) log.info({ failures }, `${task} works again`);
           failures = 0;
-          this.#dueAt.set(loop, clock.monotonic() + wait);
+          Object.assign(turning, { isDue: false, looks: 0 });
         } catch (error) {
           failures += 1;
           log.error({ err: error }, `${task} failed: Warmwarden retries every few seconds`);
@@ -130,9 +133,9 @@ export class Loops {
         await bell.sleep(wait);
         this.#woke(until);
       }
-      this.#dueAt.delete(loop);
+      this.#turning.delete(turning);
     };
-    const loop: Loop = {
+    return {
       task,
       start: () => {
         ended = run();
@@ -144,8 +147,6 @@ export class Loops {
         return ended;
       },
     };
-    this.#longestMs.set(loop, longestMs);
-    return loop;
   }
 
   /** One that looks each `ms`. */
@@ -156,14 +157,10 @@ export class Loops {
     });
   }
 
-  /** Time in which the process stood still counts for none of them: what was due then is due now. */
   #woke(until: number): void {
     const now = this.#world.clock.monotonic();
-    const lateMs = now - Math.max(until, this.#awakeAt);
+    if (now - Math.max(until, this.#awakeAt) >= sleptMs) this.#awakeSince = now;
     this.#awakeAt = now;
-    if (lateMs >= sleptMs) this.#awakeSince = now;
-    if (lateMs < stoodStillMs) return;
-    for (const [loop, dueAt] of this.#dueAt) this.#dueAt.set(loop, dueAt + lateMs);
   }
 
   /** On the monotonic scale: since when the process has not stood still for seconds, as far as these loops saw. */
@@ -171,12 +168,9 @@ export class Loops {
     return this.#awakeSince;
   }
 
-  /** Those of which no step has ended well for three minutes, and what a step may take. */
-  failing(): readonly FailingLoop[] {
-    const { clock } = this.#world;
-    const [now, monotonic] = [clock.now(), clock.monotonic()];
-    return [...this.#dueAt]
-      .filter(([loop, dueAt]) => monotonic - dueAt > failingAfterMs + (this.#longestMs.get(loop) ?? 0))
-      .map(([{ task }, dueAt]) => ({ task, since: now - (monotonic - dueAt) }));
+  /** The watchdog's look, each `lookEveryMs`: the task of a loop that has stopped, or null if all run. */
+  look(): string | null {
+    for (const turning of this.#turning) if (turning.isDue) turning.looks += 1;
+    return [...this.#turning].find(({ looks, patience }) => looks > patience)?.task ?? null;
   }
 }

@@ -49,7 +49,7 @@ test('a severity that no route takes, rules that no route takes, and a route to 
     { ...usual, match: { rule: ['guard_*', '*_down'] } },
   ]);
   expect(critical).toMatch(
-    /^no route takes critical alerts of the rules account_unguarded, key_rejected, .*store_failing: Warmwarden sends them/,
+    /^no route takes critical alerts of the rules crashed, key_rejected, .*store_failing: Warmwarden sends them/,
   );
   expect(critical).not.toContain('guard_acted');
   expect(warning).toContain('domain_over_limit');

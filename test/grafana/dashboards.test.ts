@@ -134,7 +134,7 @@ const sometimes = ['warmwarden_outbox_oldest_timestamp_seconds', 'nodejs_eventlo
 test('every metric that a dashboard or a rule asks for exists', async () => {
   const fleet = exampleFleet();
   fleet.putBreaker('https://api.example', closedBreaker);
-  fleet.putGuarding([{ account: 'acme', unguarded: null }]);
+  fleet.putGuarding([{ account: 'acme', startingSince: null }]);
   const metrics = metricsOf(fleet, stillWorld());
   metrics.tally.request({ account: 'acme', route: 'stats', code: '200' }, 0.1);
   const text = await textOf(metrics);

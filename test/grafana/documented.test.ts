@@ -12,7 +12,7 @@ const document = readFileSync(join(import.meta.dirname, '../../docs/metrics.md')
 test('every metric is documented with its labels, and nothing else is', async () => {
   const fleet = exampleFleet();
   fleet.putBreaker('https://api.example', closedBreaker);
-  fleet.putGuarding([{ account: 'acme', unguarded: null }]);
+  fleet.putGuarding([{ account: 'acme', startingSince: null }]);
   for (const channel of [...fleet.channels()]) fleet.putChannel({ ...channel, oldestPendingAt: now });
   const metrics = metricsOf(fleet, stillWorld());
   metrics.tally.request({ account: 'acme', route: 'stats', code: '200' }, 0.1);

@@ -7,7 +7,6 @@ import { readinessOf } from '../../src/daemon/readiness.ts';
 import { openSandbox } from '../../src/recipes/sandbox.ts';
 import { performStep } from '../../src/recipes/step.ts';
 import { movedError } from '../../src/store/failure.ts';
-import { Loops } from '../../src/world/loop.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
 import { root, runDaemon, Workplace } from '../support/process.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
@@ -64,7 +63,7 @@ it('readiness names the files of a store that fails without their folders', () =
   const fleet = new Fleet();
   const failure = { ...movedError('/srv/ww/store.db'), said: movedError('/srv/ww/store.db').message, lasting: true };
   fleet.putStoreFailure(failure, now);
-  const [, store = ''] = readinessOf({ fleet, loops: new Loops(stillWorld()) }, { commands: null }, 'UTC').reasons;
+  const [, store = ''] = readinessOf({ fleet }, { commands: null }, 'UTC').reasons;
   expect(store).toMatch(/: store\.db was deleted or replaced .* Move the original store\.db back with `mv`/);
   expect(store).not.toContain('/srv');
 });

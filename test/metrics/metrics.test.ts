@@ -216,8 +216,7 @@ describe('the series of the daemon', () => {
     expect(await counted('acme')).toEqual([0, 8, 1]);
     fleet.putAccount(account('acme'));
     expect(await counted('acme')).toEqual([8, 0, 1]);
-    const unguarded = { since: now - 90_000, why: 'its request loop is stuck', isStarting: false };
-    fleet.putGuarding([{ account: 'acme', unguarded }]);
+    fleet.putGuarding([{ account: 'acme', startingSince: now - 90_000 }]);
     expect(await counted('acme')).toEqual([0, 8, 1]);
   });
 

@@ -160,8 +160,7 @@ describe('the headline', () => {
     expect(body).toContain('Wait a moment.');
     fleet.putAccount(account('northwind'));
     expect(headline(await read(fleet))).toBe('All 4 mailboxes are OK.');
-    const unguarded = { since: now - 5_000, why: 'its polling did not start', isStarting: true };
-    fleet.putGuarding([{ account: 'oliver', unguarded }]);
+    fleet.putGuarding([{ account: 'oliver', startingSince: now - 5_000 }]);
     expect(headline(await read(fleet))).toContain(
       'Account oliver is starting: its mailbox list has not been read yet.',
     );

@@ -132,7 +132,10 @@ export async function startMovedDaemon(options: MovedOptions) {
   await options.before?.(simulator, clock, pathOf(config.store));
   const posts: Post[] = [];
   let seen = clock.now() - 1;
-  const begin = () => startDaemon(source(), daemonsWorld, options.openStore);
+  const crashes: string[] = [];
+  const end = (why: string) => void crashes.push(why);
+  const { openStore } = options;
+  const begin = () => startDaemon(source(), daemonsWorld, { end, ...(openStore && { openStore }) });
   let daemon: Daemon = await begin();
 
   /** The simulator keeps the newest requests only, so they are taken over after every stretch. */
@@ -183,6 +186,8 @@ export async function startMovedDaemon(options: MovedOptions) {
     simulator,
     receiver,
     posts,
+    /** Why processes ended by themselves. */
+    crashes,
     fleet: () => daemon.fleet,
     breaker: () => daemon.fleet.breaker(simulator.url),
     mailbox(email: string): MailboxState {

@@ -2,10 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { minuteMs } from '../../src/core/time.ts';
 import { causes } from '../../src/daemon/readiness.ts';
-import { Digester } from '../../src/outbox/digest.ts';
 import { ownLease } from '../../src/store/lease.ts';
 import { Store } from '../../src/store/store.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
@@ -16,7 +15,6 @@ import { startMovedDaemon, trouble } from './moved-daemon.ts';
 const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 
 const store = { cause: 'store', documented: 'The store is failing' } as const;
-const task = { cause: 'task', documented: 'A task has failed' } as const;
 
 /** Runs until the first sweep is over, brings trouble about, and says what is seen of it five minutes later. */
 async function seenOf(happen: (lease: { overdue: Error | null }) => Disposable | null) {
@@ -48,14 +46,6 @@ test('a heartbeat that fails', async () => {
   expect(rules).toEqual(['store_failing']);
 });
 
-test('a task that keeps failing', async () => {
-  const { readyz, rules } = await seenOf(() =>
-    vi.spyOn(Digester.prototype, 'step').mockRejectedValue(new Error('a mistake of ours')),
-  );
-  expect(readyz).toMatch(/sending the digest has failed since/);
-  expect(rules).toEqual(['task_failing']);
-});
-
 const channels = { cause: 'channels', documented: 'No channel accepts messages' } as const;
 
 test('no channel that takes messages', async () => {
@@ -79,9 +69,10 @@ test('no channel that takes messages', async () => {
 test('each cause is here and in docs/operating.md; a start has only its end to wait for', () => {
   const docs = readFileSync(join(root, 'docs/operating.md'), 'utf8');
   const documented = new Map<string, string>([['start', 'The first sweep has not started']]);
-  for (const { cause, documented: words } of [store, task, channels]) documented.set(cause, words);
-  // Its case: test/scenario/supervisor.test.ts.
-  documented.set('account', 'An account is not guarded');
+  for (const { cause, documented: words } of [store, channels]) documented.set(cause, words);
+  // Their cases: test/scenario/crash.test.ts.
+  documented.set('account', 'An account is starting');
+  documented.set('crash', 'Warmwarden ended');
   // Its case: test/habits/days.test.ts.
   documented.set('judging', 'No mailbox can be judged');
   // Its case: test/habits/unrecorded-list.test.ts.

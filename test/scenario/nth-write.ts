@@ -86,8 +86,8 @@ async function expectAllWell(stage: MovedDaemon): Promise<void> {
   const lists = stage.simulator.requests.filter((one) => one.at > at && one.path === '/v1/mailboxes');
   expect(lists.length).toBeGreaterThanOrEqual(2);
   expect(stage.fleet().guarding()).toEqual([
-    { account: 'agency', unguarded: null },
-    { account: 'second', unguarded: null },
+    { account: 'agency', startingSince: null },
+    { account: 'second', startingSince: null },
   ]);
   expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([
     [amelia, 'recovery'],

@@ -36,8 +36,8 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Starts the daemon (again, on the same store). It need not be on duty yet. */
-  start(): Running {
-    this.#daemon = runDaemon(this.config);
+  start(env: NodeJS.ProcessEnv = {}): Running {
+    this.#daemon = runDaemon(this.config, env);
     return this.#daemon;
   }
 

@@ -85,7 +85,7 @@ test('/api/groups has every configured account, also one without a mailbox, and 
   fleet.putAccount(account('empty'));
   fleet.putAccount(account('gone', { listed: false, lastSuccessAt: null, failingSince: now - minuteMs }));
   fleet.putAccount(account('wrong', { listed: false, lastSuccessAt: null, failingSince: now, keyRejected: true }));
-  const guarding = { unguarded: null };
+  const guarding = { startingSince: null };
   fleet.putGuarding(['acme', 'empty', 'gone', 'later', 'wrong'].map((name) => ({ account: name, ...guarding })));
   fleet.putAlert(alert({ rule: 'key_rejected', account: 'wrong', severity: 'critical' }));
   await using server = await serve(fleet);

@@ -6,10 +6,13 @@ import { startDaemon } from '../../daemon/daemon.ts';
 import { systemClock, type World, worldOn } from '../../world/world.ts';
 import { loadConfigured } from '../sources/loading.ts';
 import { goOnWithoutOutputs } from '../terminal/outputs.ts';
+import { endOrRestart, waitForStart } from './restart.ts';
 import { bySignal, endOnSignal, handleSignals } from './signals.ts';
 
 /** Resolves when the daemon is up. Rejects with one sentence when it does not come up. `reloadAsked`: what keepReloads returned. */
 export async function guard(file: string, reloadAsked: () => boolean): Promise<void> {
+  const endEarly = endOnSignal();
+  await waitForStart();
   const loaded = loadConfigured(file);
   goOnWithoutOutputs();
   const { config } = loaded;
@@ -23,8 +26,8 @@ export async function guard(file: string, reloadAsked: () => boolean): Promise<v
     if (again.ok) secrets.learn(again.settings);
     return again;
   };
-  const endEarly = endOnSignal();
-  const daemon = await startDaemon({ file, started: loaded, load }, world);
+  const daemon = await startDaemon({ file, started: loaded, load }, world, { end: endOrRestart });
+  process.on('uncaughtException', (error) => daemon.crash('an error that no part expected', error));
   const mailboxes = daemon.fleet.mailboxCount();
   world.log.info({ url: daemon.url, accounts: config.accounts.length, mailboxes, pid: process.pid }, 'on duty');
   endEarly();

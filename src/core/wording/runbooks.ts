@@ -17,11 +17,11 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: 'Warmwarden decides nothing and changes nothing on old data. It retries at growing intervals. It sends no separate alerts about stale statistics, old DNS and blacklist checks, and missing mailboxes of the account.',
     todo: "Read the last failure in the message. Check base_url, and whether the provider reports an outage of its API. While it is down, watch the account's bounces in the mailbox app: Warmwarden cannot guard them.",
   },
-  account_unguarded: {
+  crashed: {
     means:
-      'Warmwarden itself has not polled a configured account for a minute: a part of it failed or hangs. If the API does not answer, refuses the key or asks Warmwarden to wait, other alerts say so.',
-    done: 'Warmwarden restarts the polling of the account within a minute, and as often as needed. `/readyz` fails and `warmwarden_account_guarded` is 0 until it runs. Other accounts are not affected.',
-    todo: 'If the alert is still firing after five minutes, restart Warmwarden. Nothing is lost: it continues where it stopped. Until then watch the bounces of the account in the mailbox app. The log has the cause (level error): please report it.',
+      'Warmwarden ended, because a part of it had failed or hung: the polling of an account for a minute, or a task such as sending messages for three minutes. That is an error in Warmwarden, and no failure of the API, of a receiver or of the store.',
+    done: 'It was started again, by systemd, Kubernetes or itself, and continues where it stopped. The alert ends when it has run for five minutes.',
+    todo: 'The log has the error before "Warmwarden ends": please report it. If the alert stays, Warmwarden keeps ending: watch the bounces in the mailbox app until it runs.',
   },
   key_rejected: {
     means: 'The API refused the key of the account twice in a row (401, or 403 with JSON).',
@@ -238,12 +238,6 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       'A channel has accepted no message for 15 minutes while there was something to send, or its receiver refuses the password, key or address in the configuration. The other channels get this alert. It fires for the heartbeat, too, when the address does not take the pings.',
     done: 'Its messages wait in the outbox, in order. Warmwarden retries them at growing intervals for a day.',
     todo: 'Check the address and the receiver. See what it answers: `warmwarden channels test NAME`, or `heartbeat` in place of the name.',
-  },
-  task_failing: {
-    means:
-      'A task that Warmwarden repeats, such as watching the silences, has failed for three minutes although the store works. That is an error in Warmwarden.',
-    done: 'Warmwarden retries every few seconds. `/readyz` fails and the heartbeat stops until the task works.',
-    todo: 'The log has the error behind `TASK failed`. Restart Warmwarden, and report the error if it comes back.',
   },
   store_failing: {
     means:

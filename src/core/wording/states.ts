@@ -61,7 +61,7 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   blacklisted: 'blacklisted',
   mailbox_disconnected: 'mailbox disconnected',
   api_down: 'API down',
-  account_unguarded: 'account NOT GUARDED',
+  crashed: 'Warmwarden ended by itself',
   stale_data: 'stale statistics',
   measurement_stale: 'DNS or blacklist checks out of date',
   mailbox_status_unknown: 'unknown mailbox status',
@@ -77,7 +77,6 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   config_reload_failed: 'configuration not reloaded',
   config_matches_nothing: 'pattern matches nothing',
   channel_failing: 'channel failing',
-  task_failing: 'task failing',
   store_failing: 'store failing',
 };
 

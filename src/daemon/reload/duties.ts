@@ -1,7 +1,6 @@
 // Which accounts have a polling loop: one loop per account, begun and ended as the configuration says.
 
 import { AccountWatch, type AccountWatchOptions } from '../../account/account-watch.ts';
-import { Turns } from '../../account/commit/turns.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../../account/record/breakers.ts';
 import type { ConfiguredPatterns, OtherAccounts, RecorderRooms } from '../../account/record/guarded-account.ts';
 import { leave } from '../../alerts/engine.ts';
@@ -47,17 +46,16 @@ export class Duties {
   readonly #duties = new Map<string, Duty>();
   /** Of loops that have ended, by key: the rate limit belongs to it, and not to the loop. */
   readonly #budgets = new Map<string, Budget>();
-  /** Loops are ended and begun in these turns only: by a reload, or by the supervisor. */
-  readonly changes: Turns;
   /** The loops that run; one list for as long as this lives, so that others may keep it. */
   readonly watches: AccountWatch[] = [];
+  /** Those whose loops have all turned. */
+  readonly #begun = new WeakSet<AccountWatch>();
   #stopping = false;
 
   constructor(live: LiveConfig, rooms: RecorderRooms, pageUrl: string) {
     this.#live = live;
     this.#rooms = rooms;
     this.#pageUrl = pageUrl;
-    this.changes = new Turns(rooms.world.clock);
   }
 
   /** Begins the loops of these accounts of the configuration in force. */
@@ -86,7 +84,23 @@ export class Duties {
     api.onThrottled = () => void this.#save([[account.name, api.budget]]);
     this.watches.push(watch);
     watch.start();
+    this.#showGuarding();
+    void watch.pulse.begun.then(() => {
+      this.#begun.add(watch);
+      this.#showGuarding();
+    });
     return api;
+  }
+
+  /** Shows which accounts are guarded, and which are starting. */
+  #showGuarding(): void {
+    const { fleet, world } = this.#rooms;
+    const since = new Map(fleet.guarding().map(({ account, startingSince }) => [account, startingSince]));
+    const guarding = this.watches.map((watch) => {
+      const startingSince = this.#begun.has(watch) ? null : (since.get(watch.account) ?? world.clock.now());
+      return { account: watch.account, startingSince };
+    });
+    fleet.putGuarding(guarding);
   }
 
   /** Stores the state of the rate limits, for the process that takes the lease over. Never rejects. */
@@ -115,12 +129,6 @@ export class Duties {
     return retired.flatMap((one, index) => (one ? [{ ...one, failure: failures[index] ?? one.failure }] : []));
   }
 
-  /** Begins the loop of an account again, whatever became of the one before: what hangs in it is left behind. */
-  async restart(account: AccountConfig): Promise<void> {
-    await this.#end(account.name);
-    this.#begin(account);
-  }
-
   #wrapUp(name: string): Promise<string | null> {
     return this.#outcomeOf(name, async () => this.watchOf(name)?.wrapUp());
   }
@@ -131,6 +139,7 @@ export class Duties {
     const failure = await this.#outcomeOf(name, () => duty.watch.end());
     this.#duties.delete(name);
     this.watches.splice(this.watches.indexOf(duty.watch), 1);
+    this.#showGuarding();
     this.#keep(duty);
     return { name, failure };
   }

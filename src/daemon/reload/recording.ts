@@ -2,8 +2,10 @@
 
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import { tune } from '../../alerts/condition.ts';
-import { step } from '../../alerts/engine.ts';
+import { elapse, step } from '../../alerts/engine.ts';
+import { isEnforcementAlert, isOfChannels, isRemoval, removalsOver } from '../../alerts/rules/disarmed-rule.ts';
 import { configReloadFailed } from '../../alerts/rules/reload-rule.ts';
+import { type Alert, type AlertChanges, bothChanges, noAccount } from '../../core/alert.ts';
 import type { RuleSettings } from '../../core/rule-settings.ts';
 import { secondMs } from '../../core/time.ts';
 import { recordAlerts } from '../../outbox/outbox-store.ts';
@@ -73,6 +75,34 @@ export async function recordReloadAlert(
   const conditions = tune([configReloadFailed(problems, world.command)], rules);
   const alerts = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   await recordAlerts({ fleet, store, recorded }, alerts);
+}
+
+// What time does to alerts that only a reload speaks about: `for` passes, and reminders of an account that was removed end.
+
+/** In a turn, like the reloads. An account's own alerts are those of its recorder. Rejects when the store can't be written. */
+export async function settleReloadAlerts(rooms: RecorderRooms): Promise<void> {
+  const { fleet, store, turns, onTransitions } = rooms;
+  if (moved(rooms).changed.length === 0) return;
+  await turns.take(() => recordAlerts({ fleet, store, recorded: onTransitions }, moved(rooms)));
+}
+
+function moved({ fleet, world }: RecorderRooms): AlertChanges {
+  const now = world.clock.now();
+  const own = [...fleet.alertsOf(noAccount)].filter(isOfReload);
+  const over = removalsOver(own, [], now);
+  const isOver = new Set(over.map(({ subject }) => subject.object));
+  const ended = step(over, (fingerprint) => fleet.alert(fingerprint), now);
+  return bothChanges(
+    ended,
+    elapse(
+      own.filter(({ object }) => !isOver.has(object)),
+      now,
+    ),
+  );
+}
+
+function isOfReload(alert: Alert): boolean {
+  return alert.rule === 'config_reload_failed' || [isEnforcementAlert, isRemoval, isOfChannels].some((is) => is(alert));
 }
 
 // Work that is done one after the other: a request that still waits stands for every equal one that comes meanwhile.

@@ -216,19 +216,17 @@ export class Reloader {
         troubles.push(`${what}: ${errorText(error)}`);
       }
     };
-    await duties.changes.take(async () => {
-      const retired = await duties.retire([...impact.restarted, ...impact.removed]);
-      troubles.push(...retired.flatMap(({ name, failure }) => endedBadly(name, failure)));
-      const ended = retired.map(({ name }) => name);
-      await attempt('mailboxes could not be moved to the accounts that guard them now', () =>
-        moveMailboxes(this.#parts.rooms, { moves, accounts: config.accounts }, duties),
-      );
-      // In a turn of its own: no tick sees half of each.
-      await turns.take(async () => live.replace(loaded));
-      this.#inForce = loaded;
-      for (const account of [...named(impact.restarted.filter((name) => ended.includes(name))), ...added])
-        await attempt(`account ${account.name} could not be started`, () => duties.begin([account]));
-    });
+    const retired = await duties.retire([...impact.restarted, ...impact.removed]);
+    troubles.push(...retired.flatMap(({ name, failure }) => endedBadly(name, failure)));
+    const ended = retired.map(({ name }) => name);
+    await attempt('mailboxes could not be moved to the accounts that guard them now', () =>
+      moveMailboxes(this.#parts.rooms, { moves, accounts: config.accounts }, duties),
+    );
+    // In a turn of its own: no tick sees half of each.
+    await turns.take(async () => live.replace(loaded));
+    this.#inForce = loaded;
+    for (const account of [...named(impact.restarted.filter((name) => ended.includes(name))), ...added])
+      await attempt(`account ${account.name} could not be started`, () => duties.begin([account]));
     for (const name of impact.removed)
       await attempt(`the end of the alerts of ${name} could not be recorded`, () => duties.forget(name));
     await attempt('the state of the circuit breaker could not be recorded', () => duties.withdrawUnguarded());

@@ -238,7 +238,7 @@ export const mailboxesRoute = fleetRoute({
       alerts: gravest.take().map(briefly),
       alerts_firing: firing.count(),
       alert_groups: firing.groups.map(({ first, count }) => ({ ...briefly(first), count })),
-      not_guarded: fleet.guarding().flatMap(({ account, unguarded }) => (unguarded ? [account] : [])),
+      not_guarded: fleet.guarding().flatMap(({ account, startingSince }) => (startingSince === null ? [] : [account])),
       accounts: accounts.map((account) => ({
         ...accountJson(account),
         last_write_at: iso(lastWrites.get(account.name) ?? null),

@@ -48,7 +48,6 @@ export interface Headline {
 
 export function headlineOf(facts: HeadlineFacts): Headline {
   return (
-    unguardedHeadline(facts) ??
     storeHeadline(facts) ??
     startingHeadline(facts) ??
     apiDownHeadline(facts) ??
@@ -58,31 +57,14 @@ export function headlineOf(facts: HeadlineFacts): Headline {
   );
 }
 
-export type LeadFacts = Pick<HeadlineFacts, 'guarding' | 'storeFailure' | 'accounts' | 'writesOff' | 'now'>;
+export type LeadFacts = Pick<HeadlineFacts, 'storeFailure' | 'accounts' | 'writesOff' | 'now'>;
 
 /** What makes all that any page shows old or without effect, the gravest first. */
 export function leadsOf(facts: LeadFacts): readonly Pick<Headline, 'sentence' | 'advice'>[] {
-  const blind = unguardedHeadline(facts) ?? storeHeadline(facts) ?? apiDownHeadline(facts);
+  const blind = storeHeadline(facts) ?? apiDownHeadline(facts);
   const stops = facts.writesOff.filter(({ scope }) => scope.kind !== 'mailbox');
   const stopped = stops.length > 0 ? [{ sentence: stopSentence(stops), advice: notActing }] : [];
   return [...(blind ? [blind] : []), ...stopped];
-}
-
-/** An account that Warmwarden itself does not poll: what is shown of it is old, and nothing is done. */
-function unguardedHeadline({ guarding, now }: Pick<HeadlineFacts, 'guarding' | 'now'>): Headline | null {
-  const unguarded = guarding.filter((one) => one.unguarded !== null && !one.unguarded.isStarting);
-  if (unguarded.length === 0) return null;
-  const since = Math.min(...unguarded.map((one) => one.unguarded?.since ?? now));
-  const one = unguarded.length === 1;
-  const names = one
-    ? `account ${unguarded[0]?.account} has`
-    : counted(unguarded.length, 'account has', 'accounts have');
-  return {
-    tone: 'alarm',
-    sentence: `NOT GUARDED: ${names} not been polled for ${duration(now - since)}.`,
-    advice:
-      'Warmwarden restarts the polling by itself. If this message is still here after five minutes, restart Warmwarden.',
-  };
 }
 
 /** What is decided can't be recorded, so it is not done. */
@@ -125,7 +107,7 @@ function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'now'>): Headli
 /** What their mailboxes are in now is not known yet: nothing that is shown of them is fine. */
 function startingOf({ accounts, guarding }: Pick<HeadlineFacts, 'accounts' | 'guarding'>): readonly string[] {
   const unlisted = namesIn(accounts, ({ listed, failingSince }) => !listed && failingSince === null);
-  const unpolled = guarding.flatMap(({ account, unguarded }) => (unguarded?.isStarting ? [account] : []));
+  const unpolled = guarding.flatMap(({ account, startingSince }) => (startingSince === null ? [] : [account]));
   return [...new Set([...unlisted, ...unpolled])];
 }
 

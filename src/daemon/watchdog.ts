@@ -1,0 +1,78 @@
+// Ends the process when a loop has stopped: every step is proven against kill -9, so a restart repairs whatever it was.
+import { tune } from '../alerts/condition.ts';
+import { step } from '../alerts/engine.ts';
+import { type Crash, crashed } from '../alerts/rules/crash-rule.ts';
+import { noAccount } from '../core/alert.ts';
+import { minuteMs } from '../core/time.ts';
+import { recordAlerts } from '../outbox/outbox-store.ts';
+import { lookEveryMs } from '../world/loop.ts';
+import type { Opened } from './open.ts';
+import type { Duties } from './reload/duties.ts';
+
+/** A process that has run for so long has got over the crash before it. */
+const steadyAfterMs = 5 * minuteMs;
+
+type Rooms = Pick<Opened, 'world' | 'live' | 'fleet' | 'store'>;
+
+export class Watchdog {
+  readonly #opened: Pick<Opened, 'loops'> & Rooms;
+  readonly #duties: Duties;
+  readonly #crash: (why: string) => void;
+  readonly #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(opened: Pick<Opened, 'loops'> & Rooms, duties: Duties, crash: (why: string) => void) {
+    this.#opened = opened;
+    this.#duties = duties;
+    this.#crash = crash;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#opened.world;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await clock.sleep(lookEveryMs, signal);
+      const why = signal.aborted ? null : this.#look();
+      if (why === null) continue;
+      this.#crash(why);
+      return;
+    }
+  }
+
+  /** While the store fails, what waits for it is late through no fault of its own. */
+  #look(): string | null {
+    const { fleet, loops } = this.#opened;
+    if (fleet.storeFailure) return null;
+    for (const { account, pulse } of this.#duties.watches) {
+      const ailment = pulse.look();
+      if (ailment) return `account ${account}: ${ailment}`;
+    }
+    const task = loops.look();
+    return task && `${task} has failed for minutes`;
+  }
+}
+
+/** Records why the process ends: the next one sends the message. Rejects when the store can't be written. */
+export function recordCrash(rooms: Rooms, crash: Crash | null): Promise<void> {
+  const { fleet, live, store, world } = rooms;
+  const { rules } = live.config.alerts;
+  const conditions = tune([crashed(crash, rules.timeZone)], rules);
+  const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
+  return recordAlerts({ fleet, store, recorded: () => {} }, changes);
+}
+
+/** A look that ends the alert about a crash once this process, which started at `startedAt`, has run for a while. */
+export async function getOverCrash(rooms: Rooms, startedAt: number): Promise<void> {
+  const { fleet, world } = rooms;
+  const isSteady = world.clock.monotonic() - startedAt >= steadyAfterMs;
+  if (isSteady && [...fleet.alertsOf(noAccount)].some(({ rule }) => rule === 'crashed')) await recordCrash(rooms, null);
+}

@@ -1,0 +1,118 @@
+// docs/faults.md O3: a part of Warmwarden that stops ends the process, people are notified, and the next process guards again.
+import { request } from 'undici';
+import { describe, expect, it, vi } from 'vitest';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
+import { Digester } from '../../src/outbox/digest.ts';
+import { lookEveryMs } from '../../src/world/loop.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
+import { failWrites } from '../support/failing-writes.ts';
+import { type ClockFault, faultyClock } from '../support/faulty-clock.ts';
+import { type MovedOptions, startMovedDaemon } from './moved-daemon.ts';
+
+const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
+
+async function begin(options: Partial<MovedOptions> = {}) {
+  let faulty = faultyClock({} as never);
+  const stage = await startMovedDaemon({
+    scenario: stormOf(amelia, oliver),
+    poll,
+    second: [oliver],
+    clock: (moved) => {
+      faulty = faultyClock(moved);
+      return faulty;
+    },
+    ...options,
+  });
+  await stage.run(2 * minuteMs);
+  return {
+    stage,
+    fail: (place: string, fault: ClockFault) => faulty.fail(place, fault),
+    /** How often mailboxes were listed since then. */
+    listed: (since: number) =>
+      stage.simulator.requests.filter(({ at, path }) => at > since && path === '/v1/mailboxes').length,
+    /** Gives the process time to close what it has. */
+    crashed: (times: number) =>
+      vi.waitFor(() => stage.run(secondMs).then(() => expect(stage.crashes).toHaveLength(times)), 15_000),
+    readyz: async () => {
+      const { statusCode, body } = await request(`${stage.url()}/readyz`);
+      return `${statusCode} ${await body.text()}`;
+    },
+    [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose](),
+  };
+}
+
+/** Where each loop of an account asks the clock. */
+const places = { request: 'api/poll/lane.ts', schedule: 'account/cadence.ts', time: '#keepTime' } as const;
+const [throws, hangs] = [
+  { fault: 'throws', withinMs: minuteMs },
+  { fault: 'hangs', withinMs: 2 * minuteMs },
+] as const;
+const stops = (['request', 'schedule', 'time'] as const).flatMap((loop) => [
+  { loop, ...throws, why: `its ${loop} loop ended with an error` },
+  { loop, ...hangs, why: `its ${loop} loop has been stuck for a minute` },
+]);
+
+describe('a crash', () => {
+  it.each(stops)('is what a $loop loop that $fault leads to; the next process guards again', async (stop) => {
+    await using scene = await begin();
+    const { stage } = scene;
+    stage.expectErrors('a loop of an account failed', 'Warmwarden ends', 'a loop that hangs was abandoned');
+    scene.fail(places[stop.loop], stop.fault);
+    await stage.until('the end of the process', () => stage.errorsSaying('Warmwarden ends').length > 0, stop.withinMs);
+    await scene.crashed(1);
+    expect(stage.crashes[0]).toMatch(new RegExp(`^account (agency|second): ${stop.why}$`));
+    await stage.restart();
+    const at = stage.clock.now();
+    await stage.run(10 * minuteMs);
+    expect(await scene.readyz()).toBe('200 ready\n');
+    expect(scene.listed(at)).toBeGreaterThanOrEqual(18);
+    expect(stage.notified('crashed')).toEqual(['firing', 'resolved']);
+    expect(stage.crashes).toHaveLength(1);
+  });
+
+  it('is what a task that throws leads to after three minutes, and one that crashes again is no new alert', async () => {
+    using _ = vi.spyOn(Digester.prototype, 'step').mockRejectedValue(new Error('a mistake of ours'));
+    await using scene = await begin();
+    const { stage } = scene;
+    stage.expectErrors('Warmwarden ends', 'sending the digest failed');
+    for (const crashes of [1, 2]) {
+      await stage.until('the end', () => stage.errorsSaying('Warmwarden ends').length === crashes, 4 * minuteMs);
+      await scene.crashed(crashes);
+      await stage.restart();
+    }
+    expect(stage.crashes[1]).toBe('sending the digest has failed for minutes');
+    expect(stage.notified('crashed')).toEqual(['firing']);
+  });
+
+  it('is not what a store that fails leads to', async () => {
+    await using scene = await begin({ expectErrors: [''] });
+    using _ = failWrites(() => true);
+    await scene.stage.run(15 * minuteMs);
+    expect(scene.stage.crashes).toEqual([]);
+  });
+
+  it('is not what waiting leads to: nothing due, a full budget, a Retry-After of a quarter of an hour', async () => {
+    await using scene = await begin({ account: { plan: undefined, requests_per_minute: 1, headroom: '0%' } });
+    scene.stage.expectErrors('the API reports too many requests');
+    scene.stage.simulator.faults.add({ fault: 'retry-after-absurd', times: 3 });
+    await scene.stage.run(60 * minuteMs);
+    expect(scene.stage.crashes).toEqual([]);
+  });
+
+  it('is not what a process that stood still for minutes, again and again, leads to', async () => {
+    const jump = { ms: 0 };
+    const clock: MovedOptions['clock'] = (moved) => ({
+      ...moved,
+      now: () => moved.now() + jump.ms,
+      monotonic: () => moved.monotonic() + jump.ms,
+    });
+    await using scene = await begin({ clock });
+    for (const sinceTheLast of [5, 20, 35, 50, 11, 29]) {
+      await scene.stage.run(sinceTheLast * secondMs);
+      jump.ms += 2 * minuteMs + 7 * secondMs;
+      await scene.stage.run(3 * minuteMs);
+    }
+    await scene.stage.run(lookEveryMs);
+    expect(scene.stage.crashes).toEqual([]);
+  });
+});
