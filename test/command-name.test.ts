@@ -86,7 +86,7 @@ it('is its name in a test', () => {
  * puts in the other one itself.
  */
 const documents = [
-  'config/schema.ts',
+  'config/config.ts',
   'core/wording/runbooks.ts',
   'recipes/runner.ts',
   'recipes/sandbox.ts',

@@ -20,8 +20,8 @@ export const permissions: Readonly<Record<string, Permission>> = {
   ),
   outbox: only(['core', 'world', 'alerts', 'channels'], ['node:crypto']),
   channels: only(
-    ['core', 'world', 'alerts', 'api', 'recipes'],
-    ['undici', '@slack/types', 'nodemailer', 'node:crypto', 'node:stream'],
+    ['core', 'world', 'schema', 'alerts', 'api', 'recipes'],
+    ['zod', 'undici', '@slack/types', 'nodemailer', 'node:crypto', 'node:stream'],
   ),
   operations: only(
     ['core', 'world', 'alerts', 'store', 'account'],
@@ -29,7 +29,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   ),
   account: only(['core', 'world', 'alerts', 'api', 'store']),
   recipes: only(
-    ['core', 'world', 'api', 'config', 'store'],
+    ['core', 'world', 'schema', 'api', 'store'],
     [
       'undici',
       'zod',
@@ -62,9 +62,10 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ],
   ),
   config: only(
-    ['core', 'world'],
-    ['yaml', 'zod', 'node:crypto', 'node:fs', 'node:net', 'node:path', 'node:tls', 'node:util'],
+    ['core', 'world', 'schema', 'channels'],
+    ['zod', 'node:crypto', 'node:fs', 'node:path', 'node:tls', 'node:util'],
   ),
+  schema: only(['core', 'world'], ['yaml', 'zod', 'node:fs', 'node:net', 'node:tls']),
   metrics: only(['core', 'world'], ['hono', 'prom-client', 'node:zlib']),
   store: only(
     ['core', 'world'],

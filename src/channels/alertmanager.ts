@@ -1,11 +1,13 @@
 // The alertmanager channel: POST /api/v2/alerts. Alertmanager holds an alert for as long as it is sent again, and forgets
 // all of them when it restarts: so what fires is announced again every minute, and what resolved for a quarter of an hour.
+import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
 import type { Alert, AlertRule, Transition } from '../core/alert.ts';
-import type { Egress } from '../core/egress.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
+import { refuse, serviceUrl } from '../schema/scalars.ts';
+import { secret, section } from '../schema/section.ts';
 import { type Clock, inTurns } from '../world/world.ts';
-import type { Channel, Notice, SendResult } from './channel.ts';
+import { type Channel, type Hook, hookKeys, type Notice, type SendResult } from './channel.ts';
 import { messageTitle } from './message-title.ts';
 import { postJson, resultOf } from './post.ts';
 
@@ -116,12 +118,21 @@ function filled(words: Raw): Words {
   return Object.fromEntries(given);
 }
 
-export interface AlertmanagerSettings {
-  readonly name: string;
-  /** Where Alertmanager is; `/api/v2/alerts` is added. */
-  readonly url: string;
-  /** The way to `url`. Default: directly. */
-  readonly egress?: Egress;
+export const alertmanagerSettings = section({
+  ...hookKeys,
+  url: secret(serverUrl().describe('Where Alertmanager is. Warmwarden adds /api/v2/alerts. Treated as a secret.')),
+  type: z.literal('alertmanager').describe('A Prometheus Alertmanager. Warmwarden adds /api/v2/alerts to url.'),
+});
+
+/** People copy the address out of a curl line. */
+function serverUrl() {
+  return serviceUrl().superRefine((value, context) => {
+    if (/\/api\/v\d/.test(value))
+      refuse(
+        context,
+        'must be the address of Alertmanager, such as http://127.0.0.1:9093: Warmwarden adds /api/v2/alerts',
+      );
+  });
 }
 
 const upkeepEveryMs = minuteMs;
@@ -142,7 +153,7 @@ interface Frozen {
   readonly generatorURL: string;
 }
 
-export function alertmanagerChannel(settings: AlertmanagerSettings, clock: Clock): Channel {
+export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
   const url = `${settings.url.replace(/\/+$/, '')}/api/v2/alerts`;
   /** By their labels; until then on the monotonic scale. */
   const resolvedLately = new Map<string, { readonly alert: Frozen; readonly until: number }>();

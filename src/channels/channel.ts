@@ -3,7 +3,30 @@
 import type { GroupMessage } from '../alerts/grouping.ts';
 import type { Alert } from '../core/alert.ts';
 import type { Delivery } from '../core/delivery.ts';
+import type { Egress } from '../core/egress.ts';
 import { type EpochMs, hourMs } from '../core/time.ts';
+import { label, serviceUrl } from '../schema/scalars.ts';
+import { plainHttp, privateAuthority, secret } from '../schema/section.ts';
+
+/** The key that every channel has in the configuration. */
+export const channelName = label().describe('Its name in routes.');
+
+/** Keys of a channel that sends to an address over HTTP. */
+export const hookKeys = {
+  name: channelName,
+  url: secret(serviceUrl().describe('Where Warmwarden sends messages. Treated as a secret.')),
+  allowHttp: plainHttp(),
+  ca: privateAuthority(),
+};
+
+/** Settings of a channel that sends to an address over HTTP. */
+export interface Hook {
+  readonly name: string;
+  /** A secret. */
+  readonly url: string;
+  /** The way to `url`; absent: directly. */
+  readonly egress?: Egress;
+}
 
 /** A receiver's Retry-After is cut to this: an alert that waits for a day helps nobody. */
 export const maxRetryAfterMs = hourMs;

@@ -1,31 +1,58 @@
-// A configured channel, made by the file of its type. A new type of channel is named in the two places here.
+// The types of channels: what the configuration says of each, and the channel that is made of it. A new type is a file of its own, and
+// is named in the three lists here.
+import { z } from 'zod';
+import type { Egress } from '../core/egress.ts';
+import { notOneOf } from '../schema/section.ts';
 import type { World } from '../world/world.ts';
-import { type AlertmanagerSettings, alertmanagerChannel } from './alertmanager.ts';
+import { alertmanagerChannel, alertmanagerSettings } from './alertmanager.ts';
 import type { Channel } from './channel.ts';
-import { type DiscordSettings, discordChannel } from './discord.ts';
-import { type EmailSettings, emailChannel } from './email.ts';
+import { discordChannel, discordSettings } from './discord.ts';
+import { emailChannel, emailSettings } from './email.ts';
 import type { ForPeople } from './message-text.ts';
-import { type PagerDutySettings, pagerdutyChannel } from './pagerduty.ts';
-import { type RecipeSettings, recipeChannel } from './recipe.ts';
-import { type SlackSettings, slackChannel } from './slack.ts';
-import { type TeamsSettings, teamsChannel } from './teams.ts';
-import { type WebhookSettings, webhookChannel } from './webhook.ts';
+import { pagerdutyChannel, pagerdutySettings } from './pagerduty.ts';
+import { recipeChannel, recipeSettings } from './recipe.ts';
+import { slackChannel, slackSettings } from './slack.ts';
+import { teamsChannel, teamsSettings } from './teams.ts';
+import { webhookChannel, webhookSettings } from './webhook.ts';
 
-export type ChannelSettings =
-  | ({ readonly type: 'slack' } & Omit<SlackSettings, keyof ForPeople>)
-  | ({ readonly type: 'email' } & Omit<EmailSettings, keyof ForPeople>)
-  | ({ readonly type: 'pagerduty' } & Omit<PagerDutySettings, keyof ForPeople>)
-  | ({ readonly type: 'teams' } & Omit<TeamsSettings, keyof ForPeople>)
-  | ({ readonly type: 'discord' } & Omit<DiscordSettings, keyof ForPeople>)
-  | ({ readonly type: 'webhook' } & Omit<WebhookSettings, 'pageUrl'>)
-  | ({ readonly type: 'alertmanager' } & AlertmanagerSettings)
-  | ({ readonly type: 'recipe' } & RecipeSettings);
+const channelTypes = ['slack', 'email', 'pagerduty', 'teams', 'discord', 'webhook', 'alertmanager', 'recipe'];
+
+/** One of `alerts.channels` in the configuration. */
+export const channelSettings = z.discriminatedUnion(
+  'type',
+  [
+    slackSettings,
+    emailSettings,
+    pagerdutySettings,
+    teamsSettings,
+    discordSettings,
+    webhookSettings,
+    alertmanagerSettings,
+    recipeSettings,
+  ],
+  {
+    error: ({ code, input }) => {
+      if (code !== 'invalid_union') return undefined;
+      const { type } = input as { readonly type?: unknown };
+      return type === undefined ? 'is missing' : notOneOf(type, channelTypes);
+    },
+  },
+);
+
+/** Whether a channel, as the file has it, sends the digest: it is for people. */
+export function takesDigest({ type, format }: { readonly type?: unknown; readonly format?: unknown }): boolean {
+  return type === 'webhook' ? format !== 'alertmanager' : ['slack', 'email', 'teams', 'discord'].includes(String(type));
+}
+
+type Checked = z.output<typeof channelSettings>;
+type WithEgress<Of> = Of extends unknown ? Omit<Of, 'allowHttp' | 'ca'> & { readonly egress?: Egress } : never;
+/** What a channel is made of. */
+export type ChannelSettings = WithEgress<Checked>;
 
 interface ChannelParts extends ForPeople {
   readonly world: World;
 }
 
-/** Throws when a secret can't sign: the configuration is checked before. */
 export function createChannel(settings: ChannelSettings, { world, ...people }: ChannelParts): Channel {
   switch (settings.type) {
     case 'slack':

@@ -1,9 +1,10 @@
 // The Discord channel: a webhook with one embed, within Discord's limits, and without a mention of anybody.
 // Source: docs.discord.com, "Webhook Resource: Execute Webhook", "Embed Limits" and "Rate Limits": content 2,000 characters,
 // embed description 4,096, footer 2,048, 6,000 in all embeds of a message, 30 messages a minute and channel.
-import type { Egress } from '../core/egress.ts';
+import { z } from 'zod';
+import { section } from '../schema/section.ts';
 import type { Clock } from '../world/world.ts';
-import type { Channel, Rendered, SendResult } from './channel.ts';
+import { type Channel, type Hook, hookKeys, type Rendered, type SendResult } from './channel.ts';
 import type { MessageLink } from './links.ts';
 import {
   type ForPeople,
@@ -18,13 +19,11 @@ import {
 } from './message-text.ts';
 import { type Answer, fieldsIn, hookResultOf, postJson } from './post.ts';
 
-export interface DiscordSettings extends ForPeople {
-  readonly name: string;
-  /** The webhook's address: a secret. */
-  readonly url: string;
-  /** The way to `url`. Default: directly. */
-  readonly egress?: Egress;
-}
+export const discordSettings = section({
+  ...hookKeys,
+  type: z.literal('discord').describe('A Discord webhook.'),
+});
+type DiscordSettings = Hook & ForPeople;
 
 /** 30 messages a minute. */
 const discordGapMs = 2_000;

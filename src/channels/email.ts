@@ -3,12 +3,15 @@
 
 import { createHash } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
+import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
 import type { Delivery } from '../core/delivery.ts';
-import { isLoopback } from '../core/egress.ts';
+import { isEscaped, isLoopback } from '../core/egress.ts';
 import { minuteMs, secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
-import type { Channel, SendOutcome, SendResult } from './channel.ts';
+import { refuse, truth } from '../schema/scalars.ts';
+import { keyed, privateAuthority, secret, section, wordOrWords } from '../schema/section.ts';
+import { type Channel, channelName, type Hook, type SendOutcome, type SendResult } from './channel.ts';
 import { htmlBody, textBody } from './email-body.ts';
 import { cutText, type ForPeople, type MessageText, messageText, noticeText } from './message-text.ts';
 import { setupRefused, unanswered } from './post.ts';
@@ -165,17 +168,56 @@ class SmtpSteps {
   }
 }
 
-export interface EmailSettings extends ForPeople {
-  readonly name: string;
-  /** `smtp://user:password@host:587`, or smtps: a secret. Without a user nobody signs in. */
-  readonly url: string;
-  /** `alerts@example.com`, or `Warmwarden <alerts@example.com>`. */
+const smtpHint =
+  'it begins with smtp:// or smtps:// and ends with the host, or its port; write / ? # and @ in a password as %2F %3F %23 and %40';
+
+/** `smtp://USER:PASSWORD@HOST:587`, or smtps. Without a user nobody signs in. */
+const smtpUrl = z.string().superRefine((value, context) => {
+  if (!/^smtps?:\/\/[^/]/i.test(value) || !URL.canParse(value) || !endsWithHost(new URL(value)))
+    return refuse(context, `is not the address of a mail server: ${smtpHint}`);
+  const { username, password } = new URL(value);
+  if (!isEscaped(username) || !isEscaped(password))
+    return refuse(context, 'has a % in its user name or password that must be written as %25');
+  if ((username === '') !== (password === ''))
+    return refuse(context, 'must have both a user name and a password, or neither');
+});
+
+function endsWithHost({ pathname, search, hash }: URL): boolean {
+  return (pathname === '' || pathname === '/') && search === '' && hash === '';
+}
+
+const maxAddress = 254;
+const addressShape = /^[^\s@<>(),;:"\\[\]]+@[^\s@<>(),;:"\\[\]]+\.[^\s@<>(),;:"\\[\].]+$/;
+const isAddress = (text: string) => text.length <= maxAddress && addressShape.test(text);
+
+const recipient = z.string().superRefine((value, context) => {
+  if (!isAddress(value)) refuse(context, `"${value}" is not an email address`);
+});
+const sender = z.string().superRefine((value, context) => {
+  const address = /^[^<>@"\r\n]*<([^<>]+)>$/.exec(value)?.[1] ?? value;
+  if (!isAddress(address))
+    refuse(context, `"${value}" is not an email address: write alerts@example.com, or Warmwarden <alerts@example.com>`);
+});
+
+export const emailSettings = section({
+  name: channelName,
+  type: z.literal('email').describe('Emails through a mail server (SMTP).'),
+  url: secret(
+    smtpUrl.describe(
+      'The mail server: smtp://USER:PASSWORD@HOST:587, encrypted with STARTTLS, or smtps://. Treated as a secret.',
+    ),
+  ),
+  from: sender.describe('The address that sends: alerts@example.com, or Warmwarden <alerts@example.com>.'),
+  to: wordOrWords(recipient, 50).describe('The addresses that receive: one, or a list.'),
+  allowPlain: keyed(truth(), false, 'Accept a mail server on another machine that offers no encryption.'),
+  ca: privateAuthority(),
+});
+
+export interface EmailSettings extends Hook, ForPeople {
   readonly from: string;
   readonly to: readonly string[];
   /** Whether a server without encryption will do; one on this machine always does. */
   readonly allowPlain: boolean;
-  /** Certificates (PEM) of an authority that the system does not know; null: none. */
-  readonly ca: string | null;
 }
 
 const emailGapMs = secondMs;
@@ -279,7 +321,8 @@ function mailOf({ id, payload, createdAt }: Delivery, to: readonly string[], set
   };
 }
 
-function connectionOf({ url, allowPlain, ca }: EmailSettings) {
+function connectionOf({ url, allowPlain, egress }: EmailSettings) {
+  const ca = egress?.ca ?? null;
   const { protocol, hostname, port, username, password } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   const secure = protocol === 'smtps:';

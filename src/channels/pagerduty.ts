@@ -3,28 +3,49 @@
 // Source: developer.pagerduty.com, "Events API v2 Overview" (512 KB an event; 202, 400, 429 and 5xx) and "Send an Alert Event"
 // (summary 1,024 characters, dedup_key 255).
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
 import { isPause, pauseFingerprint } from '../alerts/routing.ts';
 import { noAccount, type Severity, type Transition } from '../core/alert.ts';
-import type { Egress } from '../core/egress.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { type EpochMs, minuteMs, secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
+import { serviceUrl } from '../schema/scalars.ts';
+import { plainHttp, privateAuthority, secret, section } from '../schema/section.ts';
 import type { Clock } from '../world/world.ts';
-import type { Channel, SendOutcome, SendResult } from './channel.ts';
+import { type Channel, channelName, type Hook, type SendOutcome, type SendResult } from './channel.ts';
 import { linksOf, type PageAddresses } from './links.ts';
 import { cutText, moreText } from './message-text.ts';
 import { messageTitle } from './message-title.ts';
 import { type Answer, failureOf, fieldsIn, postJson, resultOf, setupRefused } from './post.ts';
 
-export interface PagerDutySettings extends PageAddresses {
-  readonly name: string;
-  /** Where events go: https://events.pagerduty.com/v2/enqueue, or that of the EU. */
-  readonly url: string;
+/** Of the service region US. */
+const usualUrl = 'https://events.pagerduty.com/v2/enqueue';
+
+export const pagerdutySettings = section({
+  name: channelName,
+  type: z.literal('pagerduty').describe('PagerDuty (Events API v2): triggers an alert, and resolves it when it ends.'),
+  routingKey: secret(
+    z
+      .string()
+      .regex(/^[A-Za-z0-9]{32}$/, 'is not an integration key of the Events API v2: those have 32 letters and digits')
+      .describe('The integration key of an Events API v2 integration.'),
+  ),
+  url: secret(
+    serviceUrl()
+      .optional()
+      .transform((url = usualUrl) => url)
+      .describe(
+        'Where events go, when it is not https://events.pagerduty.com/v2/enqueue. In the EU: https://events.eu.pagerduty.com/v2/enqueue.',
+      ),
+  ),
+  allowHttp: plainHttp(),
+  ca: privateAuthority(),
+});
+
+interface PagerDutySettings extends Hook, PageAddresses {
   /** The integration key: a secret. It stands in no stored message. */
   readonly routingKey: string;
-  /** The way to `url`. Default: directly. */
-  readonly egress?: Egress;
 }
 
 const maxSummary = 1_024;

@@ -1,24 +1,39 @@
 // The recipe channel: an alert starts a recipe at a recipe service, and its run is followed to its end. A trigger whose
 // answer was lost may have started a run, and nothing can tell (docs/faults.md T11): it is never sent again by itself.
+import { z } from 'zod';
 import type { Transition } from '../core/alert.ts';
+import type { Egress } from '../core/egress.ts';
 import { minuteMs, secondMs } from '../core/time.ts';
 import { counted } from '../core/wording/phrases.ts';
 import type { RunRecord } from '../recipes/client/answers.ts';
 import { hasEnded, RecipeApi } from '../recipes/client/client.ts';
+import { baseUrl, truth } from '../schema/scalars.ts';
+import { keyed, plainHttp, privateAuthority, secret, section } from '../schema/section.ts';
 import type { World } from '../world/world.ts';
-import type { Channel, SendOutcome } from './channel.ts';
+import { type Channel, channelName, type SendOutcome } from './channel.ts';
 import { messageTitle } from './message-title.ts';
 
-export interface RecipeSettings {
-  readonly name: string;
-  /** Ends with /v1. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  /** The recipe's id. */
-  readonly recipe: string;
-  /** Carry its actions out. */
-  readonly apply: boolean;
-}
+export const recipeSettings = section({
+  name: channelName,
+  type: z.literal('recipe').describe('Starts a recipe at a recipe service. Without a route it gets no alerts.'),
+  baseUrl: baseUrl((url) =>
+    /[^/]\/v1$/.test(url) ? url : { wrong: 'must end in /v1, as the address of every recipe service does' },
+  ).describe('The address of the recipe service; ends with /v1.'),
+  // What a key looks like is not documented.
+  apiKey: secret(
+    z
+      .string()
+      .regex(/^[\x21-\x7e]{1,512}$/, 'must have no spaces, line breaks or non-ASCII characters')
+      .describe('The key of the recipe service.'),
+  ),
+  recipe: z.string().min(1).describe("The recipe's id."),
+  apply: keyed(truth(), false, "true: carry out the recipe's actions. Otherwise the run is a dry run."),
+  allowHttp: plainHttp(),
+  ca: privateAuthority(),
+});
+type RecipeSettings = Pick<z.output<typeof recipeSettings>, 'name' | 'baseUrl' | 'apiKey' | 'recipe' | 'apply'> & {
+  readonly egress?: Egress;
+};
 
 /** A run is asked for often while it is young, and seldom after that: the smallest plan has 60 requests a minute. */
 const youngMs = minuteMs;

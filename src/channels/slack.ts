@@ -11,13 +11,14 @@ import type {
   MessageAttachment,
   SectionBlock,
 } from '@slack/types';
+import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
 import type { Transition } from '../core/alert.ts';
-import type { Egress } from '../core/egress.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { momentText } from '../core/wording/phrases.ts';
+import { section } from '../schema/section.ts';
 import type { Clock } from '../world/world.ts';
-import type { Channel, Notice, Rendered, SendResult } from './channel.ts';
+import { type Channel, type Hook, hookKeys, type Notice, type Rendered, type SendResult } from './channel.ts';
 import { isPlainLink, linksOf, linkToPage, type MessageLink, placeOf } from './links.ts';
 import { type ForPeople, fittedSentences, fittedText, leadOf, timesText } from './message-text.ts';
 import { countsText, messageTitle } from './message-title.ts';
@@ -58,13 +59,11 @@ function slackLink(address: string, label: string): string {
   return `<${address.replaceAll('&', '&amp;')}|${slackText(label, 100)}>`;
 }
 
-export interface SlackSettings extends ForPeople {
-  readonly name: string;
-  /** The incoming webhook's address: a secret. */
-  readonly url: string;
-  /** The way to `url`. Default: directly. */
-  readonly egress?: Egress;
-}
+export const slackSettings = section({
+  ...hookKeys,
+  type: z.literal('slack').describe('A Slack incoming webhook.'),
+});
+type SlackSettings = Hook & ForPeople;
 
 /** Slack allows one message a second and channel; more earns 429. */
 const slackGapMs = 1_000;
@@ -160,7 +159,7 @@ function blocksOf(message: GroupMessage, settings: SlackSettings): KnownBlock[] 
   const listed = transitions.slice(0, maxSlackAlerts);
   const max = Math.min(maxSection - linkRoom, Math.floor(maxSections / listed.length));
   const shown = listed.map((transition) =>
-    section(alone ? aloneText(transition, zone) : memberText(transition, max, zone)),
+    textBlock(alone ? aloneText(transition, zone) : memberText(transition, max, zone)),
   );
   const left = transitions.length - shown.length;
   const rest = left > 0 ? [context(`and ${left} more: see the page.`)] : [];
@@ -177,8 +176,8 @@ function incidentBlocks(incident: MessageIncident, message: GroupMessage, settin
   const counts = message.transitions.length > 0 ? [context(`In this message: ${countsText(message)}`)] : [];
   const foot = [id, momentText(message.at, settings.timeZone())].join(' · ');
   return [
-    section(slackSentences(sentences, '\n', maxSection)),
-    section(slackText(lines.join('\n'), maxSection)),
+    textBlock(slackSentences(sentences, '\n', maxSection)),
+    textBlock(slackText(lines.join('\n'), maxSection)),
     ...counts,
     ...actions(linksOf(message, settings)),
     context(foot),
@@ -188,7 +187,7 @@ function incidentBlocks(incident: MessageIncident, message: GroupMessage, settin
 function noticeBlocks({ sections, at }: Notice, { pageUrl, timeZone }: SlackSettings): KnownBlock[] {
   const shown = sections.slice(0, maxNoticeSections).map(({ heading, lines }) => {
     const title = heading === '' ? '' : `*${slackText(heading, maxHeader)}*\n`;
-    return section(title + slackText(lines.join('\n') || heading, maxNoticeSection - title.length));
+    return textBlock(title + slackText(lines.join('\n') || heading, maxNoticeSection - title.length));
   });
   return [...shown, ...actions(linkToPage(pageUrl)), context(momentText(at, timeZone()))];
 }
@@ -222,7 +221,7 @@ function actions(links: readonly MessageLink[]): ActionsBlock[] {
 }
 
 /** verbatim: Slack neither looks for names and channels in the text nor turns addresses into links. */
-function section(text: string): SectionBlock {
+function textBlock(text: string): SectionBlock {
   return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };
 }
 

@@ -1,9 +1,11 @@
 // The Teams channel: a workflow's webhook (Power Automate) with one Adaptive Card.
 // Source: learn.microsoft.com, "Post a workflow when a webhook request is received in Microsoft Teams" (28 KB a message, four
 // requests a second) and adaptivecards.io (TextRun: text that is shown as it is).
-import type { Egress } from '../core/egress.ts';
+import { z } from 'zod';
+import { refuse, serviceUrl } from '../schema/scalars.ts';
+import { secret, section } from '../schema/section.ts';
 import type { Clock } from '../world/world.ts';
-import type { Channel, Rendered, SendResult } from './channel.ts';
+import { type Channel, type Hook, hookKeys, type Rendered, type SendResult } from './channel.ts';
 import {
   cutText,
   type ForPeople,
@@ -18,12 +20,23 @@ import {
 } from './message-text.ts';
 import { type Answer, fieldsIn, hookResultOf, postJson } from './post.ts';
 
-export interface TeamsSettings extends ForPeople {
-  readonly name: string;
-  /** The workflow's address: a secret. */
-  readonly url: string;
-  /** The way to `url`. Default: directly. */
-  readonly egress?: Egress;
+export const teamsSettings = section({
+  ...hookKeys,
+  url: secret(teamsUrl().describe("The workflow's address. Treated as a secret.")),
+  type: z.literal('teams').describe('Microsoft Teams: a workflow that posts when a webhook request is received.'),
+});
+type TeamsSettings = Hook & ForPeople;
+
+/** A workflow's address. The connectors that came before it were switched off by Microsoft. */
+function teamsUrl() {
+  return serviceUrl().superRefine((value, context) => {
+    const host = URL.canParse(value) ? new URL(value).hostname : '';
+    if (host === 'outlook.office.com' || host === 'outlook.office365.com' || host.endsWith('.webhook.office.com'))
+      refuse(
+        context,
+        'is the address of an Office 365 connector, which Microsoft has retired: in Teams, add the workflow "Post to a channel when a webhook request is received" and write its address',
+      );
+  });
 }
 
 const teamsGapMs = 1_000;

@@ -1,27 +1,62 @@
 // The webhook channel: Standard Webhooks 1.0.0 (https://github.com/standard-webhooks/standard-webhooks), signed; or the
 // body that Alertmanager's webhooks have (version 4), for receivers that know that one.
 import { createHmac } from 'node:crypto';
+import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
 import { accountsOf, type Transition } from '../core/alert.ts';
-import type { Egress } from '../core/egress.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import type { EpochMs } from '../core/time.ts';
+import { refuse } from '../schema/scalars.ts';
+import { keyed, oneOf, optional, secret, section } from '../schema/section.ts';
 import { type Clock, systemClock } from '../world/world.ts';
 import { alertmanagerBody, alertmanagerNotice } from './alertmanager.ts';
-import type { Channel, Notice } from './channel.ts';
+import { type Channel, type Hook, hookKeys, type Notice } from './channel.ts';
 import { messageTitle } from './message-title.ts';
 import { postJson, resultOf } from './post.ts';
 
-export interface WebhookSettings {
-  readonly name: string;
-  readonly url: string;
+const secretHint =
+  'a Standard Webhooks secret is whsec_ and the base64 of 24 to 64 random bytes: make one with `echo whsec_$(openssl rand -base64 32)`';
+const signingKey = z.string().superRefine((secret, context) => {
+  const encoded = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/.exec(secret)?.[1];
+  const bytes = Buffer.from(encoded ?? '', 'base64').length;
+  if (bytes < 24 || bytes > 64) refuse(context, `is not a webhook secret: ${secretHint}`);
+});
+const oneOrTwoKeys = z.union(
+  [signingKey, z.array(signingKey).min(1).max(2, 'has more than two secrets; use the new one and the old one')],
+  {
+    error: ({ code }) => (code === 'invalid_union' ? `must be a secret, or a list of two; ${secretHint}` : undefined),
+  },
+);
+
+export const webhookSettings = section(
+  {
+    ...hookKeys,
+    type: z.literal('webhook').describe('A POST of JSON.'),
+    secret: secret(
+      optional(
+        oneOrTwoKeys,
+        undefined,
+        'The key that signs the messages: whsec_ and base64. A list of two while you rotate it: [NEW, OLD].',
+      ),
+    ),
+    format: keyed(
+      oneOf(['standard', 'alertmanager']),
+      'standard',
+      "The shape of the message: Standard Webhooks, or Alertmanager's webhook (secret may be left out then).",
+    ),
+  },
+  (keys, refuseKey) => {
+    if (keys['format'] !== 'alertmanager' && keys['secret'] === undefined)
+      refuseKey('secret', `is missing: write secret or secret_file; ${secretHint}`);
+  },
+).transform(({ secret: written = [], ...keys }) => ({ ...keys, secrets: [written].flat() }));
+
+interface WebhookSettings extends Hook {
   /** Each is `whsec_` and base64, as Standard Webhooks writes it. While one takes over from another, both sign. */
   readonly secrets: readonly string[];
   readonly format: 'standard' | 'alertmanager';
   /** Where the page is; null when there is none. */
   readonly pageUrl: string | null;
-  /** The way to `url`. Default: directly. */
-  readonly egress?: Egress;
 }
 
 /** Alerts that one message lists; `total` counts them all. */

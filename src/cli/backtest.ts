@@ -154,7 +154,7 @@ export async function backtest(options: BacktestOptions, surroundings: Surroundi
   const { print } = surroundings;
   // In JSON what failed is part of the answer.
   const complain = options.json ? () => {} : surroundings.complain;
-  const { config } = loadConfigured(options.config, ['accounts', 'guard', 'proxy', 'proxy_file']);
+  const { config } = loadConfigured(options.config, ['accounts', 'guard', 'proxy']);
   const outcome = await backtestFleet(config, guardsOf(options), options.days, surroundings);
   for (const failure of outcome.failures) complain(`${failure}\n`);
   if (outcome.mailboxes.length > 0 || options.json) {

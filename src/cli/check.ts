@@ -3,12 +3,12 @@
 import { Command } from 'commander';
 import type { Config } from '../config/config.ts';
 import type { ValidConfig } from '../config/load.ts';
-import { type MailboxSettings, settingsFor } from '../config/mailbox-settings.ts';
-import { formatPath, formatProblem, type Path } from '../config/problem.ts';
+import { type MailboxSettings, settingsFor } from '../config/mailbox-rules.ts';
 import { type Origin, originText, type Setting, valueText } from '../config/settings.ts';
 import { counted } from '../core/wording/phrases.ts';
 import { RecipeCatalogue } from '../recipes/catalogue.ts';
 import { doubtsIn } from '../recipes/doubts.ts';
+import { formatPath, formatProblem, type Path } from '../schema/problem.ts';
 import { systemClock, worldOn } from '../world/world.ts';
 import type { Neighbor } from './check/online.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';

@@ -1,12 +1,12 @@
 // `warmwarden mcp`: every saved recipe as a tool of an MCP client, over stdin and stdout.
 import { Command } from 'commander';
-import { isPlainHttpBeyondLoopback } from '../config/secrets.ts';
-import { readSmallFile } from '../config/small-file.ts';
 import { proxiesIn } from '../core/egress.ts';
 import { pathOf } from '../core/store-failure.ts';
 import { socketPathOf } from '../operations/socket.ts';
 import { RecipeApi } from '../recipes/client/client.ts';
 import { serveTools, type ToolService } from '../recipes/mcp/tool-server.ts';
+import { isPlainHttpBeyondLoopback } from '../schema/scalars.ts';
+import { readSmallFile } from '../schema/small-file.ts';
 import { version } from '../world/version.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
 import { configOption } from './options.ts';

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
-import { readSmallFile } from '../config/small-file.ts';
+import { readSmallFile } from '../schema/small-file.ts';
 import { commandName } from '../world/command-name.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 import { CommandError } from './terminal/command-error.ts';

@@ -1,202 +1,426 @@
-// The configuration as the program sees it: checked, resolved, with units in the names. load.ts makes it from a file.
+// The configuration: every key with its shape, its default as the file would write it, and what it means. The schema makes the
+// configuration that the program uses; what needs the folder of the file or the environment is added by load.ts.
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { z } from 'zod';
+import { type ChannelSettings, channelSettings } from '../channels/channels.ts';
+import { severities } from '../core/alert.ts';
+import { usualDnsWords } from '../core/answers.ts';
+import { type Egress, isLoopback, isProxyUrl } from '../core/egress.ts';
+import type { StorePlace } from '../core/store-failure.ts';
+import {
+  baseUrl,
+  cron,
+  duration,
+  durationOrNever,
+  hostName,
+  label,
+  listen,
+  network,
+  pathPrefix,
+  pattern,
+  publicUrl,
+  refuse as refuseValue,
+  serviceUrl,
+  share,
+  shareOrAuto,
+  timeZone,
+  whole,
+} from '../schema/scalars.ts';
+import {
+  keyed,
+  oneOf,
+  optional,
+  orNull,
+  plainHttp,
+  privateAuthority,
+  secret,
+  section,
+  wordOrWords,
+} from '../schema/section.ts';
+import { guardSchema } from './guard-schema.ts';
+import { recipes, retention, storeSchema } from './kept-schema.ts';
+import { rulesSchema } from './rules-schema.ts';
+import { tokenDigest } from './token-digest.ts';
 
-import type { Severity } from '../core/alert.ts';
-import type { DnsWords } from '../core/answers.ts';
-import type { Egress, Network } from '../core/egress.ts';
-import type { Policy, Ppm, WarmupMode } from '../core/policy.ts';
-import type { RuleSettings } from '../core/rule-settings.ts';
-import type { Retention, StorePlace } from '../core/store-failure.ts';
+export const keyPrefix = 'sk_live_';
+const apiKey = z.string().superRefine((key, context) => {
+  if (!/^[\x21-\x7e]{1,512}$/.test(key) || key === keyPrefix || key.startsWith('$'))
+    refuseValue(context, 'must be the whole key, without spaces, line breaks or non-ASCII characters');
+});
 
-export interface Config {
-  /** At least one; names are unique. */
+/** One spelling for one address, however it is written. */
+const apiUrl = baseUrl((url) => {
+  if (!/\/v1$/i.test(url)) return new URL(url).href.replace(/\/+$/, '');
+  const wanted = url.replace(/(\/v1)+$/i, '');
+  return { wrong: `must not end in /v1, because every path already begins with /v1: write ${wanted}` };
+});
+
+const tags = () => z.array(label()).max(20, 'has more than 20 tags');
+
+/** Requests a minute, as the mailbox API's document says. */
+const requestsPerMinuteOf = { pro: 100, enterprise: 500 } as const;
+
+const override = section({
+  match: pattern().describe('A glob on the address, or an id.'),
+  tags: optional(tags(), undefined, 'Tags of these mailboxes, beside those of the account.'),
+  guard: guardSchema.optional().describe('The guard settings that differ for these mailboxes.'),
+}).transform(({ match, tags: more = [], guard = {} }) => ({ match, tags: more, guard }));
+export type GuardOverride = z.output<typeof override>;
+
+const account = section(
+  {
+    name: label().describe('Its name in logs, metrics and alerts.'),
+    baseUrl: apiUrl.describe('The address of the mailbox API, without /v1: every path begins with it.'),
+    apiKey: secret(apiKey.describe('The key of the mailbox API, with read and write permission.')),
+    plan: optional(
+      oneOf(['pro', 'enterprise']),
+      'pro',
+      'The rate limit: pro is 100 requests a minute, enterprise 500.',
+    ),
+    requestsPerMinute: optional(whole(1, 100_000), undefined, 'The rate limit in numbers, instead of plan.'),
+    headroomPpm: keyed(
+      shareOrAuto(0, 900_000),
+      'auto',
+      'Share of the rate limit that Warmwarden leaves to your other tools. auto: 3%, and 10% for 24 hours after something else used the key.',
+    ),
+    tags: keyed(tags(), [], 'Words by which the page groups and finds the mailboxes of the account.'),
+    mailboxes: keyed(
+      section({
+        include: keyed(z.array(pattern()).min(1), ['*'], 'Globs on the address, or ids.'),
+        exclude: keyed(z.array(pattern()), [], 'Globs on the address, or ids; exclude wins over include.'),
+      }),
+      {},
+      'Which mailboxes of the account Warmwarden guards.',
+    ),
+    overrides: keyed(
+      z.array(override),
+      [],
+      'Different guard settings, and more tags, for some mailboxes. All that match apply; later ones win.',
+    ),
+    allowHttp: plainHttp(),
+    ca: privateAuthority(),
+  },
+  (keys, refuse) => {
+    if (keys['plan'] !== undefined && keys['requests_per_minute'] !== undefined)
+      refuse('requests_per_minute', 'write either plan or requests_per_minute, not both');
+  },
+).transform(({ plan = 'pro', requestsPerMinute = requestsPerMinuteOf[plan], ...keys }) => ({
+  ...keys,
+  requestsPerMinute,
+}));
+
+const poll = section({
+  health: keyed(cron(), '* * * * *', 'Whether the API answers.'),
+  mailboxes: keyed(cron(), '* * * * *', 'The list of mailboxes: one request for the whole fleet.'),
+  stats: keyed(cron(), '*/15 * * * *', 'The daily counts of a mailbox, on which the guard decides.'),
+  warmup: keyed(cron(), '*/30 * * * *', 'The warm-up mode and status of a mailbox.'),
+  mailbox: keyed(cron(), '29 */6 * * *', 'The details of a mailbox, with its connection error.'),
+  dns: keyed(cron(), '17 */6 * * *', 'SPF, DKIM and DMARC.'),
+  blacklist: keyed(cron(), '41 */6 * * *', 'Blacklists.'),
+  statsIntervalMinMs: keyed(
+    duration(),
+    '60s',
+    'Spare requests read the list and the stats sooner, the riskiest mailboxes first, each at most this often; 0s: never.',
+  ),
+  spareSharePpm: keyed(
+    share(0, 1_000_000),
+    '50%',
+    'Spare requests, beyond what the cadence needs, take at most this share of the rate limit (below 10%: 10%), and none for ten minutes after a 429; 0%: none.',
+  ),
+});
+
+const digest = section({
+  at: keyed(cron(), '0 8 * * *', 'When, as cron in the time zone.'),
+  timeZone: keyed(
+    timeZone(),
+    'UTC',
+    'For the cron expression and the times in the digest: an IANA name, such as Europe/Berlin.',
+  ),
+  channels: z
+    .array(z.string())
+    .min(1)
+    .describe('Names of channels: slack, email, teams, discord, and webhook with format standard.'),
+});
+const heartbeat = section({
+  url: secret(serviceUrl().describe('Warmwarden requests this URL (GET) while everything works. Treated as a secret.')),
+  intervalMs: keyed(duration(10_000), '1m', 'How often.'),
+  allowHttp: plainHttp(),
+});
+
+/** All fields of `match` that are there must match, each by any of its words. All but severity are globs. */
+const route = section({
+  match: keyed(
+    section({
+      severity: optional(wordOrWords(oneOf(severities)), undefined, 'critical, warning, info.'),
+      account: optional(wordOrWords(pattern()), undefined, 'Globs on the name of the account.'),
+      rule: optional(wordOrWords(pattern()), undefined, 'Globs on the name of the alert rule.'),
+      mailbox: optional(wordOrWords(pattern()), undefined, 'Globs on the address.'),
+    }),
+    {},
+    'Which alerts; all keys that you write must match.',
+  ),
+  channels: z.array(z.string()).min(1).describe('Names of channels.'),
+});
+
+export type RouteConfig = z.output<typeof route>;
+
+const alerts = section({
+  channels: keyed(z.array(channelSettings), [], 'Where alerts are sent.'),
+  routes: keyed(
+    z.array(route),
+    [],
+    'Which alerts go to which channels. Without routes, every channel except recipes gets warning and critical.',
+  ),
+  groupWaitMs: keyed(duration(), '30s', 'How long a first message waits for others of its group.'),
+  groupIntervalMs: keyed(duration(1_000), '5m', 'How long until the next message about a group that changed.'),
+  repeatIntervalMs: keyed(
+    section({
+      critical: keyed(durationOrNever(), '4h', 'For critical alerts.'),
+      warning: keyed(durationOrNever(), '24h', 'For warnings.'),
+      info: keyed(durationOrNever(), 'never', 'For alerts of severity info.'),
+    }),
+    {},
+    'How often an alert that is still firing is repeated: a duration, or never.',
+  ),
+  timeZone: keyed(
+    timeZone(),
+    'UTC',
+    'The time zone of messages, commands and the sentences of the page: an IANA name, such as Europe/Berlin.',
+  ),
+  digest: orNull(digest, 'A daily summary: actions, risks, what is unknown, and undelivered messages.'),
+  heartbeat: orNull(heartbeat, "A dead man's switch: Warmwarden pings it while it is guarding."),
+  rules: keyed(rulesSchema, {}, 'Each alert rule: on or off, its severity, its delay and its thresholds.'),
+}).transform(({ routes, timeZone, rules, ...keys }) => ({
+  ...keys,
+  routes: routes.length > 0 ? routes : defaultRoutes(keys.channels),
+  rules: { ...rules, timeZone },
+}));
+
+/** A recipe does something: only a route that somebody wrote leads to it. */
+function defaultRoutes(channels: readonly ChannelSettings[]): readonly RouteConfig[] {
+  if (channels.length === 0) return [];
+  const names = channels.filter(({ type }) => type !== 'recipe').map(({ name }) => name);
+  return [{ match: { severity: ['critical', 'warning'] }, channels: names }];
+}
+
+const statusWords = z.array(z.string().min(1).toLowerCase());
+/** A word means one thing. */
+function oneListAWord(lists: Readonly<Record<string, unknown>>, refuse: (key: string, message: string) => void): void {
+  const owner = new Map<string, string>();
+  for (const [key, words] of Object.entries(lists))
+    for (const word of Array.isArray(words) ? words.map(String) : []) {
+      const other = owner.get(word) ?? key;
+      owner.set(word, key);
+      if (other !== key)
+        refuse(key, `"${word}" is in both ${other} and ${key}: write both lists, with each word in only one of them`);
+    }
+}
+
+const api = section({
+  statusWords: keyed(
+    section(
+      {
+        paused: keyed(statusWords, ['paused', 'pause', 'on_hold', 'stopped'], 'The warm-up is paused.'),
+        running: keyed(
+          statusWords,
+          ['active', 'running', 'warming', 'warming_up', 'in_progress', 'started', 'ok'],
+          'The warm-up runs.',
+        ),
+        notRunning: keyed(
+          statusWords,
+          ['not_started', 'finished', 'completed', 'done', 'suspended', 'inactive', 'disabled', 'pending'],
+          'The warm-up is not running, for a reason other than a pause.',
+        ),
+      },
+      oneListAWord,
+    ),
+    {},
+    "The API's words for the status of a warm-up, in upper or lower case.",
+  ),
+  dnsWords: keyed(
+    section(
+      {
+        passing: keyed(statusWords, [...usualDnsWords.passing], 'The record passes.'),
+        failing: keyed(
+          statusWords,
+          [...usualDnsWords.failing],
+          'It does not. A word that is in no list counts as such, too.',
+        ),
+        unclear: keyed(statusWords, [...usualDnsWords.unclear], 'It is not known: no alert fires, and none ends.'),
+      },
+      oneListAWord,
+    ),
+    {},
+    "The API's words for the status of a DNS record, in upper or lower case.",
+  ),
+});
+
+const token = section({
+  name: label().describe('The name of its owner.'),
+  sha256: secret(
+    tokenDigest('--role ROLE').describe(
+      'The SHA-256 of the token, in hex: `warmwarden token new NAME --role ROLE` prints both.',
+    ),
+  ),
+  role: oneOf(['viewer', 'operator', 'scraper']).describe('What it may do.'),
+});
+export type TokenConfig = z.output<typeof token>;
+
+const tls = section(
+  {
+    cert: secret(z.string().describe('The certificate with its chain, as PEM.')),
+    key: secret(z.string().describe('The private key, as PEM, without a passphrase.')),
+  },
+  ({ cert, key }, refuse) => {
+    if (typeof cert !== 'string' || typeof key !== 'string') return;
+    // OpenSSL's message is not quoted: it may have parts of a certificate or its key.
+    if (!isContext({ cert }))
+      refuse('cert', 'is not a certificate in PEM: it must begin with -----BEGIN CERTIFICATE-----');
+    else if (!isContext({ cert, key }))
+      refuse('key', 'is not the private key of the certificate, in PEM and without a passphrase');
+  },
+);
+
+function isContext(options: SecureContextOptions): boolean {
+  try {
+    return createSecureContext(options) !== null;
+  } catch {
+    return false;
+  }
+}
+
+const server = section(
+  {
+    listen: keyed(listen(), '127.0.0.1:7025', 'host:port of page, metrics and health.'),
+    publicUrl: orNull(
+      publicUrl(),
+      'The address at which people open the page, for the links in messages. Default: the address in listen.',
+    ),
+    pathPrefix: optional(
+      pathPrefix(),
+      undefined,
+      'The path below which a reverse proxy serves the page, such as /warmwarden. Default: the path in public_url.',
+    ),
+    trustedProxies: keyed(
+      z.array(network()),
+      [],
+      'Addresses or networks of reverse proxies. Warmwarden trusts X-Forwarded-For and X-Forwarded-Proto only from these.',
+    ),
+    allowedHosts: keyed(
+      z.array(hostName()),
+      [],
+      'Without tokens: further names by which this server may be asked, such as the name of its service in Compose.',
+    ),
+    tls: orNull(tls, 'Serve https instead of http. Warmwarden reads the files again when they change.'),
+    auth: optional(
+      z.union([z.literal('none'), section({ tokens: z.array(token).min(1).describe('Who has access.') })], {
+        error: (issue) => (issue.code === 'invalid_union' ? 'must be none, or tokens with a list' : undefined),
+      }),
+      'none',
+      'none, or tokens. If listen is not a loopback address, you must write one of the two.',
+    ),
+  },
+  (keys, refuse) => {
+    const { listen: at, public_url: url, path_prefix: prefix, auth } = keys;
+    const host = (at as Partial<ServerConfig> | undefined)?.host;
+    if (auth === undefined && typeof host === 'string' && !isLoopback(host))
+      refuse('listen', 'is open to other machines without a token: write auth with tokens, or auth: none');
+    // Links in messages begin with public_url, those on the page with path_prefix.
+    if (typeof url === 'string' && typeof prefix === 'string' && URL.canParse(url) && pathIn(url) !== prefix)
+      refuse('path_prefix', 'must be the path in public_url: write the same path in both');
+  },
+).transform(({ listen: at, auth, pathPrefix: prefix, ...keys }) => ({
+  ...keys,
+  ...at,
+  pathPrefix: prefix ?? pathIn(keys.publicUrl),
+  auth: auth ?? ('none' as const),
+}));
+type ServerConfig = z.output<typeof server>;
+
+function pathIn(url: string | null): string {
+  return url === null ? '' : new URL(url).pathname.replace(/\/+$/, '');
+}
+
+/** The address of a proxy, or none. */
+const proxy = z.string().superRefine((value, context) => {
+  if (value !== 'none' && !isProxyUrl(value))
+    refuseValue(
+      context,
+      'must be none, or the address of an HTTP proxy, such as http://proxy.example.com:3128; a % in its user name or password is written as %25',
+    );
+});
+
+const alertsKey = keyed(alerts, {}, 'Where alerts are sent, and how often.');
+const proxyKey = secret(
+  optional(
+    proxy,
+    undefined,
+    'The HTTP proxy for all requests to other services: http://USER:PASSWORD@HOST:PORT, or none. Default: what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say.',
+  ),
+);
+
+/** What a channel needs of the file. */
+export const alertsWithProxy = section({ alerts: alertsKey, proxy: proxyKey });
+
+export const configSchema = section({
+  accounts: z.array(account).min(1, 'has no account: there is nothing to guard').describe('One API key each.'),
+  poll: keyed(
+    poll,
+    {},
+    'When each kind of data is due at the latest: cron in UTC, with an optional leading seconds field.',
+  ),
+  guard: keyed(guardSchema, {}, 'When to act, and how.'),
+  api: keyed(api, {}, "How Warmwarden reads the API's answers."),
+  alerts: alertsKey,
+  store: keyed(storeSchema, {}, 'Where Warmwarden keeps its data.'),
+  server: keyed(server, {}, 'Page, metrics and health over HTTP.'),
+  log: keyed(
+    section({
+      level: keyed(
+        oneOf(['silent', 'error', 'warn', 'info', 'debug']),
+        'info',
+        'The least severe level that is logged.',
+      ),
+      format: keyed(oneOf(['json', 'pretty']), 'json', 'json, or pretty for people.'),
+    }),
+    {},
+    'The log, on standard output.',
+  ),
+  metrics: keyed(
+    section({
+      mailboxLabel: keyed(oneOf(['email', 'id']), 'email', 'The value of the label mailbox.'),
+      seriesLimit: keyed(
+        whole(1_000, 100_000_000),
+        5_000_000,
+        'The maximum number of mailbox series; a mailbox has up to 49.',
+      ),
+    }),
+    {},
+    'What GET /metrics shows.',
+  ),
+  proxy: proxyKey,
+  recipes: keyed(recipes, {}, 'Saved questions about the fleet.'),
+  retention: keyed(
+    retention,
+    {},
+    'How long history is kept, 1d to 3650d. Actions and operator commands are kept for five years, or longer if one of these is.',
+  ),
+});
+export type CheckedFile = z.output<typeof configSchema>;
+
+/** What load.ts adds: an account with the guard's settings and its way out, channels and heartbeat with theirs, and absolute paths. */
+export type Config = Omit<CheckedFile, 'accounts' | 'alerts' | 'store' | 'guard' | 'proxy'> & {
   readonly accounts: readonly AccountConfig[];
-  readonly poll: PollConfig;
   readonly alerts: AlertsConfig;
-  /** Paths are absolute. */
   readonly store: StorePlace;
-  readonly server: ServerConfig;
-  readonly api: { readonly statusWords: StatusWords; readonly dnsWords: DnsWords };
-  readonly log: {
-    readonly level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
-    readonly format: 'json' | 'pretty';
-  };
-  readonly metrics: { readonly mailboxLabel: 'email' | 'id'; readonly seriesLimit: number };
-  readonly recipes: RecipesConfig;
-  readonly retention: Retention;
-}
-
-export interface AccountConfig {
-  readonly name: string;
-  /** Without a slash at its end and without /v1. */
-  readonly baseUrl: string;
-  /** Secret: never to be logged or shown. */
-  readonly apiKey: string;
+};
+export type AccountConfig = CheckedFile['accounts'][number] & {
+  readonly guard: GuardSettings;
   readonly egress: Egress;
-  readonly requestsPerMinute: number;
-  /** Share of the rate limit that Warmwarden leaves to your other tools. */
-  /** null: `auto`. */
-  readonly headroomPpm: Ppm | null;
-  /** Globs on the email, or ids; `selects` in mailbox-rules.ts reads them. */
-  readonly mailboxes: { readonly include: readonly string[]; readonly exclude: readonly string[] };
-  /** What the file says under `guard:`; `resolvePolicy` in mailbox-rules.ts makes a mailbox's Policy of it. */
-  readonly guard: GuardSettings;
-  /** For people: the page groups and finds mailboxes by them. */
-  readonly tags: readonly string[];
-  /** In the file's order: all that match apply, later ones win. */
-  readonly overrides: readonly GuardOverride[];
-}
-
-export interface GuardOverride {
-  /** A glob on the email, or an id. */
-  readonly match: string;
-  /** Beside those of the account. */
-  readonly tags: readonly string[];
-  readonly guard: GuardSettings;
-}
-
-/** Only the keys that somebody wrote: a profile must not beat them, a default must not pose as one of them. */
-export interface GuardSettings extends Partial<Omit<Policy, NestedPolicyKey>> {
-  readonly profile?: 'measured' | 'literal';
-  readonly emergency?: Partial<Policy['emergency']>;
-  readonly maxInterventions?: Partial<Policy['maxInterventions']>;
-  readonly restore?: Partial<Policy['restore']>;
-  readonly breaker?: Partial<Policy['breaker']>;
-  readonly limitsPpm?: Partial<Record<WarmupMode, Ppm>>;
-}
-type NestedPolicyKey = 'emergency' | 'maxInterventions' | 'restore' | 'breaker' | 'limitsPpm';
-
-/** Cron expressions in UTC that `cronSchedule` accepts: when each kind is due at the latest. */
-export interface PollConfig {
-  readonly health: string;
-  readonly mailboxes: string;
-  readonly stats: string;
-  readonly warmup: string;
-  readonly mailbox: string;
-  readonly dns: string;
-  readonly blacklist: string;
-  /** Spare budget polls a mailbox's stats at most this often; 0 means never. */
-  readonly statsIntervalMinMs: number;
-  /** See `poll.spare_share`. */
-  readonly sparePpm: Ppm;
-}
-
-export interface AlertsConfig {
+};
+export type GuardSettings = CheckedFile['guard'];
+export type AlertsConfig = Omit<CheckedFile['alerts'], 'channels' | 'heartbeat'> & {
   readonly channels: readonly ChannelConfig[];
-  /** Never empty when there are channels: the default route is written out. */
-  readonly routes: readonly RouteConfig[];
-  readonly groupWaitMs: number;
-  readonly groupIntervalMs: number;
-  /** null: no reminders. */
-  readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
-  readonly digest: DigestConfig | null;
-  readonly heartbeat: HeartbeatConfig | null;
-  readonly rules: RuleSettings;
-}
-
-/** `url`, `secrets`, `routingKey` and `apiKey` are secrets. */
-export type ChannelConfig =
-  | {
-      readonly name: string;
-      readonly type: 'email';
-      readonly url: string;
-      readonly from: string;
-      /** At least one. */
-      readonly to: readonly string[];
-      readonly allowPlain: boolean;
-      /** PEM; null: the authorities that the system knows. */
-      readonly ca: string | null;
-    }
-  | (HttpChannelConfig & { readonly egress: Egress });
-
-type HttpChannelConfig =
-  | { readonly name: string; readonly type: 'slack' | 'teams' | 'discord' | 'alertmanager'; readonly url: string }
-  | { readonly name: string; readonly type: 'pagerduty'; readonly url: string; readonly routingKey: string }
-  | {
-      readonly name: string;
-      readonly type: 'webhook';
-      readonly url: string;
-      /** Each `whsec_` and base64, as Standard Webhooks writes it; at least one with format standard. */
-      readonly secrets: readonly string[];
-      readonly format: 'standard' | 'alertmanager';
-    }
-  | {
-      readonly name: string;
-      readonly type: 'recipe';
-      /** Ends with /v1. */
-      readonly baseUrl: string;
-      readonly apiKey: string;
-      readonly recipe: string;
-      readonly apply: boolean;
-    };
-
-/** The summary of the day. */
-export interface DigestConfig {
-  /** Cron in the time zone. */
-  readonly at: string;
-  readonly timeZone: string;
-  /** Names of channels that take one. */
-  readonly channels: readonly string[];
-}
-
-/** The dead man's switch; `url` is a secret. */
-export interface HeartbeatConfig {
-  readonly url: string;
-  readonly egress: Egress;
-  readonly intervalMs: number;
-}
-
-export interface RouteConfig {
-  /** All fields that are there must match, each by any of its words. All but severity are globs. */
-  readonly match: {
-    readonly severity?: readonly Severity[];
-    readonly account?: readonly string[];
-    readonly rule?: readonly string[];
-    readonly mailbox?: readonly string[];
-  };
-  /** Names of channels that exist. */
-  readonly channels: readonly string[];
-}
-
-export interface ServerConfig {
-  readonly host: string;
-  /** 0 lets the system choose. */
-  readonly port: number;
-  /** For links in messages, without a slash at the end; null: where it listens. */
-  readonly publicUrl: string | null;
-  /** Begins with a slash and does not end with one; empty: none. */
-  readonly pathPrefix: string;
-  readonly trustedProxies: readonly Network[];
-  /** Names, or globs, in the Host header of requests that are answered without tokens. */
-  readonly allowedHosts: readonly string[];
-  /** null: http. Both are PEM, and fit each other. */
-  readonly tls: { readonly cert: string; readonly key: string } | null;
-  /** 'none' also when nothing is written and the host is loopback. Otherwise at least one token. */
-  readonly auth: 'none' | { readonly tokens: readonly TokenConfig[] };
-}
-
-export interface TokenConfig {
-  readonly name: string;
-  /** Of the token's UTF-8 bytes, in lower-case hex. */
-  readonly sha256: string;
-  readonly role: 'viewer' | 'operator' | 'scraper';
-}
-
-export interface RecipesConfig {
-  /** An absolute path; it need not be there. */
-  readonly directory: string;
-  /** Names are unique. */
-  readonly apiKeys: readonly {
-    readonly name: string;
-    /** Of the key's UTF-8 bytes, in lower-case hex. */
-    readonly sha256: string;
-    readonly plan: 'pro' | 'cloud' | 'agency';
-    readonly role: 'viewer' | 'operator';
-  }[];
-}
-
-/** Lower case; what the API says is to be compared in lower case. */
-export interface StatusWords {
-  readonly paused: readonly string[];
-  readonly running: readonly string[];
-  readonly notRunning: readonly string[];
-}
+  readonly heartbeat: (NonNullable<CheckedFile['alerts']['heartbeat']> & { readonly egress: Egress }) | null;
+};
+export type ChannelConfig = ChannelSettings & { readonly egress: Egress };

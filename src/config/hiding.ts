@@ -1,6 +1,6 @@
 // The last net: takes secrets out of whatever is shown, also those that landed on the wrong key or in a syntax error.
-import type { Path, Problem } from './problem.ts';
-import { secretKeys } from './schema.ts';
+import type { Path, Problem } from '../schema/problem.ts';
+import { secretKeys } from '../schema/section.ts';
 
 /** Stands where a secret was. */
 export const hiddenMark = '[hidden]';

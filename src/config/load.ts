@@ -1,19 +1,15 @@
 // The configuration file and the environment -> Config, or every problem at once.
 import { dirname, resolve } from 'node:path';
-import { proxiesIn } from '../core/egress.ts';
-import { createPacer } from '../world/world.ts';
-import { buildConfig } from './build.ts';
-import type { Config } from './config.ts';
-import { doubts, inconsistencies } from './consistency.ts';
-import { readingDocument, type SourceDocument } from './document.ts';
-import { hideSecrets, maybeSecretAt, secretsIn } from './hiding.ts';
-import { byPlace, checkAgainst, type Finding, formatPath, type Path, type Problem } from './problem.ts';
-import { atOnce, type Steps } from './scalars.ts';
-import { type CheckedFile, configSchema } from './schema.ts';
+import { noProxies, type Proxies, proxiesIn } from '../core/egress.ts';
+import type { SourceDocument } from '../schema/document.ts';
+import { type Finding, formatPath, type Path, type Problem } from '../schema/problem.ts';
+import { type AlertsConfig, type CheckedFile, type Config, configSchema } from './config.ts';
+import { inconsistencies } from './consistency.ts';
+import { maybeSecretAt, secretsIn } from './hiding.ts';
+import { placeOf } from './kept-schema.ts';
 import { type Origin, type Setting, settingsOf } from './settings.ts';
-import { readSmallFile } from './small-file.ts';
-import { type Environment, type Substitution, substitute } from './substitute.ts';
-import { unreachedAlerts } from './unreached.ts';
+import { checkPart, type Environment, placeFindings, readSource, type Substitution } from './source.ts';
+import { doubts } from './warnings.ts';
 
 export interface ValidConfig {
   readonly ok: true;
@@ -37,65 +33,63 @@ export function loadConfig(
   environment: Environment,
   sections: readonly (keyof CheckedFile)[] | null = null,
 ): LoadedConfig {
-  return atOnce(loading(path, environment, sections));
-}
-
-/** The same, with a turn of the event loop between its steps: a file of many accounts takes a while. */
-export async function loadConfigInTurns(path: string, environment: Environment): Promise<LoadedConfig> {
-  const steps = loading(path, environment, null);
-  const pacer = createPacer(0, 'patient');
-  for (let step = steps.next(); ; step = steps.next()) {
-    await pacer.turn();
-    if (step.done) return step.value;
-  }
-}
-
-function* loading(
-  path: string,
-  environment: Environment,
-  sections: readonly (keyof CheckedFile)[] | null,
-): Steps<LoadedConfig> {
-  const source = yield* readingSource(path);
-  if (!('tree' in source)) return refusal(source);
-  yield;
-
+  const source = readSource(path);
+  if (!('tree' in source)) return { ok: false, problems: source };
   const folder = dirname(resolve(path));
-  const asked = new Set<string>(sections ?? Object.keys(source.tree));
-  const read = Object.fromEntries(Object.entries(source.tree).filter(([key]) => asked.has(key)));
-  const substitution = substitute(read, environment, folder);
+  const asked = new Set<string>(sections ?? Object.keys(source.tree).map((key) => key.replace(/_file$/, '')));
+  const written = Object.fromEntries(
+    Object.entries(source.tree).filter(([key]) => asked.has(key.replace(/_file$/, ''))),
+  );
+  const part = checkPart({ source, written, schema: configSchema, environment, folder, rules: inconsistencies });
+  if ('problems' in part) return { ok: false, problems: part.problems };
+  const { checked, substitution } = part;
   const { tree } = substitution;
-  yield;
-  const { findings, checked } = checkAgainst(configSchema, tree);
-  yield;
-  const unread = [...source.findings.filter(({ at }) => at === 'value'), ...substitution.findings];
-  const unknown = new Set(unread.map(({ path }) => formatPath(path)));
-  const all = [
-    ...source.findings,
-    ...substitution.findings,
-    // What a value says that was never read or substituted is no finding of its own.
-    ...[...findings, ...inconsistencies(tree)].filter((finding) => !unknown.has(formatPath(finding.path))),
-  ];
-  const placed = (list: readonly Finding[]) => placeFindings(list, source, substitution);
-  if (all.length > 0 || checked === null) return refusal(placed(all));
-  yield;
-  const config = buildConfig(checked, folder, environment);
+  const config = inPlace(checked, folder, environment);
   const cut = source.cut.filter((path) => asked.has(String(path[0])) && maybeSecretAt(path));
-  const maybeCut = cut.map((path): Finding => ({ path, at: 'value', message: maybeCutByComment }));
-  const warnings = placed([
-    ...doubts(tree),
-    ...unreachedAlerts(config),
-    ...unusableProxies(checked.proxy, environment),
-    ...substitution.unbraced.values(),
-    ...maybeCut,
-  ]);
-  yield;
   return {
     ok: true,
     config,
-    warnings,
+    warnings: placeFindings(
+      [
+        ...doubts(config),
+        ...unusableProxies(checked.proxy, environment),
+        ...substitution.unbraced.values(),
+        ...cut.map((path): Finding => ({ path, at: 'value', message: maybeCutByComment })),
+      ],
+      { source },
+      substitution,
+    ),
     settings: settingsOf({ tree, secrets: secretsIn(tree), originOf: (path) => originOf(path, source, substitution) }),
     secretFiles: [...substitution.readFrom.values()].map((from) => from.file),
   };
+}
+
+/** What the file says, with what its place and the environment add. `folder`: the file's own, where relative paths begin. */
+function inPlace({ guard, proxy, ...file }: CheckedFile, folder: string, environment: Environment): Config {
+  const proxies = proxiesOf(proxy, environment);
+  return {
+    ...file,
+    accounts: file.accounts.map((account) => ({ ...account, guard, egress: { proxies, ca: account.ca } })),
+    alerts: withEgress(file.alerts, proxies),
+    store: placeOf(file.store, folder),
+    recipes: { ...file.recipes, directory: resolve(folder, file.recipes.directory) },
+  };
+}
+
+/** Alerts with the way to each receiver. */
+export function withEgress(alerts: CheckedFile['alerts'], proxies: Proxies): AlertsConfig {
+  return {
+    ...alerts,
+    channels: alerts.channels.map((channel) => ({ ...channel, egress: { proxies, ca: channel.ca } })),
+    heartbeat: alerts.heartbeat && { ...alerts.heartbeat, egress: { proxies, ca: null } },
+  };
+}
+
+/** `written`: the key proxy; absent: as the environment says. NO_PROXY counts beside an address, too. */
+export function proxiesOf(written: string | undefined, environment: Environment): Proxies {
+  if (written === 'none') return noProxies;
+  const { proxies } = proxiesIn(environment);
+  return written === undefined ? proxies : { ...proxies, http: written, https: written };
 }
 
 function unusableProxies(written: string | undefined, environment: Environment): Finding[] {
@@ -110,26 +104,6 @@ function unusableProxies(written: string | undefined, environment: Environment):
 const maybeCutByComment =
   'ends at a #, which begins a comment: if the # is part of the value, put the value in quotes; if not, write a space after it';
 
-/** The file as a mapping of keys, or every reason why it is none. */
-export function readSource(path: string): Source {
-  return atOnce(readingSource(path));
-}
-
-type Source = (SourceDocument & { readonly tree: object }) | readonly Problem[];
-
-function* readingSource(path: string): Steps<Source> {
-  const read = readSmallFile(path);
-  if ('failure' in read) return [atTop(`the file can't be read: ${read.failure}`)];
-  const source = yield* readingDocument(read.text);
-  if (!('tree' in source)) return source.map((problem) => hideSecrets(problem, []));
-  const { tree } = source;
-  if (tree === null || tree === undefined) return [atTop('the file is empty')];
-  if (typeof tree !== 'object' || Array.isArray(tree)) {
-    return [atTop('the file must be a mapping of keys, beginning with accounts:')];
-  }
-  return { ...source, tree };
-}
-
 function originOf(path: Path, source: SourceDocument, { substituted, readFrom }: Substitution): Origin {
   const name = formatPath(path);
   const secret = readFrom.get(name);
@@ -137,43 +111,4 @@ function originOf(path: Path, source: SourceDocument, { substituted, readFrom }:
   const place = source.placeOf(path, 'value');
   const origin = substituted.get(name);
   return origin ? { kind: 'environment', written: origin.written, ...place } : { kind: 'file', ...place };
-}
-
-function refusal(problems: readonly Problem[]): LoadedConfig {
-  return { ok: false, problems };
-}
-
-function atTop(message: string): Problem {
-  return { line: 1, column: 1, path: '', message };
-}
-
-export function placeFindings(
-  findings: readonly Finding[],
-  source: SourceDocument,
-  { tree, substituted, unbraced, readFrom }: Substitution,
-): Problem[] {
-  const secrets = secretsIn(tree);
-  const seen = new Set<string>();
-  return findings
-    .map((finding): Problem => {
-      const path = formatPath(finding.path);
-      const from = readFrom.get(path)?.path ?? finding.path;
-      const origin = substituted.get(path);
-      const message = origin ? named(finding.message, origin) : (unbraced.get(path) ?? finding).message;
-      return hideSecrets({ ...source.placeOf(from, finding.at), path: formatPath(from), message }, secrets);
-    })
-    .sort(byPlace)
-    .filter((problem) => {
-      const identity = JSON.stringify(problem);
-      return !seen.has(identity) && seen.add(identity);
-    });
-}
-
-/** What came from the environment is named, not quoted: it may be a secret that landed on the wrong key. */
-function named(message: string, origin: { readonly written: string; readonly value: string }): string {
-  const [, name] = /^\$\{(\w+)\}$/.exec(origin.written) ?? [];
-  if (name !== undefined && origin.value === '') return `the environment variable ${name} is empty`;
-  const quoted = message.replaceAll(JSON.stringify(origin.value), JSON.stringify(origin.written));
-  // Messages quote with plain quotation marks; what JSON would escape is looked for as it is, too.
-  return quoted.replaceAll(`"${origin.value}"`, `"${origin.written}"`);
 }

@@ -2,8 +2,9 @@
 
 import { type MailboxPattern, namesMailbox } from '../core/mailbox-pattern.ts';
 import { defaultPolicy, literalProfile, type Policy } from '../core/policy.ts';
+import { formatPath, type Path } from '../schema/problem.ts';
 import type { AccountConfig, Config, GuardOverride, GuardSettings, RouteConfig } from './config.ts';
-import { formatPath, type Path } from './problem.ts';
+import { profiled, type Setting } from './settings.ts';
 
 export interface MailboxName {
   readonly email: string;
@@ -112,4 +113,37 @@ export function policyOf(settings: GuardSettings): Policy {
   };
   // loadConfig refuses a window above its maximum in the guard and in every override; two overrides together can still make one.
   return { ...policy, windowMaxDays: Math.max(policy.windowMaxDays, policy.windowDays) };
+}
+
+// The guard settings in force for one mailbox, each with its origin: guard, then every override that matches.
+
+/** What one account makes of a mailbox. */
+export interface MailboxSettings {
+  readonly account: string;
+  readonly guarded: boolean;
+  /** Paths begin with guard; the origin of an override's key is its line. */
+  readonly settings: readonly Setting[];
+}
+
+/** One entry an account. */
+export function settingsFor(
+  mailbox: MailboxName,
+  config: Config,
+  settings: readonly Setting[],
+): readonly MailboxSettings[] {
+  return config.accounts.map((account, index) => {
+    const inForce = new Map<string, Setting>();
+    const take = (prefix: string) => {
+      for (const setting of settings) {
+        const at = formatPath(setting.path);
+        if (!at.startsWith(`${prefix}.`)) continue;
+        const path = setting.path.slice(setting.path.lastIndexOf('guard'));
+        inForce.set(formatPath(path), { ...setting, path });
+      }
+    };
+    take('guard');
+    for (const [position, { match }] of account.overrides.entries())
+      if (namesMailbox(match, mailbox)) take(`accounts[${index}].overrides[${position}].guard`);
+    return { account: account.name, guarded: selects(account, mailbox), settings: profiled([...inForce.values()]) };
+  });
 }

@@ -2,13 +2,11 @@
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { pathOf, type Retention, type StorePlace } from '../core/store-failure.ts';
-import { retentionOf } from './build.ts';
-import { placeFindings, readSource } from './load.ts';
-import { checkAgainst, type Problem } from './problem.ts';
-import { timeZone } from './scalars.ts';
-import { configSchema } from './schema.ts';
-import { placeOf, storeSchema } from './store-schema.ts';
-import { type Environment, substitute } from './substitute.ts';
+import type { Problem } from '../schema/problem.ts';
+import { timeZone } from '../schema/scalars.ts';
+import { keyed, section } from '../schema/section.ts';
+import { placeOf, recipes, retention, storeSchema } from './kept-schema.ts';
+import { checkPart, type Environment, readSource, substitute } from './source.ts';
 
 export type Places =
   | {
@@ -24,21 +22,21 @@ export type Places =
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-const placesSchema = configSchema.pick({ store: true, recipes: true });
-const retentionSchema = configSchema.pick({ retention: true });
+const placesSchema = section({ store: keyed(storeSchema, {}, ''), recipes: keyed(recipes, {}, '') });
+const retentionSchema = section({ retention: keyed(retention, {}, '') });
 
 /** How long history is kept, or what is wrong with what the file says of it. */
 export function loadRetention(
   path: string,
   environment: Environment,
 ): { readonly retention: Retention } | { readonly problems: readonly Problem[] } {
-  const part = loadPart(path, environment, retentionSchema);
-  return 'problems' in part ? part : { retention: retentionOf(part.checked.retention) };
+  const part = loadPart(path, environment, retentionSchema, ['retention']);
+  return 'problems' in part ? part : part.checked;
 }
 
 /** Reads only what says where things are; the rest of the file is neither substituted nor checked. */
 export function loadPlaces(path: string, environment: Environment): Places {
-  const part = loadPart(path, environment, placesSchema);
+  const part = loadPart(path, environment, placesSchema, ['store', 'recipes']);
   if ('problems' in part) return { ok: false, problems: part.problems };
   const { checked, tree, folder } = part;
   return {
@@ -56,25 +54,19 @@ export function usualStore(path: string): string {
   return pathOf(placeOf(storeSchema.parse({}), dirname(resolve(path))));
 }
 
-type Part<Checked> =
-  | { readonly checked: Checked; readonly tree: object; readonly folder: string }
-  | { readonly problems: readonly Problem[] };
-
 /** Only these keys of the file. */
-function loadPart<Schema extends z.ZodObject>(
+function loadPart<Schema extends z.ZodType>(
   path: string,
   environment: Environment,
   schema: Schema,
-): Part<z.output<Schema>> {
+  keys: readonly string[],
+) {
   const source = readSource(path);
   if (!('tree' in source)) return { problems: source };
   const folder = dirname(resolve(path));
-  const named = Object.entries(source.tree).filter(([key]) => key in schema.shape);
-  const substitution = substitute(Object.fromEntries(named), environment, folder);
-  const { findings, checked } = checkAgainst(schema, substitution.tree);
-  const all = [...substitution.findings, ...findings];
-  if (all.length > 0 || checked === null) return { problems: placeFindings(all, source, substitution) };
-  return { checked, tree: source.tree, folder };
+  const written = Object.fromEntries(Object.entries(source.tree).filter(([key]) => keys.includes(key)));
+  const part = checkPart({ source: { ...source, findings: [] }, written, schema, environment, folder });
+  return 'problems' in part ? part : { checked: part.checked, tree: source.tree, folder };
 }
 
 function zoneIn({ alerts }: { readonly alerts?: unknown }, environment: Environment): string {

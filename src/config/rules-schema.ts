@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { type AlertRule, alertRules, severities } from '../core/alert.ts';
 import { defaultRuleSettings, type RuleSettings } from '../core/rule-settings.ts';
-import { duration, pattern, share, truth, whole } from './scalars.ts';
-import { keyed, oneOf, section } from './section.ts';
+import { duration, pattern, share, truth, whole } from '../schema/scalars.ts';
+import { keyed, oneOf, section } from '../schema/section.ts';
 
 const defaults = defaultRuleSettings;
 const minuteMs = 60_000;
@@ -19,7 +19,7 @@ function durationText(ms: number): string {
   return ms % (60 * minuteMs) === 0 ? `${ms / (60 * minuteMs)}h` : `${ms / minuteMs}m`;
 }
 
-const plain = (rule: AlertRule) => ({ enabled: enabled(), severity: severity(rule), for: wait(rule) });
+const plain = (rule: AlertRule) => ({ enabled: enabled(), severity: severity(rule), forMs: wait(rule) });
 /** Sent once, so there is nothing to wait for. */
 const event = (rule: AlertRule, text: string) =>
   keyed(section({ enabled: enabled(), severity: severity(rule) }), {}, text);
@@ -47,7 +47,7 @@ const special = {
       ...plain('blacklisted'),
       major: lists('Globs on names of lists: a listing there is critical.'),
       ignore: lists('Globs on names of lists to ignore.'),
-      min_lists: keyed(whole(1, 1_000), defaults.blacklisted.minLists, 'A listing on fewer lists does not count.'),
+      minLists: keyed(whole(1, 1_000), defaults.blacklisted.minLists, 'A listing on fewer lists does not count.'),
     }),
     {},
     'A sending IP address or domain is on blacklists.',
@@ -67,12 +67,12 @@ const special = {
   inbox_rate_low: keyed(
     section({
       ...plain('inbox_rate_low'),
-      below: keyed(
+      belowPpm: keyed(
         share(1, 950_000),
         `${defaults.inboxRateLow.belowPpm / 10_000}%`,
         'Fires below this share of seven days; ends 5 points above.',
       ),
-      min_mails: keyed(
+      minMails: keyed(
         whole(1, 100_000),
         defaults.inboxRateLow.minMails,
         'With fewer delivered emails the rule does not apply.',
@@ -104,22 +104,14 @@ const plainRules = Object.fromEntries(alertRules.filter(isPlain).map((rule) => [
 
 const ruleKeys = section({ ...plainRules, ...special });
 
-/** Input: the file's keys. Output: RuleSettings without the time zone, which all of alerts shares. */
-export const rulesSchema = ruleKeys.transform(toSettings);
-
-function toSettings(rules: z.output<typeof ruleKeys>): Omit<RuleSettings, 'timeZone'> {
-  const { guard_acted: acted, blacklisted, inbox_rate_low: inbox, health_score_drop: health } = rules;
-  const { known } = rules.mailbox_status_unknown;
-  const of = Object.entries(rules).map(([rule, keys]) => {
-    const level = 'severity' in keys ? keys.severity : defaults.of.guard_acted.severity;
-    return [rule, { enabled: keys.enabled, severity: level, forMs: 'for' in keys ? keys.for : 0 }];
-  });
-  return {
-    of: Object.fromEntries(of) as RuleSettings['of'],
-    acted: { pause: acted.pause, recovery: acted.recovery },
-    blacklisted: { major: blacklisted.major, ignore: blacklisted.ignore, minLists: blacklisted.min_lists },
-    inboxRateLow: { belowPpm: inbox.below, minMails: inbox.min_mails },
-    mailboxStatusUnknown: { known },
-    healthScoreDrop: { points: health.points },
-  };
-}
+/** Without the time zone, which all of alerts shares. */
+export const rulesSchema = ruleKeys.transform((rules) => ({
+  of: Object.fromEntries(
+    alertRules.map((rule) => [rule, { ...defaults.of[rule], ...rules[rule] }]),
+  ) as unknown as RuleSettings['of'],
+  acted: rules.guard_acted,
+  blacklisted: rules.blacklisted,
+  inboxRateLow: rules.inbox_rate_low,
+  mailboxStatusUnknown: rules.mailbox_status_unknown,
+  healthScoreDrop: rules.health_score_drop,
+}));

@@ -3,9 +3,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { defaultPolicy, literalProfile } from '../core/policy.ts';
+import { formatPath, type Path } from '../schema/problem.ts';
+import { secretKeys } from '../schema/section.ts';
+import { configSchema } from './config.ts';
 import { hiddenMark, hideIn, isSecretAt } from './hiding.ts';
-import { formatPath, type Path } from './problem.ts';
-import { configSchema } from './schema.ts';
 
 // The schema as JSON Schema: what editors, the documentation and `check --show` read, from the one place of every key.
 
@@ -36,6 +37,10 @@ export function fileShape(): Shape {
   made ??= z.toJSONSchema(configSchema, {
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
+      // A secret may be in its file instead.
+      const needed = jsonSchema.required?.filter((key) => !secretKeys.has(key));
+      if (needed?.length === 0) delete jsonSchema.required;
+      else if (needed) jsonSchema.required = needed;
       const written = z.globalRegistry.get(zodSchema)?.['default'];
       if (written !== undefined) jsonSchema.default = written as never;
     },

@@ -1,9 +1,9 @@
 // Serves the page, the metrics, the probes and the recipes over HTTP.
 import type { Config } from '../config/config.ts';
-import { formatPath } from '../config/problem.ts';
 import { originText, type Setting, valueText } from '../config/settings.ts';
 import { goingOn } from '../core/decision.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
+import { formatPath } from '../schema/problem.ts';
 import type { AnswerParts } from '../web/json/json-routes.ts';
 import { FleetTrend } from '../web/overview/fleet-sums.ts';
 import { Ranking } from '../web/overview/ranking.ts';

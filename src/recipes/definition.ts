@@ -1,9 +1,5 @@
 // A recipe's YAML file -> what can be run, or every problem of it with line and column.
 import { z } from 'zod';
-import { readDocument } from '../config/document.ts';
-import { byPlace, checkAgainst, type Finding, formatPath, formatProblem, type Problem } from '../config/problem.ts';
-import { cronComplaint, duration, truth, whole } from '../config/scalars.ts';
-import { oneOf, optional, section } from '../config/section.ts';
 import { largestLimit, warmupModes } from '../core/policy.ts';
 import {
   namedThings,
@@ -13,6 +9,10 @@ import {
   type Recipe,
   type RecipeSchedule,
 } from '../core/recipe.ts';
+import { readDocument } from '../schema/document.ts';
+import { byPlace, checkAgainst, type Finding, formatPath, formatProblem, type Problem } from '../schema/problem.ts';
+import { cronComplaint, duration, truth, whole } from '../schema/scalars.ts';
+import { oneOf, optional, section } from '../schema/section.ts';
 import { readValue } from './parameters.ts';
 import { checkSelect } from './select-check.ts';
 

@@ -1,9 +1,11 @@
 // Emails go through a real SMTP server and are read by a real parser: encrypted, threaded, once, and refused in clear words.
+
 import type { ParsedMail } from 'mailparser';
 import { expect, test } from 'vitest';
 import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import { type EmailSettings, emailChannel } from '../../src/channels/email.ts';
 import type { Delivery } from '../../src/core/delivery.ts';
+import { noProxies } from '../../src/core/egress.ts';
 import { start } from '../alerts/samples.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { MailServer, mailServerCertificate } from '../support/mail-server.ts';
@@ -13,7 +15,7 @@ const password = 'p@ss/w%rd';
 const addresses = { from: 'Warmwarden <alerts@acme.example>', to: ['ops@acme.example', 'eve@acme.example'] };
 
 function channelTo(url: string, change: Partial<EmailSettings> = {}) {
-  return emailChannel({ name: 'mail', url, ...addresses, allowPlain: false, ca: null, ...people, ...change });
+  return emailChannel({ name: 'mail', url, ...addresses, allowPlain: false, ...people, ...change });
 }
 
 function send(
@@ -106,7 +108,9 @@ test('STARTTLS is required: a server without it, or with a certificate that nobo
     await using server = await MailServer.start({ password, tls });
     const distrusted = await send(channelTo(server.url('0.0.0.0')), one);
     expect(distrusted).toMatchObject({ kind: 'failed', setup: true, detail: expect.stringContaining('ca_file') });
-    expect(await send(channelTo(server.url('0.0.0.0'), { ca: mailServerCertificate }), one)).toMatchObject({
+    expect(
+      await send(channelTo(server.url('0.0.0.0'), { egress: { proxies: noProxies, ca: mailServerCertificate } }), one),
+    ).toMatchObject({
       kind: 'sent',
     });
     expect(server.received.map(({ encrypted }) => encrypted)).toEqual([true]);

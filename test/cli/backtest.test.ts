@@ -154,7 +154,7 @@ test('a mistake in the other guard is told with its place, and nothing is asked 
   expect(said).toContain(`${file}:3:16 guard.window_days: window_max_days (30, the default) is less than`);
   const beside = workplace.configure('guard: {}\nguards: {}\n', 'beside.yaml');
   expect(await wrong(beside)).toContain(`${beside}:2:1 guards: unknown key`);
-  expect(await wrong(`${file}.txt`)).toBe(`${file}.txt can't be read: it does not exist`);
+  expect(await wrong(`${file}.txt`)).toContain("can't be read: it does not exist");
   expect(simulator.requests).toEqual([]);
 });
 

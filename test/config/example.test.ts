@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readDocument } from '../../src/config/document.ts';
 import { guardSchema } from '../../src/config/guard-schema.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { policyOf } from '../../src/config/mailbox-rules.ts';
-import { checkAgainst } from '../../src/config/problem.ts';
 import { fileShape, type Shape } from '../../src/config/settings.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
+import { readDocument } from '../../src/schema/document.ts';
+import { checkAgainst } from '../../src/schema/problem.ts';
 
 const file = join(import.meta.dirname, '../../config.example.yaml');
 const text = readFileSync(file, 'utf8');

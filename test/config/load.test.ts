@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { type LoadedConfig, loadConfig, loadConfigInTurns } from '../../src/config/load.ts';
-import { formatProblem } from '../../src/config/problem.ts';
+import { type LoadedConfig, loadConfig } from '../../src/config/load.ts';
 import { usualDnsWords } from '../../src/core/answers.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { formatProblem } from '../../src/schema/problem.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -37,7 +37,7 @@ function warnings(text: string): string[] {
 
 describe('defaults', () => {
   test('one account is enough, and everything else has its default', () => {
-    expect(accepted(account)).toEqual({
+    expect(accepted(account)).toMatchObject({
       accounts: [
         {
           name: 'acme',
@@ -61,7 +61,7 @@ describe('defaults', () => {
         dns: '17 */6 * * *',
         blacklist: '41 */6 * * *',
         statsIntervalMinMs: 60_000,
-        sparePpm: 500_000,
+        spareSharePpm: 500_000,
       },
       alerts: {
         channels: [],
@@ -370,30 +370,6 @@ test('a file that is not there, and a folder, are problems and no exceptions', (
     return loaded.ok ? 'accepted' : loaded.problems[0]?.message;
   });
   expect(messages).toEqual(["the file can't be read: it does not exist", "the file can't be read: it is a folder"]);
-});
-
-/** Turns of the event loop in which the text is read; what comes of it is what comes of it at once. */
-async function turnsOf(text: string): Promise<number> {
-  const atOnce = load(text);
-  let turns = 0;
-  let over = false;
-  const look = () => {
-    turns += 1;
-    if (!over) setImmediate(look);
-  };
-  setImmediate(look);
-  expect(await loadConfigInTurns(join(folder, 'config.yaml'), {})).toEqual(atOnce);
-  over = true;
-  return turns;
-}
-
-test('a file that is read in turns is read as it is at once, in more turns the more accounts it has', async () => {
-  const another = (index: number) => account.replace(/^.*\n/, '').replace(/acme|1234/g, `$&${index}`);
-  const many = account + Array.from({ length: 200 }, (_, index) => another(index)).join('');
-  const [one, all] = [await turnsOf(account), await turnsOf(many)];
-  expect(one).toBeGreaterThan(4);
-  expect(all).toBeGreaterThan(one + 4);
-  expect(await turnsOf(`${account}retention: {departed: 400}\n`)).toBeGreaterThan(2);
 });
 
 test('text that is nested beyond what the parser can follow is refused in plain words', () => {

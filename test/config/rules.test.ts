@@ -19,7 +19,7 @@ function settingsOf(rules: object): RuleSettings {
 }
 
 test('a file that says nothing of rules has the defaults', () => {
-  expect(settingsOf({})).toEqual(defaultRuleSettings);
+  expect(settingsOf({})).toMatchObject(defaultRuleSettings);
 });
 
 test('a rule is switched off, made milder, made to wait, and given other thresholds; the rest stays', () => {
@@ -32,8 +32,8 @@ test('a rule is switched off, made milder, made to wait, and given other thresho
   });
   expect(settings.of.contested).toEqual({ enabled: false, severity: 'warning', forMs: 0 });
   expect(settings.of.stale_data).toEqual({ enabled: true, severity: 'info', forMs: 20 * minuteMs });
-  expect(settings.acted).toEqual({ pause: 'critical', recovery: 'critical' });
-  expect(settings.blacklisted).toEqual({ major: ['*spamhaus*'], ignore: [], minLists: 2 });
-  expect(settings.inboxRateLow).toEqual({ belowPpm: 705_000, minMails: 30 });
+  expect(settings.acted).toMatchObject({ pause: 'critical', recovery: 'critical' });
+  expect(settings.blacklisted).toMatchObject({ major: ['*spamhaus*'], ignore: [], minLists: 2 });
+  expect(settings.inboxRateLow).toMatchObject({ belowPpm: 705_000, minMails: 30 });
   expect(settings.of.api_down).toEqual(defaultRuleSettings.of.api_down);
 });

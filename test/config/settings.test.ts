@@ -7,9 +7,9 @@ import { parse } from 'yaml';
 import { settingsText } from '../../src/cli/check.ts';
 import { KnownSecrets } from '../../src/config/hiding.ts';
 import { loadConfig, type ValidConfig } from '../../src/config/load.ts';
-import { settingsFor } from '../../src/config/mailbox-settings.ts';
-import type { Path } from '../../src/config/problem.ts';
+import { settingsFor } from '../../src/config/mailbox-rules.ts';
 import { changesBetween } from '../../src/config/settings.ts';
+import type { Path } from '../../src/schema/problem.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-settings-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 // `check` names the alerts that no route takes, by severity and rule.
 import { expect, test } from 'vitest';
 import type { Config, RouteConfig } from '../../src/config/config.ts';
-import { unreachedAlerts } from '../../src/config/unreached.ts';
+import { unreachedAlerts } from '../../src/config/warnings.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 
 const channels = [

@@ -175,7 +175,7 @@ test('a long attempt ends when another replica may send soon', async () => {
 
 const mail = (url: string, patience = rfc5321) => {
   const addresses = { from: 'alerts@acme.example', to: ['ops@acme.example'] };
-  return emailChannel({ name: 'mail', url, ...addresses, allowPlain: true, ca: null, ...people }, patience);
+  return emailChannel({ name: 'mail', url, ...addresses, allowPlain: true, ...people }, patience);
 };
 
 test('SMTP has the deadlines of RFC 5321, 4.5.3.2', () => {

@@ -18,7 +18,6 @@ test('channel_failing fires with the first message, with one clear sentence, and
       from: 'alerts@acme.example',
       to: ['ops@acme.example'],
       allowPlain: false,
-      ca: null,
       ...people,
     });
   const hooks = { match: { rule: ['channel_failing'] }, channels: ['hook'] };

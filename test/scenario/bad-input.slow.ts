@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { formatProblem } from '../../src/config/problem.ts';
+import { formatProblem } from '../../src/schema/problem.ts';
 import { Store } from '../../src/store/store.ts';
 import { commandLine } from '../support/command-line.ts';
 import { OtherApi } from '../support/other-api.ts';

@@ -67,7 +67,7 @@ export async function askOnline(
 ): Promise<readonly OnlineAccount[]> {
   const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(config.poll[route])]));
   const gaps = gapsOf(schedules as Parameters<typeof gapsOf>[0], world.clock.now());
-  const { sparePpm, statsIntervalMinMs } = config.poll;
+  const { spareSharePpm: sparePpm, statsIntervalMinMs } = config.poll;
   const earlyMs = sparePpm === 0 ? 0 : statsIntervalMinMs;
   const asking = { config, world, gaps, earlyMs, sparePpm, beside };
   const asked = await Promise.all(config.accounts.map((account) => askAccount(account, asking)));

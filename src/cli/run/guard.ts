@@ -1,8 +1,8 @@
 // The daemon in this process, until a signal ends it.
 import { KnownSecrets } from '../../config/hiding.ts';
-import { loadConfigInTurns } from '../../config/load.ts';
-import { formatProblem } from '../../config/problem.ts';
+import { loadConfig } from '../../config/load.ts';
 import { startDaemon } from '../../daemon/daemon.ts';
+import { formatProblem } from '../../schema/problem.ts';
 import { systemClock, type World, worldOn } from '../../world/world.ts';
 import { loadConfigured } from '../sources/loading.ts';
 import { goOnWithoutOutputs } from '../terminal/outputs.ts';
@@ -22,7 +22,7 @@ export async function guard(file: string, reloadAsked: () => boolean): Promise<v
   const world: World = { ...hiding, secrets: () => secrets.secrets };
   for (const warning of loaded.warnings) world.log.warn({ file }, formatProblem(file, warning));
   const load = async () => {
-    const again = await loadConfigInTurns(file, process.env);
+    const again = await loadConfig(file, process.env);
     if (again.ok) secrets.learn(again.settings);
     return again;
   };

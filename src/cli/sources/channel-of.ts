@@ -1,13 +1,10 @@
 // One channel of a configuration, for whoever tries it out: no key and no secret of anything else is asked for.
 import { dirname, resolve } from 'node:path';
 import type { PingTarget } from '../../channels/post.ts';
-import { buildChannel, proxiesOf } from '../../config/build.ts';
-import type { ChannelConfig } from '../../config/config.ts';
-import { inconsistencies } from '../../config/consistency.ts';
-import { placeFindings, readSource } from '../../config/load.ts';
-import { checkAgainst, type Finding, type Path } from '../../config/problem.ts';
-import { configSchema } from '../../config/schema.ts';
-import { substitute } from '../../config/substitute.ts';
+import { alertsWithProxy, type ChannelConfig } from '../../config/config.ts';
+import { proxiesOf, withEgress } from '../../config/load.ts';
+import { checkPart, readSource, substitute } from '../../config/source.ts';
+import type { Path } from '../../schema/problem.ts';
 import { configurationError } from './loading.ts';
 
 interface ChannelOf {
@@ -24,9 +21,6 @@ interface ChannelOf {
 /** Name of the heartbeat on the command line. */
 export const heartbeatArgument = 'heartbeat';
 
-const alertsSchema = configSchema.pick({ alerts: true, proxy: true, proxy_file: true });
-const listPath = ['alerts', 'channels'] as const;
-
 /**
  * Reads only the channel that is called `name`, and the time zone; the rest of the file is not checked. Throws a
  * CommandError with every problem of what it reads.
@@ -34,65 +28,49 @@ const listPath = ['alerts', 'channels'] as const;
 export function channelOf(path: string, name: string): ChannelOf {
   const source = readSource(path);
   if (!('tree' in source)) throw configurationError(path, source);
-  const folder = dirname(resolve(path));
-  const { channels: written = [], time_zone, heartbeat: beat } = alertsOf(source.tree);
-  const heartbeat = name === heartbeatArgument && beat !== undefined ? { heartbeat: beat } : {};
-  const { proxy, proxy_file } = source.tree as { readonly proxy?: unknown; readonly proxy_file?: unknown };
-  const ways = { ...(proxy === undefined ? {} : { proxy }), ...(proxy_file === undefined ? {} : { proxy_file }) };
-  const asked = { ...ways, alerts: { channels: written, time_zone, ...heartbeat } };
-  const substitution = substitute(asked, process.env, folder);
-  const all = listOf(alertsOf(substitution.tree).channels);
+  const { alerts, proxy, proxy_file } = mapping(source.tree);
+  const { channels, time_zone, heartbeat: beat } = mapping(alerts);
+  const all = Array.isArray(channels) ? channels.map(mapping) : [];
+  const nameOf = (channel: Mapping) => substitute(channel['name'], process.env, '').tree;
   const index = all.findIndex((one) => nameOf(one) === name);
-  const tree = {
-    ...(substitution.tree as object),
-    alerts: { ...alertsOf(substitution.tree), channels: index < 0 ? [] : [all[index]] },
-  };
-  const { findings, checked } = checkAgainst(alertsSchema, tree);
-  const placed = [...findings, ...inconsistencies(tree)].map((finding) => at(finding, index));
-  const unresolved = substitution.findings.filter((finding) => concerns(finding.path, index));
-  const silent = new Set(unresolved.map((finding) => finding.path.join()));
-  const wrong = [...unresolved, ...placed.filter((finding) => !silent.has(finding.path.join()))].filter(
-    ({ path: [section] }) => section === 'alerts' || section === 'proxy' || section === 'proxy_file',
-  );
-  if (wrong.length > 0 || checked === null) throw configurationError(path, placeFindings(wrong, source, substitution));
-  const proxies = proxiesOf(checked.proxy, process.env);
-  const url = index < 0 ? checked.alerts.heartbeat?.url : undefined;
+  const heartbeat = index < 0 && name === heartbeatArgument ? beat : undefined;
+  const kept = { channels: index < 0 ? [] : [all[index]], time_zone, heartbeat };
+  const part = checkPart({
+    source: { ...source, findings: [] },
+    written: { alerts: written(kept), ...written({ proxy, proxy_file }) },
+    schema: alertsWithProxy,
+    environment: process.env,
+    folder: dirname(resolve(path)),
+    at: (place) => inFile(place, index),
+  });
+  if ('problems' in part) throw configurationError(path, part.problems);
+  const { checked } = part;
+  const {
+    channels: found,
+    heartbeat: target,
+    rules,
+  } = withEgress(checked.alerts, proxiesOf(checked.proxy, process.env));
   return {
-    channel: checked.alerts.channels.map((channel) => buildChannel(channel, proxies))[0] ?? null,
-    names: all.flatMap((one) => nameOf(one) ?? []),
-    heartbeat: url === undefined ? null : { url, egress: { proxies, ca: null } },
-    timeZone: checked.alerts.time_zone,
+    channel: found[0] ?? null,
+    names: all.map(nameOf).filter((one) => typeof one === 'string'),
+    heartbeat: target,
+    timeZone: rules.timeZone,
   };
 }
 
-/** Of the channel at this place of the list, or of no channel. */
-function concerns([, key, place]: Path, index: number): boolean {
-  return key !== 'channels' || place === index;
+/** The only channel that is checked stands at this place of the list. */
+function inFile(path: Path, index: number): Path {
+  const [first, second, third, ...rest] = path;
+  return first === 'alerts' && second === 'channels' && third === 0 ? [first, second, index, ...rest] : path;
 }
 
-/** The only channel that was checked stands at this place of the list. */
-function at(finding: Finding, index: number): Finding {
-  const [first, second, third, ...rest] = finding.path;
-  if (first !== listPath[0] || second !== listPath[1] || third === undefined) return finding;
-  return { ...finding, path: [...listPath, index, ...rest] };
+type Mapping = Readonly<Record<string, unknown>>;
+
+function mapping(value: unknown): Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : {};
 }
 
-interface Alerts {
-  readonly channels?: unknown;
-  readonly time_zone?: unknown;
-  readonly heartbeat?: unknown;
-}
-
-function alertsOf(tree: unknown): Alerts {
-  const alerts = typeof tree === 'object' && tree !== null && 'alerts' in tree ? tree.alerts : null;
-  return typeof alerts === 'object' && alerts !== null && !Array.isArray(alerts) ? alerts : {};
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function nameOf(channel: unknown): string | null {
-  const named = typeof channel === 'object' && channel !== null && 'name' in channel;
-  return named && typeof channel.name === 'string' ? channel.name : null;
+/** The keys that have a value. */
+function written(keys: Mapping): Mapping {
+  return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== undefined));
 }

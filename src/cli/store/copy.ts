@@ -1,7 +1,7 @@
 // `warmwarden store copy`: moves a store from a SQLite file into a PostgreSQL database.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { placeAt } from '../../config/store-schema.ts';
+import { placeAt } from '../../config/kept-schema.ts';
 import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
 import { counted } from '../../core/wording/phrases.ts';
 import { systemClock } from '../../world/world.ts';

@@ -1,7 +1,7 @@
 // How a command says that it failed: a CommandError thrown anywhere ends it with a sentence or JSON, and the exit code.
 
 import { CommanderError } from 'commander';
-import type { Problem } from '../../config/problem.ts';
+import type { Problem } from '../../schema/problem.ts';
 
 // One table: how a command can end, the exit code that says so, and the `code` of its error in JSON. Every command follows it.
 

@@ -1,8 +1,8 @@
 // Text in lines that a screen holds, broken between words. Pure.
 
 import { InvalidArgumentError } from 'commander';
-import { readDuration } from '../../config/scalars.ts';
 import { momentText, visibleText } from '../../core/wording/phrases.ts';
+import { readDuration } from '../../schema/scalars.ts';
 
 /** A command between backticks, or between the quotation marks of a Slack text, is one word: it runs as it is printed. */
 const words = /(?:`[^`]*`|(?<=^|\s)'[^']*'|\S)+/g;

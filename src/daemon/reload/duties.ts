@@ -231,7 +231,7 @@ export class Duties {
         lease: { holds: () => lease.isHeld, mayPost: () => lease.mayPost(), openWaitMs },
         schedules: schedules as AccountWatchOptions['schedules'],
         statsIntervalMinMs: poll.statsIntervalMinMs,
-        sparePpm: poll.sparePpm,
+        sparePpm: poll.spareSharePpm,
         policyFor: (mailbox) => resolvePolicy(now(), mailbox),
         selects: (mailbox) => selects(now(), mailbox),
         expects: () => expectedNames(now()),

@@ -1,6 +1,8 @@
 // Reloads the configuration when a secret was replaced in its file, once the folder is quiet, and when the file stays away.
-import { readFiles, watchFolders } from '../../config/secrets.ts';
+import { type FSWatcher, watch } from 'node:fs';
+import { dirname } from 'node:path';
 import type { CommandOutcome, ReloadRequest } from '../../core/operator-command.ts';
+import { readSmallFile } from '../../schema/small-file.ts';
 import { type Bell, createBell, type World } from '../../world/world.ts';
 
 type Reload = (request: ReloadRequest) => Promise<CommandOutcome>;
@@ -84,4 +86,34 @@ export class SecretRotation {
     if (this.#awaySince !== null && now - this.#awaySince >= awayMs) return true;
     return [...contents].some(([file, content]) => content !== this.#known.get(file));
   }
+}
+
+/** What stands in the files now, by path; a file that can't be read is left out. */
+export function readFiles(files: readonly string[]): ReadonlyMap<string, string> {
+  const contents = new Map<string, string>();
+  for (const file of files) {
+    const read = readSmallFile(file);
+    // It may be replaced at this moment: the next look finds it.
+    if ('text' in read) contents.set(file, read.text);
+  }
+  return contents;
+}
+
+/**
+ * Watches the folders of these files, because a watch on a file goes blind after the first rename over it. `changed` is
+ * called for anything that happens there, so it may be called in vain. A folder that can't be watched is named to
+ * `blind`. Returns what ends the watch.
+ */
+function watchFolders(files: readonly string[], changed: () => void, blind: (folder: string) => void): () => void {
+  const watchers: FSWatcher[] = [];
+  for (const folder of new Set(files.map((file) => dirname(file)))) {
+    try {
+      const watcher = watch(folder, { persistent: false }, changed);
+      watcher.on('error', () => blind(folder));
+      watchers.push(watcher);
+    } catch {
+      blind(folder);
+    }
+  }
+  return () => watchers.forEach((watcher) => void watcher.close());
 }

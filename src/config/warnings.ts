@@ -1,8 +1,93 @@
-// Finds alerts that no route takes to a channel for people, by severity and rule. Pure.
+// What is allowed in a configuration and probably not meant. Pure.
 import { type AlertRule, alertRules, type Severity, severities } from '../core/alert.ts';
+import { isLoopback } from '../core/egress.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
-import type { Config, RouteConfig } from './config.ts';
-import type { Finding } from './problem.ts';
+import { didYouMean } from '../core/nearest.ts';
+import type { Finding, Path } from '../schema/problem.ts';
+import { bothDaysDoubt } from '../world/schedule.ts';
+import { type Config, keyPrefix, type RouteConfig } from './config.ts';
+
+export function doubts(config: Config): Finding[] {
+  return [
+    ...doubtsOfKeys(config),
+    ...doubtsOfSchedules(config),
+    ...doubtsOfChannels(config),
+    ...unreachedAlerts(config),
+    ...doubtsOfAccess(config.server),
+    ...doubtsOfStore(config.store),
+  ];
+}
+
+function doubt(path: Path, message: string): Finding {
+  return { path, at: 'value', message };
+}
+
+/** Another service may have other keys; most often it is the wrong variable or file. */
+function doubtsOfKeys({ accounts }: Config): Finding[] {
+  const message = `does not begin with ${keyPrefix}: make sure that it is the key of this API`;
+  return accounts.flatMap(({ apiKey }, index) =>
+    apiKey.startsWith(keyPrefix) ? [] : [doubt(['accounts', index, 'api_key'], message)],
+  );
+}
+
+function doubtsOfSchedules({ poll, alerts }: Config): Finding[] {
+  const written: readonly (readonly [Path, unknown])[] = [
+    ...Object.entries(poll).map(([key, value]) => [['poll', key], value] as const),
+    [['alerts', 'digest', 'at'], alerts.digest?.at],
+  ];
+  return written.flatMap(([path, value]) => {
+    const message = typeof value === 'string' ? bothDaysDoubt(value) : null;
+    return message === null ? [] : [doubt(path, message)];
+  });
+}
+
+function doubtsOfChannels({ accounts, alerts: { channels, routes }, server }: Config): Finding[] {
+  if (channels.length === 0) return [doubt(['alerts', 'channels'], 'there is no channel: no alert will be sent')];
+  const routed = new Set(routes.flatMap((route) => route.channels));
+  const unrouted = channels.flatMap(({ name }, index) =>
+    routed.has(name) ? [] : [doubt(['alerts', 'channels', index], `no route leads to ${name}: it gets no alerts`)],
+  );
+  const names = accounts.map(({ name }) => name);
+  const idle = routes.flatMap(({ match }, index) => [
+    ...fitsNothing(match.account, names, ['alerts', 'routes', index, 'match', 'account']),
+    ...fitsNothing(match.rule, alertRules, ['alerts', 'routes', index, 'match', 'rule']),
+  ]);
+  return [...unrouted, ...idle, ...linksForThisMachine(server, channels)];
+}
+
+function fitsNothing(globs: readonly string[] = [], names: readonly string[], path: Path): Finding[] {
+  const idle = globs.filter((glob) => !names.some((name) => fitsGlob(glob, name)));
+  return idle.map((glob) => doubt(path, `"${glob}" matches none${didYouMean(glob, names)}`));
+}
+
+/** Links in messages lead to the page's address: on another machine a loopback address opens nothing. */
+function linksForThisMachine({ publicUrl, host }: Config['server'], channels: Config['alerts']['channels']): Finding[] {
+  const leaves = channels.some((channel) => channel.type !== 'recipe' && !isLoopback(new URL(channel.url).hostname));
+  if (publicUrl !== null || !isLoopback(host) || !leaves) return [];
+  const message = `is missing: links in messages lead to ${host}, which opens only on this machine`;
+  return [doubt(['server', 'public_url'], message)];
+}
+
+function doubtsOfAccess({ auth, allowedHosts }: Config['server']): Finding[] {
+  if (auth === 'none') return [];
+  const found: Finding[] = [];
+  if (auth.tokens.every(({ role }) => role === 'scraper'))
+    found.push(
+      doubt(['server', 'auth', 'tokens'], 'no token can open the page: add one with the role operator or viewer'),
+    );
+  if (allowedHosts.length > 0)
+    found.push(
+      doubt(['server', 'allowed_hosts'], 'has no effect beside tokens: a request with a token may name any host'),
+    );
+  return found;
+}
+
+function doubtsOfStore(store: Config['store']): Finding[] {
+  if (typeof store === 'string' || store.tls.kind !== 'off' || isLoopback(store.host)) return [];
+  return [doubt(['store', 'tls'], 'is off: password and data cross the network unencrypted')];
+}
+
+// Alerts that no route takes to a channel for people, by severity and rule.
 
 type RoutedAlerts = Pick<Config, 'accounts' | 'alerts'>;
 

@@ -1,5 +1,6 @@
 // What is wrong with a configuration, said so that a person can go there and put it right.
 import type { z } from 'zod';
+import { secretKeys } from './section.ts';
 
 /** A step into the file: a key, or the index in a list. */
 export type Path = readonly (string | number)[];
@@ -72,14 +73,23 @@ function toFindings(issue: Issue, parent: Path): Finding[] {
       { path, at: 'value', message: issue.message === '' ? (said?.message ?? 'has the wrong format') : issue.message },
     ];
   }
-  return [{ path, at: 'value', message: issue.message }];
+  const message = issue.message === isMissing ? missingText(path) : issue.message;
+  return [{ path, at: 'value', message }];
+}
+
+const isMissing = 'is missing';
+
+/** A secret may be written in two forms. */
+function missingText(path: Path): string {
+  const key = path.at(-1);
+  return typeof key === 'string' && secretKeys.has(key) ? `${isMissing}: write ${key} or ${key}_file` : isMissing;
 }
 
 /** For every issue whose schema has no words of its own. Values are never quoted here: they may be secrets. */
 function plainWords(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      if (issue.input === undefined) return 'is missing';
+      if (issue.input === undefined) return isMissing;
       return `must be ${wantedKinds[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`;
     case 'too_small':
       if (issue.origin === 'array') return 'is an empty list; it needs at least one entry';

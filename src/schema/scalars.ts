@@ -1,8 +1,9 @@
 // Single values of the file -> numbers with one unit. A message never quotes a value that is a secret.
 
 import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
-import type { Network } from '../core/egress.ts';
+import { isLoopback, type Network } from '../core/egress.ts';
 import type { Ppm } from '../core/policy.ts';
 import { cronSchedule } from '../world/schedule.ts';
 
@@ -136,28 +137,6 @@ export function label() {
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores');
 }
 
-const maxAddress = 254;
-const addressShape = /^[^\s@<>(),;:"\\[\]]+@[^\s@<>(),;:"\\[\]]+\.[^\s@<>(),;:"\\[\].]+$/;
-
-/** `a@b.example`. */
-export function mailAddress() {
-  return z.string().superRefine((value, context) => {
-    if (value.length > maxAddress || !addressShape.test(value)) refuse(context, `"${value}" is not an email address`);
-  });
-}
-
-/** `a@b.example`, or `Name <a@b.example>`. */
-export function sender() {
-  return z.string().superRefine((value, context) => {
-    const address = /^[^<>@"\r\n]*<([^<>]+)>$/.exec(value)?.[1] ?? value;
-    if (address.length > maxAddress || !addressShape.test(address))
-      refuse(
-        context,
-        `"${value}" is not an email address: write alerts@example.com, or Warmwarden <alerts@example.com>`,
-      );
-  });
-}
-
 /** A glob or an id. */
 export function pattern() {
   return z.string().min(1, 'is empty').max(320).meta({ title: 'glob or id' });
@@ -243,13 +222,54 @@ function text(wanted: string, ofNumber: (value: number) => string) {
     .meta({ title: wanted.replace(/^an? /, '') });
 }
 
-// Work in steps: all at once, or with turns of the event loop between them, as its caller likes.
+// Addresses of services: checked without ever being quoted, because they may be secrets.
 
-export type Steps<Result> = Generator<undefined, Result, undefined>;
+/** The address of a service, http or https. It is often a secret itself. */
+export function serviceUrl() {
+  return z.string().superRefine((value, context) => {
+    const wrong = urlComplaint(value) ?? (value.includes('#') ? 'must have no #' : null);
+    if (wrong) refuse(context, wrong);
+  });
+}
 
-/** Does all of it. */
-export function atOnce<Result>(steps: Steps<Result>): Result {
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  return step.value;
+/** An address that paths are added to. `trimmed` checks it without slashes at its end, and makes the output of it. */
+export function baseUrl(trimmed: (url: string) => string | { readonly wrong: string }) {
+  return z.string().transform((value, context) => {
+    const wrong = urlComplaint(value) ?? (/[?#]/.test(value) ? 'must have no ? and no #: paths are added to it' : null);
+    if (wrong) return refuse(context, wrong);
+    const url = trimmed(value.replace(/\/+$/, ''));
+    return typeof url === 'string' ? url : refuse(context, url.wrong);
+  });
+}
+
+function urlComplaint(value: string): string | null {
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value))
+    return 'is not an address: it must begin with https://, or with http:// when it leads to this machine or has allow_http: true next to it';
+  if (/\s/.test(value)) return 'must have no spaces or line breaks';
+  const { username, password } = new URL(value);
+  return username || password ? 'must have no user name or password in it: they would not be sent' : null;
+}
+
+/** Whether the address is plain http to another machine. False for what is no address at all. */
+export function isPlainHttpBeyondLoopback(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, hostname } = new URL(value);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+/** A certificate in PEM. */
+export function certificate() {
+  return z.string().superRefine((pem, context) => {
+    if (!isCertificate(pem)) refuse(context, 'must be a certificate in PEM: -----BEGIN CERTIFICATE-----');
+  });
+}
+
+function isCertificate(pem: string): boolean {
+  if (!/-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(pem)) return false;
+  try {
+    createSecureContext({ ca: pem });
+    return true;
+  } catch {
+    return false;
+  }
 }

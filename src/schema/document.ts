@@ -1,25 +1,21 @@
 // YAML text -> a plain tree, and the line and column of every path in it.
 
 import {
-  type Alias,
-  Composer,
-  type CST,
   type Document,
   isAlias,
   isMap,
   isScalar,
   isSeq,
-  Lexer,
   LineCounter,
   type Node,
   type Pair,
-  Parser,
+  parseAllDocuments,
+  parseDocument,
   visit,
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
 import type { Finding, Path, Problem } from './problem.ts';
-import { atOnce, type Steps } from './scalars.ts';
 
 // What the YAML parser complains of -> sentences that say what to do. None quotes the file: a line may hold a secret.
 
@@ -145,19 +141,10 @@ const maxDepth = 20;
 /** Aliases of aliases can grow a small file without bound. */
 const maxNodes = 200_000;
 
-/** Words of the file in one step: a file of hundreds of accounts has thousands. */
-const lexemesAStep = 1_000;
-
 /** Reads the text. With syntax errors there is no tree, only problems. */
 export function readDocument(text: string): SourceDocument | readonly Problem[] {
-  return atOnce(readingDocument(text));
-}
-
-/** The same, step by step. */
-export function* readingDocument(text: string): Steps<SourceDocument | readonly Problem[]> {
   const lines = new LineCounter();
-  const [document, another] = yield* parsing(text, lines);
-  yield;
+  const [document, another] = parsed(text, lines);
   const place = (offset: number) => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
@@ -180,8 +167,7 @@ export function* readingDocument(text: string): Steps<SourceDocument | readonly 
   const findings: Finding[] = [];
   const cut: Path[] = [];
   let nodes = 0;
-  const anchored = aliasesOf(document);
-  const target = (node: unknown): unknown => (isAlias(node) ? anchored.get(node) : node);
+  const target = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
   const read = (written: unknown, path: Path): unknown => {
     const node = target(written);
     if (node === undefined) findings.push({ path, at: 'value', message: namesNoAnchor });
@@ -218,36 +204,11 @@ export function* readingDocument(text: string): Steps<SourceDocument | readonly 
   };
 }
 
-/** What each alias stands for: the last node before it with its anchor. `Alias.resolve` of yaml looks through the document for each. */
-function aliasesOf(document: Document.Parsed): ReadonlyMap<Alias, Node> {
-  const anchors = new Map<string, Node>();
-  const aliases = new Map<Alias, Node>();
-  visit(document, {
-    Node(_, node) {
-      const target = isAlias(node) ? anchors.get(node.source) : undefined;
-      if (isAlias(node) && target) aliases.set(node, target);
-      if (!isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, node);
-    },
-  });
-  return aliases;
-}
-
-/** What `parseDocument` of yaml does: the document, and the one behind it where there is one. */
-function* parsing(text: string, lines: LineCounter) {
-  const parser = new Parser(lines.addNewLine);
-  lines.addNewLine(0);
-  const tokens: CST.Token[] = [];
-  let lexemes = 0;
-  for (const lexeme of new Lexer().lex(text)) {
-    tokens.push(...parser.next(lexeme));
-    lexemes += 1;
-    if (lexemes % lexemesAStep === 0) yield;
-  }
-  tokens.push(...parser.end());
-  yield;
-  const composer = new Composer({ lineCounter: lines, prettyErrors: false, uniqueKeys: false });
-  const [first, ...others] = composer.compose(tokens, true, text.length);
-  return [first as Document.Parsed, others[0]] as const;
+/** The document, and the one behind it where there is one. */
+function parsed(text: string, lineCounter: LineCounter) {
+  const options = { lineCounter, prettyErrors: false, uniqueKeys: false };
+  const [first = parseDocument(text, options), another] = parseAllDocuments(text, options);
+  return [first as Document.Parsed, another as Document.Parsed | undefined] as const;
 }
 
 const namesNoAnchor = 'names an anchor that does not exist: a value that begins with * must be in quotes';

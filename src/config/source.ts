@@ -1,0 +1,185 @@
+// The configuration file as a tree with the environment and the files of secrets put in, and the places of problems in it.
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import { readDocument, type SourceDocument } from '../schema/document.ts';
+import { byPlace, checkAgainst, type Finding, formatPath, type Path, type Problem } from '../schema/problem.ts';
+import { secretKeys } from '../schema/section.ts';
+import { readSmallFile } from '../schema/small-file.ts';
+import { hideSecrets, secretsIn } from './hiding.ts';
+
+type Source = SourceDocument & { readonly tree: object };
+
+/** The file as a mapping of keys, or every reason why it is none. */
+export function readSource(path: string): Source | readonly Problem[] {
+  const read = readSmallFile(path);
+  if ('failure' in read) return [atTop(`the file can't be read: ${read.failure}`)];
+  const source = readDocument(read.text);
+  if (!('tree' in source)) return source.map((problem) => hideSecrets(problem, []));
+  const { tree } = source;
+  if (tree === null || tree === undefined) return [atTop('the file is empty')];
+  if (typeof tree !== 'object' || Array.isArray(tree)) {
+    return [atTop('the file must be a mapping of keys')];
+  }
+  return { ...source, tree };
+}
+
+function atTop(message: string): Problem {
+  return { line: 1, column: 1, path: '', message };
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where the environment and the files were used. Keyed by `formatPath`. */
+export interface Substitution {
+  readonly tree: unknown;
+  readonly findings: readonly Finding[];
+  /** What the file says (`${NAME}`) for every value that came from the environment, and that value. */
+  readonly substituted: ReadonlyMap<string, { readonly written: string; readonly value: string }>;
+  /** What looks like an environment variable and is none: $NAME. */
+  readonly unbraced: ReadonlyMap<string, Finding>;
+  /** For an `api_key` that was read from a file: the path of `api_key_file`, and the file's own, absolute. */
+  readonly readFrom: ReadonlyMap<string, { readonly path: Path; readonly file: string }>;
+}
+
+const maxSecretFileBytes = 65_536;
+
+/** Does not quote the name: a password may begin with $. */
+const needsBraces = `an environment variable needs braces: write \${NAME}, not $NAME`;
+
+/** A new tree. `folder` is where relative `_file` paths begin: the configuration file's own. */
+export function substitute(tree: unknown, environment: Environment, folder: string): Substitution {
+  const findings: Finding[] = [];
+  const substituted = new Map<string, { written: string; value: string }>();
+  const unbraced = new Map<string, Finding>();
+  const readFrom = new Map<string, { path: Path; file: string }>();
+
+  const walk = (value: unknown, path: Path): unknown => {
+    if (Array.isArray(value)) return value.map((item, index) => walk(item, [...path, index]));
+    if (typeof value === 'string') return replace(value, path);
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value).map(([key, item]): [string, unknown] => [key, walk(item, [...path, key])]);
+    const map: Record<string, unknown> = Object.fromEntries(entries);
+    for (const key of secretKeys) if (map[`${key}_file`] !== undefined) readSecret(map, key, path);
+    return map;
+  };
+  const replace = (written: string, path: Path): string => {
+    if (/^\$[A-Za-z_]\w*$/.test(written)) unbraced.set(formatPath(path), { path, at: 'value', message: needsBraces });
+    if (!written.includes('${')) return written;
+    const { value, complaints } = expand(written, environment);
+    for (const message of complaints) findings.push({ path, at: 'value', message });
+    substituted.set(formatPath(path), { written, value });
+    return value;
+  };
+  const readSecret = (map: Record<string, unknown>, key: string, parent: Path) => {
+    const path = [...parent, `${key}_file`];
+    const name = map[`${key}_file`];
+    const complain = (message: string) => findings.push({ path, at: 'value', message });
+    if (map[key] !== undefined) return complain(`write either ${key} or ${key}_file, not both`);
+    if (typeof name !== 'string') return;
+    const file = resolve(folder, name);
+    const read = readSecretFile(file);
+    // Its name is not quoted: people paste the secret itself there.
+    if ('failure' in read) return complain(`the file ${read.failure}`);
+    map[key] = read.text;
+    readFrom.set(formatPath([...parent, key]), { path, file });
+  };
+
+  return { tree: walk(tree, []), findings, substituted, unbraced, readFrom };
+}
+
+/** As a shell does it: a default also stands in for an empty variable. */
+function expand(written: string, environment: Environment): { value: string; complaints: string[] } {
+  const complaints: string[] = [];
+  const value = written.replace(/\$\{([^}]*)(\}?)/g, (whole, inside: string, end: string) => {
+    const parts = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s.exec(inside);
+    if (!parts?.[1] || end === '') {
+      complaints.push(`\${ must begin \${NAME} or \${NAME:-default}, NAME being an environment variable`);
+      return whole;
+    }
+    const found = environment[parts[1]];
+    if (parts[2] !== undefined) return found === undefined || found === '' ? parts[2] : found;
+    if (found === undefined) complaints.push(`the environment variable ${parts[1]} is not set`);
+    return found ?? whole;
+  });
+  return { value, complaints };
+}
+
+/** The text without one trailing line break, or why there is none, as the end of a sentence. */
+function readSecretFile(path: string): { text: string } | { failure: string } {
+  const read = readSmallFile(path, maxSecretFileBytes);
+  if ('failure' in read) return { failure: `can't be read: ${read.failure}` };
+  const text = read.text.replace(/\r?\n$/, '');
+  return text === '' ? { failure: 'is empty' } : { text };
+}
+
+interface PartToCheck<Schema> {
+  readonly source: SourceDocument;
+  /** The part of the source's tree that is read. */
+  readonly written: object;
+  readonly schema: Schema;
+  readonly environment: Environment;
+  /** The file's own, where relative `_file` paths begin. */
+  readonly folder: string;
+  /** Rules between sections. They see the tree as it is, also where the schema refuses it. */
+  readonly rules?: (tree: unknown) => readonly Finding[];
+  /** The path in the file of a path in `written`; absent: the same. */
+  readonly at?: (path: Path) => Path;
+}
+
+interface CheckedPart<Checked> {
+  readonly checked: Checked;
+  readonly substitution: Substitution;
+}
+
+/** A part of the file against its schema, or every problem with it. */
+export function checkPart<Schema extends z.ZodType>(
+  part: PartToCheck<Schema>,
+): CheckedPart<z.output<Schema>> | { readonly problems: readonly Problem[] } {
+  const { source, written, schema, environment, folder, rules = () => [] } = part;
+  const substitution = substitute(written, environment, folder);
+  const { tree } = substitution;
+  const { findings, checked } = checkAgainst(schema, tree);
+  const unread = [...source.findings, ...substitution.findings];
+  const all = [...unread, ...onRead([...findings, ...rules(tree)], unread)];
+  if (all.length > 0 || checked === null) return { problems: placeFindings(all, part, substitution) };
+  return { checked, substitution };
+}
+
+/** Findings on values that were read: of the others it is said already what is wrong. */
+function onRead(findings: readonly Finding[], unread: readonly Finding[]): readonly Finding[] {
+  const told = new Set(unread.filter(({ at }) => at === 'value').map(({ path }) => formatPath(path)));
+  const all = new Set([...told, ...findings.map(({ path }) => formatPath(path))]);
+  const isSaid = (path: string) => told.has(path) || all.has(`${path}_file`);
+  return findings.filter(({ path }) => !isSaid(formatPath(path)));
+}
+
+export function placeFindings(
+  findings: readonly Finding[],
+  { source, at = (path) => path }: Pick<PartToCheck<unknown>, 'source' | 'at'>,
+  { tree, substituted, unbraced, readFrom }: Substitution,
+): Problem[] {
+  const secrets = secretsIn(tree);
+  const seen = new Set<string>();
+  return findings
+    .map((finding): Problem => {
+      const path = formatPath(finding.path);
+      const from = at(readFrom.get(path)?.path ?? finding.path);
+      const origin = substituted.get(path);
+      const message = origin ? named(finding.message, origin) : (unbraced.get(path) ?? finding).message;
+      return hideSecrets({ ...source.placeOf(from, finding.at), path: formatPath(from), message }, secrets);
+    })
+    .sort(byPlace)
+    .filter((problem) => {
+      const identity = JSON.stringify(problem);
+      return !seen.has(identity) && seen.add(identity);
+    });
+}
+
+/** What came from the environment is named, not quoted: it may be a secret that landed on the wrong key. */
+function named(message: string, origin: { readonly written: string; readonly value: string }): string {
+  const [, name] = /^\$\{(\w+)\}$/.exec(origin.written) ?? [];
+  if (name !== undefined && origin.value === '') return `the environment variable ${name} is empty`;
+  const quoted = message.replaceAll(JSON.stringify(origin.value), JSON.stringify(origin.written));
+  // Messages quote with plain quotation marks; what JSON would escape is looked for as it is, too.
+  return quoted.replaceAll(`"${origin.value}"`, `"${origin.written}"`);
+}

@@ -1,0 +1,130 @@
+// The building blocks of a schema: a mapping that refuses unknown keys, and keys with a default and a description.
+import { z } from 'zod';
+import { didYouMean } from '../core/nearest.ts';
+import { certificate, isPlainHttpBeyondLoopback, truth } from './scalars.ts';
+
+/** Refuses the value of a key, named as the file names it. */
+type Refuse = (key: string, message: string) => void;
+/** A rule between keys of a section, named as the file names them. It runs also when a value is wrong, so it trusts no type. */
+type SectionRule = (keys: Readonly<Record<string, unknown>>, refuse: Refuse) => void;
+
+/** What the program gets of a section; a key that is not written is absent. */
+type Keys<Shape extends z.ZodRawShape> = Present<z.output<z.ZodObject<Shape>>>;
+type Present<Fields> = { readonly [Key in keyof Fields]: Frozen<Exclude<Fields[Key], undefined>> };
+type Frozen<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value;
+
+/**
+ * A mapping with exactly these keys. The program's names are given, such as `groupWaitMs`: the file has the same in snake case and
+ * without the unit, `group_wait`. A secret has a second form there, KEY_file.
+ * An unknown key has one message each, joined by line breaks, in the order of the issue's keys: problem.ts takes them apart.
+ */
+export function section<const Shape extends z.ZodRawShape>(shape: Shape, rule: SectionRule = () => {}) {
+  const names = Object.keys(shape).map((name) => ({ name, key: fileKeyOf(name) }));
+  const inFile: z.ZodRawShape = Object.fromEntries(
+    Object.entries(shape).flatMap(([name, value]) => {
+      const key = fileKeyOf(name);
+      if (!isSecret(value)) return [[key, value]];
+      secretKeys.add(key);
+      return [
+        [key, value],
+        [`${key}_file`, optional(z.string(), undefined, `A file that holds ${key} instead.`)],
+      ];
+    }),
+  );
+  const known = Object.keys(inFile);
+  const written = z.strictObject(inFile, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => unknownKey(key, known)).join('\n') : undefined,
+  });
+  const ruled = written.superRefine(
+    (keys, context) => {
+      const refuse: Refuse = (key, message) => context.addIssue({ code: 'custom', path: [key], message });
+      if ('allowHttp' in shape) refusePlainHttp(keys, refuse);
+      rule(keys, refuse);
+    },
+    { when: () => true },
+  );
+  return ruled.transform((keys) => {
+    const given = names.filter(({ key }) => keys[key] !== undefined);
+    return Object.fromEntries(given.map(({ name, key }) => [name, keys[key]])) as Keys<Shape>;
+  });
+}
+
+function fileKeyOf(name: string): string {
+  return name.replace(/(Ms|Ppm)$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const guess = didYouMean(key, known);
+  return guess === '' ? `unknown key; known here: ${known.join(', ')}` : `unknown key${guess}`;
+}
+
+function refusePlainHttp(keys: Readonly<Record<string, unknown>>, refuse: Refuse): void {
+  if (keys['allow_http'] === true) return;
+  for (const key of ['url', 'base_url']) {
+    const url = keys[key];
+    if (typeof url === 'string' && isPlainHttpBeyondLoopback(url))
+      refuse(key, 'is plain http to another machine: write https, or add allow_http: true next to it');
+  }
+}
+
+/** A key with the default that the file would write. */
+export function keyed<Inner extends z.ZodType>(inner: Inner, written: z.input<Inner>, description: string) {
+  return inner.prefault(written as Exclude<z.input<Inner>, undefined>).describe(description);
+}
+
+/** A key that stays absent when nobody writes it; its default is documentation, applied elsewhere. */
+export function optional<Inner extends z.ZodType>(inner: Inner, written: z.input<Inner> | undefined, text: string) {
+  return inner.optional().meta({ description: text, ...(written === undefined ? {} : { default: written }) });
+}
+
+/** A key that is null when nobody writes it. */
+export function orNull<Inner extends z.ZodType>(inner: Inner, text: string) {
+  return inner
+    .optional()
+    .transform((value) => (value ?? null) as Exclude<z.output<Inner>, undefined> | null)
+    .describe(text);
+}
+
+/** One word of a closed set. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.enum(words, { error: (issue) => (issue.input === undefined ? undefined : notOneOf(issue.input, words)) });
+}
+
+/** The sentence for a value outside a closed set of words. */
+export function notOneOf(value: unknown, words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  const wanted = `must be ${words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`}`;
+  return typeof value === 'string' ? `"${value}" ${wanted}${didYouMean(value, words)}` : wanted;
+}
+
+/** One word, or a list of at most `max`. Output: the list. */
+export function wordOrWords<Word extends z.ZodType<string>>(word: Word, max = Number.MAX_SAFE_INTEGER) {
+  return z.union([word.transform((one): z.output<Word>[] => [one]), z.array(word).min(1).max(max)], {
+    error: (issue) => (issue.input === undefined ? 'is missing' : undefined),
+  });
+}
+
+/** The key `allow_http`; beside it, `url` and `base_url` must not be plain http to another machine. */
+export function plainHttp() {
+  return keyed(truth(), false, 'Accept plain http to another machine.');
+}
+
+/** The key `ca`. */
+export function privateAuthority() {
+  const text =
+    'The certificate (PEM) of the private authority that signed the certificate of the server. Only that one is trusted then.';
+  return secret(orNull(certificate(), text));
+}
+
+/** Keys, as the file names them, whose values are secrets. */
+export const secretKeys = new Set<string>();
+
+/** Marks a value that is never shown, and that a file may hold (KEY_file). `writeOnly` is the word of JSON Schema for it. */
+export function secret<Value extends z.ZodType>(value: Value): Value {
+  return value.meta({ writeOnly: true });
+}
+
+function isSecret(value: unknown): boolean {
+  return z.globalRegistry.get(value as z.ZodType)?.['writeOnly'] === true;
+}
