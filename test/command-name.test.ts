@@ -87,6 +87,7 @@ it('is its name in a test', () => {
  */
 const documents = [
   'config/config.ts',
+  'config/kept-schema.ts',
   'core/wording/runbooks.ts',
   'recipes/runner.ts',
   'recipes/sandbox.ts',
