@@ -87,7 +87,6 @@ async function statsOf(config: string): Promise<Answers['store stats']> {
     bytes: sizes.bytes,
     wal_bytes: sizes.walBytes,
     unused_bytes: sizes.freeBytes,
-    shrinks_by_itself: sizes.shrinks,
     bytes_a_day: sizes.tables.some(({ bytesADay }) => bytesADay !== null)
       ? sum(({ bytesADay }) => bytesADay ?? 0)
       : null,

@@ -3,7 +3,7 @@ import { GroupCommit } from '../account/commit/group-commit.ts';
 import { Turns } from '../account/commit/turns.ts';
 import type { RecorderRooms } from '../account/record/guarded-account.ts';
 import { minuteMs } from '../core/time.ts';
-import { clockAheadMs, startUpkeep } from '../store/upkeep-loop.ts';
+import { clockAheadMs, startUpkeep } from '../store/upkeep.ts';
 import { lookEveryMs, startLoops, type Teardowns } from '../world/loop.ts';
 import { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';

@@ -13,8 +13,7 @@ import type { EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { pausedText } from '../core/wording/paused.ts';
-import { storedVerdict } from '../store/schema/stored.ts';
-import { readStats } from '../store/schema/stored-stats.ts';
+import { readStats } from '../store/rows.ts';
 import { baseTables, views } from './views.ts';
 
 /** What only the running program knows, for the views. Travels as JSON. */
@@ -165,7 +164,7 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
 }
 
 function verdictOf(name: string, argument: unknown): Verdict {
-  return given(name, argument, (text) => storedVerdict(text, {}));
+  return read<Verdict>(name, argument);
 }
 
 function read<Value>(name: string, argument: unknown): Value {

@@ -1,13 +1,13 @@
 // The audit log: what people asked for, written before it is done, and its outcome; beside it what the guard did by itself.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { AlertChanges } from '../core/alert.ts';
 import type { CommandEnd, CommandEntry, CommandName, MailboxName, Requester } from '../core/operator-command.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Reason } from '../core/verdict.ts';
 import type { Gate } from './gate.ts';
-import { storedAction } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
+import { storedAction } from './rows.ts';
+import type { Db } from './schema/tables.ts';
 import { writeAlerts } from './writes.ts';
 
 /** A command that begins. */
@@ -109,8 +109,6 @@ export class AuditLog {
     return this.#gate.read((db) => loadGuardActions(db, query));
   }
 }
-
-type Db = Kysely<Tables>;
 
 /** The newest first. */
 async function loadCommands(

@@ -1,12 +1,9 @@
 // The rows of the circuit breakers: a head an API and a row an entry, so that what a judgement writes does not grow with what is held.
-import type { Kysely } from 'kysely';
 import type { BreakerEntry, BreakerState } from '../core/breaker.ts';
 import { inPieces, lastOfEach } from './pieces.ts';
 import type { BreakerMove, BreakerRecord } from './records.ts';
-import { parsed } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
-
-type Db = Kysely<Tables>;
+import { parsed } from './rows.ts';
+import type { Db } from './schema/tables.ts';
 
 /** The breakers of all APIs. */
 export async function loadBreakers(db: Db): Promise<readonly BreakerRecord[]> {

@@ -1,12 +1,10 @@
 // Writes calm records within the caller's transaction: one that can't be written keeps no other from it, nor the rest of the
 // transaction.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { inPieces } from './pieces.ts';
 import type { BadRecords, CalmRecord } from './records.ts';
-import type { Tables } from './schema/tables.ts';
+import type { Db } from './schema/tables.ts';
 import { writeDecision, writeObservations } from './writes.ts';
-
-type Db = Kysely<Tables>;
 
 /** Mailboxes whose answers go into one statement: between two the event loop gets a turn. */
 const mailboxesAPiece = 50;

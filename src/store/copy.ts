@@ -1,15 +1,14 @@
 // Moves a store from a SQLite file into a PostgreSQL database: every row of every table, in one transaction.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { nameOf, type PostgresPlace } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './failure.ts';
 import { rowsAPiece } from './pieces.ts';
 import { openPostgres } from './postgres.ts';
-import type { Tables } from './schema/tables.ts';
+import type { Db, Tables } from './schema/tables.ts';
 import { openSqlite } from './sqlite.ts';
 
-type Db = Kysely<Tables>;
 type Row = Readonly<Record<string, unknown>> & { readonly rowid: number };
 
 export interface CopiedTable {

@@ -1,13 +1,11 @@
 // What the store needs of a database, whichever it is: `sqlite.ts` and `postgres.ts` each make one.
-import type { Kysely } from 'kysely';
 import type { StoreFailure } from '../core/store-failure.ts';
 import type { FailedStatements } from './failure.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseOptions } from './postgres/lease.ts';
-import type { Tables } from './schema/tables.ts';
-
-type Db = Kysely<Tables>;
+import type { Db } from './schema/tables.ts';
+import type { SizesAsked, StoreSizes } from './sizes.ts';
 
 /** Runs a business event's statements as one transaction: all of them, or none. */
 export type Write = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
@@ -21,6 +19,16 @@ export interface Rim {
   readonly sleep?: Sleep;
   /** It waits for the lease and prolongs it, where there is one; absent: a command. */
   readonly lease?: LeaseOptions;
+}
+
+/** What a store in a file needs, and a server does by itself. */
+export interface FileCare {
+  /** From time to time: gives back what it took beyond its measure. Never rejects. */
+  tidy(): Promise<void>;
+  /** Looks for damage in pages that are not read or written at the moment; null if none is found, or if it is too soon to look. Never rejects. */
+  lookForDamage(): Promise<Error | null>;
+  /** One small step of giving freed space back; false when nothing is left. Within the caller's transaction. */
+  freeSpace(trx: Db): Promise<boolean>;
 }
 
 export interface Database {
@@ -37,12 +45,8 @@ export interface Database {
   forCaller(error: unknown): unknown;
   /** One sentence with a remedy, for a failure while it is opened or read at start. */
   sentence(error: unknown): Error;
-  /** From time to time: gives back what it took beyond its measure. Never rejects. */
-  tidy(): Promise<void>;
-  /** Looks for damage in pages that are not read or written at the moment; null if none is found, or if it is too soon to look. Never rejects. */
-  lookForDamage(): Promise<Error | null>;
-  /** One small step of giving freed space back; false when nothing is left. Within the caller's transaction. */
-  freeSpace(trx: Db): Promise<boolean>;
+  /** Upkeep of a store in a file; null for a server, which does it by itself. */
+  readonly fileCare: FileCare | null;
   /** Beside the store. */
   readonly note: OutageNote;
   /** What other users could do to the store, or a failure of its server could: sentences for the log. */
@@ -50,4 +54,15 @@ export interface Database {
   /** What else there is to say of how it was opened: sentences for the log. */
   readonly news: readonly string[];
   close(): Promise<void>;
+}
+
+/** A database that is open for reading. */
+export interface ReadableDatabase {
+  readonly db: Db;
+  /** One sentence for a read that failed. */
+  readonly sentence: (error: unknown) => Error;
+  /** The schema that it has. */
+  readonly schema: () => Promise<number>;
+  readonly sizes: (asked: SizesAsked) => Promise<StoreSizes>;
+  readonly problems: () => Promise<readonly string[]>;
 }

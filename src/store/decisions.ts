@@ -1,8 +1,9 @@
 // Reads decisions back as the spans that people are shown.
-import type { Kysely, Selectable } from 'kysely';
-import type { RecordedDecision } from '../core/decision.ts';
-import { storedDays, storedVerdict } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
+import type { Selectable } from 'kysely';
+import type { DecisionDay, RecordedDecision } from '../core/decision.ts';
+import type { Verdict } from '../core/verdict.ts';
+import { parsed } from './rows.ts';
+import type { Db, Tables } from './schema/tables.ts';
 
 /** The columns that `readDecision` needs. */
 export const decisionColumns = [
@@ -14,7 +15,7 @@ type Row = Pick<Selectable<Tables['decisions']>, (typeof decisionColumns)[number
 
 /** The newest on a mailbox, newest first. */
 export async function loadDecisions(
-  db: Kysely<Tables>,
+  db: Db,
   mailbox: { readonly account: string; readonly id: string },
   limit: number,
 ): Promise<readonly RecordedDecision[]> {
@@ -31,7 +32,9 @@ export async function loadDecisions(
 
 /** Throws DamagedRowError. */
 export function readDecision({ id, since, until, judged, ...row }: Row): RecordedDecision {
-  const [verdict, days] = [storedVerdict(row.verdict, { id }), storedDays(row.days, { id })];
-  const firstDays = storedDays(row.first_days, { id });
-  return { since, until, count: judged, firstSent: row.first_sent, firstDays, verdict, days };
+  const json = <Value>(text: string) => parsed<Value>(text, 'decisions', { id });
+  return {
+    ...{ since, until, count: judged, firstSent: row.first_sent, verdict: json<Verdict>(row.verdict) },
+    ...{ days: json<readonly DecisionDay[]>(row.days), firstDays: json<readonly DecisionDay[]>(row.first_days) },
+  };
 }

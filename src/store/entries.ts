@@ -1,15 +1,12 @@
 // What was decided and done about a mailbox, and what others changed, also under the ids that its address had before.
-import type { Kysely } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { Change } from '../core/change.ts';
 import { goingOn, type RecordedDecision } from '../core/decision.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import { decisionColumns, readDecision } from './decisions.ts';
-import { parsed, storedAction } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
-
-type Db = Kysely<Tables>;
+import { parsed, storedAction } from './rows.ts';
+import type { Db } from './schema/tables.ts';
 
 export interface MailboxEntries {
   /** The newest first. */

@@ -1,11 +1,8 @@
 // The only way to the tables: every read and every transaction of the store goes through here, and each failure is noticed.
-import type { Kysely } from 'kysely';
 import type { StoreFailure, StoreTrouble } from '../core/store-failure.ts';
 import type { Database, Write } from './database.ts';
 import { NotOursError, refusalOf } from './failure.ts';
-import type { Tables } from './schema/tables.ts';
-
-type Db = Kysely<Tables>;
+import type { Db } from './schema/tables.ts';
 
 type Kind = 'read' | 'write';
 
@@ -37,11 +34,6 @@ export class Gate {
       return result;
     });
 
-  /** One small step of giving freed space back; false when nothing is left. */
-  freeSpace(): Promise<boolean> {
-    return this.write((trx) => this.#database.freeSpace(trx));
-  }
-
   get trouble(): StoreTrouble {
     return { failures: this.#failures, newest: this.#newest, isOver: this.#isOver };
   }
@@ -60,11 +52,6 @@ export class Gate {
     this.#isOfStatement = this.#database.statements.has(error);
     this.#wroteSince = false;
     this.#listener();
-  }
-
-  /** A write need not wait for it. */
-  lookForDamage(): void {
-    void this.#database.lookForDamage().then((error) => error && this.notice(error));
   }
 
   /** Why this process does not have its work, or null: it has it. A heartbeat does not go through here. */

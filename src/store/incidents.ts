@@ -1,11 +1,8 @@
 // Incidents as they were left: those that go on, and the ones that ended last.
-import type { Kysely } from 'kysely';
 import type { Incident } from '../core/incident.ts';
 import { inPieces } from './pieces.ts';
-import { parsed } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
-
-type Db = Kysely<Tables>;
+import { parsed } from './rows.ts';
+import type { Db } from './schema/tables.ts';
 
 /** Ended ones that a start brings back into the picture. */
 const endedLoaded = 50;

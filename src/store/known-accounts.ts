@@ -1,11 +1,8 @@
 // The accounts that were ever configured on the store, with their APIs: mailboxes of removed accounts are found by them.
-import type { Kysely } from 'kysely';
 import { inPieces } from './pieces.ts';
 import type { AccountMove, KnownAccount } from './records.ts';
-import { parsed } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
-
-type Db = Kysely<Tables>;
+import { parsed } from './rows.ts';
+import type { Db } from './schema/tables.ts';
 
 const prefix = 'account|';
 

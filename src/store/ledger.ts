@@ -1,39 +1,23 @@
 // The store as a reader sees it beside a running daemon: nothing is locked, nothing can be written.
-
-import type { Kysely } from 'kysely';
-import type { AccountLedger } from '../core/ledger.ts';
+import { sql } from 'kysely';
 import { nameOf, type StorePlace } from '../core/store-failure.ts';
-import { StoreError } from './failure.ts';
+import type { ReadableDatabase } from './database.ts';
+import { failureOf, StoreError } from './failure.ts';
 import { connectReadOnly, storeError } from './file/connection.ts';
-import { problemsIn } from './file/integrity.ts';
 import { absenceOf } from './file/place.ts';
-import { sizesOf } from './file/sizes.ts';
 import { refuseNewer, schemaOf, schemaVersion } from './schema/migrations.ts';
-import { parsed } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
-import type { SizesAsked, StoreSizes } from './sizes.ts';
-
-/** A store that is open for reading. */
-interface Reading {
-  readonly db: Kysely<Tables>;
-  /** One sentence for a read that failed. */
-  readonly sentence: (error: unknown) => Error;
-  /** The schema that it has. */
-  readonly schema: () => Promise<number>;
-  readonly sizes: (asked: SizesAsked) => Promise<StoreSizes>;
-  readonly problems: () => Promise<readonly string[]>;
-}
+import type { Db } from './schema/tables.ts';
+import { fileSizes, type SizesAsked, type StoreSizes } from './sizes.ts';
+import { namedAtMost, rowProblems } from './soundness.ts';
 
 export class Ledger {
   /** For people. Of a SQLite store its file. */
   readonly #name: string;
-  readonly #reading: Reading;
-  /** Asked once. */
-  #schema: Promise<number> | null = null;
+  readonly #database: ReadableDatabase;
 
-  private constructor(name: string, reading: Reading) {
+  private constructor(name: string, database: ReadableDatabase) {
     this.#name = name;
-    this.#reading = reading;
+    this.#database = database;
   }
 
   /** Throws StoreError when there is no store at the path, or none that can be read. What a newer version wrote is refused by each read. */
@@ -45,8 +29,8 @@ export class Ledger {
       db,
       sentence: (error) => storeError(path, error),
       schema: () => schemaOf(db),
-      sizes: (asked) => sizesOf(db, path, asked),
-      problems: () => problemsIn(db),
+      sizes: (asked) => fileSizes(db, path, asked),
+      problems: () => fileProblems(db),
     });
   }
 
@@ -57,76 +41,61 @@ export class Ledger {
     return new Ledger(nameOf(place), await readPostgres(place));
   }
 
-  get #db(): Kysely<Tables> {
-    return this.#reading.db;
-  }
-
   async close(): Promise<void> {
-    await this.#db.destroy();
+    await this.#database.db.destroy();
   }
 
   /** How large it is, and what is past its retention. */
   sizes(asked: SizesAsked): Promise<StoreSizes> {
-    return this.#current(() => this.#reading.sizes(asked));
+    return this.#read(() => this.#database.sizes(asked));
   }
 
   /** What is wrong with it, in sentences; empty when it is sound. It is read as a whole. */
   problems(): Promise<readonly string[]> {
-    return this.#current(() => this.#reading.problems());
+    return this.#read(() => this.#database.problems());
   }
 
-  /** Rejects as every read does: when the store is damaged, or belongs to a newer version. */
-  check(): Promise<void> {
-    return this.#read(async () => {});
-  }
-
-  /** Whether an earlier version wrote it, and none of this one has started on it. Rejects as `check` does. */
-  isEarlier(): Promise<boolean> {
-    return this.#read(async () => (await this.#reading.schema()) < schemaVersion);
-  }
-
-  /** Reads what an earlier version did not write. */
-  async #current<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (await this.isEarlier()) throw new StoreError(earlier(this.#name));
-    return this.#read(work);
-  }
-
-  /** Every failure as one sentence that names the file. */
-  async #read<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Whether an earlier version wrote it, and none of this one has started on it. Rejects when a newer one did, or it can't be read. */
+  async isEarlier(): Promise<boolean> {
     try {
-      this.#schema ??= this.#reading.schema();
-      refuseNewer(await this.#schema);
+      const schema = await this.#database.schema();
+      refuseNewer(schema);
+      return schema < schemaVersion;
+    } catch (error) {
+      throw this.#database.sentence(error);
+    }
+  }
+
+  /** Reads what an earlier version did not write. Every failure is one sentence that names the store. */
+  async #read<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (await this.isEarlier())
+      throw new StoreError(
+        `The store ${this.#name} was written by an earlier version of Warmwarden: start the daemon once to upgrade it.`,
+      );
+    try {
       return await work();
     } catch (error) {
-      // What an earlier version has no table for is not damaged.
-      const schema = await this.#schema?.catch(() => null);
-      throw (schema ?? schemaVersion) < schemaVersion
-        ? new StoreError(earlier(this.#name))
-        : this.#reading.sentence(error);
+      throw this.#database.sentence(error);
     }
   }
 }
 
-const earlier = (path: string) =>
-  `The store ${path} was written by an earlier version of Warmwarden: start the daemon once to upgrade it.`;
-
-// The ledgers of accounts, for the process that takes the lease over.
-
-type Db = Kysely<Tables>;
-
-export async function writeLedgers(trx: Db, ledgers: readonly AccountLedger[]): Promise<void> {
-  for (const ledger of ledgers) {
-    const row = { account: ledger.account, ledger: JSON.stringify(ledger) };
-    await trx
-      .insertInto('ledgers')
-      .values(row)
-      .onConflict((conflict) => conflict.column('account').doUpdateSet({ ledger: row.ledger }))
-      .execute();
-  }
+/** What is wrong with a file: damaged pages, and otherwise rows. */
+async function fileProblems(db: Db): Promise<readonly string[]> {
+  const damages = await damageOf(db);
+  // What SQLite can't find its way in is not read further.
+  return damages.length > 0 ? damages.map((said) => `The file is damaged: ${said.trim()}.`) : rowProblems(db);
 }
 
-/** Of all accounts that ever had one. */
-export async function loadLedgers(db: Db): Promise<readonly AccountLedger[]> {
-  const rows = await db.selectFrom('ledgers').selectAll().execute();
-  return rows.map(({ account, ledger }) => parsed<AccountLedger>(ledger, 'ledgers', { account }));
+/** In SQLite's words. */
+async function damageOf(db: Db): Promise<readonly string[]> {
+  try {
+    const check = sql<{ integrity_check: string }>`PRAGMA integrity_check(${sql.lit(namedAtMost)})`;
+    const { rows } = await check.execute(db);
+    return rows.map(({ integrity_check: said }) => said).filter((said) => said !== 'ok');
+  } catch (error) {
+    const { said, lasting } = failureOf('', error);
+    if (!lasting) throw error;
+    return [said];
+  }
 }

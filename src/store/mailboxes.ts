@@ -1,52 +1,36 @@
 // Reads mailboxes back: with their newest answers, memory, verdict, action and changes. Only those that are asked for.
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { Observed } from '../core/answers.ts';
 import { type Change, changesShown } from '../core/change.ts';
 import { isSameSpan } from '../core/decision.ts';
+import type { GuardMemory } from '../core/guard-memory.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { loadKnownAccounts } from './known-accounts.ts';
 import { inPieces } from './pieces.ts';
-import { parsed, SharedAnswers, storedAction, storedMemory, storedVerdict } from './schema/stored.ts';
-import { readStats } from './schema/stored-stats.ts';
-import type { Tables } from './schema/tables.ts';
+import { parsed, readStats, storedAction } from './rows.ts';
+import type { Db, Tables } from './schema/tables.ts';
 import { addressColumn } from './schema/tables.ts';
 
-type Db = Kysely<Tables>;
 type Row = Selectable<Tables['mailboxes']>;
 
 /** Some mailboxes of one account. */
 interface Some {
   readonly account: string;
   readonly ids: readonly string[];
-  /** Between them, in the order of the database, are only mailboxes that have left. */
-  readonly adjacent: boolean;
-  readonly answers: SharedAnswers;
 }
 
-/** A range takes three parameters and one statement, whatever the ids are. */
-function among({ account, ids, adjacent }: Some) {
-  return adjacent
-    ? sql<boolean>`account = ${account} AND mailbox_id BETWEEN ${ids.at(0)} AND ${ids.at(-1)}`
-    : sql<boolean>`account = ${account} AND mailbox_id IN (${sql.join(ids)})`;
-}
+const among = ({ account, ids }: Some) => sql<boolean>`account = ${account} AND mailbox_id IN (${sql.join(ids)})`;
 
 /** Every mailbox that has not left; of these accounts only, when they are named. */
 export async function loadMailboxes(
   db: Db,
   accounts: readonly string[] | null = null,
 ): Promise<readonly MailboxState[]> {
-  const here = db.selectFrom('mailboxes').where('left_at', 'is', null);
-  const names = accounts ?? (await here.select('account').distinct().execute()).map(({ account }) => account);
-  const mailboxes: MailboxState[] = [];
-  const how = { adjacent: true, answers: new SharedAnswers() };
-  // One account after the other: of all rows at once, none could be collected before the last one was read.
-  for (const account of names.toSorted()) {
-    const rows = await here.selectAll().where('account', '=', account).orderBy('mailbox_id').execute();
-    for (const mailbox of await inFull(db, rows, how)) mailboxes.push(mailbox);
-  }
-  return mailboxes;
+  const here = db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null);
+  const named = accounts === null ? here : here.where('account', 'in', accounts);
+  return inFull(db, await named.orderBy('account').orderBy('mailbox_id').execute());
 }
 
 export type Like = Pick<MailboxState, 'id' | 'email'>;
@@ -93,17 +77,12 @@ const leftEarlier = (a: Row, b: Row) => (a.left_at ?? Number.MAX_SAFE_INTEGER) -
 
 const asIndexed = (email: string) => email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
-async function inFull(
-  db: Db,
-  rows: readonly Row[],
-  how: Pick<Some, 'adjacent' | 'answers'> = { adjacent: false, answers: new SharedAnswers() },
-): Promise<readonly MailboxState[]> {
+async function inFull(db: Db, rows: readonly Row[]): Promise<readonly MailboxState[]> {
   const mailboxes: MailboxState[] = [];
-  for (const [account, ofAccount] of Map.groupBy(rows, (row) => row.account)) {
+  for (const [account, ofAccount] of Map.groupBy(rows, (row) => row.account))
     await inPieces(ofAccount, async (piece) => {
-      mailboxes.push(...(await pieceInFull(db, { account, ids: piece.map((row) => row.mailbox_id), ...how }, piece)));
+      mailboxes.push(...(await pieceInFull(db, { account, ids: piece.map((row) => row.mailbox_id) }, piece)));
     });
-  }
   return mailboxes;
 }
 
@@ -117,11 +96,10 @@ async function pieceInFull(db: Db, some: Some, rows: readonly Row[]): Promise<re
     const id = row.mailbox_id;
     const newest = observations.get(id);
     if (!newest?.mailboxes) return [];
-    const named = newest.mailboxes.answer;
     return {
       account,
-      id: asIn(named.id, id),
-      email: asIn(named.email, row.email),
+      id,
+      email: row.email,
       firstSeenAt: row.first_seen_at,
       missingLists: row.missing_lists,
       entry: newest.mailboxes,
@@ -130,16 +108,13 @@ async function pieceInFull(db: Db, some: Some, rows: readonly Row[]): Promise<re
       detail: newest.mailbox ?? null,
       dns: newest.dns ?? null,
       blacklist: newest.blacklist ?? null,
-      memory: row.memory ? storedMemory(row.memory, { account, mailbox_id: id }) : null,
+      memory: row.memory ? parsed<GuardMemory>(row.memory, 'mailboxes', { account, mailbox_id: id }) : null,
       verdict: later(verdicts.get(id), besideStats.get(id)),
       action: actions.get(id) ?? null,
       changes: changes.get(id) ?? [],
     } satisfies MailboxState;
   });
 }
-
-/** The text; where another row has the same one, that one, so that one of them can be collected. */
-const asIn = (other: string, text: string) => (other === text ? other : text);
 
 /** The decision's own row, or the verdict of the same span that was stored with the statistics since. */
 function later(decided?: Observed<Verdict>, besideStats?: Observed<Verdict>): Observed<Verdict> | null {
@@ -164,7 +139,7 @@ interface Observations {
 }
 
 async function loadObservations(db: Db, some: Some): Promise<Observations> {
-  const { account, answers } = some;
+  const { account } = some;
   const observations = new Map<string, Newest>();
   const besideStats = new Map<string, Observed<Verdict>>();
   const query = db.selectFrom('observations').select(['mailbox_id', 'route', 'observed_at', 'answer']);
@@ -176,7 +151,7 @@ async function loadObservations(db: Db, some: Some): Promise<Observations> {
       const { stats, judged } = readStats(answer, key);
       newest.stats = { at, answer: stats };
       if (judged) besideStats.set(mailbox_id, judged);
-    } else newest[route as Exclude<keyof Newest, 'stats'>] = { at, answer: answers.read(answer, key) };
+    } else newest[route as Exclude<keyof Newest, 'stats'>] = { at, answer: parsed(answer, 'observations', key) };
   }
   return { observations, besideStats };
 }
@@ -195,7 +170,7 @@ async function loadVerdicts(db: Db, some: Some): Promise<Map<string, Observed<Ve
   return new Map(
     rows.map(({ id, mailbox_id, until, verdict }) => [
       mailbox_id,
-      { at: until, answer: storedVerdict(verdict, { id }) },
+      { at: until, answer: parsed<Verdict>(verdict, 'decisions', { id }) },
     ]),
   );
 }

@@ -1,6 +1,5 @@
 // Moves stored mailboxes and their history from one account to another. The caller moves their alerts, as changes of alerts.
 
-import type { Kysely } from 'kysely';
 import { actionUnder } from '../core/action.ts';
 import { moveEntries } from '../core/breaker.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
@@ -9,12 +8,10 @@ import type { Gate } from './gate.ts';
 import { loadKnownAccounts, takenNames, writeKnownAccounts } from './known-accounts.ts';
 import { inPieces } from './pieces.ts';
 import type { AccountMove, AccountsRecord, KnownAccount } from './records.ts';
-import { storedAction } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
+import { storedAction } from './rows.ts';
+import type { Db } from './schema/tables.ts';
 import { writeAction, writeAlerts } from './writes.ts';
 import { loadWritesOff } from './writes-off.ts';
-
-type Db = Kysely<Tables>;
 
 /** Rows of the newest state, which a mailbox has once, and rows of its history. */
 const newest = ['mailboxes', 'observations'] as const;

@@ -1,13 +1,10 @@
 // What people were notified of: the alerts that were announced to them, and when each group was sent last.
-import type { Kysely } from 'kysely';
 import type { Announcement } from '../core/alert.ts';
 import type { NotificationLog, NotificationLogChanges } from '../core/outbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import { inPieces, lastOfEach } from './pieces.ts';
-import { parsed } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
-
-type Db = Kysely<Tables>;
+import { parsed } from './rows.ts';
+import type { Db } from './schema/tables.ts';
 
 export async function loadNotificationLog(db: Db): Promise<NotificationLog> {
   const announcements = await db.selectFrom('announcements').selectAll().execute();

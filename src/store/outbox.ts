@@ -1,5 +1,5 @@
 // The outbox: transitions that no message was made of yet, and messages on their way to a channel.
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Transition } from '../core/alert.ts';
 import {
   type Delivery,
@@ -15,23 +15,15 @@ import {
   untried,
   type WhichUndelivered,
 } from '../core/delivery.ts';
-import type {
-  DeliveryRecord,
-  DigestFacts,
-  NotificationLog,
-  NotificationLogChanges,
-  OutboxCount,
-} from '../core/outbox.ts';
+import type { DeliveryRecord, DigestFacts, NotificationLog, OutboxCount } from '../core/outbox.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
-import { ownTurn } from '../world/event-loop.ts';
 import type { Gate } from './gate.ts';
 import { writeIncidents } from './incidents.ts';
-import { loadNotificationLog } from './notification-log.ts';
-import { inPieces, rowsAPiece } from './pieces.ts';
+import { loadNotificationLog, writeNotificationLog } from './notification-log.ts';
+import { inPieces } from './pieces.ts';
+import { parsed, storedAction, storedNames } from './rows.ts';
 import { setMeta } from './schema/migrations.ts';
-import { parsed, storedAction, storedNames } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
-import { Settling } from './settling.ts';
+import type { Db, Tables } from './schema/tables.ts';
 
 const digestKey = 'digested_until';
 /** What one digest is made of at most; it shows far less. */
@@ -53,41 +45,38 @@ interface ChannelCount {
   readonly count: number;
 }
 
-/** A message that is about no alert changes nothing in it. */
-const noChanges: NotificationLogChanges = { announced: [], ended: [], groups: [] };
 /** Later than all deliveries. */
 const behindNone: DeliveryPlace = { createdAt: Number.MAX_SAFE_INTEGER, sequence: 0, id: '' };
 
 export class StoredOutbox {
   readonly #gate: Gate;
-  readonly #settling: Settling;
 
   constructor(gate: Gate) {
     this.#gate = gate;
-    this.#settling = new Settling(gate);
   }
 
   /** Transitions that no delivery was made of, oldest first. */
-  async unnotifiedTransitions(limit: number): Promise<readonly StoredTransition[]> {
-    await this.#settling.finish();
-    return this.#gate.read((db) => unnotifiedTransitions(db, limit));
+  unnotifiedTransitions(limit: number): Promise<readonly StoredTransition[]> {
+    return this.#gate.read(async (db) => {
+      const unnotified = db.selectFrom('transitions').select(['id', 'transition']).where('notified', '=', 0);
+      return (await unnotified.orderBy('id').limit(limit).execute()).map(storedTransition);
+    });
   }
 
   /** What people were notified of, and when: what the notifier begins with. */
-  async loadNotificationLog(): Promise<NotificationLog> {
-    await this.#settling.finish(true);
+  loadNotificationLog(): Promise<NotificationLog> {
     return this.#gate.read(loadNotificationLog);
   }
 
   /** Marks transitions as notified, remembers what people know now, and writes the deliveries made of them. */
   recordDeliveries({ transitionIds, notificationLog, incidents, deliveries, now }: DeliveryRecord): Promise<void> {
-    return this.#settling.settle({ transitionIds, ...(notificationLog ?? noChanges), now }, async (trx) => {
+    return this.#gate.write(async (trx) => {
+      await inPieces(transitionIds, (ids) =>
+        trx.updateTable('transitions').set({ notified: 1 }).where('id', 'in', ids).execute(),
+      );
+      if (notificationLog) await writeNotificationLog(trx, notificationLog, now);
       if (incidents) await writeIncidents(trx, incidents);
-      for (const delivery of deliveries) {
-        await insertDelivery(trx, delivery, now);
-        // A storm's may be a megabyte: COMMIT has a turn of its own. Urgent: other writes wait for it.
-        await ownTurn();
-      }
+      for (const delivery of deliveries) await insertDelivery(trx, delivery, now);
     });
   }
 
@@ -113,11 +102,7 @@ export class StoredOutbox {
 
   /** Counts an attempt and keeps its outcome. */
   settleDelivery(id: string, settlement: DeliverySettlement): Promise<void> {
-    return this.#gate.write(async (trx) => {
-      await moveDelivery(trx, id, settlement);
-      // The row of a storm's message is written whole: COMMIT has a turn of its own.
-      await ownTurn();
-    });
+    return this.#gate.write((trx) => moveDelivery(trx, id, settlement));
   }
 
   /** The messages that were given up, in the order of sending. */
@@ -146,7 +131,7 @@ export class StoredOutbox {
       const all = db.selectFrom('transitions').select(['id', 'transition']);
       const query = before === undefined ? all : all.where('id', '<', before);
       const rows = await query.orderBy('id', 'desc').limit(limit).execute();
-      return rows.map(({ id, transition }) => ({ id, transition: storedTransition(transition, id) }));
+      return rows.map(storedTransition);
     });
   }
 
@@ -192,29 +177,12 @@ export class StoredOutbox {
   }
 }
 
-type Db = Kysely<Tables>;
 type DeliveryRow = Selectable<Tables['deliveries']>;
 
-/** Read in pieces, with a turn of the event loop between two: a storm has thousands. */
-async function unnotifiedTransitions(db: Db, limit: number): Promise<readonly StoredTransition[]> {
-  const unnotified: StoredTransition[] = [];
-  while (unnotified.length < limit) {
-    const rows = await db
-      .selectFrom('transitions')
-      .select(['id', 'transition'])
-      .where('notified', '=', 0)
-      .where('id', '>', unnotified.at(-1)?.id ?? 0)
-      .orderBy('id')
-      .limit(Math.min(rowsAPiece, limit - unnotified.length))
-      .execute();
-    unnotified.push(...rows.map(({ id, transition }) => ({ id, transition: storedTransition(transition, id) })));
-    if (rows.length < rowsAPiece) break;
-    await ownTurn('patient');
-  }
-  return unnotified;
-}
-
-const storedTransition = (json: string, id: number) => parsed<Transition>(json, 'transitions', { id });
+const storedTransition = ({ id, transition }: { readonly id: number; readonly transition: string }) => ({
+  id,
+  transition: parsed<Transition>(transition, 'transitions', { id }),
+});
 
 async function insertDelivery(trx: Db, delivery: NewDelivery, now: EpochMs): Promise<void> {
   const last = await trx

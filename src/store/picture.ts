@@ -1,20 +1,18 @@
 // Reads the fleet back as the last process believed it to be.
-import type { Kysely } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { Alert, Silence } from '../core/alert.ts';
 import type { Incident } from '../core/incident.ts';
+import type { AccountLedger } from '../core/ledger.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { WritesOff } from '../core/write-scope.ts';
 import { loadBreakers } from './breakers.ts';
 import { loadIncidents } from './incidents.ts';
 import { loadMailboxes } from './mailboxes.ts';
 import type { BreakerRecord } from './records.ts';
-import { parsed, storedAction } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
+import { parsed, storedAction } from './rows.ts';
+import type { Db } from './schema/tables.ts';
 import { loadSilences } from './silences.ts';
 import { loadWritesOff } from './writes-off.ts';
-
-type Db = Kysely<Tables>;
 
 /** What the picture of the fleet is loaded from at start. */
 export interface StoredPicture {
@@ -56,4 +54,23 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
     writesOff,
     breakers,
   };
+}
+
+// The ledgers of accounts, for the process that takes the lease over.
+
+export async function writeLedgers(trx: Db, ledgers: readonly AccountLedger[]): Promise<void> {
+  for (const ledger of ledgers) {
+    const row = { account: ledger.account, ledger: JSON.stringify(ledger) };
+    await trx
+      .insertInto('ledgers')
+      .values(row)
+      .onConflict((conflict) => conflict.column('account').doUpdateSet({ ledger: row.ledger }))
+      .execute();
+  }
+}
+
+/** Of all accounts that ever had one. */
+export async function loadLedgers(db: Db): Promise<readonly AccountLedger[]> {
+  const rows = await db.selectFrom('ledgers').selectAll().execute();
+  return rows.map(({ account, ledger }) => parsed<AccountLedger>(ledger, 'ledgers', { account }));
 }

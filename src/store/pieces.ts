@@ -9,18 +9,6 @@ export function lastOfEach<Row>(rows: readonly Row[], keyOf: (row: Row) => strin
   return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
 }
 
-/**
- * The rows in lists of few lengths: 64, 32, 16 and so on. A statement for each length is kept prepared, with the values that it was
- * given last.
- */
-export function* ofFewLengths<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
-  for (let from = 0; from < rows.length; ) {
-    const length = 2 ** Math.floor(Math.log2(rows.length - from));
-    yield rows.slice(from, from + length);
-    from += length;
-  }
-}
-
 /** Works through rows piece by piece; nothing for none. */
 export async function inPieces<Row>(
   rows: readonly Row[],

@@ -15,9 +15,7 @@ import { fenceVersion, PostgresLease, raiseFence } from './postgres/lease.ts';
 import { Line } from './postgres/line.ts';
 import { Reach } from './postgres/reach.ts';
 import { migrationStepMs, prepare, upgrade } from './postgres/setup.ts';
-import type { Tables } from './schema/tables.ts';
-
-type Db = Kysely<Tables>;
+import type { Db, Tables } from './schema/tables.ts';
 
 /** Reads beside one another. */
 const readers = 4;
@@ -47,12 +45,13 @@ class PostgresDatabase implements Database {
   readonly #name: string;
   readonly #reach: Reach;
   /** One connection: transactions follow one another in the order in which they were asked for, as on SQLite. */
-  readonly #writer: Kysely<Tables>;
+  readonly #writer: Db;
   /** Of the heartbeats. */
   readonly #line: Line;
-  readonly db: Kysely<Tables>;
+  readonly db: Db;
   warnings: readonly string[] = [];
   readonly news: readonly string[] = [];
+  readonly fileCare = null;
   readonly statements = new FailedStatements();
   /** While nobody knows what became of a COMMIT: another transaction would raise the version that tells it. */
   #isInDoubt = false;
@@ -153,18 +152,6 @@ class PostgresDatabase implements Database {
 
   sentence(error: unknown): Error {
     return postgresError(this.#place, error);
-  }
-
-  /** PostgreSQL cleans up by itself. */
-  async tidy(): Promise<void> {}
-
-  /** It checks its pages by itself. */
-  async lookForDamage(): Promise<null> {
-    return null;
-  }
-
-  async freeSpace(): Promise<boolean> {
-    return false;
   }
 
   async close(): Promise<void> {

@@ -1,10 +1,10 @@
 // Runs of recipes and their rows, in chunks of JSON text that are read only when they are asked for.
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { hasEnded, type Run, type RunPlace } from '../core/recipe.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Gate } from './gate.ts';
-import { parsed } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
+import { parsed } from './rows.ts';
+import type { Db, Tables } from './schema/tables.ts';
 
 /** Consecutive rows of a run. */
 export interface RowChunk {
@@ -153,7 +153,6 @@ export class StoredRuns {
   }
 }
 
-type Db = Kysely<Tables>;
 type Kept = Pick<Selectable<Tables['runs']>, 'id' | 'owner' | 'bytes' | 'created_at'>;
 
 /** Of one owner, or of all. */

@@ -1,10 +1,9 @@
 // Silences: those that are in force, and those that expired since the newest was recorded.
-import type { Kysely } from 'kysely';
 import type { Silence } from '../core/alert.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Gate } from './gate.ts';
-import { parsed } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
+import { parsed } from './rows.ts';
+import type { Db } from './schema/tables.ts';
 
 export class StoredSilences {
   readonly #gate: Gate;
@@ -29,7 +28,7 @@ export class StoredSilences {
 }
 
 /** Those that have not expired at that moment, by their end. */
-export async function loadSilences(db: Kysely<Tables>, now: EpochMs): Promise<readonly Silence[]> {
+export async function loadSilences(db: Db, now: EpochMs): Promise<readonly Silence[]> {
   const rows = await db
     .selectFrom('silences')
     .select(['id', 'silence'])

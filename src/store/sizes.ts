@@ -1,9 +1,10 @@
 // How fast each table of the store grows, and how much of it is past its retention. For a process of its own: on a large store it
 // reads for long.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { auditRetentionMs, type Retention } from '../core/store-failure.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
-import type { Tables } from './schema/tables.ts';
+import { sizeOf } from './file/place.ts';
+import type { Db } from './schema/tables.ts';
 
 export interface TableSize {
   readonly table: string;
@@ -22,13 +23,9 @@ export interface StoreSizes {
   readonly walBytes: number | null;
   /** Of `bytes`, and used again before they grow. On PostgreSQL about what rows take that are not cleaned up yet. */
   readonly freeBytes: number;
-  /** What is freed goes back to the disk by itself; null on PostgreSQL, where that is the server's. */
-  readonly shrinks: boolean | null;
   /** The largest first. */
   readonly tables: readonly TableSize[];
 }
-
-type Db = Kysely<Tables>;
 
 /** In SQL: when a row came to be, and whether it is past its retention. */
 interface Ages {
@@ -42,8 +39,41 @@ export interface SizesAsked {
   readonly retention: Retention;
 }
 
-/** Of these tables, in their order. */
-export async function tableSizes(
+/** How large a store in a SQLite file is. By SQLite's counts, not the file's size: pages that are only in the WAL belong to tables, too. */
+export async function fileSizes(db: Db, file: string, asked: SizesAsked): Promise<StoreSizes> {
+  const number = async (pragma: string) => {
+    const { rows } = await sql<Record<string, number>>`PRAGMA ${sql.raw(pragma)}`.execute(db);
+    return rows[0]?.[pragma] ?? 0;
+  };
+  const pageBytes = await number('page_size');
+  const { rows } = await sql<{ table: string; bytes: number }>`
+    SELECT s.tbl_name AS "table", sum(d.pgsize) AS bytes FROM dbstat d JOIN sqlite_schema s ON s.name = d.name
+    WHERE d.aggregate = TRUE AND s.tbl_name NOT LIKE 'sqlite_%' GROUP BY 1 ORDER BY 2 DESC, 1`.execute(db);
+  return {
+    bytes: (await number('page_count')) * pageBytes,
+    walBytes: sizeOf(`${file}-wal`),
+    freeBytes: (await number('freelist_count')) * pageBytes,
+    tables: await tableSizes(db, rows, asked),
+  };
+}
+
+/** How large a store in PostgreSQL is, by the server's own counts; of rows that are not cleaned up it has an estimate. */
+export async function serverSizes(db: Db, asked: SizesAsked): Promise<StoreSizes> {
+  const { rows } = await sql<{ table: string; bytes: number; dead: number }>`
+    SELECT relname AS "table", pg_total_relation_size(relid) AS bytes,
+      (pg_total_relation_size(relid) * n_dead_tup / greatest(n_live_tup + n_dead_tup, 1))::bigint AS dead
+    FROM pg_stat_user_tables WHERE schemaname = current_schema() ORDER BY 2 DESC, 1`.execute(db);
+  const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+  return {
+    bytes: sum(rows.map(({ bytes }) => bytes)),
+    walBytes: null,
+    freeBytes: sum(rows.map(({ dead }) => dead)),
+    tables: await tableSizes(db, rows, asked),
+  };
+}
+
+/** Sizes of these tables, in their order. */
+async function tableSizes(
   db: Db,
   tables: readonly Pick<TableSize, 'table' | 'bytes'>[],
   { now, retention }: SizesAsked,

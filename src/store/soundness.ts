@@ -1,13 +1,13 @@
-// What a sound store has, whatever database it is in: JSON that can be read, and rows that fit one another.
-import { type Kysely, sql } from 'kysely';
-import { DamagedRowError } from './failure.ts';
-import { rowsAPiece } from './pieces.ts';
-import { storedNames } from './schema/stored.ts';
-import { readStats } from './schema/stored-stats.ts';
-import type { Tables } from './schema/tables.ts';
+// What a sound store has, whatever database it is in: JSON that can be read, and rows that fit one another. For a process of its own:
+// it reads everything.
+import { sql } from 'kysely';
+import { DamagedRowError, type RowKey } from './failure.ts';
+import { parsed, readStats, storedNames } from './rows.ts';
+import { keyOf } from './schema/baseline.ts';
+import type { Db, Tables } from './schema/tables.ts';
 
 /** The columns that hold JSON. */
-export const jsonColumns: readonly (readonly [table: keyof Tables, column: string])[] = [
+const jsonColumns: readonly (readonly [table: keyof Tables, column: string])[] = [
   ['mailboxes', 'memory'],
   ['observations', 'answer'],
   ['decisions', 'verdict'],
@@ -23,7 +23,6 @@ export const jsonColumns: readonly (readonly [table: keyof Tables, column: strin
   ['silences', 'silence'],
   ['incidents', 'incident'],
   ['transitions', 'transition'],
-  ['settlements', 'settlement'],
   ['deliveries', 'alerts'],
   ['runs', 'run'],
   ['run_rows', 'rows'],
@@ -32,11 +31,7 @@ export const jsonColumns: readonly (readonly [table: keyof Tables, column: strin
 
 /** Of each kind so many are named. */
 export const namedAtMost = 20;
-
-/** `row`: how the database finds it. */
-export function unreadable(table: string, column: string, row: string): string {
-  return `A row of the table ${table} can't be read: its column ${column} is damaged (${row}).`;
-}
+const rowsARead = 200;
 
 /** Each selects `what`, for people, where a rule is broken that every transaction keeps. */
 const rules: readonly (readonly [sentence: (what: string) => string, select: string])[] = [
@@ -55,83 +50,46 @@ const rules: readonly (readonly [sentence: (what: string) => string, select: str
   ],
 ];
 
-/** Rows that do not fit one another, in sentences. */
-export async function misfits(db: Kysely<Tables>): Promise<readonly string[]> {
+/** Rows that can't be read, and rows that do not fit one another, in sentences. */
+export async function rowProblems(db: Db): Promise<readonly string[]> {
   const found: string[] = [];
+  for (const [table, column] of jsonColumns) found.push(...(await unreadableRows(db, table, column)));
   for (const [sentence, select] of rules) {
     const { rows } = await sql<{ what: string }>`${sql.raw(select)} LIMIT ${sql.lit(namedAtMost)}`.execute(db);
     found.push(...rows.map(({ what }) => sentence(what)));
   }
-  const stats = await refused(everyStats(db), ({ answer, ...key }) => readStats(answer, key));
-  const names = await refused(everyDelivery(db), ({ answer, id }) => storedNames(answer, id));
-  return [...found, ...stats, ...names];
+  return found;
 }
 
-/** Whether a text is JSON of an object or a list, as every column of JSON is. */
-export function isReadable(text: string): boolean {
+/** Reads a column a page at a time, in the order of the table's key. */
+async function unreadableRows(db: Db, table: keyof Tables, column: string): Promise<readonly string[]> {
+  const key = keyOf(table);
+  const keyColumns = sql.join(key.map((name) => sql.ref(name)));
+  const found: string[] = [];
+  let after = sql`TRUE`;
+  for (;;) {
+    const { rows } = await sql<RowKey>`SELECT ${keyColumns}, ${sql.ref(column)} AS json FROM ${sql.table(table)}
+      WHERE ${after} ORDER BY ${keyColumns} LIMIT ${sql.lit(rowsARead)}`.execute(db);
+    for (const { json, ...at } of rows)
+      if (json !== null && !isReadable(table, at, String(json)))
+        found.push(unreadableRow(column, new DamagedRowError(table, at)));
+    const last = rows.at(-1);
+    if (!last || rows.length < rowsARead || found.length >= namedAtMost) return found.slice(0, namedAtMost);
+    after = sql`(${keyColumns}) > (${sql.join(key.map((name) => last[name]))})`;
+  }
+}
+
+/** As the daemon reads it. */
+function isReadable(table: keyof Tables, key: RowKey, json: string): boolean {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null;
+    if (key['route'] === 'stats') readStats(json, key);
+    else if (table === 'deliveries') storedNames(json, String(key['id']));
+    else parsed(json, table, key);
+    return true;
   } catch {
     return false;
   }
 }
 
-/** Rows that reading refuses, although they hold JSON: what holds none was named with the rest. */
-async function refused<Row extends { readonly answer: string }>(
-  rows: AsyncIterable<Row>,
-  read: (row: Row) => unknown,
-): Promise<readonly string[]> {
-  const found: string[] = [];
-  for await (const row of rows) {
-    const error = refusalOf(() => read(row));
-    if (error && isReadable(row.answer)) found.push(`${error.message.replace(/^a/, 'A')}.`);
-    if (found.length >= namedAtMost) break;
-  }
-  return found;
-}
-
-function refusalOf(read: () => unknown): DamagedRowError | null {
-  try {
-    read();
-    return null;
-  } catch (error) {
-    if (error instanceof DamagedRowError) return error;
-    throw error;
-  }
-}
-
-/** What each message is about, a page at a time, as `answer`. */
-async function* everyDelivery(db: Kysely<Tables>) {
-  const names = db
-    .selectFrom('deliveries')
-    .select(['id', 'alerts as answer'])
-    .where('alerts', '<>', '[]')
-    .orderBy('id')
-    .limit(rowsAPiece);
-  let page = await names.execute();
-  for (;;) {
-    yield* page;
-    const last = page.at(-1);
-    if (!last || page.length < rowsAPiece) return;
-    page = await names.where('id', '>', last.id).execute();
-  }
-}
-
-/** A page of rows at a time, in the order of their key. */
-async function* everyStats(db: Kysely<Tables>) {
-  const stats = db
-    .selectFrom('observations')
-    .select(['account', 'mailbox_id', 'route', 'answer'])
-    .where('route', '=', 'stats')
-    .orderBy('account')
-    .orderBy('mailbox_id')
-    .limit(rowsAPiece);
-  let page = await stats.execute();
-  for (;;) {
-    yield* page;
-    const last = page.at(-1);
-    if (!last || page.length < rowsAPiece) return;
-    page = await stats.where(sql<boolean>`(account, mailbox_id) > (${last.account}, ${last.mailbox_id})`).execute();
-  }
-}
+const unreadableRow = (column: string, { message }: DamagedRowError) =>
+  `${message.replace(/^a/, 'A').replace(" can't be read", ` can't be read: its column ${column} is damaged`)}.`;

@@ -1,8 +1,8 @@
 // The store in one SQLite file, which this process holds alone.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { StoreFailure } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { Database, Write } from './database.ts';
+import type { Database, FileCare, Write } from './database.ts';
 import { FailedStatements, failureOf, lostWalError, movedError } from './failure.ts';
 import { type Connection, connect, type QueryListener, storeError } from './file/connection.ts';
 import { DamageWatch } from './file/damage.ts';
@@ -10,7 +10,7 @@ import { type Beginning, begin, type OutageNote } from './file/outage-note.ts';
 import { identityOf, sizeOf } from './file/place.ts';
 import { ownLease } from './lease.ts';
 import { migrate } from './schema/migrations.ts';
-import type { Tables } from './schema/tables.ts';
+import type { Db } from './schema/tables.ts';
 
 /** SQLite copies the WAL into the file when it holds 1 MB, and writes it again from its start. It grows beyond that while somebody reads. */
 const largeWalBytes = 2 * 1024 * 1024;
@@ -43,9 +43,10 @@ interface Parts {
   readonly beginning: Beginning;
 }
 
-class SqliteDatabase implements Database {
+class SqliteDatabase implements Database, FileCare {
   readonly lease = ownLease;
-  readonly db: Kysely<Tables>;
+  readonly fileCare = this;
+  readonly db: Db;
   readonly statements: FailedStatements;
   readonly note: OutageNote;
   readonly warnings: readonly string[];
@@ -111,7 +112,7 @@ class SqliteDatabase implements Database {
     return this.#damage.look();
   }
 
-  async freeSpace(trx: Kysely<Tables>): Promise<boolean> {
+  async freeSpace(trx: Db): Promise<boolean> {
     const { rows } = await sql<{ freelist_count: number }>`PRAGMA freelist_count`.execute(trx);
     const spare = (rows[0]?.freelist_count ?? 0) - pagesKept;
     if (spare <= 0) return false;

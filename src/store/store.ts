@@ -1,6 +1,5 @@
 // What survives a restart: one verb per business event, here and on the parts, each a transaction of its own (gate.ts).
 // No clock here: `now` comes along.
-import type { Kysely } from 'kysely';
 import type { Action, OpenAction } from '../core/action.ts';
 import type { AlertChanges } from '../core/alert.ts';
 import type { Change } from '../core/change.ts';
@@ -22,11 +21,10 @@ import type { OutageNote } from './file/outage-note.ts';
 import { FleetDays } from './fleet-days.ts';
 import { Gate } from './gate.ts';
 import type { Lease } from './lease.ts';
-import { loadLedgers, writeLedgers } from './ledger.ts';
 import { type Like, loadDeparted, type SameApi } from './mailboxes.ts';
 import { moveMailboxes, StoredAccounts } from './moves.ts';
 import { StoredOutbox } from './outbox.ts';
-import { loadPicture, type StoredPicture } from './picture.ts';
+import { loadLedgers, loadPicture, type StoredPicture, writeLedgers } from './picture.ts';
 import { inPieces, rowsAPiece } from './pieces.ts';
 import type {
   CalmRecord,
@@ -37,14 +35,14 @@ import type {
   WithdrawalRecord,
   WritesRecord,
 } from './records.ts';
+import { storedAction } from './rows.ts';
 import { StoredRuns } from './runs.ts';
 import { changeMeta, metaOf, setMeta } from './schema/migrations.ts';
-import { storedAction } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
+import type { Db } from './schema/tables.ts';
 import { StoredSessions } from './sessions.ts';
 import { StoredSilences } from './silences.ts';
 import { openSqlite } from './sqlite.ts';
-import { StoredUpkeep } from './upkeep/upkeep.ts';
+import { forgettingDuties, type UpkeepDuty, type UpkeepPlan } from './upkeep.ts';
 import {
   forgetAnswers,
   writeAction,
@@ -78,8 +76,6 @@ export class Store {
   /** Runs of recipes, with their rows. */
   readonly runs: StoredRuns;
   readonly lease: Lease;
-  /** What keeps it small. */
-  readonly upkeep: StoredUpkeep;
 
   private constructor(database: Database) {
     const gate = new Gate(database);
@@ -94,7 +90,6 @@ export class Store {
     this.days = new FleetDays(gate);
     this.accounts = new StoredAccounts(gate);
     this.runs = new StoredRuns(gate);
-    this.upkeep = new StoredUpkeep(gate);
   }
 
   /**
@@ -343,28 +338,32 @@ export class Store {
   }
 
   /** One transaction, and in it, before the work, what waits of the accounts; of all when they are null. */
-  async #write<Result>(
-    accounts: readonly string[] | null,
-    work: (trx: Kysely<Tables>) => Promise<Result>,
-  ): Promise<Result> {
+  async #write<Result>(accounts: readonly string[] | null, work: (trx: Db) => Promise<Result>): Promise<Result> {
     return this.#writeCalm(this.#waiting?.of(accounts) ?? [], work);
   }
 
-  async #writeCalm<Result>(
-    waiting: readonly CalmRecord[],
-    work: (trx: Kysely<Tables>) => Promise<Result>,
-  ): Promise<Result> {
-    const both = async (trx: Kysely<Tables>) => ({ bad: await writeCalm(trx, waiting), result: await work(trx) });
+  async #writeCalm<Result>(waiting: readonly CalmRecord[], work: (trx: Db) => Promise<Result>): Promise<Result> {
+    const both = async (trx: Db) => ({ bad: await writeCalm(trx, waiting), result: await work(trx) });
     const { bad, result } = await this.#gate.write(both);
     for (const error of bad.values()) this.#gate.notice(error);
     await this.#waiting?.settled(waiting, bad);
     return result;
   }
 
+  /** What keeps the store small. */
+  duties(plan: UpkeepPlan): readonly UpkeepDuty[] {
+    const { fileCare } = this.#database;
+    const forgetting = forgettingDuties(this.#gate.write, plan);
+    if (!fileCare) return forgetting;
+    return [...forgetting, { what: 'free space', step: () => this.#gate.write((trx) => fileCare.freeSpace(trx)) }];
+  }
+
   /** Writes the time, as a proof that it can, looks for damage, and gives back what it takes beyond its measure. Rejects when nothing can be written. */
   async proveWritable(now: EpochMs): Promise<void> {
-    await this.#database.tidy();
-    this.#gate.lookForDamage();
+    const { fileCare } = this.#database;
+    await fileCare?.tidy();
+    // A write need not wait for it.
+    void fileCare?.lookForDamage().then((error) => error && this.#gate.notice(error));
     await this.#gate.write((trx) => setMeta(trx, 'alive_at', String(now)));
   }
 }

@@ -1,12 +1,9 @@
 // The emergency stops as they are stored.
-import type { Kysely } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { EpochMs } from '../core/time.ts';
 import { isOff, scopeKey, scopesOver, type WritesOff } from '../core/write-scope.ts';
-import { storedWritesOff } from './schema/stored.ts';
-import type { Tables } from './schema/tables.ts';
-
-type Db = Kysely<Tables>;
+import { storedWritesOff } from './rows.ts';
+import type { Db } from './schema/tables.ts';
 
 /** Also those that have expired and were not yet taken away. */
 export async function loadWritesOff(db: Db): Promise<readonly WritesOff[]> {

@@ -1,5 +1,5 @@
 // The statements that business events are made of. Always within the caller's transaction.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { Alert, AlertChanges } from '../core/alert.ts';
 import type { Observed, Route } from '../core/answers.ts';
@@ -7,13 +7,10 @@ import type { Change } from '../core/change.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import { writeBreaker } from './breakers.ts';
-import { inPieces, lastOfEach, ofFewLengths } from './pieces.ts';
+import { inPieces, lastOfEach } from './pieces.ts';
 import type { DecisionRecord, EndedSpan, TickRecord } from './records.ts';
-import { daysText, verdictText } from './schema/stored.ts';
-import { statsText } from './schema/stored-stats.ts';
-import type { Tables } from './schema/tables.ts';
-
-type Db = Kysely<Tables>;
+import { statsText } from './rows.ts';
+import type { Db } from './schema/tables.ts';
 
 /** One after the other: each may rest on the one before. */
 export async function writeTicks(db: Db, records: readonly TickRecord[]): Promise<void> {
@@ -97,7 +94,8 @@ export interface Answered {
 /** Each answer once. */
 export function writeObservations(db: Db, answered: readonly Answered[]): Promise<void> {
   return inPieces(answered, async (piece) => {
-    for (const rows of ofFewLengths(piece.flatMap(rowOf)))
+    const rows = piece.flatMap(rowOf);
+    if (rows.length > 0)
       await db
         .insertInto('observations')
         .values(rows)
@@ -144,7 +142,7 @@ export async function writeDecision(db: Db, mailbox: MailboxState, record: Decis
   const at = mailbox.verdict?.at ?? 0;
   if (ended) await prolong(db, mailbox, ended);
   if (record.unchanged && (await prolong(db, mailbox, { ...record, at }))) return;
-  const days = daysText(record.days);
+  const days = JSON.stringify(record.days);
   await db
     .insertInto('decisions')
     .values({
@@ -155,7 +153,7 @@ export async function writeDecision(db: Db, mailbox: MailboxState, record: Decis
       judged,
       action: verdict.action,
       reason: verdict.reason,
-      verdict: verdictText(verdict),
+      verdict: JSON.stringify(verdict),
       days,
       first_sent: verdict.sent,
       first_days: days,
@@ -165,7 +163,7 @@ export async function writeDecision(db: Db, mailbox: MailboxState, record: Decis
 
 /** The newest span of the mailbox lasted until then. False when there is none. */
 async function prolong(db: Db, { account, id }: MailboxState, { at, ...span }: EndedSpan): Promise<boolean> {
-  const body = { verdict: verdictText(span.verdict), days: daysText(span.days) };
+  const body = { verdict: JSON.stringify(span.verdict), days: JSON.stringify(span.days) };
   // As text: building it took three times as long as the database does.
   const { numAffectedRows } = await sql`
     UPDATE decisions

@@ -52,7 +52,7 @@ test('stats say what each table takes, how it grows, and what is past its retent
   expect(largest).toMatchObject({ table: 'changes', rows: 500, past_retention_rows: 400 });
   expect(largest.past_retention_bytes).toBeCloseTo(largest.bytes * 0.8, -2);
   expect(largest.bytes_a_day).toBeCloseTo((largest.bytes * 0.2) / 7, -2);
-  expect(answer).toMatchObject({ wal_bytes: null, shrinks_by_itself: null, bytes: expect.any(Number) });
+  expect(answer).toMatchObject({ wal_bytes: null, bytes: expect.any(Number) });
   expect(answer.tables.map(({ table }: { table: string }) => table)).toContain('fence');
   const said = (await run('stats')).stdout;
   expect(said).toMatch(
@@ -80,22 +80,20 @@ test('check reads all rows, names what is damaged and what does not fit, and exi
   await query("INSERT INTO command_mailboxes VALUES (77, 'agency', 'm1', 'm1@a.example')");
   await query("INSERT INTO run_rows VALUES ('run-9', 0, 0, '[]')");
   await query(`INSERT INTO observations (account, mailbox_id, route, observed_at, answer)
-    SELECT 'a', 'm' || n, 'stats', 1, CASE n WHEN 240 THEN '{half' WHEN 250 THEN '{}' ELSE '""' END
+    SELECT 'a', 'm' || n, 'stats', 1, CASE n WHEN 240 THEN '{half' WHEN 250 THEN '{}' ELSE '{"rows":[]}' END
     FROM generate_series(1, 250) n`);
+  const damaged = (table: string, column: string, key: string) =>
+    `A row of the table ${table} can't be read: its column ${column} is damaged (${key}).`;
   const { code, stderr } = await run('check');
   expect([code, stderr.split('\n').slice(1, -1)]).toEqual([
     1,
     [
-      expect.stringMatching(
-        /^A row of the table observations can't be read: its column answer is damaged \(ctid = '\(\d+,\d+\)'\)\.$/,
-      ),
-      expect.stringMatching(
-        /^A row of the table changes can't be read: its column change is damaged \(ctid = '\(\d+,\d+\)'\)\.$/,
-      ),
+      damaged('observations', 'answer', "account = 'a', mailbox_id = 'm240', route = 'stats'"),
+      damaged('observations', 'answer', "account = 'a', mailbox_id = 'm250', route = 'stats'"),
+      damaged('changes', 'change', 'id = 1107'),
       'More than one action is in progress for a mailbox: agency/m1.',
       'The table command_mailboxes names a command that is not there: 77.',
       'The table run_rows has rows of a run that is not there: run-9.',
-      "A row of the table observations can't be read (account = 'a', mailbox_id = 'm250', route = 'stats').",
       'Stop all Warmwarden processes on it and restore a backup.',
     ],
   ]);

@@ -352,24 +352,21 @@ describe('a damaged row', () => {
     await store.loadPicture();
   });
 
-  test.each([['["marks|AAAA"]'], ['{}']])(
-    'of deliveries with %s in it is named to its channel, and deleted by the command',
-    async (alerts) => {
-      const { path, store } = await opened();
-      const delivery = { id: 'd1', channel: 'ops', group: 'g', payload: '{}', title: '', alerts: [] };
-      await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [delivery], now });
-      const database = new DatabaseSync(path);
-      onTestFinished(() => database.close());
-      database.prepare('UPDATE deliveries SET alerts = ?').run(alerts);
-      const command = `sqlite3 ${path} "DELETE FROM deliveries WHERE id = 'd1'"`;
-      for (const read of [() => store.outbox.pendingDeliveries('ops', 9), () => store.outbox.recentDeliveries(9)]) {
-        await expect(read()).rejects.toThrow("a row of the table deliveries can't be read (id = 'd1')");
-      }
-      expect(store.trouble.newest).toMatchObject({ lasting: true, remedy: expect.stringContaining(command) });
-      database.exec(command.slice(command.indexOf('"') + 1, -1));
-      expect(await store.outbox.pendingDeliveries('ops', 9)).toEqual([]);
-    },
-  );
+  test('of deliveries is named to its channel, and deleted by the command', async () => {
+    const { path, store } = await opened();
+    const delivery = { id: 'd1', channel: 'ops', group: 'g', payload: '{}', title: '', alerts: [] };
+    await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [delivery], now });
+    const database = new DatabaseSync(path);
+    onTestFinished(() => database.close());
+    database.prepare('UPDATE deliveries SET alerts = ?').run('{}');
+    const command = `sqlite3 ${path} "DELETE FROM deliveries WHERE id = 'd1'"`;
+    for (const read of [() => store.outbox.pendingDeliveries('ops', 9), () => store.outbox.recentDeliveries(9)]) {
+      await expect(read()).rejects.toThrow("a row of the table deliveries can't be read (id = 'd1')");
+    }
+    expect(store.trouble.newest).toMatchObject({ lasting: true, remedy: expect.stringContaining(command) });
+    database.exec(command.slice(command.indexOf('"') + 1, -1));
+    expect(await store.outbox.pendingDeliveries('ops', 9)).toEqual([]);
+  });
 
   test('whose key is a text for a shell is named without a command', async () => {
     const { path, store } = await opened();

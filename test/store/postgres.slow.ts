@@ -49,7 +49,7 @@ test('a second process is told who holds the database, and a reader is not kept 
   await expect(open(place)).rejects.toThrow(`is in use by process ${process.pid}`);
   await first.recordAlerts(told('m1'));
   const ledger = await Ledger.at(place);
-  await ledger.check();
+  await ledger.isEarlier();
   await ledger.close();
   await first.close();
   await (await open(place)).close();

@@ -86,7 +86,7 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       const retention = { decisionsMs: dayMs, deliveriesMs: dayMs, changesMs: dayMs };
       const others = { observationsMs: dayMs, runsMs: dayMs, departedMs: dayMs };
       const asked = { now: now + 3 * dayMs, retention: { ...retention, ...others }, channels: ['ops'] };
-      for (const duty of store.upkeep.duties(asked)) while (await duty.step());
+      for (const duty of store.duties(asked)) while (await duty.step());
       const next = await opened.reopen();
       expect((await next.loadPicture()).mailboxes.map(({ id }) => id)).toEqual(['m1']);
       expect(await next.departed('acme', [leaves])).toEqual([]);

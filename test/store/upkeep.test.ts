@@ -25,7 +25,7 @@ function newPath(): string {
 
 async function keepSmall(store: Store): Promise<number> {
   let steps = 0;
-  for (const duty of store.upkeep.duties({ now, retention, channels: ['ops'] })) {
+  for (const duty of store.duties({ now, retention, channels: ['ops'] })) {
     do steps += 1;
     while (await duty.step());
   }

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Retention } from '../../src/core/store-failure.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
-import type { UpkeepDuty, UpkeepPlan } from '../../src/store/upkeep/upkeep.ts';
-import { clockAheadMs, startUpkeep } from '../../src/store/upkeep-loop.ts';
+import { clockAheadMs, startUpkeep, type UpkeepDuty, type UpkeepPlan } from '../../src/store/upkeep.ts';
 import { movedClock, worldOn } from '../../src/world/world.ts';
 
 const retentionOf = (days: number): Retention => ({
@@ -23,7 +22,7 @@ function onDuty(duties: readonly UpkeepDuty[]) {
   let ahead: number | null = 0;
   const upkeep = startUpkeep({
     world,
-    store: { upkeep: { duties: planned } },
+    store: { duties: planned },
     retention: () => retentionOf(days),
     channels: () => ['ops'],
     aheadMs: () => ahead,

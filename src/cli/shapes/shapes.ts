@@ -221,10 +221,6 @@ const storeStats = z.strictObject({
   unused_bytes: count.describe(
     'Within the file; used again before it grows. On PostgreSQL about what rows take that it has not cleaned up yet.',
   ),
-  shrinks_by_itself: z
-    .boolean()
-    .nullable()
-    .describe('Unused space goes back to the disk; false for a store of an earlier version; null on PostgreSQL.'),
   bytes_a_day: count
     .nullable()
     .describe('Of new rows, in the last week or since the first row; null: the store is younger than a day.'),

@@ -18,7 +18,7 @@ import {
 import { errorText, withoutNul } from '../../core/nearest.ts';
 import { DamagedRowError, deletionOf, isFull, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
-import type { Tables } from '../schema/tables.ts';
+import type { Db, Tables } from '../schema/tables.ts';
 import { StoreLock } from './lock.ts';
 import { OutageNote } from './outage-note.ts';
 import { closeToOthers, identityOf, prepare } from './place.ts';
@@ -114,7 +114,7 @@ const writerDialect = (database: DatabaseSync): Dialect => ({
 });
 
 export interface Connection {
-  readonly db: Kysely<Tables>;
+  readonly db: Db;
   /** The file itself, where the path is a link. */
   readonly file: string;
   readonly lock: StoreLock;
@@ -160,7 +160,7 @@ export function connect(path: string, listen: QueryListener = () => {}): Connect
 }
 
 /** Opens the file for reading beside the process that writes it. Throws StoreError. */
-export function connectReadOnly(path: string): Kysely<Tables> {
+export function connectReadOnly(path: string): Db {
   try {
     // SQLite would delete the WAL beside an empty file.
     if (statSync(path, { throwIfNoEntry: false })?.size === 0)

@@ -1,12 +1,11 @@
 // A note beside the store, in JSON, for a next process that finds the store failing or lost: the emergency stops in force, that people
 // were notified of a failure, and which file it was.
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { Kysely } from 'kysely';
 import { type Loss, lossText, type NotifiedOutage } from '../../core/store-failure.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { isOff, scopeKey, type WritesOff } from '../../core/write-scope.ts';
 import { metaOf, setMeta } from '../schema/migrations.ts';
-import type { Tables } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 import { nameOfHolder } from './lock.ts';
 import { fileMode, noteOf } from './place.ts';
 
@@ -94,7 +93,7 @@ const restored = '(restored: the store that had it was lost)';
  * may be a new, empty store, or a backup.
  */
 export function begin(
-  db: Kysely<Tables>,
+  db: Db,
   { file, note }: { readonly file: string; readonly note: OutageNote },
   now: EpochMs,
 ): Promise<Beginning> {
@@ -113,7 +112,7 @@ export function begin(
 }
 
 /** Puts the stops that last and that the store lacks into the store. Returns how many. */
-async function restoreStops(trx: Kysely<Tables>, stops: readonly WritesOff[], now: EpochMs): Promise<number> {
+async function restoreStops(trx: Db, stops: readonly WritesOff[], now: EpochMs): Promise<number> {
   const known = new Set((await trx.selectFrom('writes_off').select('scope').execute()).map(({ scope }) => scope));
   const lacking = stops.filter((stop) => isOff(stop, now) && !known.has(scopeKey(stop.scope)));
   const rows = lacking.map((stop) => {

@@ -1,11 +1,9 @@
 // What a PostgreSQL server, or the settings of the role, could do to the store: sentences for the log of a start and for `doctor`.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { PostgresPlace } from '../../core/store-failure.ts';
 import { secondMs } from '../../core/time.ts';
-import type { Tables } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 import { settingRole, sqlName } from './setup.ts';
-
-type Db = Kysely<Tables>;
 
 /** One writes, four read, one is for heartbeats, two are for recipes. */
 export const connectionsAProcess = 8;

@@ -3,7 +3,7 @@ import { Kysely, sql } from 'kysely';
 import type { PostgresPlace } from '../../core/store-failure.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { refuseNewer, schemaOf, schemaVersion } from '../schema/migrations.ts';
-import type { Tables } from '../schema/tables.ts';
+import type { Db, Tables } from '../schema/tables.ts';
 import { clientConfig, poolOf, reached, schema } from './connecting.ts';
 import { StoreDialect } from './dialect.ts';
 import { type Connections, connectionsOf, serverDoubts } from './doubts.ts';
@@ -11,8 +11,6 @@ import { postgresError } from './failure.ts';
 import { activeProcess } from './lease.ts';
 import { nowMs } from './now.ts';
 import { hasLease, hasStore, isReady, refuseForeign, refuseServer, sqlName } from './setup.ts';
-
-type Db = Kysely<Tables>;
 
 /** `absent`: the first start creates it. `earlier`: the next start upgrades it. */
 export type SchemaState = 'absent' | 'earlier' | 'ready';

@@ -89,16 +89,9 @@ function saidOf(place: PostgresPlace, error: unknown): string {
 
 const isDamage = (error: unknown) => codeOf(error)?.startsWith('XX00') === true;
 
-/** PostgreSQL can't read what it stored. */
-export class DamagedDatabaseError extends StoreError {
-  /** In its words. */
-  readonly said: string;
-
-  constructor(message: string, said: string) {
-    super(message);
-    this.said = said;
-  }
-}
+/** What PostgreSQL says of data that it stored and can't read. Null if something else failed. */
+export const damageSaid = (place: PostgresPlace, error: unknown): string | null =>
+  isDamage(error) ? saidOf(place, error) : null;
 
 /** No such schema, table or column: also where the role may not look into the schema. */
 const missing = ({ user }: PostgresPlace) =>
@@ -180,6 +173,7 @@ export function openingError(place: PostgresPlace, given: unknown): Error {
   const { said, remedy } = failureOf(place, error);
   // The server may be another one than is meant.
   const address = isAway(error) ? 'Check the host and the port in store.url. ' : '';
-  const message = `The store ${nameOf(place)} can't be opened: ${said}. ${address}${remedy.replace(byItself, ', and try again')}`;
-  return isDamage(error) ? new DamagedDatabaseError(message, said) : new StoreError(message);
+  return new StoreError(
+    `The store ${nameOf(place)} can't be opened: ${said}. ${address}${remedy.replace(byItself, ', and try again')}`,
+  );
 }

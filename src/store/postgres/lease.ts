@@ -2,16 +2,14 @@
 // Each write transaction raises the version of the row of its number, and a takeover deletes that row: what the process before still
 // wants to write is refused. Deadlines are measured by each process's monotonic clock. With times in the database, the first process
 // to come back after an outage would take over.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
 import { type Bell, type Clock, createBell, type Log } from '../../world/world.ts';
 import { HeldStoreError, StoreError } from '../failure.ts';
 import { type Lease, leaseLeftMs, leaseMs, longestSkewMs, type Moment, postMs, skewOf } from '../lease.ts';
-import type { Tables } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 import type { Line } from './line.ts';
 import { nowMs, nowText } from './now.ts';
-
-type Db = Kysely<Tables>;
 
 const beatEveryMs = 3_000;
 /** Between two looks of a standby: it follows an active process that ends in good order within this. */

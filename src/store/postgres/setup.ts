@@ -1,6 +1,6 @@
 // The schema on PostgreSQL: the same migrations as on SQLite, all in one transaction under a lock, and what only PostgreSQL needs.
 
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
 import { minuteMs } from '../../core/time.ts';
 import { StoreError } from '../failure.ts';
@@ -13,7 +13,7 @@ import {
   schemaVersion,
   setMeta,
 } from '../schema/migrations.ts';
-import type { Tables } from '../schema/tables.ts';
+import type { Db } from '../schema/tables.ts';
 import { schema } from './connecting.ts';
 import { isOldPrimary, newestAt, OldPrimaryError, serverOf } from './timeline.ts';
 
@@ -28,8 +28,6 @@ export function sqlName(name: string): string {
 export function settingRole({ user, database }: PostgresPlace, timeout: string, seconds: number): string {
   return `ALTER ROLE ${sqlName(user)} IN DATABASE ${sqlName(database)} SET ${timeout} = '${seconds}s';`;
 }
-
-type Db = Kysely<Tables>;
 
 /** Of the advisory lock that migrations hold. */
 const migrationLock = sql`SELECT pg_advisory_xact_lock(927336, 2)`;

@@ -1,6 +1,6 @@
 // The schema of the first release: tables with their columns, keys and indexes. tables.ts says what the columns mean.
-import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
-import { address, heldReason, type Tables } from './tables.ts';
+import { type CreateTableBuilder, sql } from 'kysely';
+import { address, type Db, heldReason, type Tables } from './tables.ts';
 
 /** `serial` is a primary key that counts up; `?` admits null, `=0` is a default. */
 type ColumnType = 'serial' | 'text' | 'text?' | 'bigint' | 'bigint?' | 'bigint=0';
@@ -32,7 +32,6 @@ const columns: { readonly [Name in keyof BaseTables]: { readonly [Column in keyo
   incidents: { id: 'text', began_at: 'bigint', ended_at: 'bigint?', incident: 'text' },
   silences: { id: 'text', until: 'bigint', silence: 'text' },
   transitions: { id: 'serial', at: 'bigint', transition: 'text', notified: 'bigint' },
-  settlements: { id: 'serial', settlement: 'text?' },
   announcements: { fingerprint: 'text', announcement: 'text' },
   notified_groups: { group_name: 'text', notified_at: 'bigint' },
   deliveries: {
@@ -71,6 +70,9 @@ const keys: Readonly<Partial<Record<string, readonly string[]>>> = {
   sessions: ['id'],
 };
 
+/** The columns of a table's primary key. */
+export const keyOf = (table: string): readonly string[] => keys[table] ?? ['id'];
+
 /** Each query that is asked often, or of a table that grows, finds its rows by one of these. */
 const indexes: readonly string[] = [
   'actions_by_age ON actions (planned_at, id)',
@@ -98,16 +100,12 @@ const indexes: readonly string[] = [
 ];
 
 /** Creates every table and index in an empty database. */
-export async function baseline(db: Kysely<Tables>): Promise<void> {
+export async function baseline(db: Db): Promise<void> {
   for (const [name, types] of Object.entries(columns)) await createTable(db, name, types);
   for (const index of indexes) await sql.raw(`CREATE INDEX ${index}`).execute(db);
 }
 
-async function createTable(
-  db: Kysely<Tables>,
-  name: string,
-  types: Readonly<Record<string, ColumnType>>,
-): Promise<void> {
+async function createTable(db: Db, name: string, types: Readonly<Record<string, ColumnType>>): Promise<void> {
   let table: CreateTableBuilder<string, string> = db.schema.createTable(name);
   for (const [column, type] of Object.entries(types)) {
     table = table.addColumn(column, typeOf(type), (definition) => {

@@ -1,9 +1,7 @@
 // The steps that bring a store to this version's schema. A step, once released, never changes; a newer store is refused.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { baseline } from './baseline.ts';
-import type { Tables } from './tables.ts';
-
-type Db = Kysely<Tables>;
+import type { Db } from './tables.ts';
 
 interface Migration {
   readonly up: (db: Db) => Promise<void>;

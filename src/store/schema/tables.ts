@@ -1,5 +1,5 @@
 // The tables, as Kysely sees them. Times are epoch milliseconds; JSON columns hold model types as text.
-import { type Generated, sql } from 'kysely';
+import { type Generated, type Kysely, sql } from 'kysely';
 
 export interface Tables {
   meta: { key: string; value: string };
@@ -29,7 +29,7 @@ export interface Tables {
     reason: string;
     /** The newest. */
     verdict: string;
-    /** The days that the newest rests on (stored-days.ts). */
+    /** DecisionDay[] that the newest rests on. */
     days: string;
     /** Emails in the window at `since`. */
     first_sent: number;
@@ -79,8 +79,6 @@ export interface Tables {
   /** Browsers that signed in, by the SHA-256 of their cookie. */
   sessions: { id: string; token: string; started_at: number; used_at: number };
   transitions: { id: Generated<number>; at: number; transition: string; notified: number };
-  /** What a look at the transitions settles, piece by piece; null: what comes before it counts (settling.ts). */
-  settlements: { id: Generated<number>; settlement: string | null };
   deliveries: {
     id: string;
     channel: string;
@@ -116,6 +114,9 @@ export interface Tables {
   /** Rows of a run: `count` of them from `first_row` on, as a JSON array. */
   run_rows: { run_id: string; first_row: number; count: number; rows: string };
 }
+
+/** A connection to the store, or a transaction in it. */
+export type Db = Kysely<Tables>;
 
 /** An address as its index has it: the database makes only the letters of ASCII small. */
 export const address = 'lower("email")';
