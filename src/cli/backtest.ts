@@ -19,8 +19,8 @@ import {
   totalsOf,
 } from './backtest/outcome.ts';
 import { configOption, jsonOption } from './options.ts';
+import { loadConfigured } from './sources/configured.ts';
 import { guardOf } from './sources/guard-of.ts';
-import { loadConfigured } from './sources/loading.ts';
 import { exitDone, exitFailed } from './terminal/command-error.ts';
 import { screenColumns } from './terminal/outputs.ts';
 import { type Column, tableText } from './terminal/table.ts';

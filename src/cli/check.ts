@@ -12,8 +12,8 @@ import { formatPath, formatProblem, type Path } from '../schema/problem.ts';
 import { systemClock, worldOn } from '../world/world.ts';
 import type { Neighbor } from './check/online.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { loadConfigured } from './sources/configured.ts';
 import { askFor } from './sources/daemon-client.ts';
-import { loadConfigured } from './sources/loading.ts';
 import { NoDaemonError } from './sources/sign-of-life.ts';
 import { CommandError, exitFailed } from './terminal/command-error.ts';
 

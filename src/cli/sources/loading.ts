@@ -1,7 +1,6 @@
-// The configuration of a command, or its problems as the error that ends it.
+// What a command needs of the configuration beside the daemon, or its problems as the error that ends the command.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { loadConfig, type ValidConfig } from '../../config/load.ts';
 import { loadPlaces, loadRetention, type Places, usualStore } from '../../config/places.ts';
 import type { Retention, StorePlace } from '../../core/store-failure.ts';
 import { socketPathOf } from '../../operations/socket.ts';
@@ -12,13 +11,6 @@ import { CommandError } from '../terminal/command-error.ts';
 
 /** It ships with the program. */
 const example = fileURLToPath(new URL('../../../config.example.yaml', import.meta.url));
-
-/** Throws a CommandError with every problem of the file, or of these sections, when only they are needed. */
-export function loadConfigured(file: string, sections: Parameters<typeof loadConfig>[2] = null): ValidConfig {
-  const loaded = loadConfig(file, process.env, sections);
-  if (loaded.ok) return loaded;
-  throw configurationError(file, loaded.problems);
-}
 
 /** Every problem on a line of its own, and how to begin a file where there is none. */
 export function configurationError(file: string, problems: readonly Problem[]): CommandError {
