@@ -4,12 +4,13 @@ import { Command } from 'commander';
 import { KnownSecrets } from '../config/hiding.ts';
 import { type LoadedConfig, loadConfig, type ValidConfig } from '../config/load.ts';
 import { loadPlaces, type Places } from '../config/places.ts';
+import type { Setting } from '../config/settings.ts';
 import { pathOf } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { counted } from '../core/wording/phrases.ts';
 import { RecipeCatalogue } from '../recipes/catalogue.ts';
 import { doubtsIn } from '../recipes/doubts.ts';
-import { formatProblem } from '../schema/problem.ts';
+import { formatPath, formatProblem } from '../schema/problem.ts';
 import { version } from '../world/version.ts';
 import { systemClock } from '../world/world.ts';
 import { examineAccounts } from './doctor/accounts.ts';
@@ -62,6 +63,11 @@ interface Examination {
   readonly exitCode: number;
 }
 
+/** Whether a secret stands in the configuration itself, and is worth reading. */
+function isReadable({ secret, from }: Setting): boolean {
+  return from.kind === 'file' && isReadersGain(secret);
+}
+
 async function examine(file: string, loaded: LoadedConfig): Promise<Examination> {
   const places = loadPlaces(file, process.env);
   const place = places.ok ? places.store : null;
@@ -73,8 +79,7 @@ async function examine(file: string, loaded: LoadedConfig): Promise<Examination>
     ...(await configuration(file, loaded)),
     ...examineFiles({
       config: file,
-      holdsSecrets:
-        loaded.ok && loaded.settings.some(({ secret, from }) => from.kind === 'file' && isReadersGain(secret)),
+      secrets: loaded.ok ? loaded.settings.filter(isReadable).map(({ path }) => formatPath(path)) : [],
       secretFiles: loaded.ok ? loaded.secretFiles : [],
       recipesFolder: places.ok ? places.recipesFolder : null,
       store: place,

@@ -219,7 +219,9 @@ test('files that every user can read or change', async () => {
   const { code, of } = await examined(workplace);
   expect(code).toBe(0);
   expect(of('permissions')).toEqual([
-    expect.stringMatching(/^warning: .*config\.yaml holds secrets, and every user can read it: run `chmod o-r /),
+    expect.stringMatching(
+      /^warning: .*config\.yaml holds secrets \(accounts\[0\]\.api_key\), and every user can read it: run `chmod o-r /,
+    ),
     expect.stringMatching(/^warning: Other users can open .*warmwarden\.db: run `chmod 600 /),
   ]);
   chmodSync(workplace.path('config.yaml'), 0o666);

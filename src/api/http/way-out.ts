@@ -20,10 +20,11 @@ export function proxyFor(url: string, { http, https, except }: Proxies): URL | n
   return except.some((entry) => excepts(entry, host, asked)) ? null : new URL(proxy);
 }
 
-/** `*`, a host with all below it (`example.com`, `.example.com`, `*.example.com`), an address, or a network; each with or without a port. */
+/** `*`, a host with all below it (`example.com`, `.example.com`, `*.example.com`), an address, its beginning (`10.`), or a network. A port may follow. */
 function excepts(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;
   if (entry.includes('/')) return isWithin(host, entry);
+  if (/^(\d{1,3}\.){1,3}\*?$/.test(entry)) return isIP(host) === 4 && host.startsWith(entry.replace('*', ''));
   const [, bracketed, named, ofPort] = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
   if (ofPort !== undefined && ofPort !== port) return false;
   // An IPv6 address without brackets has colons of its own.

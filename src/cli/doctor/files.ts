@@ -13,8 +13,8 @@ const others = 0o077;
 
 interface Files {
   readonly config: string;
-  /** A secret stands in the configuration itself. */
-  readonly holdsSecrets: boolean;
+  /** Names of the settings whose secret stands in the configuration itself. */
+  readonly secrets: readonly string[];
   readonly secretFiles: readonly string[];
   readonly recipesFolder: string | null;
   readonly store: StorePlace | null;
@@ -42,13 +42,15 @@ export function isReadersGain(secret: string | null): boolean {
   return password !== '' || search !== '' || !(isDatabase || (username === '' && pathname.length <= 1));
 }
 
-function configFile({ config, holdsSecrets }: Files): readonly Examined[] {
+function configFile({ config, secrets }: Files): readonly Examined[] {
   const { mode } = statSync(config);
   if (mode & everybodyWrites)
     return [permission('problem', `Every user can change ${config}: run \`chmod o-w ${config}\`.`)];
-  if (!holdsSecrets || !(mode & everybodyReads)) return [];
-  const advice = `run \`chmod o-r ${config}\`, or move the secrets into files of their own (api_key_file)`;
-  return [permission('warning', `${config} holds secrets, and every user can read it: ${advice}.`)];
+  if (secrets.length === 0 || !(mode & everybodyReads)) return [];
+  const advice = `run \`chmod o-r ${config}\`, or move each into a file of its own (${secrets[0]}_file)`;
+  return [
+    permission('warning', `${config} holds secrets (${secrets.join(', ')}), and every user can read it: ${advice}.`),
+  ];
 }
 
 function secretFile(file: string): readonly Examined[] {
