@@ -6,8 +6,7 @@ import type { ValidConfig } from '../config/load.ts';
 import { type MailboxSettings, settingsFor } from '../config/mailbox-rules.ts';
 import { type Origin, originText, type Setting, valueText } from '../config/settings.ts';
 import { counted } from '../core/wording/phrases.ts';
-import { RecipeCatalogue } from '../recipes/catalogue.ts';
-import { doubtsIn } from '../recipes/doubts.ts';
+import { readCatalogue, scheduleDoubts } from '../recipes/catalogue.ts';
 import { formatPath, formatProblem, type Path } from '../schema/problem.ts';
 import { systemClock, worldOn } from '../world/world.ts';
 import type { Neighbor } from './check/online.ts';
@@ -92,9 +91,7 @@ async function check(options: CheckOptions): Promise<void> {
   const loaded = loadConfigured(file);
   mustBeKnown(options.mailbox, loaded);
   const { config } = loaded;
-  const ofRecipes = doubtsIn(
-    (await new RecipeCatalogue(() => config.recipes.directory).recipes()).definitions.values(),
-  );
+  const ofRecipes = scheduleDoubts(await readCatalogue(config.recipes.directory));
   const warnings = [...loaded.warnings.map((warning) => formatProblem(file, warning)), ...ofRecipes];
   // In JSON they are part of the answer.
   if (!options.json) for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);

@@ -8,8 +8,7 @@ import type { Setting } from '../config/settings.ts';
 import { pathOf } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { counted } from '../core/wording/phrases.ts';
-import { RecipeCatalogue } from '../recipes/catalogue.ts';
-import { doubtsIn } from '../recipes/doubts.ts';
+import { readCatalogue, scheduleDoubts } from '../recipes/catalogue.ts';
 import { formatPath, formatProblem } from '../schema/problem.ts';
 import { version } from '../world/version.ts';
 import { systemClock } from '../world/world.ts';
@@ -106,12 +105,13 @@ async function configuration(file: string, loaded: LoadedConfig): Promise<readon
   const line = reporter('configuration');
   if (!loaded.ok) return loaded.problems.map((problem) => line('problem', formatProblem(file, problem)));
   const { config, warnings } = loaded;
-  const { definitions, broken } = await new RecipeCatalogue(() => config.recipes.directory).recipes();
+  const catalogue = await readCatalogue(config.recipes.directory);
+  const { definitions, broken } = catalogue;
   const size = [counted(config.accounts.length, 'account'), counted(config.alerts.channels.length, 'channel')];
   return [
     line('ok', `${file} is valid: ${[...size, counted(definitions.size, 'recipe')].join(', ')}.`),
     ...warnings.map((warning) => line('warning', formatProblem(file, warning))),
-    ...doubtsIn(definitions.values()).map((warning) => line('warning', warning)),
+    ...scheduleDoubts(catalogue).map((warning) => line('warning', warning)),
     ...broken.flatMap(({ problems }) => problems.map((problem) => line('problem', problem))),
   ];
 }

@@ -168,8 +168,6 @@ export interface RecipeService {
   /** The run is queued or running when this resolves. */
   start(request: RunRequest): Promise<Run | RecipeRefusal>;
   run(id: string): Promise<Run | RecipeRefusal>;
-  /** The run as soon as it has ended, or as it is after `withinMs` or at the signal. */
-  ended(id: string, withinMs: number, signal?: AbortSignal): Promise<Run | RecipeRefusal>;
   /** Reads at most `limit` rows from `offset` on, and fewer if they are large: follow `nextOffset`. */
   rows(id: string, page: { readonly offset: number; readonly limit: number }): Promise<RowPage | RecipeRefusal>;
   /** The newest first; `before`: only those that come behind this one in the list. */

@@ -1,7 +1,7 @@
 // The recipes of a daemon: what they do, they do through its operator commands; their runs are kept in its store.
 import type { Fleet } from '../core/fleet/fleet.ts';
-import type { MailboxState } from '../core/mailbox.ts';
-import type { Ppm } from '../core/policy.ts';
+import { type MailboxState, mailboxKey } from '../core/mailbox.ts';
+import { defaultPolicy, type Ppm } from '../core/policy.ts';
 import type { Recipe, RecipeSchedule } from '../core/recipe.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
@@ -11,10 +11,10 @@ import type { Store } from '../store/store.ts';
 import type { Loops } from '../world/loop.ts';
 import { cronSchedule } from '../world/schedule.ts';
 import type { World } from '../world/world.ts';
-import { factsOf, RecipeCatalogue } from './catalogue.ts';
-import { usualLimits } from './execution.ts';
+import { type Catalogue, readCatalogue } from './catalogue.ts';
+import { type CommandAccess, usualLimits } from './execution.ts';
 import { RecipeRunner } from './runner.ts';
-import type { CommandAccess } from './step.ts';
+import type { Facts } from './sandbox.ts';
 
 // Starts scheduled runs of recipes, and deletes old runs.
 
@@ -22,7 +22,7 @@ interface SchedulerParts {
   readonly world: World;
   readonly loops: Loops;
   readonly runner: RecipeRunner;
-  readonly catalogue: RecipeCatalogue;
+  readonly catalogue: () => Promise<Catalogue>;
   readonly runs: RunLedger;
   readonly retentionMs: () => number;
 }
@@ -73,7 +73,7 @@ function scheduling({ world, runner, catalogue, runs }: SchedulerParts): () => P
     if ('refused' in run) log.warn({ recipe: id, reason: run.said }, 'a scheduled run was not started');
   };
   const look = async () => {
-    const { definitions } = await catalogue.recipes();
+    const { definitions } = await catalogue();
     const now = clock.now();
     for (const { recipe } of definitions.values()) {
       if (!recipe.schedule) continue;
@@ -128,7 +128,7 @@ export interface OpenRecipes {
 export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
   const { world, loops, store, fleet, nearLimitPpmOf, place, folder, retentionMs, commands } = parts;
   const { runs } = store;
-  const catalogue = new RecipeCatalogue(folder);
+  const catalogue = () => readCatalogue(folder());
   const runner = new RecipeRunner({
     world,
     catalogue,
@@ -147,4 +147,15 @@ export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
     schedule: () => startScheduler({ world, loops, runner, catalogue, runs, retentionMs }),
     stop: () => runner.close(),
   };
+}
+
+/** The accounts as they are, and the near limits of the policies. */
+function factsOf(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, now: EpochMs): Facts {
+  const usual = defaultPolicy.nearLimitPpm;
+  const others: Record<string, Ppm> = {};
+  for (const mailbox of fleet.mailboxes()) {
+    const ppm = nearLimitPpmOf(mailbox);
+    if (ppm !== usual) others[mailboxKey(mailbox.account, mailbox.id)] = ppm;
+  }
+  return { now, accounts: [...fleet.accounts()], nearLimitPpm: { usual, others } };
 }

@@ -14,14 +14,12 @@ import type {
 } from '../core/recipe.ts';
 import { hasEnded } from '../core/recipe.ts';
 import type { EpochMs } from '../core/time.ts';
-import { approvedBy, isPlanOf } from './approval.ts';
-import type { RecipeCatalogue } from './catalogue.ts';
-import type { Definition } from './definition.ts';
-import { type ExecutionParts, executeRun, NoRoomError } from './execution.ts';
-import { checkParameters } from './parameters.ts';
+import type { Catalogue } from './catalogue.ts';
+import { checkParameters, type Definition } from './definition.ts';
+import { type ExecutionParts, executeRun, NoRoomError, subjectOf } from './execution.ts';
 
 export interface RunnerParts extends ExecutionParts {
-  readonly catalogue: RecipeCatalogue;
+  readonly catalogue: () => Promise<Catalogue>;
 }
 
 const runsAtOnce = 2;
@@ -34,8 +32,6 @@ const lettersAPage = 256 * 1024;
 
 interface ActiveRun {
   run: Run;
-  /** Whether the ledger has it: a run is executed only once it is recorded. */
-  recorded: boolean;
   readonly definition: Definition;
   readonly approved: ReadonlySet<string> | null;
   readonly stop: AbortController;
@@ -76,7 +72,7 @@ export class RecipeRunner implements RecipeService {
   }
 
   async list(): Promise<RecipeList> {
-    const { definitions, broken } = await this.#parts.catalogue.recipes();
+    const { definitions, broken } = await this.#parts.catalogue();
     const recipes = [...definitions.values()].map(({ recipe }) => recipe);
     return { recipes: recipes.sort((a, b) => (a.id < b.id ? -1 : 1)), broken };
   }
@@ -94,25 +90,11 @@ export class RecipeRunner implements RecipeService {
     if (full) return full;
     const { runs } = this.#parts;
     const run = this.#newRun(request, checked.values);
+    await runs.write(run);
     const { promise: ended, resolve: settle } = Promise.withResolvers<void>();
-    const active: ActiveRun = {
-      run,
-      recorded: false,
-      definition,
-      approved,
-      stop: new AbortController(),
-      ended,
-      settle,
-    };
+    const active = { run, definition, approved, stop: new AbortController(), ended, settle };
     this.#active.set(run.id, active);
-    try {
-      await runs.write(run);
-    } catch (error) {
-      this.#forget(active);
-      throw error;
-    }
-    active.recorded = true;
-    if (active.stop.signal.aborted) await this.#cancel(active);
+    if (this.#stopping) await this.#cancel(active);
     else this.#next();
     return active.run;
   }
@@ -132,20 +114,6 @@ export class RecipeRunner implements RecipeService {
         `The run ${id} was deleted: it is older than retention.runs, or newer runs needed its space.`,
       );
     return found ?? refuse('unknown_run', `There is no run ${id}.`);
-  }
-
-  async ended(id: string, withinMs: number, signal?: AbortSignal): Promise<Run | RecipeRefusal> {
-    const active = this.#active.get(id);
-    if (active) {
-      const waiting = new AbortController();
-      const stop = () => waiting.abort();
-      signal?.addEventListener('abort', stop, { once: true });
-      if (signal?.aborted) stop();
-      await Promise.race([active.ended, this.#parts.world.clock.sleep(withinMs, waiting.signal)]);
-      stop();
-      signal?.removeEventListener('abort', stop);
-    }
-    return this.run(id);
   }
 
   async rows(id: string, { offset, limit }: { offset: number; limit: number }): Promise<RowPage | RecipeRefusal> {
@@ -184,7 +152,7 @@ export class RecipeRunner implements RecipeService {
   }
 
   async #definition(id: string): Promise<Definition | RecipeRefusal> {
-    const { definitions, broken } = await this.#parts.catalogue.recipes();
+    const { definitions, broken } = await this.#parts.catalogue();
     const found = definitions.get(id);
     if (found) return found;
     // The holder of a key reads this: it has no paths of this machine.
@@ -228,8 +196,17 @@ export class RecipeRunner implements RecipeService {
     if (plan === null || !apply) return null;
     const planned = await this.run(plan);
     if ('refused' in planned) return planned;
-    if (isPlanOf(planned, recipe, parameters)) return approvedBy(planned, this.#parts.runs);
-    return refuse('bad_parameters', `${plan} is not a finished dry run of ${recipe} with these parameters.`);
+    if (!isPlanOf(planned, recipe, parameters)) {
+      return refuse('bad_parameters', `${plan} is not a finished dry run of ${recipe} with these parameters.`);
+    }
+    const approved = new Set<string>();
+    for (let offset: number | null = 0; offset !== null; ) {
+      const page: RowPage | RecipeRefusal = await this.rows(planned.id, { offset, limit: planned.rowCount });
+      if ('refused' in page) return page;
+      for (const row of page.rows) if (row['outcome'] === 'planned') approved.add(subjectOf(row));
+      offset = page.nextOffset;
+    }
+    return approved;
   }
 
   #newRun({ recipe, apply, by }: Pick<RunRequest, 'recipe' | 'apply' | 'by'>, parameters: ParameterValues): Run {
@@ -262,7 +239,7 @@ export class RecipeRunner implements RecipeService {
   #next(): void {
     for (const active of this.#active.values()) {
       if (this.#running >= runsAtOnce) return;
-      if (!active.recorded || active.run.status !== 'queued') continue;
+      if (active.run.status !== 'queued') continue;
       this.#running += 1;
       active.run = { ...active.run, status: 'running', startedAt: this.#parts.world.clock.now() };
       void this.#execute(active);
@@ -272,7 +249,7 @@ export class RecipeRunner implements RecipeService {
   /** Ends a run: at once when it waits, else as soon as what it is doing has ended. Resolves when it has. */
   async #cancel(active: ActiveRun): Promise<void> {
     active.stop.abort();
-    if (!active.recorded || active.run.status !== 'queued') return active.ended;
+    if (active.run.status !== 'queued') return active.ended;
     const { world, runs } = this.#parts;
     // Not queued any more, and so not begun while this is written.
     active.run = { ...active.run, status: 'cancelled', endedAt: world.clock.now() };
@@ -310,4 +287,11 @@ export class RecipeRunner implements RecipeService {
     this.#active.delete(active.run.id);
     active.settle();
   }
+}
+
+/** Whether `planned` is a finished dry run of the recipe with these parameters. */
+function isPlanOf(planned: Run, recipe: string, parameters: ParameterValues): boolean {
+  const names = new Set([...Object.keys(planned.parameters), ...Object.keys(parameters)]);
+  const isSame = [...names].every((name) => planned.parameters[name] === parameters[name]);
+  return planned.recipe === recipe && !planned.apply && planned.status === 'succeeded' && isSame;
 }

@@ -1,6 +1,7 @@
-// A connection on which a recipe's SELECT can do nothing but read the views: their SQL, its functions, the authorizer.
+// A connection on which a recipe's SELECT can do nothing but read the views: their SQL, its functions, the authorizer. It reads the store's
+// own file; or, with a store in PostgreSQL, a copy of the tables that the SELECT asks, all read at one moment.
 import { randomBytes } from 'node:crypto';
-import { constants, DatabaseSync } from 'node:sqlite';
+import { constants, DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Action } from '../core/action.ts';
 import type { MailboxDetail, MailboxEntry } from '../core/answers.ts';
 import type { Change } from '../core/change.ts';
@@ -8,11 +9,14 @@ import { dailyRows } from '../core/daily-counts.ts';
 import { guardStateOf } from '../core/guard/run-state.ts';
 import type { GuardMemory } from '../core/guard-memory.ts';
 import { domainOf, mailboxKey } from '../core/mailbox.ts';
+import { errorText } from '../core/nearest.ts';
 import type { Ppm } from '../core/policy.ts';
+import type { PostgresPlace, StorePlace } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { pausedText } from '../core/wording/paused.ts';
+import type { TableRead } from '../store/postgres/snapshot.ts';
 import { readStats } from '../store/rows.ts';
 import { baseTables, views } from './views.ts';
 
@@ -29,14 +33,14 @@ export interface Facts {
 const limits = { length: 1_000_000, column: 100, sqlLength: 100_000, attach: 1 };
 
 /** The tables behind the views: attached from a file, or empty ones. */
-export interface Stage {
+interface Stage {
   readonly database: DatabaseSync;
   /** Nobody can guess it. */
   readonly schema: string;
 }
 
 /** Hears of each table that a view reads, when a SELECT is compiled. */
-export type ReadListener = (table: string, view: string) => void;
+type ReadListener = (table: string, view: string) => void;
 
 /**
  * The store at `path`, read-only, behind the views. Without a path: empty tables, to check a SELECT against.
@@ -44,6 +48,66 @@ export type ReadListener = (table: string, view: string) => void;
  */
 export function openSandbox(path: string | null, facts: Facts): DatabaseSync {
   return guarded(path === null ? emptyStage() : stageOf(path), facts);
+}
+
+/** Throws what SQLite says of the SELECT, and StoreError when PostgreSQL can't be read. */
+export async function sandboxFor(place: StorePlace, select: string, facts: Facts): Promise<DatabaseSync> {
+  return typeof place === 'string' ? openSandbox(place, facts) : copied(place, select, facts);
+}
+
+async function copied(place: PostgresPlace, select: string, facts: Facts): Promise<DatabaseSync> {
+  const stage = emptyStage();
+  // Only here: a store in a file needs no client of PostgreSQL.
+  const { readSnapshot } = await import('../store/postgres/snapshot.ts');
+  stage.database.exec('BEGIN');
+  await readSnapshot(place, readsOf(select, facts), ({ table, columns }, rows) => fill(stage, table, columns, rows));
+  stage.database.exec(`COMMIT; ${indexes.map((index) => index.replaceAll('@', `"${stage.schema}".`)).join('; ')}`);
+  return guarded(stage, facts);
+}
+
+/** What the views look rows up by. */
+const indexes = [
+  'CREATE INDEX @by_mailbox ON mailboxes (account, mailbox_id)',
+  'CREATE INDEX @by_route ON observations (account, mailbox_id, route)',
+  'CREATE INDEX @by_id ON decisions (id)',
+  'CREATE INDEX @by_decided ON decisions (account, mailbox_id, id)',
+  'CREATE INDEX @by_planned ON actions (account, mailbox_id, planned_at)',
+  'CREATE INDEX @by_changed ON changes (account, mailbox_id, id)',
+];
+
+/** The view `mailboxes` shows of the decisions only the newest of each. */
+const showsNewest = (view: string) => /_mailboxes$/.test(view);
+
+/** The tables that a SELECT asks, as SQLite finds when it compiles it over empty ones. */
+function readsOf(select: string, facts: Facts): readonly TableRead[] {
+  const readers = new Map<string, Set<string>>();
+  const empty = guarded(emptyStage(), facts, (table, view) => {
+    readers.set(table, (readers.get(table) ?? new Set()).add(view));
+  });
+  // A view's own reads are heard when it is compiled into a statement; what is said of its names alone has no reader.
+  empty.prepare(select);
+  empty.close();
+  return [...readers].map(([table, views]) => ({
+    table,
+    columns: baseTables[table] ?? [],
+    newestOnly: table === 'decisions' && [...views].every((view) => view === '' || showsNewest(view)),
+  }));
+}
+
+function fill(
+  { database, schema }: Stage,
+  table: string,
+  columns: readonly string[],
+  rows: readonly (readonly unknown[])[],
+): void {
+  const insert = database.prepare(`INSERT INTO "${schema}".${table} VALUES (${columns.map(() => '?').join(', ')})`);
+  for (const row of rows) insert.run(...(row as readonly SQLInputValue[]));
+}
+
+/** SQLite's words without the names that newStage makes up, and without where the store is. */
+export function sayable(error: unknown): string {
+  const said = errorText(error);
+  return said.replaceAll(/store_[0-9a-f]{32}[._]?|: file:\S*\?mode=ro/g, '');
 }
 
 function newStage(): Stage {
@@ -54,7 +118,7 @@ function newStage(): Stage {
 }
 
 /** Empty tables, in a file without a name: it is on the disk as far as it does not fit into SQLite's cache. */
-export function emptyStage(): Stage {
+function emptyStage(): Stage {
   const stage = newStage();
   stage.database.exec(`ATTACH '' AS "${stage.schema}"`);
   for (const [table, columns] of Object.entries(baseTables)) {
@@ -74,7 +138,7 @@ function stageOf(path: string): Stage {
 }
 
 /** Puts the views before the tables, and admits nothing else from then on. */
-export function guarded({ database, schema }: Stage, facts: Facts, listen: ReadListener = () => {}): DatabaseSync {
+function guarded({ database, schema }: Stage, facts: Facts, listen: ReadListener = () => {}): DatabaseSync {
   const inner = (view: string) => `${schema}_${view}`;
   addFunctions(database, facts);
   for (const { name, columns, from } of views) {

@@ -1,8 +1,7 @@
 // The child process that runs one SELECT: reads its job from stdin, writes rows to stdout, and may be killed at any time.
 import { readFileSync, writeSync } from 'node:fs';
+import { sandboxFor, sayable } from './sandbox.ts';
 import type { SelectJob } from './select.ts';
-import { sayable } from './select-check.ts';
-import { sandboxFor } from './stage.ts';
 
 const rowsAChunk = 200;
 const chunkLetters = 64 * 1024;

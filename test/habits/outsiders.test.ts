@@ -4,23 +4,21 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { readinessOf } from '../../src/daemon/readiness.ts';
+import { performStep } from '../../src/recipes/execution.ts';
 import { openSandbox } from '../../src/recipes/sandbox.ts';
-import { performStep } from '../../src/recipes/step.ts';
 import { movedError } from '../../src/store/failure.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
 import { root, runDaemon, Workplace } from '../support/process.ts';
-import { recipeRunner } from '../support/recipe-runner.ts';
+import { endedRun, recipeRunner, startedRun } from '../support/recipe-runner.ts';
 import { until } from '../support/until.ts';
 import { stillWorld } from '../web/running-server.ts';
 
 /** A run of a built-in recipe over the store at `place`: what it failed with. */
 async function failureOver(place: string): Promise<string | null> {
   const runner = recipeRunner(stillWorld(), { place });
-  const run = await runner.start({ recipe: 'at-risk', parameters: {}, apply: false, by: 'crm', role: 'viewer' });
-  if ('refused' in run) throw new Error(run.said.join(' '));
-  const ended = await runner.ended(run.id, 30_000);
+  const { error } = await endedRun(runner, (await startedRun(runner)).id);
   await runner.close();
-  return 'refused' in ended ? null : ended.error;
+  return error;
 }
 
 const sha256 = (key: string) => createHash('sha256').update(key).digest('hex');

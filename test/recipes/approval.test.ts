@@ -1,53 +1,56 @@
 // An applied run changes what its dry run named, and nothing that came to the rows since.
-import { expect, test } from 'vitest';
-import type { MailboxState } from '../../src/core/mailbox.ts';
-import type { Run } from '../../src/core/recipe.ts';
-import { approvedBy, isPlanOf } from '../../src/recipes/approval.ts';
-import { performStep } from '../../src/recipes/step.ts';
-import { arrivedMailbox, now } from '../store/records.ts';
-import { MemoryRuns } from '../support/memory-runs.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, test } from 'vitest';
+import type { RunRequest } from '../../src/core/recipe.ts';
+import { arrivedMailbox } from '../store/records.ts';
+import { endedRun, recipeRunner, startedRun } from '../support/recipe-runner.ts';
+import { stillWorld } from '../web/running-server.ts';
 
-const planned: Run = {
-  ...{ id: 'r1', recipe: 'pause-domain', status: 'succeeded', parameters: { domain: 'a.example' }, apply: false },
-  ...{ by: 'ann', createdAt: now, startedAt: now, endedAt: now, truncated: false, error: null },
-  columns: ['account', 'mailbox_id', 'outcome'],
-  rowCount: 3,
-};
+const folder = mkdtempSync(join(tmpdir(), 'warmwarden-approval-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const row = (id: string) => ({ account: 'acme', mailbox_id: id });
+const recipe = (id: string, select: string) =>
+  writeFileSync(
+    join(folder, `${id}.yaml`),
+    `id: ${id}\ntitle: t\ndescription: d\nparameters: {x: {type: string, description: d}}\n` +
+      `select: SELECT 'acme' AS account, column1 AS mailbox_id, :x AS x FROM (${select})\ndo: {operation: pause, reason: r}\n`,
+  );
+const fourth = "VALUES ('m1'), ('m2'), ('m3'), ('m4')";
 
-test('what a dry run would change is agreed to, across its chunks; what it would skip is not', async () => {
-  const runs = new MemoryRuns();
-  const chunk = (firstRow: number, ...cells: readonly string[]) => ({
-    firstRow,
-    count: 1,
-    rows: JSON.stringify([['acme', ...cells]]),
-  });
-  await runs.write(planned, [chunk(0, 'm1', 'planned'), chunk(1, 'm2', 'skipped'), chunk(2, 'm3', 'planned')]);
-  const approved = await approvedBy(planned, runs);
-  const done: string[] = [];
-  const pause = async ({ mailbox }: { readonly mailbox: string }) => {
-    done.push(mailbox);
-    return { result: 'done' as const, messages: ['Paused.'] };
+test('an applied run changes the mailboxes that its dry run planned to change, and no others', async () => {
+  const place = join(folder, 'empty.db');
+  new DatabaseSync(place).exec('CREATE TABLE meta (key)');
+  recipe('own', "VALUES ('m1'), ('m2'), ('m3')");
+  recipe('other', fourth);
+  const changed: string[] = [];
+  const pause = async ({ mailbox, dryRun }: { readonly mailbox: string; readonly dryRun: boolean }) => {
+    if (mailbox === 'acme/m2' && dryRun) return { result: 'failed' as const, messages: ['Not now.'] };
+    if (!dryRun) changed.push(mailbox);
+    return { result: dryRun ? ('planned' as const) : ('done' as const), messages: ['Paused.'] };
   };
-  const mailbox = (_account: string, id: string): MailboxState => arrivedMailbox(id, { account: 'acme' });
-  const step = { operation: 'pause', reason: 'r', mode: null, limit: null, forMs: null } as const;
-  const context = { apply: true, by: 'ann', recipe: 'pause-domain', approved, command: 'warmwarden' };
-  const outcomes = [];
-  for (const id of ['m1', 'm2', 'm3', 'm4']) {
-    const { outcome } = await performStep(step, row(id), { commands: { pause } as never, mailbox }, context);
-    outcomes.push(outcome);
-  }
-  expect(outcomes).toEqual(['done', 'skipped', 'done', 'skipped']);
-  expect(done).toEqual(['acme/m1', 'acme/m3']);
-});
+  const mailbox = (_account: string, id: string) => arrivedMailbox(id, { account: 'acme' });
+  const commandAccess = () => ({ commands: { pause } as never, mailbox });
+  const runner = recipeRunner(stillWorld(), { folder, place, commandAccess });
+  const parameters = { x: 'a' };
+  const asked = { recipe: 'own', parameters, role: 'operator' } as const;
+  const planned = await endedRun(runner, (await startedRun(runner, asked)).id);
+  expect(planned).toMatchObject({ status: 'succeeded', rowCount: 3 });
 
-test.each([
-  ['itself', {}, true],
-  ['of another recipe', { recipe: 'resume-ours' }, false],
-  ['of other parameters', { parameters: { domain: 'b.example' } }, false],
-  ['that was applied', { apply: true }, false],
-  ['that failed', { status: 'failed' }, false],
-] as const)('a run %s: it is the plan %#', (_what, change, is) => {
-  expect(isPlanOf({ ...planned, ...change }, 'pause-domain', { domain: 'a.example' })).toBe(is);
+  const notThePlan: readonly Partial<RunRequest>[] = [{ recipe: 'other' }, { parameters: { x: 'b' } }];
+  for (const change of notThePlan) {
+    await expect(startedRun(runner, { ...asked, apply: true, plan: planned.id, ...change })).rejects.toThrow(
+      'is not a finished dry run of',
+    );
+  }
+
+  recipe('own', fourth);
+  const applied = await endedRun(runner, (await startedRun(runner, { ...asked, apply: true, plan: planned.id })).id);
+  const page = await runner.rows(applied.id, { offset: 0, limit: 10 });
+  expect('rows' in page && page.rows.map(({ outcome }) => outcome)).toEqual(['done', 'skipped', 'done', 'skipped']);
+  expect(changed).toEqual(['acme/m1', 'acme/m3']);
+  await expect(startedRun(runner, { ...asked, apply: true, plan: applied.id })).rejects.toThrow('is not a finished');
+  await runner.close();
 });

@@ -1,6 +1,6 @@
 // A recipe's file with a mistake: the place, what was found and what is wanted; every mistake at once.
 import { describe, expect, test } from 'vitest';
-import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
+import { readCatalogue, scheduleDoubts } from '../../src/recipes/catalogue.ts';
 import { readDefinition } from '../../src/recipes/definition.ts';
 
 const file = 'r.yaml';
@@ -120,7 +120,20 @@ test('a SELECT may hold what looks like a parameter or a second statement inside
 });
 
 test('the fifteen built-in recipes are whole', async () => {
-  const { definitions, broken } = await new RecipeCatalogue(() => '/nowhere').recipes();
+  const { definitions, broken } = await readCatalogue('/nowhere');
   expect(broken).toEqual([]);
   expect(definitions.size).toBe(15);
+});
+
+test('a schedule with a day of the month and a day of the week is doubted', async () => {
+  const doubtsAbout = (cron: string) => {
+    const read = readDefinition(`${head}${ask}schedule: {cron: "${cron}"}\n`, { file, builtIn: false });
+    if ('problems' in read) throw new Error(read.problems.join('\n'));
+    return scheduleDoubts({ definitions: new Map([['r', read.definition]]), broken: [] });
+  };
+  const said = 'has a day of the month and a day of the week: it runs only on days that are both';
+  for (const cron of ['0 8 1 * 1', '0 0 8 1-7 * mon'])
+    expect(doubtsAbout(cron)).toEqual([`The schedule of the recipe r ${said}.`]);
+  for (const cron of ['0 8 * * 1', '0 8 1 * *', '0 8 ? * 1', '0 8 */2 * 1', '@weekly'])
+    expect(doubtsAbout(cron)).toEqual([]);
 });

@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Run } from '../../src/core/recipe.ts';
-import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
+import { readCatalogue } from '../../src/recipes/catalogue.ts';
 import { usualLimits } from '../../src/recipes/execution.ts';
 import { Store } from '../../src/store/store.ts';
 import { systemClock, worldOn } from '../../src/world/world.ts';
 import { answers, memory, now, verdictOf } from '../store/records.ts';
-import { recipeRunner } from '../support/recipe-runner.ts';
+import { endedRun, recipeRunner, startedRun } from '../support/recipe-runner.ts';
 
 const mailboxes = 10_000;
 const daysEach = 30;
@@ -74,7 +73,7 @@ const parametersOf: Readonly<Record<string, object>> = {
 
 describe('over 10,000 mailboxes', () => {
   test('every built-in recipe answers; how long each takes is printed', async () => {
-    const { definitions } = await new RecipeCatalogue(() => '/nowhere').recipes();
+    const { definitions } = await readCatalogue('/nowhere');
     const done = async () => ({ result: 'done' as const, messages: [] });
     const commands = { pause: done, resume: done, mode: done, limit: done, refresh: done, silenceAdd: done };
     const runner = recipeRunner(world, {
@@ -86,14 +85,7 @@ describe('over 10,000 mailboxes', () => {
     for (const id of definitions.keys()) {
       const parameters = (parametersOf[id] ?? {}) as Record<string, unknown>;
       const began = performance.now();
-      const started = (await runner.start({
-        recipe: id,
-        parameters,
-        apply: false,
-        by: 'bench',
-        role: 'viewer',
-      })) as Run;
-      const run = (await runner.ended(started.id, 300_000)) as Run;
+      const run = await endedRun(runner, (await startedRun(runner, { recipe: id, parameters })).id);
       const ms = Math.round(performance.now() - began);
       process.stdout.write(`${id}: ${ms} ms, ${run.rowCount} rows, ${run.status} ${run.error ?? ''}\n`);
       if (definitions.get(id)?.step === null) expect([id, run.status]).toEqual([id, 'succeeded']);

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readFiles } from '../../src/daemon/reload/secret-rotation.ts';
-import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
+import { readCatalogue } from '../../src/recipes/catalogue.ts';
 import { Running, Workplace } from '../support/process.ts';
 
 const key = 'sk_live_regular_file';
@@ -94,7 +94,7 @@ describe('while it runs', () => {
       symlinkSync(`../${name}`, place.path(`recipes/${name}.yaml`));
     }
     writeFileSync(place.path('recipes/own.yaml'), 'id: own\ntitle: t\ndescription: d\nselect: SELECT 1 AS one\n');
-    const { definitions, broken } = await new RecipeCatalogue(() => place.path('recipes')).recipes();
+    const { definitions, broken } = await readCatalogue(place.path('recipes'));
     expect(definitions.has('own')).toBe(true);
     expect(broken.map(({ problems }) => problems[0]?.replace(/^.*\/recipes\//, ''))).toEqual([
       "fifo.yaml: can't be read: it is a FIFO, not a regular file",

@@ -1,11 +1,8 @@
 // Runs of recipes that were carried out although they were refused, or waited although they were cancelled.
 import { describe, expect, test } from 'vitest';
-import type { RecipeRunner } from '../../src/recipes/runner.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
-import { recipeRunner } from '../support/recipe-runner.ts';
+import { endedRun, recipeRunner, startedRun } from '../support/recipe-runner.ts';
 import { stillWorld } from '../web/running-server.ts';
-
-const request = { recipe: 'at-risk', parameters: {}, apply: false, by: 'a test', role: 'viewer' as const };
 
 /** A ledger whose writes can fail, or wait once a run is running. */
 class TroubledRuns extends MemoryRuns {
@@ -20,21 +17,15 @@ class TroubledRuns extends MemoryRuns {
   }
 }
 
-async function started(runner: RecipeRunner) {
-  const run = await runner.start(request);
-  if ('refused' in run) throw new Error(run.said.join(' '));
-  return run;
-}
-
 describe('a run that could not be recorded', () => {
   test('is refused, and is not carried out when the next one is', async () => {
     const runs = new TroubledRuns();
     const runner = recipeRunner(stillWorld(), { runs });
     runs.failing = true;
-    await expect(runner.start(request)).rejects.toThrow('disk is full');
+    await expect(startedRun(runner)).rejects.toThrow('disk is full');
     runs.failing = false;
-    const next = await started(runner);
-    await runner.ended(next.id, 30_000);
+    const next = await startedRun(runner);
+    await endedRun(runner, next.id);
     await runner.close();
     expect((await runs.newest('at-risk', 10)).map(({ id }) => id)).toEqual([next.id]);
   });
@@ -46,8 +37,8 @@ describe('a run that waits for its turn', () => {
     const { promise, resolve: open } = Promise.withResolvers<void>();
     runs.gate = promise;
     const runner = recipeRunner(stillWorld(), { runs });
-    const running = [await started(runner), await started(runner)];
-    return { runner, runs, running, waiting: await started(runner), open };
+    const running = [await startedRun(runner), await startedRun(runner)];
+    return { runner, runs, running, waiting: await startedRun(runner), open };
   }
 
   test('ends at once when it is cancelled, and never begins', async () => {
@@ -55,7 +46,7 @@ describe('a run that waits for its turn', () => {
     expect(await runner.cancel(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
     expect(await runs.read(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
     open();
-    for (const { id } of running) await runner.ended(id, 30_000);
+    for (const { id } of running) await endedRun(runner, id);
     expect(await runner.run(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
     await runner.close();
   });

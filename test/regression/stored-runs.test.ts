@@ -10,7 +10,7 @@ import { StoredRuns } from '../../src/store/runs.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import { now } from '../store/records.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
-import { recipeRunner } from '../support/recipe-runner.ts';
+import { endedRun, recipeRunner, startedRun } from '../support/recipe-runner.ts';
 import { stillWorld } from '../web/running-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-runs-'));
@@ -119,10 +119,9 @@ describe('without a daemon', () => {
     writeFileSync(join(recipes, 'many.yaml'), `id: many\ntitle: t\ndescription: d\nselect: ${select}\n`);
     const parts = { runs: new MemoryRuns(10 * kibibyte), place: join(folder, `${files}.db`), folder: recipes };
     const runner = recipeRunner(stillWorld(), parts);
-    const started = await runner.start({ recipe: 'many', parameters: {}, apply: false, by: 'me', role: 'viewer' });
-    if ('refused' in started) throw new Error(started.said.join(' '));
+    const { id } = await startedRun(runner, { recipe: 'many' });
     const error = 'it has too many rows: they fill all the space for runs, and there is no finished run left to delete';
-    expect(await runner.ended(started.id, 50_000)).toMatchObject({ status: 'failed', error });
+    expect(await endedRun(runner, id)).toMatchObject({ status: 'failed', error });
     await runner.close();
   });
 });

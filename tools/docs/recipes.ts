@@ -1,11 +1,11 @@
 // docs/recipes.md: how to write and run recipes, the built-in ones, and the views, from the sources.
 import type { Recipe } from '../../src/core/recipe.ts';
-import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
+import { readCatalogue } from '../../src/recipes/catalogue.ts';
 import { usualLimits } from '../../src/recipes/execution.ts';
 import { views } from '../../src/recipes/views.ts';
 import { usualRoom } from '../../src/store/runs.ts';
 
-const { definitions } = await new RecipeCatalogue(() => '/nowhere').recipes();
+const { definitions } = await readCatalogue('/nowhere');
 
 const cell = (text: string) => text.replaceAll('|', '\\|');
 

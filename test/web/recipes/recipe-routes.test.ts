@@ -12,7 +12,7 @@ import { callersOf, type RecipeKey } from '../../../src/web/recipes/recipe-route
 import { csvLine } from '../../../src/web/recipes/run-rows.ts';
 import { arrivedMailbox, noAlerts, now } from '../../store/records.ts';
 import { MemoryRuns } from '../../support/memory-runs.ts';
-import { recipeRunner } from '../../support/recipe-runner.ts';
+import { endedRun, recipeRunner } from '../../support/recipe-runner.ts';
 import { type Running, serve, stillWorld } from '../running-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-recipes-'));
@@ -73,7 +73,7 @@ async function ran(recipe: string, body?: object): Promise<string> {
   expect(triggered.status).toBe(202);
   const run = (await triggered.json()) as { id: string };
   expect(triggered.headers.get('location')).toBe(`/v1/runs/${run.id}`);
-  await runner.ended(run.id, 30_000);
+  await endedRun(runner, run.id);
   return `/runs/${run.id}`;
 }
 
@@ -145,8 +145,7 @@ describe('what is refused', () => {
     const body = JSON.stringify({ parameters: { mots: 1, most: 1.5 } });
     const [, refusal] = await jsonOf(await ask('/recipes/count/runs', { method: 'POST', body }));
     expect(refusal).toMatchObject({
-      message:
-        '"mots" is not a parameter of this recipe (did you mean most?). The parameter most must be a whole number.',
+      message: '"mots" is not a parameter of this recipe: it has most. The parameter most must be a whole number.',
     });
   });
 
