@@ -14,7 +14,7 @@ const neverOne: Readonly<Record<string, string>> = {
   'src/alerts/rules/claim-rules.ts: limit': 'over the maximum of recovery mode',
   'src/alerts/rules/reputation-rules.ts: days': 'a constant',
   'src/alerts/rules.ts: count - 1': 'once has a word of its own',
-  'src/cli/backtest/outcome.ts: recoveryMailsPerDay': 'a constant',
+  'src/cli/backtest.ts: recoveryMailsPerDay': 'a constant',
   'src/cli/check/online.ts: numberText(mailboxes)': 'of two accounts or more',
   'src/cli/doctor/channels.ts: commandName': 'a command',
   'src/cli/explain.ts: count': 'one answer has no number',

@@ -1,40 +1,17 @@
-// `warmwarden alerts list`: what fires, the gravest first.
-
+// `warmwarden alerts list`: the alerts that fire, the most severe first.
 import { Command, Option } from 'commander';
 import { severities } from '../core/alert.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { type AlertsAnswer, maxAlerts } from '../web/json/alerts.ts';
+import { addressOf, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { printJson } from './options.ts';
-import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
-import { screenColumns } from './terminal/outputs.ts';
-import { tableText } from './terminal/table.ts';
-import { momentIn, silencedText, wrapped } from './terminal/wrapped.ts';
-
-type Query = Readonly<Record<string, string>>;
-
-/** Every alert that matches the query, page by page. */
-async function everyAlert(options: DaemonOptions, query: Query): Promise<AlertsAnswer> {
-  const address = addressOf(options);
-  const page = (more: Query) =>
-    askFor(address, 'alerts', { ...query, limit: `${maxAlerts}`, ...more }) as Promise<AlertsAnswer>;
-  const first = await page({});
-  const alerts = [...first.alerts];
-  for (let cursor = first.next_cursor; cursor !== null; ) {
-    const next = await page({ cursor });
-    alerts.push(...next.alerts);
-    cursor = next.next_cursor;
-  }
-  return { ...first, total: alerts.length, alerts, next_cursor: null };
-}
+import { momentIn, printLines, printTable, silencedText } from './terminal.ts';
 
 interface ListOptions extends DaemonOptions {
   readonly all?: boolean;
   readonly details?: boolean;
   readonly severity?: readonly string[];
 }
-
-/** Narrower than this a title tells nothing. */
-const minTitleWidth = 24;
 
 export function alertsCommand(): Command {
   const list = withDaemonOptions(new Command('list'))
@@ -48,50 +25,38 @@ export function alertsCommand(): Command {
 
 async function listAlerts(options: ListOptions): Promise<void> {
   const { all = false, details = false, severity = severities, json = false } = options;
-  const status = all ? {} : { status: 'firing' };
-  const answer = await everyAlert(options, { severity: severity.join(), ...status });
-  const { alerts } = answer;
+  const query = { severity: severity.join(), limit: `${maxAlerts}`, ...(all ? {} : { status: 'firing' }) };
+  const answer = (await askForAll(addressOf(options), 'alerts', 'alerts', query)) as AlertsAnswer;
   const { next_cursor: _, ...whole } = answer;
-  if (json) return void printJson('alerts list', whole);
-  const lines = details ? detailsOf : linesOf;
-  process.stdout.write(`${incidentLines(answer)}${alerts.length === 0 ? noneOf(options) : lines(answer)}`);
+  if (json) return void printJson('alerts list', { ...whole, total: answer.alerts.length });
+  // Most of the alerts may belong to an incident.
+  for (const incident of answer.incidents)
+    printLines([`Incident, ${incident.severity}: ${visibleText(incident.title)}`, '']);
+  if (answer.alerts.length === 0) printLines([noneText(options)]);
+  else if (details) printLines(detailsOf(answer));
+  else printAlerts(answer);
 }
 
-/** A paragraph for each: its title, where and since when, and all its sentences. */
-function detailsOf({ alerts, time_zone: zone }: Pick<AlertsAnswer, 'alerts' | 'time_zone'>): string {
-  const paragraphs = alerts.map(({ severity, since, rule, title, status, sentences, silenced }) => {
+/** A paragraph for each alert: its title, where and since when, and all its sentences. */
+function detailsOf({ alerts, time_zone: zone }: AlertsAnswer): readonly string[] {
+  return alerts.flatMap(({ severity, since, rule, title, status, sentences, silenced }, index) => {
     const pending = status === 'firing' ? '' : ` (${status})`;
     const said = [`${rule}${pending}, since ${momentIn(zone)(since)}`, ...sentences];
     if (silenced) said.push(`Silenced ${silencedText(silenced, zone)}.`);
-    const lines = [`${severity}: ${title}`, ...said.map((text) => `  ${text}`)];
-    return lines.flatMap((line) => wrapped(visibleText(line), screenColumns()));
+    const lines = [`${severity}: ${title}`, ...said.map((text) => `  ${text}`)].map(visibleText);
+    return index === 0 ? lines : ['', ...lines];
   });
-  return `${paragraphs.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** With the options that may leave others out. */
-function noneOf({ all = false, severity = [] }: ListOptions): string {
+/** Names the options that may leave alerts out. */
+function noneText({ all = false, severity = [] }: ListOptions): string {
   const which = severity.length === 0 ? '' : ` with severity ${severity.join(' or ')}`;
-  return `No alert${which} is ${all ? 'firing or pending' : 'firing'}.\n`;
+  return `No alert${which} is ${all ? 'firing or pending' : 'firing'}.`;
 }
 
-/** Incidents come first: most of the alerts below may belong to one. */
-function incidentLines({ incidents }: AlertsAnswer): string {
-  const lines = incidents.flatMap(({ severity, title }) =>
-    wrapped(`Incident, ${severity}: ${visibleText(title)}`, screenColumns()),
-  );
-  return lines.length === 0 ? '' : `${lines.join('\n')}\n\n`;
-}
-
-function linesOf({ alerts, time_zone: zone }: Pick<AlertsAnswer, 'alerts' | 'time_zone'>): string {
+function printAlerts({ alerts, time_zone: zone }: AlertsAnswer): void {
   const anySilenced = alerts.some(({ silenced }) => silenced !== null);
-  const columns = [
-    { title: 'SEVERITY' },
-    { title: 'SINCE' },
-    { title: 'RULE' },
-    { title: 'ALERT', least: minTitleWidth },
-    ...(anySilenced ? [{ title: 'SILENCED' }] : []),
-  ];
+  const titles = ['SEVERITY', 'SINCE', 'RULE', 'ALERT', ...(anySilenced ? ['SILENCED'] : [])];
   const rows = alerts.map(({ severity, since, rule, title, status, silenced }) => [
     severity,
     momentIn(zone)(since),
@@ -99,5 +64,8 @@ function linesOf({ alerts, time_zone: zone }: Pick<AlertsAnswer, 'alerts' | 'tim
     title,
     ...(anySilenced ? [silenced ? silencedText(silenced, zone) : 'no'] : []),
   ]);
-  return tableText(columns, rows, screenColumns());
+  printTable(
+    titles.map((title) => ({ title })),
+    rows,
+  );
 }

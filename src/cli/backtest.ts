@@ -1,111 +1,39 @@
 // `warmwarden backtest`: what this guard, or another one, would have done to the fleet over the API's history.
-
 import { Command } from 'commander';
-import type { AccountConfig, Config } from '../config/config.ts';
-import { resolvePolicy } from '../config/mailbox-rules.ts';
+import { type Answered, MailboxApi } from '../api/client.ts';
+import type { Failure } from '../api/http/failure.ts';
+import { takeSlot } from '../api/slot.ts';
+import type { AccountConfig } from '../config/config.ts';
+import { resolvePolicy, selects } from '../config/mailbox-rules.ts';
 import type { GuardActionKind } from '../core/action.ts';
-import { replayGuard } from '../core/guard/replay.ts';
+import type { MailboxEntry, Route } from '../core/answers.ts';
+import { type Past, type Replay, recoveryMailsPerDay, replayGuard } from '../core/guard/replay.ts';
+import { noTally } from '../core/tally.ts';
+import { secondMs } from '../core/time.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { counted, countedOf } from '../core/wording/phrases.ts';
 import { reasonWords } from '../core/wording/states.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
-import { type MailboxHistory, readAccount } from './backtest/fleet-history.ts';
-import {
-  assumptions,
-  type BacktestedMailbox,
-  type Outcome,
-  outcomeJson,
-  type Totals,
-  totalsOf,
-} from './backtest/outcome.ts';
-import { configOption, jsonOption } from './options.ts';
-import { loadConfigured } from './sources/configured.ts';
+import { loadConfigured } from './configured.ts';
+import { exitDone, exitFailed } from './errors.ts';
+import { type Answers, configOption, jsonOption, wholeNumber } from './options.ts';
 import { guardOf } from './sources/guard-of.ts';
-import { exitDone, exitFailed } from './terminal/command-error.ts';
-import { screenColumns } from './terminal/outputs.ts';
-import { type Column, tableText } from './terminal/table.ts';
-import { wholeNumber } from './terminal/wrapped.ts';
-
-// A backtest as a table for the terminal, with the story of every mailbox that was stepped in for.
-
-const actionWords: Readonly<Record<GuardActionKind, string>> = {
-  recovery: 'switch to recovery',
-  pause: 'pause',
-  restore: 'restore',
-};
-
-type Line = readonly string[];
-
-/** A column of names on a screen that is too narrow keeps so many letters. */
-const leastLetters = 16;
-const numbers = (title: string): Column => ({ title, numbers: true });
-
-/** Plain text that ends with a line break; the table is no wider than the screen. */
-function outcomeText(outcome: Outcome, width: number): string {
-  const several = outcome.guards.length > 1;
-  const columns: readonly Column[] = [
-    { title: 'MAILBOX', least: leastLetters },
-    { title: 'MODE' },
-    ...(several ? [{ title: 'GUARD', least: leastLetters }] : []),
-    ...['INTERVENTIONS', 'RECOVERY', 'PAUSED', 'HELD', 'BOUNCES AVOIDED', 'SENDS LOST'].map(numbers),
-  ];
-  const lines = [
-    ...outcome.mailboxes.flatMap((mailbox) => mailboxLines(outcome, mailbox)),
-    ...outcome.guards.map((_, index) => ['total', '', ...countsLine(outcome, index, totalsOf(outcome, index))]),
-  ];
-  const stories = outcome.mailboxes.flatMap((mailbox) => storyOf(outcome, mailbox));
-  return [
-    `What the guard would have done in the last ${counted(outcome.days, 'day')}: ${counted(outcome.mailboxes.length, 'mailbox', 'mailboxes')}.`,
-    tableText(columns, lines, width).trimEnd(),
-    ...stories,
-    `Assumed:\n${assumptions.map((assumption) => `- ${assumption}`).join('\n')}`,
-  ]
-    .join('\n\n')
-    .concat('\n');
-}
-
-function nameOf({ mailbox }: BacktestedMailbox): string {
-  return `${mailbox.account.name}/${mailbox.email}`;
-}
-
-function mailboxLines(outcome: Outcome, tested: BacktestedMailbox): readonly Line[] {
-  const { past } = tested.mailbox;
-  if ('failure' in past) return [[nameOf(tested), 'not read']];
-  return tested.replays.map((replay, index) => [
-    index === 0 ? nameOf(tested) : '',
-    index === 0 ? (past.mode ?? 'unknown') : '',
-    ...countsLine(outcome, index, replay),
-  ]);
-}
-
-function countsLine(outcome: Outcome, index: number, counts: Totals): Line {
-  const guard = outcome.guards[index] ?? '';
-  return [
-    ...(outcome.guards.length > 1 ? [guard] : []),
-    String(counts.interventions),
-    `${counts.daysInRecovery} d`,
-    `${counts.daysPaused} d`,
-    `${counts.daysHeld} d`,
-    `${counts.bouncesAvoided} of ${counts.bounced}`,
-    `${counts.sendsLost} of ${counts.sent}`,
-  ];
-}
-
-/** What would have been done to a mailbox, and why; nothing for one that was left alone. */
-function storyOf(outcome: Outcome, tested: BacktestedMailbox): readonly string[] {
-  const { past } = tested.mailbox;
-  if ('failure' in past) return [`${nameOf(tested)}\n  not read: ${past.failure}`];
-  const lines = tested.replays.flatMap((replay, index) =>
-    replay.actions.map(({ date, kind, verdict }) => {
-      const guard = outcome.guards.length > 1 ? ` ${outcome.guards[index]}:` : '';
-      return `  ${date}${guard} ${actionWords[kind]} (${reasonWords(verdict.reason)}). ${explainVerdict(verdict)}`;
-    }),
-  );
-  return lines.length === 0 ? [] : [[nameOf(tested), ...lines].join('\n')];
-}
+import { type Column, tableLines } from './terminal.ts';
 
 /** The API gives no more. */
 const maxDays = 90;
+/** Mailboxes read at the same time: enough to use up a budget of 500 a minute on a slow API. */
+const lanes = 4;
+const attempts = 3;
+const waitBetweenAttemptsMs = 2 * secondMs;
+
+const assumptions: readonly string[] = [
+  "today's mode was the mode on all days, and the warm-up ran on all of them: the API does not give earlier values",
+  'a day is judged when it is over, and an action counts from the next day on; the daemon acts within the day',
+  `in recovery at most ${recoveryMailsPerDay} emails a day are sent, and the same share of them bounces; after a pause none until the end, because only a person resumes; after a restore, what was really sent`,
+  'every bounce belongs to an email of the same day',
+  'enforce is true, only the guard changes anything, and the circuit breaker, which looks at the whole fleet, holds nothing',
+];
 
 export interface BacktestOptions {
   readonly config: string;
@@ -119,11 +47,8 @@ interface Surroundings {
   readonly world: World;
   readonly print: (text: string) => void;
   readonly complain: (text: string) => void;
-  /** Shows how far it is, on one line that is written again; null where nobody watches. */
-  readonly progress: ((text: string) => void) | null;
 }
 
-/** The command; main.ts mounts it. */
 export function backtestCommand(): Command {
   return new Command('backtest')
     .description("show what the guard would have done over the API's history, assuming today's modes")
@@ -132,37 +57,47 @@ export function backtestCommand(): Command {
     .option('--guard <file>', 'compare with the guard section of this file; overrides stay those of --config')
     .addOption(jsonOption())
     .action(async (options: BacktestOptions) => {
-      const terminal = process.stderr.isTTY === true;
+      if (process.stderr.isTTY) process.stderr.write('Reading the history, within the limit of requests.\n');
       process.exitCode = await backtest(options, {
         world: worldOn(systemClock(), { level: 'silent', format: 'json' }),
         print: (text) => process.stdout.write(text),
         complain: (text) => process.stderr.write(text),
-        progress: terminal ? (text) => process.stderr.write(`\r\x1b[K${text}`) : null,
       });
     });
 }
 
-/** One of the guards that are compared. */
+/** Guard that is compared: its name, and an account with its settings. */
 interface ComparedGuard {
   readonly name: string;
-  /** The account with this guard's settings. */
   readonly of: (account: AccountConfig) => AccountConfig;
 }
 
+type Outcome = Answers['backtest'];
+type Backtested = Outcome['mailboxes'][number];
+type Totals = Outcome['totals'][number];
+
 /** Runs a backtest; its exit code: 0 done, 1 when something could not be read. Throws a CommandError for a mistake in a file. */
 export async function backtest(options: BacktestOptions, surroundings: Surroundings): Promise<number> {
-  const { print } = surroundings;
+  const { world, print } = surroundings;
+  const { json = false, days } = options;
   // In JSON what failed is part of the answer.
-  const complain = options.json ? () => {} : surroundings.complain;
+  const complain = json ? () => {} : surroundings.complain;
   const { config } = loadConfigured(options.config, ['accounts', 'guard', 'proxy']);
-  const outcome = await backtestFleet(config, guardsOf(options), options.days, surroundings);
-  for (const failure of outcome.failures) complain(`${failure}\n`);
-  if (outcome.mailboxes.length > 0 || options.json) {
-    print(options.json ? `${JSON.stringify(outcomeJson(outcome), null, 2)}\n` : outcomeText(outcome, screenColumns()));
-  }
-  const unread = outcome.mailboxes.filter(({ mailbox }) => 'failure' in mailbox.past).length;
-  if (unread > 0) complain(`Not read: ${countedOf(unread, outcome.mailboxes.length, 'mailbox', 'mailboxes')}\n`);
-  return outcome.failures.length + unread > 0 ? exitFailed : exitDone;
+  const guards = guardsOf(options);
+  const read = await Promise.all(config.accounts.map((account) => backtestAccount(account, guards, { world, days })));
+  const failures = read.flatMap(({ failure }) => failure ?? []);
+  const mailboxes = read.flatMap((one) => one.mailboxes);
+  const totals = guards.map(({ name }, index) => ({
+    guard: name,
+    ...sumOf(mailboxes.flatMap((mailbox) => mailbox.guards[index] ?? [])),
+  }));
+  const outcome = { days, assumptions, failures, mailboxes, totals };
+  for (const failure of failures) complain(`${failure}\n`);
+  if (json) print(`${JSON.stringify(outcome, null, 2)}\n`);
+  else if (mailboxes.length > 0) print(outcomeText(outcome));
+  const unread = mailboxes.filter(({ failure }) => failure !== undefined).length;
+  if (unread > 0) complain(`Not read: ${countedOf(unread, mailboxes.length, 'mailbox', 'mailboxes')}\n`);
+  return failures.length + unread > 0 ? exitFailed : exitDone;
 }
 
 function guardsOf({ config, guard: file }: BacktestOptions): readonly ComparedGuard[] {
@@ -172,37 +107,170 @@ function guardsOf({ config, guard: file }: BacktestOptions): readonly ComparedGu
   return [own, { name: file, of: (account) => ({ ...account, guard }) }];
 }
 
-/** Reads all accounts at once, each within its own budget, and replays every mailbox. */
-async function backtestFleet(
-  config: Config,
+interface Reading {
+  readonly world: World;
+  /** 1 to 90. */
+  readonly days: number;
+}
+
+/** An account's mailboxes in the order of its list, and what is wrong with the account as a whole. Never rejects for what the API does. */
+async function backtestAccount(
+  account: AccountConfig,
   guards: readonly ComparedGuard[],
-  days: number,
-  { world, progress }: Surroundings,
-): Promise<Outcome> {
-  const counts = new Map<string, { readonly found: number; readonly done: number }>();
-  const onProgress = (account: string) => (found: number, done: number) => {
-    counts.set(account, { found, done });
-    const all = [...counts.values()].reduce((sum, one) => ({
-      found: sum.found + one.found,
-      done: sum.done + one.done,
-    }));
-    progress?.(`reading the history: ${all.done} of ${counted(all.found, 'mailbox', 'mailboxes')}`);
-  };
-  progress?.('reading the lists of mailboxes');
-  const histories = await Promise.all(
-    config.accounts.map((account) => readAccount(account, { world, days, onProgress: onProgress(account.name) })),
-  );
-  progress?.('');
+  reading: Reading,
+): Promise<{ readonly mailboxes: readonly Backtested[]; readonly failure: string | null }> {
+  const api = new MailboxApi({ ...account, account: account.name }, reading.world, noTally);
+  const said = (failure: string) => `account ${account.name}: ${failure}`;
+  try {
+    const list = await ask(api, reading.world, 'mailboxes', () => api.mailboxes());
+    if (!list.ok) return { mailboxes: [], failure: said(list.failure.detail) };
+    const entries = list.value.answer.mailboxes.filter((entry) => selects(account, entry));
+    const mailboxes: Backtested[] = [];
+    const left = entries.entries();
+    const lane = async () => {
+      for (const [index, entry] of left)
+        mailboxes[index] = replayed(account, entry, guards, await readPast(api, reading, entry.id));
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
+    if (list.value.answer.truncated)
+      return { mailboxes, failure: said('its list of mailboxes has further pages, which are left out') };
+    return { mailboxes, failure: entries.length === 0 ? said('no mailbox of its list is selected') : null };
+  } finally {
+    await api.close();
+  }
+}
+
+/** Past of a mailbox, or why it can't be read. */
+async function readPast(api: MailboxApi, { world, days }: Reading, id: string): Promise<Past | { failure: string }> {
+  const warmup = await ask(api, world, 'warmup', () => api.warmup(id));
+  if (!warmup.ok) return { failure: warmup.failure.detail };
+  const stats = await ask(api, world, 'stats', () => api.stats(id, null, days));
+  if (!stats.ok) return { failure: stats.failure.detail };
+  const { rows } = stats.value.answer;
+  if (rows === null) return { failure: 'its statistics are not a list of days' };
+  const { mode, config } = warmup.value.answer;
+  return { mode, weekdaysOnly: config.weekdaysOnly === true, rows, now: stats.value.at };
+}
+
+/** Makes one request in its slot of the budget. A failure that may pass is tried again. */
+async function ask<Answer>(api: MailboxApi, world: World, kind: Route, send: () => Answered<Answer>): Answered<Answer> {
+  for (let attempt = 1; ; attempt += 1) {
+    await takeSlot(api.budget, kind, world.clock);
+    const result = await send();
+    if (result.ok || attempt === attempts || !mayPass(result.failure)) return result;
+    if (result.failure.kind === 'unavailable') await world.clock.sleep(waitBetweenAttemptsMs);
+  }
+}
+
+function mayPass({ kind }: Failure): boolean {
+  return kind === 'throttled' || kind === 'unavailable';
+}
+
+function replayed(
+  account: AccountConfig,
+  entry: MailboxEntry,
+  guards: readonly ComparedGuard[],
+  past: Awaited<ReturnType<typeof readPast>>,
+): Backtested {
+  const name = { account: account.name, id: entry.id, email: entry.email };
+  if ('failure' in past) return { ...name, failure: past.failure, guards: [] };
+  const replays = guards.map((guard) => ({
+    guard: guard.name,
+    ...replayJson(replayGuard(resolvePolicy(guard.of(account), entry), past)),
+  }));
+  return { ...name, mode: past.mode, guards: replays };
+}
+
+function replayJson(replay: Replay) {
   return {
-    days,
-    guards: guards.map(({ name }) => name),
-    mailboxes: histories.flatMap(({ mailboxes }) => mailboxes.map((mailbox) => replayMailbox(mailbox, guards))),
-    failures: histories.flatMap(({ failure }) => failure ?? []),
+    from: replay.from,
+    to: replay.to,
+    interventions: replay.interventions,
+    days_in_recovery: replay.daysInRecovery,
+    days_paused: replay.daysPaused,
+    days_held: replay.daysHeld,
+    sent: replay.sent,
+    bounced: replay.bounced,
+    bounces_avoided: replay.bouncesAvoided,
+    sends_lost: replay.sendsLost,
+    actions: replay.actions.map(({ date, kind, verdict }) => ({
+      date,
+      action: kind,
+      reason: verdict.reason,
+      sent: verdict.sent,
+      bounced: verdict.bounced,
+      explanation: explainVerdict(verdict),
+    })),
   };
 }
 
-function replayMailbox(mailbox: MailboxHistory, guards: readonly ComparedGuard[]): BacktestedMailbox {
-  const { account, past } = mailbox;
-  if ('failure' in past) return { mailbox, replays: [] };
-  return { mailbox, replays: guards.map((guard) => replayGuard(resolvePolicy(guard.of(account), mailbox), past)) };
+function sumOf(counts: readonly Omit<Totals, 'guard'>[]): Omit<Totals, 'guard'> {
+  const sum = (key: keyof Omit<Totals, 'guard'>) => counts.reduce((all, one) => all + one[key], 0);
+  return {
+    interventions: sum('interventions'),
+    days_in_recovery: sum('days_in_recovery'),
+    days_paused: sum('days_paused'),
+    days_held: sum('days_held'),
+    sent: sum('sent'),
+    bounced: sum('bounced'),
+    bounces_avoided: sum('bounces_avoided'),
+    sends_lost: sum('sends_lost'),
+  };
+}
+
+const actionWords: Readonly<Record<GuardActionKind, string>> = {
+  recovery: 'switch to recovery',
+  pause: 'pause',
+  restore: 'restore',
+};
+
+/** A table, then the story of every mailbox on which the guard would have acted, then what was assumed. */
+function outcomeText({ days, mailboxes, totals }: Outcome): string {
+  const several = totals.length > 1;
+  const columns: readonly Column[] = [
+    ...['MAILBOX', 'MODE', ...(several ? ['GUARD'] : [])].map((title) => ({ title })),
+    ...['INTERVENTIONS', 'RECOVERY', 'PAUSED', 'HELD', 'BOUNCES AVOIDED', 'SENDS LOST'].map((title) => ({
+      title,
+      numbers: true,
+    })),
+  ];
+  const countsOf = (counts: Totals) => [
+    ...(several ? [counts.guard] : []),
+    String(counts.interventions),
+    `${counts.days_in_recovery} d`,
+    `${counts.days_paused} d`,
+    `${counts.days_held} d`,
+    `${counts.bounces_avoided} of ${counts.bounced}`,
+    `${counts.sends_lost} of ${counts.sent}`,
+  ];
+  const rows = mailboxes.flatMap((mailbox) =>
+    mailbox.failure === undefined
+      ? mailbox.guards.map((guard) => [nameOf(mailbox), mailbox.mode ?? 'unknown', ...countsOf(guard)])
+      : [[nameOf(mailbox), 'not read']],
+  );
+  const sums = totals.map((total) => ['total', '', ...countsOf(total)]);
+  return `${[
+    `What the guard would have done in the last ${counted(days, 'day')}: ${counted(mailboxes.length, 'mailbox', 'mailboxes')}.`,
+    tableLines(columns, [...rows, ...sums]).join('\n'),
+    ...mailboxes.flatMap((mailbox) => storyOf(mailbox, several)),
+    `Assumed:\n${assumptions.map((assumption) => `- ${assumption}`).join('\n')}`,
+  ].join('\n\n')}\n`;
+}
+
+function nameOf({ account, email }: Backtested): string {
+  return `${account}/${email}`;
+}
+
+/** What would have been done to a mailbox, and why; nothing for one that was left alone. */
+function storyOf(mailbox: Backtested, several: boolean): readonly string[] {
+  const lines =
+    mailbox.failure === undefined
+      ? mailbox.guards.flatMap(({ guard, actions }) =>
+          actions.map(({ date, action, reason, explanation }) => {
+            const by = several ? ` ${guard}:` : '';
+            return `  ${date}${by} ${actionWords[action as GuardActionKind]} (${reasonWords(reason)}). ${explanation}`;
+          }),
+        )
+      : [`  not read: ${mailbox.failure}`];
+  return lines.length === 0 ? [] : [[nameOf(mailbox), ...lines].join('\n')];
 }

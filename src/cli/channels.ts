@@ -9,11 +9,10 @@ import { secondMs } from '../core/time.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { spanText } from '../core/wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
-import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
+import { CommandError, exitFailed } from './errors.ts';
+import { type ChangeOptions, operate, withChangeOptions } from './operations.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 import { channelOf, heartbeatArgument } from './sources/channel-of.ts';
-import { askDaemon } from './sources/daemon-client.ts';
-import { CommandError, exitFailed } from './terminal/command-error.ts';
 
 /** How much of an answer's body is shown. */
 const maxBodyShown = 200;
@@ -41,7 +40,7 @@ export function channelsCommand(): Command {
     .option('--delivery <id>', 'only this message, by its id on the page and in /api/deliveries')
     .action((channel: string | undefined, options: ResendOptions) => {
       const which = { channel: channel ?? null, delivery: options.delivery ?? null };
-      return change(options, (daemon, carried) => askDaemon(daemon, 'channels-resend', { ...carried, ...which }));
+      return operate(options, 'channels-resend', which);
     });
   return new Command('channels')
     .description('test a channel, or send undelivered messages again')

@@ -10,11 +10,10 @@ import { readCatalogue, scheduleDoubts } from '../recipes/catalogue.ts';
 import { formatPath, formatProblem, type Path } from '../schema/problem.ts';
 import { systemClock, worldOn } from '../world/world.ts';
 import type { Neighbor } from './check/online.ts';
+import { loadConfigured } from './configured.ts';
+import { askFor } from './daemon.ts';
+import { CommandError, exitFailed } from './errors.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { loadConfigured } from './sources/configured.ts';
-import { askFor } from './sources/daemon-client.ts';
-import { NoDaemonError } from './sources/sign-of-life.ts';
-import { CommandError, exitFailed } from './terminal/command-error.ts';
 
 // The settings in force as YAML, each with where its value came from. Pure.
 
@@ -122,7 +121,9 @@ async function asked(config: Config) {
 /** The daemon that runs on the store, or null if none answers; one that does not tell of its accounts still uses their keys. */
 async function neighborOf({ store }: Config): Promise<Neighbor | null> {
   const fleet = askFor(store, 'fleet', { limit: '1' }) as Promise<Neighbor>;
-  return fleet.catch((error) => (error instanceof NoDaemonError ? null : { accounts: [] }));
+  return fleet.catch((error) =>
+    error instanceof CommandError && error.kind === 'no_daemon' ? null : { accounts: [] },
+  );
 }
 
 /** What the accounts that a name may be about make of the mailbox: ACCOUNT/ADDRESS is about that account alone. */

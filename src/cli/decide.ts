@@ -14,9 +14,9 @@ import { explainVerdict } from '../core/wording/explain.ts';
 import { failureOf } from '../schema/small-file.ts';
 import { systemClock } from '../world/world.ts';
 import { decideCases } from './decide/cases.ts';
+import { CommandError } from './errors.ts';
 import { jsonOption, printJson } from './options.ts';
 import { guardOf } from './sources/guard-of.ts';
-import { CommandError } from './terminal/command-error.ts';
 
 interface DecideOptions {
   readonly mode?: string;

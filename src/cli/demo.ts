@@ -18,7 +18,7 @@ import { type Receiver, startReceiver } from './demo/receiver.ts';
 import { createStory, type Story } from './demo/story.ts';
 import { configVariable } from './options.ts';
 import { handleSignals } from './run/signals.ts';
-import { goOnWithoutOutputs } from './terminal/outputs.ts';
+import { goOnWithoutOutputs } from './terminal.ts';
 
 /** Ten minutes of mailbox life a second: a morning takes half a minute. */
 const defaultSpeed = 600;

@@ -12,6 +12,7 @@ import { readCatalogue, scheduleDoubts } from '../recipes/catalogue.ts';
 import { formatPath, formatProblem } from '../schema/problem.ts';
 import { version } from '../world/version.ts';
 import { systemClock } from '../world/world.ts';
+import { configurationError } from './configuration.ts';
 import { examineAccounts } from './doctor/accounts.ts';
 import { examineChannels } from './doctor/channels.ts';
 import { examineDaemon, type SeenDaemon, seeDaemon } from './doctor/daemon.ts';
@@ -19,10 +20,9 @@ import { type DoctorPart, doctorParts, type Examined, reporter } from './doctor/
 import { examineFiles, isReadersGain } from './doctor/files.ts';
 import { unknownProcess } from './doctor/postgres.ts';
 import { examineStore, type StoreLines } from './doctor/store.ts';
+import { errorKinds, exitDone } from './errors.ts';
 import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { configurationError } from './sources/loading.ts';
-import { errorKinds, exitDone } from './terminal/command-error.ts';
-import { onScreen } from './terminal/outputs.ts';
+import { printLines } from './terminal.ts';
 
 interface DoctorOptions extends JsonOptions {
   readonly config: string;
@@ -54,7 +54,7 @@ async function doctor({ config: file, json = false }: DoctorOptions): Promise<vo
   };
   process.exitCode = exitCode;
   if (json) printJson('doctor', report);
-  else process.stdout.write(`${linesOf(report).join('\n')}\n`);
+  else printLines(linesOf(report));
 }
 
 interface Examination {
@@ -155,5 +155,5 @@ function linesOf({ checks, problems, warnings }: Report): readonly string[] {
     return own.length === 0 ? [] : [part, ...own.map(({ result, message }) => `  ${result.padEnd(width)}  ${message}`)];
   });
   const sum = sentence(`${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`);
-  return onScreen([...lines, problems + warnings === 0 ? 'Everything is in order.' : sum]);
+  return [...lines, problems + warnings === 0 ? 'Everything is in order.' : sum];
 }

@@ -37,11 +37,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'warmwarden backtest --config config.yaml',
     'warmwarden backtest --config config.yaml --days 30 --guard stricter.yaml',
   ],
-  status: [
-    'warmwarden status',
-    'warmwarden status --watch',
-    'warmwarden status --json | jq \'.mailboxes[] | select(.state != "ok") | .email\'',
-  ],
+  status: ['warmwarden status', 'warmwarden status --json | jq \'.mailboxes[] | select(.state != "ok") | .email\''],
   explain: ['warmwarden explain a@b.example', 'warmwarden explain acme/a@b.example --at 2026-03-20T10:02Z'],
   history: [
     'warmwarden history --since 24h',
@@ -86,11 +82,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   reload: ['warmwarden reload --dry-run             # what would change', 'warmwarden reload'],
   mcp: ['warmwarden mcp', 'warmwarden mcp --base-url https://recipes.example.com/v1'],
   recipes: ['warmwarden recipes list', 'warmwarden recipes run at-risk --param bounces=3'],
-  completion: [
-    'warmwarden completion bash > ~/.local/share/bash-completion/completions/warmwarden',
-    'warmwarden completion zsh > "$' + '{fpath[1]}/_warmwarden"',
-    'warmwarden completion fish > ~/.config/fish/completions/warmwarden.fish',
-  ],
 };
 
 /** Puts the examples under the command's own help, and those of each command below it under that one's. */

@@ -4,11 +4,10 @@ import { sentence } from '../core/wording/explain.ts';
 import { counted, visibleText } from '../core/wording/phrases.ts';
 import { decisionWords } from '../core/wording/states.ts';
 import { type Explanation, maxEntriesShown } from '../web/json/mailbox.ts';
-import { printJson } from './options.ts';
-import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
-import { CommandError } from './terminal/command-error.ts';
-import { onScreen } from './terminal/outputs.ts';
-import { momentIn, wholeNumber } from './terminal/wrapped.ts';
+import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './daemon.ts';
+import { CommandError } from './errors.ts';
+import { printJson, wholeNumber } from './options.ts';
+import { momentIn, printLines } from './terminal.ts';
 
 interface ExplainOptions extends DaemonOptions {
   readonly limit?: number;
@@ -36,7 +35,7 @@ async function explain(name: string, options: ExplainOptions): Promise<void> {
   const query = { mailbox: name, ...(at !== null && { at: new Date(at).toISOString() }), ...limited };
   const answer = (await askFor(addressOf(options), 'explain', query)) as Explanation;
   if (options.json) return void printJson('explain', answer);
-  process.stdout.write(`${onScreen(story(answer).map(visibleText)).join('\n')}\n`);
+  printLines(story(answer).map(visibleText));
 }
 
 /** How a moment of the answer is written. */

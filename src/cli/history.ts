@@ -4,10 +4,9 @@ import { secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { reasonWords } from '../core/wording/states.ts';
 import type { HistoryAnswer, HistoryEntry } from '../web/json/history.ts';
-import { printJson } from './options.ts';
-import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
-import { onScreen } from './terminal/outputs.ts';
-import { duration, momentIn, wholeNumber } from './terminal/wrapped.ts';
+import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './daemon.ts';
+import { duration, printJson, wholeNumber } from './options.ts';
+import { momentIn, printLines } from './terminal.ts';
 
 type Entries = Exclude<HistoryAnswer, { readonly error: string }>;
 
@@ -41,7 +40,7 @@ async function history(options: HistoryOptions): Promise<void> {
   const answer = (await askFor(addressOf(options), 'history', queryOf(options))) as Entries;
   const { next_cursor: next, ...rest } = answer;
   if (options.json) printJson('history', { ...rest, more: next !== null });
-  else process.stdout.write(`${onScreen(linesOf(answer, options)).join('\n')}\n`);
+  else printLines(linesOf(answer, options));
 }
 
 function queryOf(options: HistoryOptions): Readonly<Record<string, string>> {

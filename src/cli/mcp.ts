@@ -9,10 +9,10 @@ import { isPlainHttpBeyondLoopback } from '../schema/scalars.ts';
 import { readSmallFile } from '../schema/small-file.ts';
 import { version } from '../world/version.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
+import { findStore } from './configuration.ts';
+import { askFor } from './daemon.ts';
+import { CommandError } from './errors.ts';
 import { configOption } from './options.ts';
-import { askFor } from './sources/daemon-client.ts';
-import { findStore } from './sources/loading.ts';
-import { CommandError } from './terminal/command-error.ts';
 
 /** A service elsewhere counts our requests. */
 const lookAtServiceEveryMs = 60_000;

@@ -1,7 +1,8 @@
-// Options that several commands have, worded once.
+// Options that several commands have, worded once, and the values that they take.
 import { existsSync } from 'node:fs';
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
+import { readDuration } from '../schema/scalars.ts';
 import type { Shapes } from './shapes/shapes.ts';
 
 export const configVariable = 'WARMWARDEN_CONFIG';
@@ -29,6 +30,23 @@ export function notFound(file: string): string {
     return file === named ? `${file}, which ${configVariable} names, does not exist.` : `${file} does not exist.`;
   if (file !== besideUs || existsSync(ofTheMachine)) return `${file} does not exist.`;
   return `There is no configuration: ${configVariable} is not set, and neither ./${besideUs} nor ${ofTheMachine} exists.`;
+}
+
+/** Reads `90s`, `1h` or `7d` as milliseconds. Throws what commander shows beside the option. */
+export function duration(text: string): number {
+  const ms = readDuration(text);
+  if (typeof ms === 'string') throw new InvalidArgumentError(ms);
+  if (ms === 0) throw new InvalidArgumentError('It must be more than 0.');
+  return ms;
+}
+
+/** Reads a whole number from `least` to `most`. Throws what commander shows beside the option. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
 }
 
 /** Prints as `--json` does. */

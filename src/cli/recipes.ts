@@ -6,19 +6,14 @@ import { sentence } from '../core/wording/explain.ts';
 import { counted, visibleText } from '../core/wording/phrases.ts';
 import type { brokenJson, recipeJson, runWithRowsShape } from '../recipes/shapes.ts';
 import { systemClock } from '../world/world.ts';
-import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
+import { findStore } from './configuration.ts';
+import { addressOf, ask, isHttp, refusal } from './daemon.ts';
+import { CommandError, exitFailed } from './errors.ts';
+import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './operations.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { addressOf, askSocket, isHttp, isNoPage, noneAt, noPageAt } from './sources/daemon-client.ts';
-import { askUrl, type UrlAnswer } from './sources/daemon-url.ts';
-import { findStore } from './sources/loading.ts';
-import { SilentDaemonError } from './sources/sign-of-life.ts';
-import { CommandError, type ErrorKind, exitFailed } from './terminal/command-error.ts';
-import { screenColumns } from './terminal/outputs.ts';
-import { type Column, tableText } from './terminal/table.ts';
+import { type Column, tableLines } from './terminal.ts';
 
 const lookEveryMs = 250;
-/** A column of text on a screen that is too narrow keeps so many letters. */
-const leastLetters = 12;
 const keyVariable = 'WARMWARDEN_API_KEY';
 
 interface ListOptions extends JsonOptions {
@@ -70,53 +65,17 @@ function readParameter(text: string, before: Readonly<Record<string, string>>): 
   return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
 }
 
-/** Asks the daemon beside the store, or one elsewhere. */
+/** Asks the daemon beside the store, or one elsewhere with a recipe key. */
 function askerOf({ config, url }: ListOptions): Ask {
-  if (url !== undefined) return askingUrl({ config, url });
-  const place = findStore(config);
-  return async (path, asked = {}) => textIn(await askSocket(place, { path: `/v1${path}`, ...asked }));
-}
-
-function askingUrl(options: ListOptions): Ask {
-  const address = addressOf(options);
-  const base = isHttp(address) ? address.url.replace(/\/+$/, '') : '';
+  const elsewhere = url === undefined ? null : addressOf({ config, url });
   const key = process.env[keyVariable]?.trim() ?? '';
-  if (key === '') throw new CommandError('usage', `--url needs a recipe key in ${keyVariable}.`);
-  return async (path, { body, headers } = {}) => {
-    const at = `/v1${path}`;
-    const asked = { path: at, body, headers: { ...headers, authorization: `Bearer ${key}` } };
-    const answer = await askUrl(base, asked).catch((error) => {
-      throw error instanceof SilentDaemonError ? error : noneAt(base);
-    });
-    return textIn(answer, `${base}${at}`);
+  if (elsewhere !== null && key === '') throw new CommandError('usage', `--url needs a recipe key in ${keyVariable}.`);
+  const address = elsewhere !== null && isHttp(elsewhere) ? { ...elsewhere, token: key } : findStore(config);
+  return async (path, asked = {}) => {
+    const answer = await ask(address, { path: `/v1${path}`, ...asked });
+    if (answer.status >= 200 && answer.status < 300) return answer.said;
+    throw refusal(answer, keyVariable);
   };
-}
-
-const refusals: Readonly<Record<number, ErrorKind>> = {
-  400: 'usage',
-  401: 'unauthorized',
-  403: 'unauthorized',
-  404: 'unknown_name',
-  422: 'usage',
-};
-
-/** Throws what the other side says when it refuses. */
-function textIn({ status, said }: UrlAnswer, at: string | null = null): string {
-  if (status >= 200 && status < 300) return said;
-  const refusal = refusalIn(said);
-  if (at !== null && isNoPage(refusal)) throw noPageAt(at);
-  throw new CommandError(
-    refusals[status] ?? 'failed',
-    typeof refusal?.message === 'string' ? refusal.message : `The daemon answered ${status}.`,
-  );
-}
-
-function refusalIn(text: string): { readonly message?: unknown } | null {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 interface RecipesAnswer {
@@ -134,7 +93,7 @@ async function listRecipes(ask: Ask, { json = false }: ListOptions): Promise<voi
     const clock = schedule ? `${schedule.cron} ${schedule.time_zone}` : '';
     return { recipe: id, title, parameters: parametersText(parameters), does: operation ?? '', schedule: clock };
   });
-  print(tableOf(['recipe', 'title', 'parameters', 'does', 'schedule'], rows));
+  print(`${tableOf(['recipe', 'title', 'parameters', 'does', 'schedule'], rows).join('\n')}\n`);
   for (const { problems } of broken) for (const problem of problems) process.stderr.write(`${visibleText(problem)}\n`);
 }
 
@@ -154,7 +113,7 @@ async function runRecipe(ask: Ask, id: string, options: RunOptions): Promise<voi
   const planned = await runOnce(ask, id, options, {});
   const { rows } = planned;
   if (!rows.some(({ outcome }) => outcome === 'planned')) return showRun(ask, planned, options);
-  if (!(await agrees([tableOf(planned.columns, rows).trimEnd()]))) throw declined();
+  if (!(await agrees(tableOf(planned.columns, rows)))) throw declined();
   await showRun(ask, await runOnce(ask, id, options, { apply, plan: planned.id }), options);
 }
 
@@ -186,7 +145,7 @@ async function showRun(
     process.stderr.write(`warmwarden: ${run.recipe} ${run.status}${run.error === null ? '' : `: ${run.error}`}\n`);
   if (csv) return print(await ask(`/runs/${run.id}`, { headers: { accept: 'text/csv' } }));
   const { rows } = run;
-  print(tableOf(run.columns, rows));
+  print(`${tableOf(run.columns, rows).join('\n')}\n`);
   const more = run.truncated ? ' There were more; a run keeps no more than these.' : '';
   const plan = rows.some(({ outcome }) => outcome === 'planned')
     ? ` Nothing was done: this was a dry run. To carry out the actions, add --apply${dryRun ? ' and leave out --dry-run' : ''}.`
@@ -194,14 +153,13 @@ async function showRun(
   process.stderr.write(`${sentence(counted(run.row_count, 'row'))}${more}${plan}\n`);
 }
 
-function tableOf(names: readonly string[], rows: readonly Row[]): string {
+function tableOf(names: readonly string[], rows: readonly Row[]): readonly string[] {
   const shown = [...names.filter((name) => !isId(name)), ...names.filter(isId)];
-  const columns = shown.map((name): Column => {
-    const numbers = rows.some((row) => typeof row[name] === 'number');
-    return numbers || isId(name) ? { title: name, numbers } : { title: name, least: leastLetters };
-  });
+  const columns = shown.map(
+    (name): Column => ({ title: name, numbers: rows.some((row) => typeof row[name] === 'number') }),
+  );
   const cells = rows.map((row) => shown.map((name) => cellText(row[name] ?? null)));
-  return tableText(columns, cells, screenColumns());
+  return tableLines(columns, cells);
 }
 
 /** Identifiers stand last: people read the rest. */

@@ -3,15 +3,10 @@ import { Command, Option } from 'commander';
 import { matchText, type Severity, severities } from '../core/alert.ts';
 import { secondMs } from '../core/time.ts';
 import type { SilencesAnswer } from '../web/json/alerts.ts';
-import { type ChangeOptions, change, withChangeOptions, withConfirmOptions } from './confirm.ts';
-import { printJson } from './options.ts';
-import { addressOf, askDaemon, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
-import { screenColumns } from './terminal/outputs.ts';
-import { tableText } from './terminal/table.ts';
-import { duration, momentIn } from './terminal/wrapped.ts';
-
-/** A column on a screen that is too narrow keeps so many letters. */
-const leastLetters = 8;
+import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './daemon.ts';
+import { type ChangeOptions, operate, withChangeOptions, withConfirmOptions } from './operations.ts';
+import { duration, printJson } from './options.ts';
+import { momentIn, printLines, printTable } from './terminal.ts';
 
 interface AddOptions extends ChangeOptions {
   readonly for: number;
@@ -23,7 +18,7 @@ interface AddOptions extends ChangeOptions {
   readonly severity?: Severity[];
 }
 
-/** What one answer holds at most. */
+/** One answer holds at most so many. */
 const mostShown = 1_000;
 
 export function silenceCommand(): Command {
@@ -52,11 +47,8 @@ function addCommand(): Command {
     .requiredOption('--reason <text>', 'why, for your colleagues and the audit log')
     .action((options: AddOptions) => {
       const { rule, account, mailbox, domain, object, severity } = options;
-      const wanted = {
-        match: { rule, account, mailbox, domain, object, severity },
-        for_seconds: options.for / secondMs,
-      };
-      return change(options, (daemon, carried) => askDaemon(daemon, 'silence-add', { ...carried, ...wanted }));
+      const match = { rule, account, mailbox, domain, object, severity };
+      return operate(options, 'silence-add', { match, for_seconds: options.for / secondMs });
     });
 }
 
@@ -68,34 +60,18 @@ function listCommand(): Command {
 
 async function list(options: DaemonOptions): Promise<void> {
   const answer = (await askFor(addressOf(options), 'silences', { limit: `${mostShown}` })) as SilencesAnswer;
-  if (options.json) printJson('silence list', { time_zone: answer.time_zone, silences: answer.silences });
-  else if (answer.silences.length === 0) process.stdout.write('No silence is active.\n');
-  else process.stdout.write(tableOf(answer));
-}
-
-function tableOf({ silences, time_zone: zone }: SilencesAnswer): string {
-  const columns = [
-    { title: 'UNTIL' },
-    { title: 'MATCHES', least: leastLetters },
-    { title: 'BY', least: leastLetters },
-    { title: 'REASON', least: leastLetters },
-    { title: 'ID' },
-  ];
-  const rows = silences.map(({ id, match, by, reason, until }) => [
-    momentIn(zone)(until),
-    matchText(match),
-    by,
-    reason,
-    id,
-  ]);
-  return tableText(columns, rows, screenColumns());
+  const { time_zone: zone, silences } = answer;
+  if (options.json) return void printJson('silence list', { time_zone: zone, silences });
+  if (silences.length === 0) return void printLines(['No silence is active.']);
+  printTable(
+    ['UNTIL', 'MATCHES', 'BY', 'REASON', 'ID'].map((title) => ({ title })),
+    silences.map(({ id, match, by, reason, until }) => [momentIn(zone)(until), matchText(match), by, reason, id]),
+  );
 }
 
 function expireCommand(): Command {
   return withChangeOptions(new Command('expire'))
     .description('end a silence now; alerts that are still firing are sent')
     .argument('<silence>', 'its id, as `silence list` shows it')
-    .action((id: string, options: ChangeOptions) =>
-      change(options, (daemon, carried) => askDaemon(daemon, 'silence-expire', { ...carried, id })),
-    );
+    .action((id: string, options: ChangeOptions) => operate(options, 'silence-expire', { id }));
 }

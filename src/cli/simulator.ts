@@ -11,16 +11,15 @@ import { type ScenarioName, scenarios } from '../../tools/simulator/scenarios.ts
 import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
 import { proxyFor } from '../api/http/way-out.ts';
 import { proxiesIn } from '../core/egress.ts';
-import { didYouMean } from '../core/nearest.ts';
 import { type Clock, movedClock, standardOutput, systemClock, worldOn } from '../world/world.ts';
+import { exitFailed } from './errors.ts';
+import { wholeNumber } from './options.ts';
 import { afterParent } from './run/parent.ts';
 import { banner } from './simulator/banner.ts';
 import { receivedMessage } from './simulator/inbox.ts';
 import { plans, simulatedKeys, type TypedKey, withKey } from './simulator/keys.ts';
 import { troubleSubcommands } from './simulator/trouble.ts';
-import { exitFailed } from './terminal/command-error.ts';
-import { goOnWithoutOutputs } from './terminal/outputs.ts';
-import { helpEntry, wholeNumber } from './terminal/wrapped.ts';
+import { goOnWithoutOutputs, helpEntry } from './terminal.ts';
 
 interface Flags {
   readonly port: number;
@@ -92,8 +91,7 @@ export function simulatorCommand(): Command {
     .usage('[options] [command]')
     .action(([word]: readonly string[], flags: Flags) => {
       if (word === undefined) return run(flags);
-      const names = command.commands.map((one) => one.name());
-      return command.error(`error: unknown command '${word}'${didYouMean(word, names)}`);
+      return command.error(`error: unknown command '${word}'`);
     });
   for (const trouble of troubleSubcommands()) command.addCommand(trouble);
   return command;

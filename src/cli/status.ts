@@ -1,23 +1,14 @@
-// `warmwarden status`: the fleet in the terminal, worst first; as the running daemon knows it.
-import { styleText } from 'node:util';
+// `warmwarden status`: the fleet as the running daemon knows it, the worst first.
 import { Command } from 'commander';
+import { counted, firstText, overlapText, roughSpanText, visibleText } from '../core/wording/phrases.ts';
+import { accountTrouble, noneJudged, ruleNames, stateWords } from '../core/wording/states.ts';
 import type { FleetAnswer } from '../web/json/fleet.ts';
-import { systemClock } from '../world/world.ts';
+import { addressOf, askFor, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';
+import { exitDone, exitFailed } from './errors.ts';
 import { printJson } from './options.ts';
-import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './sources/daemon-client.ts';
-import { NoDaemonError } from './sources/sign-of-life.ts';
-import { type Screen, statusText } from './status/table.ts';
-import { exitDone, exitFailed, showError } from './terminal/command-error.ts';
-import { screenColumns, screenRows, showsColours } from './terminal/outputs.ts';
-
-/** How often `--watch` looks. */
-const lookEveryMs = 2_000;
-/** Lines of a terminal that the prompt needs. */
-const spareRows = 1;
-const clearScreen = '\x1b[H\x1b[J';
+import { coloured, onScreen, screenRows, silencedText, tableLines } from './terminal.ts';
 
 interface StatusOptions extends DaemonOptions {
-  readonly watch?: boolean;
   readonly all?: boolean;
 }
 
@@ -26,71 +17,144 @@ export function statusCommand(): Command {
     .description(
       'show the fleet, the worst first: what is wrong, what was done, how old the data is; exits with 1 when mailboxes are not guarded',
     )
-    .option('--watch', 'refresh every 2 seconds')
     .option('--all', 'show every mailbox, also those that do not fit the screen')
     .action(status);
 }
 
 async function status(options: StatusOptions): Promise<void> {
-  const clock = systemClock();
-  if (!options.watch) return show(options);
-  for (;;) {
-    // A daemon that restarts is watched further.
-    await show(options).catch((error: unknown) => {
-      if (!(error instanceof NoDaemonError)) throw error;
-      process.exitCode = showError(error, { json: Boolean(options.json), debug: false });
-    });
-    await clock.sleep(lookEveryMs);
-  }
-}
-
-async function show(options: StatusOptions): Promise<void> {
-  const screen = screenFor(options);
-  const answer = await fleetOf(options, Boolean(options.json) || screen.rows === null);
+  const { json = false, all = false } = options;
+  const address = addressOf({ ...options, mayBeUsual: true });
+  const rows = all ? Number.POSITIVE_INFINITY : screenRows();
+  const whole = json || rows === Number.POSITIVE_INFINITY;
+  const answer = (await (whole ? askForAll(address, 'fleet', 'mailboxes') : askFor(address, 'fleet'))) as FleetAnswer;
   process.exitCode = guardsAll(answer) ? exitDone : exitFailed;
-  if (options.watch && process.stdout.isTTY) process.stdout.write(clearScreen);
-  const { next_cursor: _, ...whole } = answer;
-  if (options.json) printJson('status', whole);
-  else process.stdout.write(statusText(answer, screen));
+  const { next_cursor: _, ...shown } = answer;
+  if (json) return void printJson('status', shown);
+  process.stdout.write(statusText(answer, rows));
 }
 
 /**
- * Whether what is configured is guarded at this moment. An account that can't be read is not, or has not been read
- * yet, whoever is to blame, nor one of which no mailbox can be judged, nor one whose key may not write, nor a mailbox that it includes by name and no list has.
+ * Whether all that is configured is guarded at this moment: not an account that can't be read or has not been read yet, whoever is
+ * to blame, nor one of which no mailbox can be judged, nor one whose key may not write, nor a mailbox that it includes by name and
+ * no list has.
  */
 function guardsAll(answer: FleetAnswer): boolean {
   const { accounts, not_guarded: notGuarded, store_failure: storeFailure } = answer;
-  if (storeFailure !== null) return false;
-  const isRead = accounts.every(
-    ({ listed, unlisted, failing_since: since }) => listed && unlisted.length === 0 && since === null,
+  if (storeFailure !== null || notGuarded.length > 0) return false;
+  return accounts.every(
+    ({ listed, unlisted, failing_since: since, judging_failure: failure, writable }) =>
+      listed && unlisted.length === 0 && since === null && failure === null && writable !== false,
   );
-  const isPolled = notGuarded.length === 0;
-  // Absent: an earlier daemon answered.
-  const isJudged = accounts.every(({ judging_failure: failure = null }) => failure === null);
-  return isRead && isPolled && isJudged && accounts.every(({ writable }) => writable !== false);
 }
 
-function screenFor({ all, watch }: StatusOptions): Screen {
-  const colour = showsColours();
-  const rows = screenRows();
-  return {
-    columns: screenColumns(),
-    rows: rows !== null && (watch || !all) ? rows - spareRows : null,
-    style: (style, text) => (colour ? styleText(style, text, { validateStream: false }) : text),
-  };
+type Mailbox = FleetAnswer['mailboxes'][number];
+
+const tones = { calm: 'green', acted: 'yellow', alarm: 'red', unknown: 'magenta' } as const;
+/** On a screen, more entries than this are counted. */
+const alertsNamed = 5;
+const namesShown = 5;
+/** A screen shows at least so many mailboxes. */
+const leastRows = 3;
+/** Lines for the titles, the empty line above them, the foot and the prompt. */
+const spareRows = 4;
+
+/** Sentences, then the table; ends with a line break. `rows`: lines of the screen. */
+export function statusText(answer: FleetAnswer, rows: number): string {
+  const head = [
+    coloured(tones[answer.tone], answer.headline),
+    answer.advice,
+    ...troublesOf(answer).map((line) => coloured('red', line)),
+    ...saidBesides(answer),
+    ...alertLines(answer, rows),
+  ].flatMap((line) => onScreen(line).split('\n'));
+  const shown = answer.mailboxes.slice(0, Math.max(leastRows, rows - head.length - spareRows));
+  const more = answer.total - shown.length;
+  const foot = more > 0 ? [`... and ${more} more, none of them worse (--all shows them)`] : [];
+  const table = shown.length === 0 ? [] : mailboxLines(shown, answer);
+  return `${[...head, '', ...table, ...foot].join('\n')}\n`;
 }
 
-/** Answer of the running daemon: its first page, or all pages as one. */
-async function fleetOf(options: DaemonOptions, all: boolean): Promise<FleetAnswer> {
-  const address = addressOf({ ...options, mayBeUsual: true });
-  const page = (query: Readonly<Record<string, string>>) => askFor(address, 'fleet', query) as Promise<FleetAnswer>;
-  const first = await page({});
-  if (!all) return first;
-  const mailboxes = [...first.mailboxes];
-  for (let cursor = first.next_cursor; cursor !== null; ) {
-    const next = await page({ cursor });
-    mailboxes.push(...next.mailboxes);
-    cursor = next.next_cursor;
-  }
-  return { ...first, mailboxes, next_cursor: null };
+/** What is wrong beside the mailboxes: accounts that fail, channels that don't take messages. */
+function troublesOf({ accounts, channels }: FleetAnswer): readonly string[] {
+  const lines = accounts.flatMap(
+    ({ name, failing_since: since, last_failure: why, writable, judging_failure, unlisted }) => [
+      ...(since === null ? [] : [`account ${name}: ${why ?? 'no request succeeds'}`]),
+      ...(writable === false ? [`account ${name}: the key may not write`] : []),
+      ...(judging_failure === null ? [] : [`account ${name}: NOT GUARDED, ${noneJudged}: ${judging_failure}`]),
+      ...(unlisted.length === 0
+        ? []
+        : [`account ${name}: NOT GUARDED, not in the mailbox list: ${firstText(unlisted, namesShown)}`]),
+    ],
+  );
+  const failing = channels.flatMap(({ name, pending, last_failure: why }) =>
+    why === null ? [] : [`channel ${name}: ${pending} waiting, ${why}`],
+  );
+  return [...lines, ...failing].map(visibleText);
+}
+
+/** Incidents, first sweeps and overlaps, unless the headline says them. */
+function saidBesides({ accounts, incidents, headline }: FleetAnswer): readonly string[] {
+  const elsewhere = accounts.filter(({ guarded_elsewhere: overlap }) => overlap.length > 0);
+  return [
+    ...incidents.flatMap(({ title }) => (headline.includes(title) ? [] : [`Incident: ${title}`])),
+    ...accounts.flatMap(({ first_sweep: sweep }) => (sweep && !headline.includes(sweep.text) ? [sweep.text] : [])),
+    ...elsewhere.map(({ name, guarded_elsewhere: overlap }) => `Account ${name}: ${overlapText(overlap)}.`),
+  ].map(visibleText);
+}
+
+/** The gravest alerts, many of one rule in one line; until when and by whom one is silenced; how many more there are. */
+function alertLines(
+  { alert_groups: groups, alerts_firing: firing, time_zone: zone }: FleetAnswer,
+  rows: number,
+): readonly string[] {
+  if (groups.length === 0) return [];
+  const named = groups.slice(0, Number.isFinite(rows) ? alertsNamed : groups.length);
+  const lines = named.flatMap(({ rule, severity, title, silenced, count }) => {
+    const what = count === 1 ? visibleText(title) : `${counted(count, 'alert')}: ${ruleNames[rule]}`;
+    const line = `${severity.padEnd(8)}  ${what}`;
+    const muted = silenced && count === 1 ? [`${' '.repeat(10)}silenced ${silencedText(silenced, zone)}`] : [];
+    return [severity === 'critical' ? coloured('red', line) : line, ...muted];
+  });
+  const more = firing - named.reduce((sum, { count }) => sum + count, 0);
+  return [
+    ...lines,
+    ...(more > 0 ? [`... and ${counted(more, 'more alert')}`] : []),
+    '`alerts list --details` shows what to do about each alert',
+  ];
+}
+
+function mailboxLines(mailboxes: readonly Mailbox[], { at, accounts }: FleetAnswer): readonly string[] {
+  const troubles = new Map(
+    accounts.map(({ name, key_rejected: keyRejected, failing_since: failingSince, writable: keyWrites }) => [
+      name,
+      accountTrouble({ keyRejected, failingSince, keyWrites }),
+    ]),
+  );
+  const several = new Set(mailboxes.map(({ account }) => account)).size > 1;
+  const alerts = mailboxes.some((one) => one.alerts.length > 0);
+  const rows = mailboxes.map(({ account, name, state, paused_by: by, mode, verdict, stats_at: statsAt, ...one }) => [
+    [
+      by ? `Paused by ${by}` : stateWords[state],
+      state === 'held' && verdict?.emergency ? 'emergency' : null,
+      // OK alone would say that it is guarded; every other state needs a look anyway.
+      state === 'ok' ? troubles.get(account) : null,
+    ]
+      .filter(Boolean)
+      .join(', '),
+    several ? `${account}/${name}` : name,
+    mode ?? '?',
+    verdict ? `${verdict.bounced} of ${verdict.sent}` : '?',
+    verdict?.sent === 0 ? '-' : percentText(verdict?.rate_percent),
+    percentText(verdict?.limit_percent),
+    statsAt === null ? 'never' : roughSpanText(Date.parse(at) - Date.parse(statsAt)),
+    ...(alerts ? [one.alerts.join(' ')] : []),
+  ]);
+  const numbers = ['BOUNCED', 'RATE', 'LIMIT', 'AGE'].map((title) => ({ title, numbers: true }));
+  const names = { title: several ? 'ACCOUNT/MAILBOX' : 'MAILBOX' };
+  const columns = [{ title: 'STATE' }, names, { title: 'MODE' }, ...numbers, ...(alerts ? [{ title: 'ALERTS' }] : [])];
+  return tableLines(columns, rows);
+}
+
+function percentText(value: number | null | undefined): string {
+  return value === null || value === undefined ? '?' : `${Number(value.toFixed(2))} %`;
 }

@@ -1,20 +1,25 @@
 // `warmwarden store stats|check|backup|copy`: the store itself, also beside a running daemon; a file on its own machine.
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { nameOf, type StorePlace } from '../core/store-failure.ts';
+import { placeAt } from '../config/kept-schema.ts';
+import { nameOf, type PostgresPlace, type StorePlace } from '../core/store-failure.ts';
 import { counted, roughSpanText } from '../core/wording/phrases.ts';
 import { backUp } from '../store/file/backup.ts';
 import { Ledger } from '../store/ledger.ts';
 import { systemClock } from '../world/world.ts';
+import { findRetention, findStore } from './configuration.ts';
+import { CommandError } from './errors.ts';
 import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { findRetention, findStore } from './sources/loading.ts';
-import type { CopyOptions } from './store/copy.ts';
-import { CommandError } from './terminal/command-error.ts';
-import { onScreen, screenColumns } from './terminal/outputs.ts';
-import { tableText } from './terminal/table.ts';
-import { bytesText } from './terminal/wrapped.ts';
+import { bytesText, printLines, printTable } from './terminal.ts';
 
 interface StoreOptions extends JsonOptions {
   readonly config: string;
+}
+
+interface CopyOptions extends StoreOptions {
+  readonly from: string;
+  readonly to?: string;
 }
 
 export function storeCommand(): Command {
@@ -44,21 +49,14 @@ export function storeCommand(): Command {
         .description('copy a store from a SQLite file into an empty PostgreSQL database; stop the daemon first')
         .requiredOption('--from <store>', 'sqlite: and the path of the file')
         .option('--to <url>', 'postgres://USER@HOST:5432/DATABASE; default: the store of the configuration')
-        .action(async (options: CopyOptions) => (await import('./store/copy.ts')).copyInto(options)),
+        .action(copy),
     );
 }
 
 async function stats({ config, json = false }: StoreOptions): Promise<void> {
   const answer = await statsOf(config);
   if (json) return void printJson('store stats', answer);
-  const columns = [
-    ...[
-      { title: 'SIZE', numbers: true },
-      { title: 'ROWS', numbers: true },
-      { title: 'A DAY', numbers: true },
-    ],
-    ...[{ title: 'PAST RETENTION', numbers: true }, { title: 'TABLE' }],
-  ];
+  const numbers = ['SIZE', 'ROWS', 'A DAY', 'PAST RETENTION'].map((title) => ({ title, numbers: true }));
   const rows = answer.tables.map((one) => [
     bytesText(one.bytes),
     one.rows.toLocaleString('en-US'),
@@ -66,7 +64,8 @@ async function stats({ config, json = false }: StoreOptions): Promise<void> {
     one.past_retention_rows === 0 ? '' : bytesText(one.past_retention_bytes),
     one.table,
   ]);
-  process.stdout.write(`${onScreen(summaryOf(answer)).join('\n')}\n\n${tableText(columns, rows, screenColumns())}`);
+  printLines([...summaryOf(answer), '']);
+  printTable([...numbers, { title: 'TABLE' }], rows);
 }
 
 /** The file of a store; of one in PostgreSQL, what to do `instead`. */
@@ -153,4 +152,41 @@ async function backup(file: string, { config, json = false }: StoreOptions): Pro
   process.stdout.write(
     `The backup of ${path} is in ${file}: ${bytesText(bytes)}, checked, written in ${roughSpanText(took)}.\n`,
   );
+}
+
+async function copy({ config, from, to, json = false }: CopyOptions): Promise<void> {
+  const [file, place] = [fileOf(from), to === undefined ? configured(config) : named(to)];
+  const { copyStore } = await import('../store/copy.ts');
+  const { tables, warnings } = await copyStore(file, place, systemClock().now());
+  for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
+  const rows = tables.reduce((sum, one) => sum + one.rows, 0);
+  if (json) return void printJson('store copy', { from: file, to: nameOf(place), rows, tables: [...tables] });
+  const lines = tables.map((one) => [one.rows.toLocaleString('en-US'), one.table]);
+  printTable([{ title: 'ROWS', numbers: true }, { title: 'TABLE' }], lines);
+  const left = 'The file was left as it is. Start Warmwarden with this configuration.';
+  printLines(['', `Warmwarden copied ${counted(rows, 'row')} from ${file} to ${nameOf(place)}. ${left}`]);
+}
+
+function fileOf(from: string): string {
+  if (!from.startsWith('sqlite:')) throw new CommandError('usage', '--from must be sqlite: and the path of a file.');
+  const file = resolve(from.slice('sqlite:'.length));
+  if (!existsSync(file)) throw new CommandError('no_store', `There is no store at ${file}.`);
+  return file;
+}
+
+/** With its password, its encryption and its authorities. */
+function configured(config: string): PostgresPlace {
+  const place = findStore(config);
+  if (typeof place === 'object') return place;
+  throw new CommandError(
+    'usage',
+    `The store of ${config} is the file ${place}. Set store.url to postgres://USER@HOST:5432/DATABASE, then copy.`,
+  );
+}
+
+/** A password may be within; encrypted, unless it stays on this machine. */
+function named(url: string): PostgresPlace {
+  const place = placeAt(url);
+  if (typeof place === 'object') return place;
+  throw new CommandError('usage', `--to ${place}.`);
 }

@@ -1,11 +1,24 @@
-// `warmwarden writes off|on`: the emergency stop. Nothing is written to the API until it is on again.
+// `warmwarden writes off|on`: the emergency stop. Without a daemon it is written into the store, where the next daemon finds it.
 import { Argument, Command } from 'commander';
-import { pathOf } from '../core/store-failure.ts';
+import { Turns } from '../account/commit/turns.ts';
+import { loadConfig } from '../config/load.ts';
+import type { CommandOutcome, WritesRequest } from '../core/operator-command.ts';
+import { defaultRuleSettings } from '../core/rule-settings.ts';
+import { nameOf, pathOf, type StorePlace } from '../core/store-failure.ts';
 import { secondMs } from '../core/time.ts';
-import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
-import { askDaemon, daemonListens, isHttp } from './sources/daemon-client.ts';
-import { duration } from './terminal/wrapped.ts';
-import { switchInStore } from './writes/in-store.ts';
+import { fleetOf } from '../daemon/reload/shown.ts';
+import { auditing } from '../operations/audit.ts';
+import { failed } from '../operations/plan.ts';
+import { socketPathOf } from '../operations/socket.ts';
+import { writesCommand as switchWrites } from '../operations/writes.ts';
+import { HeldStoreError } from '../store/failure.ts';
+import { absenceOf } from '../store/file/place.ts';
+import { Store } from '../store/store.ts';
+import { systemClock, worldOn } from '../world/world.ts';
+import { findPlaces } from './configuration.ts';
+import { askDaemon, daemonListens, isHttp } from './daemon.ts';
+import { type ChangeOptions, change, withChangeOptions } from './operations.ts';
+import { duration } from './options.ts';
 
 interface WritesOptions extends ChangeOptions {
   readonly account?: string;
@@ -26,15 +39,61 @@ export function writesCommand(): Command {
       if (off && options.reason.trim() === '')
         command.error('error: writes off needs --reason TEXT: others will want to know why');
       if (!off && forMs !== null) command.error('error: --for is for writes off only');
-      const wanted = { off, account, mailbox, for_seconds: forMs === null ? null : forMs / secondMs };
-      // An emergency stop must not wait for a file that somebody is writing; a stop too many does no harm.
+      const scope = { off, account, mailbox };
+      // An emergency stop waits neither for a file that somebody is writing nor for a daemon.
       return change({ ...options, mayBeUsual: off }, async (daemon, carried) => {
-        // Nor for a daemon: the next one finds it in the store.
-        if (!isHttp(daemon) && !(await daemonListens(pathOf(daemon)))) {
-          const { dry_run: dryRun, ...rest } = carried;
-          return switchInStore(options.config, { ...rest, dryRun, off, account, mailbox, forMs });
-        }
-        return askDaemon(daemon, 'writes', { ...carried, ...wanted });
+        if (isHttp(daemon) || (await daemonListens(daemon)))
+          return askDaemon(daemon, 'writes', {
+            ...carried,
+            ...scope,
+            for_seconds: forMs === null ? null : forMs / secondMs,
+          });
+        const { dry_run: dryRun, ...rest } = carried;
+        return switchInStore(options.config, { ...rest, ...scope, dryRun, forMs });
       });
     });
+}
+
+const later =
+  'No daemon is running on this store: the switch is in force from the next start, which notifies the channels.';
+
+/** Rejects with a sentence when the store can't be written. */
+export async function switchInStore(file: string, request: WritesRequest): Promise<CommandOutcome> {
+  const { store: place, accountNames } = findPlaces(file);
+  const absence = typeof place === 'string' ? absenceOf(place) : null;
+  if (absence !== null) return failed(absence);
+  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const store = await openAlone(place, world.clock.now());
+  if ('result' in store) return store;
+  try {
+    const accounts = accountNames.map((name) => ({ name, baseUrl: name }));
+    const fleet = fleetOf(await store.loadPicture(), accounts);
+    // Other mistakes in the file must not keep the stop from being announced.
+    const loaded = loadConfig(file, process.env);
+    const rules = loaded.ok ? loaded.config.alerts.rules : defaultRuleSettings;
+    const rooms = {
+      ...{ fleet, store, world, turns: new Turns(world.clock), onTransitions: () => {}, pageUrl: null },
+      rules: () => rules,
+      knows: (name: string) => accountNames.includes(name),
+      judgeAgain: async () => {},
+    };
+    const outcome = await switchWrites(rooms, auditing(rooms))(request);
+    // The next start will not find again what this one repaired.
+    const found = typeof place === 'string' ? store.warnings : [];
+    return { ...outcome, messages: [...found, ...outcome.messages, ...(outcome.result === 'done' ? [later] : [])] };
+  } finally {
+    await store.close();
+  }
+}
+
+/** The store, or why another process keeps it. */
+async function openAlone(place: StorePlace, now: number): Promise<Store | CommandOutcome> {
+  try {
+    return await Store.open(place, now);
+  } catch (error) {
+    if (!(error instanceof HeldStoreError)) throw error;
+    const where = `${error.holder} holds the store ${nameOf(place)}, but does not answer at ${socketPathOf(pathOf(place))}.`;
+    const instead = typeof place === 'string' ? 'stop that process and run this again' : 'run this where it runs';
+    return failed(`Nothing was changed. ${where} Use --url with a token if it serves HTTP, or ${instead}.`);
+  }
 }

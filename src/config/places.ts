@@ -12,8 +12,6 @@ export type Places =
   | {
       readonly ok: true;
       readonly store: StorePlace;
-      /** Whether the file itself says where; otherwise it is the default. */
-      readonly namesStore: boolean;
       readonly recipesFolder: string;
       /** As far as the file names them in words. */
       readonly accountNames: readonly string[];
@@ -42,7 +40,6 @@ export function loadPlaces(path: string, environment: Environment): Places {
   return {
     ok: true,
     store: placeOf(checked.store, folder),
-    namesStore: namesStore(tree),
     recipesFolder: resolve(folder, checked.recipes.directory),
     accountNames: namesIn(tree),
     timeZone: zoneIn(tree, environment),
@@ -72,10 +69,6 @@ function loadPart<Schema extends z.ZodType>(
 function zoneIn({ alerts }: { readonly alerts?: unknown }, environment: Environment): string {
   const written: { readonly time_zone?: unknown } = typeof alerts === 'object' ? { ...alerts } : {};
   return timeZone().safeParse(substitute(written.time_zone, environment, '').tree).data ?? 'UTC';
-}
-
-function namesStore({ store }: { readonly store?: unknown }): boolean {
-  return typeof store === 'object' && store !== null && ('url' in store || 'url_file' in store);
 }
 
 function namesIn(tree: { readonly accounts?: unknown }): readonly string[] {

@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { askDaemon } from '../../src/cli/daemon.ts';
 import { examineDaemon } from '../../src/cli/doctor/daemon.ts';
 import { examineStore } from '../../src/cli/doctor/store.ts';
-import { askDaemon } from '../../src/cli/sources/daemon-client.ts';
-import { switchInStore } from '../../src/cli/writes/in-store.ts';
+import { switchInStore } from '../../src/cli/writes.ts';
 import { socketPathOf } from '../../src/operations/socket.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 
@@ -48,7 +48,6 @@ test('a closed folder is neither a missing store nor a daemon that does not run'
     await examineStore({
       ok: true,
       store: path,
-      namesStore: true,
       recipesFolder: '',
       accountNames: [],
       timeZone: 'UTC',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { allCommands } from '../../src/cli/commands.ts';
+import { allCommands } from '../../src/cli/main.ts';
 import { errorShape, shapes } from '../../src/cli/shapes/shapes.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
@@ -82,8 +82,8 @@ const table: readonly Row[] = [
   { words: 'simulator clock-off', ...ofSimulator },
   { words: 'simulator well', ...ofSimulator },
 ];
-/** They serve until they are stopped, or print a script: --help and wrong arguments only. */
-const withoutFacts = ['run', 'demo', 'simulator', 'mcp', 'completion'];
+/** They serve until they are stopped: --help and wrong arguments only. */
+const withoutFacts = ['run', 'demo', 'simulator', 'mcp'];
 
 const recipeKey = 'ww_a-recipe-key-of-this-test';
 const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -158,7 +158,7 @@ async function run(line: string | readonly string[], config: string) {
   backups += 1;
   known.set('BACKUP', join(folder, `backup-${backups}.db`));
   const filled = argv.map((word) => (word === 'SIMULATOR' ? url : (known.get(word) ?? word)));
-  const configured = !['decide', 'simulator'].includes(filled[0] ?? '');
+  const configured = !['decide', 'simulator', 'token'].includes(filled[0] ?? '');
   return commandLine(configured ? [...filled, '--config', configOf(config)] : filled);
 }
 
@@ -314,7 +314,7 @@ test('a change with --url: a daemon without tokens says so, and nothing goes in 
     return [code, JSON.parse(stdout).error];
   };
   const message = expect.stringContaining('This daemon has no tokens');
-  expect(await pause(daemon.url)).toEqual([1, { code: 'failed', message }]);
+  expect(await pause(daemon.url)).toEqual([1, { code: 'unauthorized', message }]);
   for (const url of ['http://mail.example', 'nowhere']) expect(await pause(url)).toMatchObject([2, { code: 'usage' }]);
 });
 

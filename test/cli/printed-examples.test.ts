@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { expect, test } from 'vitest';
-import { allCommands } from '../../src/cli/commands.ts';
+import { allCommands } from '../../src/cli/main.ts';
 import { root } from '../support/process.ts';
 
 const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter((name) =>

@@ -17,7 +17,6 @@ describe('the place of the store', () => {
     expect(places).toEqual({
       ok: true,
       store: join(folder, 'here.db'),
-      namesStore: true,
       recipesFolder: join(folder, 'recipes'),
       accountNames: ['acme'],
       timeZone: 'UTC',
@@ -36,9 +35,7 @@ describe('the place of the store', () => {
 
   it('is the default when the file does not name it', () => {
     const { folder, places } = placesOf({ accounts: [] });
-    expect(places).toMatchObject({ store: join(folder, 'data/warmwarden.db'), namesStore: false, accountNames: [] });
-    for (const store of [null, {}, { directory: './beside' }])
-      expect(placesOf({ store }).places).not.toMatchObject({ namesStore: true });
+    expect(places).toMatchObject({ store: join(folder, 'data/warmwarden.db'), accountNames: [] });
   });
 
   it('may stand in the environment', () => {

@@ -1,7 +1,7 @@
 // A release of the circuit breaker carries out what the operator agreed to, or nothing: the whole daemon, with its own store.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { askDaemon } from '../../src/cli/sources/daemon-client.ts';
+import { askDaemon } from '../../src/cli/daemon.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { askDaemon } from '../../src/cli/sources/daemon-client.ts';
+import { askDaemon } from '../../src/cli/daemon.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { socketPathOf } from '../../src/operations/socket.ts';
 import { oliver, stormOf } from '../account/duty.ts';

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { askDaemon, askFor, daemonListens } from '../../src/cli/sources/daemon-client.ts';
+import { askDaemon, askFor, daemonListens } from '../../src/cli/daemon.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { hasProc, Workplace } from '../support/process.ts';
 

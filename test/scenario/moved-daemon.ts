@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { askDaemon } from '../../src/cli/sources/daemon-client.ts';
+import { askDaemon } from '../../src/cli/daemon.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { CommandOutcome } from '../../src/core/operator-command.ts';

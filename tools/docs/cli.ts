@@ -1,10 +1,10 @@
 // docs/cli.md: every command with its options, its examples and what it prints with --json, from commander's commands and the shapes.
 import type { Argument, Command, Option } from 'commander';
-import { allCommands } from '../../src/cli/commands.ts';
 import { caseSchema } from '../../src/cli/decide/cases.ts';
+import { errorKinds, exitMeanings } from '../../src/cli/errors.ts';
 import { examples } from '../../src/cli/examples.ts';
+import { allCommands } from '../../src/cli/main.ts';
 import { errorShape, shapes } from '../../src/cli/shapes/shapes.ts';
-import { errorKinds, exitMeanings } from '../../src/cli/terminal/command-error.ts';
 import { idOf, shapeTable, sharedShapes } from './json-shape.ts';
 
 const intro = `# Command line
@@ -20,7 +20,7 @@ const intro = `# Command line
   \`WARMWARDEN_TOKEN\`: the role viewer is enough to read, and changes need the role operator. A daemon without
   tokens (\`auth: none\`) accepts only \`reload\` with \`--url\`. Without a daemon they say
   \`No daemon answers: nothing is guarded.\` and exit with 1. Only \`check\`, \`doctor\`, \`backtest\`, \`decide\`, \`store\`, \`channels test\`,
-  \`writes\`, \`token\`, \`completion\`, \`demo\` and \`simulator\` do their work without one.
+  \`writes\`, \`token\`, \`demo\` and \`simulator\` do their work without one.
 - **Changes** show their effect first. On a terminal the command asks; without a terminal it needs \`--yes\`. \`--dry-run\` only
   shows the effect. \`--reason\` is kept in the audit log (\`warmwarden history\`).
 - **\`--json\`** prints one JSON document on standard output: keys in snake_case, times in ISO 8601 in UTC, unknown values null.

@@ -21,7 +21,7 @@ import type { FleetAnswer } from '../../web/json/fleet.ts';
 import { elsewhereJson } from '../../web/json/fleet.ts';
 import { cronSchedule } from '../../world/schedule.ts';
 import type { World } from '../../world/world.ts';
-import { screenRows } from '../terminal/outputs.ts';
+import { screenRows } from '../terminal.ts';
 
 /** Requests that the check makes to an account beside a daemon: what that one is answered, it says itself. */
 const requestsMade = 2;
@@ -259,7 +259,7 @@ function seconds(ms: number): number {
 
 /** What people read. */
 export function onlineText(accounts: readonly OnlineAccount[], beside: boolean, idle: readonly string[] = []): string {
-  const named = screenRows() === null ? Number.POSITIVE_INFINITY : namesShown;
+  const named = Number.isFinite(screenRows()) ? namesShown : Number.POSITIVE_INFINITY;
   const lines = accounts.flatMap((account) => [`${account.account}: ${headline(account)}`, ...details(account, named)]);
   const note =
     'Whether a key may write cannot be proved without writing: the first action shows it (rule key_read_only).';

@@ -6,7 +6,7 @@ import { secondMs } from '../../core/time.ts';
 import { explainVerdict } from '../../core/wording/explain.ts';
 import { counted, spanText } from '../../core/wording/phrases.ts';
 import type { Clock } from '../../world/world.ts';
-import { wrapped } from '../terminal/wrapped.ts';
+import { wrapped } from '../terminal.ts';
 import type { Received } from './receiver.ts';
 
 /** Where the parts of the demo are. */

@@ -15,7 +15,7 @@ import {
   type OnlineAccount,
   selectMore,
 } from '../check/online.ts';
-import { momentIn } from '../terminal/wrapped.ts';
+import { momentIn } from '../terminal.ts';
 import type { SeenDaemon } from './daemon.ts';
 import { type Examined, reporter } from './examined.ts';
 

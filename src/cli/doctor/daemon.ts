@@ -7,8 +7,7 @@ import type { FleetAnswer } from '../../web/json/fleet.ts';
 import { commandName } from '../../world/command-name.ts';
 import { version } from '../../world/version.ts';
 import { systemClock } from '../../world/world.ts';
-import { askFor } from '../sources/daemon-client.ts';
-import { silenceAdvice } from '../sources/silence-advice.ts';
+import { askFor, silenceAdvice } from '../daemon.ts';
 import { type Examined, reporter } from './examined.ts';
 
 const daemon = reporter('daemon');

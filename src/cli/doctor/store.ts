@@ -8,7 +8,7 @@ import { lockOf, presenceOf, sizeOf } from '../../store/file/place.ts';
 import { Ledger } from '../../store/ledger.ts';
 import { commandName } from '../../world/command-name.ts';
 import { systemClock } from '../../world/world.ts';
-import { bytesText } from '../terminal/wrapped.ts';
+import { bytesText } from '../terminal.ts';
 import { type Examined, reporter } from './examined.ts';
 import { activeLines, serverLines } from './postgres.ts';
 

@@ -4,8 +4,8 @@ import { loadConfig } from '../../config/load.ts';
 import { startDaemon } from '../../daemon/daemon.ts';
 import { formatProblem } from '../../schema/problem.ts';
 import { systemClock, type World, worldOn } from '../../world/world.ts';
-import { loadConfigured } from '../sources/configured.ts';
-import { goOnWithoutOutputs } from '../terminal/outputs.ts';
+import { loadConfigured } from '../configured.ts';
+import { goOnWithoutOutputs } from '../terminal.ts';
 import { endOrRestart, waitForStart } from './restart.ts';
 import { bySignal, endOnSignal, handleSignals } from './signals.ts';
 

@@ -1,7 +1,7 @@
 // Starts this program again after a crash, where nobody else does: the same process goes on with a new image of it.
 import { env, execArgv, execPath, execve, pid } from 'node:process';
 import { systemClock } from '../../world/world.ts';
-import { exitFailed } from '../terminal/command-error.ts';
+import { exitFailed } from '../errors.ts';
 
 /** When this process may start, epoch milliseconds: set by the process that crashed. */
 const startAtVariable = 'WARMWARDEN_START_AT';

@@ -1,7 +1,7 @@
 // What signals do to a running daemon: the first SIGTERM or SIGINT stops it, SIGHUP reloads its configuration.
 import type { Daemon } from '../../daemon/daemon.ts';
 import { systemClock } from '../../world/world.ts';
-import { exitFailed } from '../terminal/command-error.ts';
+import { exitFailed } from '../errors.ts';
 import { afterParent } from './parent.ts';
 
 export const bySignal = { by: 'SIGHUP', force: false, dryRun: false } as const;

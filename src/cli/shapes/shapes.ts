@@ -8,7 +8,7 @@ import { fleetAnswer } from '../../web/json/fleet.ts';
 import { historyAnswer } from '../../web/json/history.ts';
 import { explainAnswer } from '../../web/json/mailbox.ts';
 import { doctorParts, doctorResults } from '../doctor/examined.ts';
-import { type ErrorKind, errorKinds } from '../terminal/command-error.ts';
+import { type ErrorKind, errorKinds } from '../errors.ts';
 
 const place = { line: count, column: count };
 const problem = z

@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import type { AimedKind, HealthKind } from '../../../tools/simulator/trouble.ts';
 import type { Trouble, TroubleRequest } from '../../../tools/simulator/trouble-route.ts';
 import { commandName } from '../../world/command-name.ts';
+import { CommandError } from '../errors.ts';
 import { type JsonOptions, jsonOption, printJson } from '../options.ts';
-import { CommandError } from '../terminal/command-error.ts';
 
 interface TroubleText {
   readonly description: string;

@@ -5,7 +5,7 @@ import { alertsWithProxy, type ChannelConfig } from '../../config/config.ts';
 import { proxiesOf, withEgress } from '../../config/load.ts';
 import { checkPart, readSource, substitute } from '../../config/source.ts';
 import type { Path } from '../../schema/problem.ts';
-import { configurationError } from './loading.ts';
+import { configurationError } from '../configuration.ts';
 
 interface ChannelOf {
   /** null: no channel has this name. */

@@ -6,7 +6,7 @@ import { guardSchema } from '../../config/guard-schema.ts';
 import { checkPart, readSource } from '../../config/source.ts';
 import { formatProblem, type Problem } from '../../schema/problem.ts';
 import { section } from '../../schema/section.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { CommandError } from '../errors.ts';
 
 const guardFile = section({ guard: guardSchema });
 

@@ -1,9 +1,7 @@
 // How a command says that it failed: a CommandError thrown anywhere ends it with a sentence or JSON, and the exit code.
 
 import { CommanderError } from 'commander';
-import type { Problem } from '../../schema/problem.ts';
-
-// One table: how a command can end, the exit code that says so, and the `code` of its error in JSON. Every command follows it.
+import type { Problem } from '../schema/problem.ts';
 
 export const exitDone = 0;
 export const exitFailed = 1;
@@ -56,25 +54,20 @@ export class CommandError extends Error {
   }
 }
 
-/** Errors of other rooms, by their names: a command that never meets one does not load the room. */
+/** Errors of the store by their names: a command that never meets one does not load the store. */
 const kindsByName: Readonly<Record<string, ErrorKind>> = {
-  UnknownNameError: 'unknown_name',
-  NoDaemonError: 'no_daemon',
-  UnauthorizedError: 'unauthorized',
   NewerStoreError: 'newer_store',
   StoreError: 'no_store',
 };
 
-/** How an error is shown. */
-interface Showing {
-  /** On standard output, as `{"error": {...}}`; otherwise in words on standard error. */
-  readonly json: boolean;
-  /** With where in the program it came from. */
-  readonly debug: boolean;
-}
-
-/** Shows what ended a command; its exit code. */
-export function showError(error: unknown, { json, debug }: Showing): number {
+/**
+ * Shows what ended a command, and returns its exit code. `json`: on standard output as `{"error": {...}}`, instead of in words
+ * on standard error. `debug`: with the stack.
+ */
+export function showError(
+  error: unknown,
+  { json, debug }: { readonly json: boolean; readonly debug: boolean },
+): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === exitDone) return exitDone;
     // In words it was said by commander.
@@ -92,7 +85,7 @@ function kindOf(error: Error): ErrorKind {
   return error instanceof CommandError ? error.kind : (kindsByName[error.name] ?? 'failed');
 }
 
-/** What was expected is a sentence of its own; what was not is marked as ours. */
+/** An error that nobody expected is marked with the name of the program. */
 function wordsOf(error: Error): string {
   return kindOf(error) === 'failed' && !(error instanceof CommandError)
     ? `warmwarden: ${error.message}`

@@ -1,16 +1,16 @@
 // What a command needs of the configuration beside the daemon, or its problems as the error that ends the command.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { loadPlaces, loadRetention, type Places, usualStore } from '../../config/places.ts';
-import type { Retention, StorePlace } from '../../core/store-failure.ts';
-import { socketPathOf } from '../../operations/socket.ts';
-import { formatProblem, type Problem } from '../../schema/problem.ts';
-import { shellPath } from '../../world/command-name.ts';
-import { configVariable, notFound } from '../options.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { loadPlaces, loadRetention, type Places, usualStore } from '../config/places.ts';
+import type { Retention, StorePlace } from '../core/store-failure.ts';
+import { socketPathOf } from '../operations/socket.ts';
+import { formatProblem, type Problem } from '../schema/problem.ts';
+import { shellPath } from '../world/command-name.ts';
+import { CommandError } from './errors.ts';
+import { configVariable, notFound } from './options.ts';
 
 /** It ships with the program. */
-const example = fileURLToPath(new URL('../../../config.example.yaml', import.meta.url));
+const example = fileURLToPath(new URL('../../config.example.yaml', import.meta.url));
 
 /** Every problem on a line of its own, and how to begin a file where there is none. */
 export function configurationError(file: string, problems: readonly Problem[]): CommandError {

@@ -1,0 +1,293 @@
+// Client of the running daemon: over the socket beside its store, or over HTTP with a token.
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { isLoopback } from '../core/egress.ts';
+import type { CommandOutcome } from '../core/operator-command.ts';
+import { pathOf, type StorePlace } from '../core/store-failure.ts';
+import type { OperationBody, OperationName } from '../operations/command-requests.ts';
+import { socketPathOf } from '../operations/socket.ts';
+import { livingHolder, starterOf } from '../store/file/lock.ts';
+import { asItsUser } from '../store/file/place.ts';
+import { commandName } from '../world/command-name.ts';
+import { systemClock } from '../world/world.ts';
+import { findDaemon } from './configuration.ts';
+import { CommandError, type ErrorKind } from './errors.ts';
+import { configOption, type JsonOptions, jsonOption } from './options.ts';
+
+// Node's own import of these would load a WebSocket, too: a tenth of the start of a command.
+const http = process.getBuiltinModule('node:http');
+const https = process.getBuiltinModule('node:https');
+
+/** A daemon that is busy answers a small question sooner, however long the operation takes that it carries out. */
+const silentAfterMs = 10_000;
+/** A usual start takes less. */
+const startsWithinMs = 5_000;
+const lookAgainMs = 100;
+const tokenVariable = 'WARMWARDEN_TOKEN';
+
+/** A daemon elsewhere. */
+interface HttpAddress {
+  readonly url: string;
+  readonly token: string | null;
+}
+
+/** Where a daemon is asked: by its store, over the socket beside it; or over HTTP. */
+export type DaemonAddress = StorePlace | HttpAddress;
+
+export function isHttp(address: DaemonAddress): address is HttpAddress {
+  return typeof address === 'object' && 'url' in address;
+}
+
+/** How a command finds the daemon. */
+export interface DaemonOptions extends JsonOptions {
+  readonly config: string;
+  readonly url?: string;
+  /** See `findDaemon`. */
+  readonly mayBeUsual?: boolean;
+}
+
+/** Adds the options of a command that asks a daemon. */
+export function withDaemonOptions(command: Command): Command {
+  return command
+    .addOption(configOption())
+    .option('--url <url>', `a daemon elsewhere, as https://HOST; its token is read from ${tokenVariable}`)
+    .addOption(jsonOption());
+}
+
+/** Address of the daemon of these options. Throws a CommandError when they are wrong. */
+export function addressOf({ config, url, mayBeUsual = false }: Omit<DaemonOptions, 'json'>): DaemonAddress {
+  if (url === undefined) return findDaemon(config, mayBeUsual);
+  if (!URL.canParse(url))
+    throw new CommandError('usage', `--url ${url} is not an address: write it as https://warmwarden.example.com`);
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname)))
+    throw new CommandError('usage', `--url ${url} would send the token in the clear: use https.`);
+  return { url: url.replace(/\/+$/, ''), token: process.env[tokenVariable] || null };
+}
+
+interface DaemonRequest {
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON of a POST; without it the request is a GET. */
+  readonly body?: string | undefined;
+}
+
+interface DaemonAnswer {
+  /** Name of the address, for errors. */
+  readonly at: string;
+  readonly status: number;
+  readonly said: string;
+}
+
+/**
+ * Sends one request. Rejects with the CommandError `no_daemon` when no daemon answers, or when it falls silent before or while
+ * it is asked. Nothing is ever sent twice.
+ */
+export async function ask(address: DaemonAddress, asked: DaemonRequest): Promise<DaemonAnswer> {
+  const over = new AbortController();
+  try {
+    await daemonListens(address);
+    return await Promise.race([exchange(address, asked, over.signal), silenceDuring(address, over.signal)]);
+  } catch (error) {
+    throw error instanceof CommandError ? error : absence(address, error);
+  } finally {
+    over.abort();
+  }
+}
+
+/**
+ * Whether a daemon listens there. One that has just begun to start beside this store is waited for. Rejects when one listens and
+ * does not answer: a daemon that is stopped would carry the command out whenever it continues.
+ */
+export async function daemonListens(address: DaemonAddress): Promise<boolean> {
+  const clock = systemClock();
+  const until = clock.monotonic() + startsWithinMs;
+  for (;;) {
+    const sign = await signOfLife(address);
+    if (sign === 'silent')
+      throw silence(address, `has not answered for ${silentAfterMs / 1_000} s. Nothing was changed.`);
+    if (sign === 'alive') return true;
+    const isStarting = !isHttp(address) && starterOf(pathOf(address), clock.now()) !== null;
+    if (!isStarting || clock.monotonic() >= until) return false;
+    await clock.sleep(lookAgainMs);
+  }
+}
+
+/** Any answer is a sign of life. */
+async function signOfLife(address: DaemonAddress): Promise<'alive' | 'silent' | 'absent'> {
+  const late = AbortSignal.timeout(silentAfterMs);
+  try {
+    await exchange(address, { path: isHttp(address) ? '/healthz' : '/version' }, late);
+    return 'alive';
+  } catch {
+    return late.aborted ? 'silent' : 'absent';
+  }
+}
+
+/** Rejects once the daemon shows no sign of life. */
+async function silenceDuring(address: DaemonAddress, over: AbortSignal): Promise<never> {
+  for (;;) {
+    await systemClock().sleep(silentAfterMs, over);
+    if (over.aborted) throw new Error('the answer is here');
+    if ((await signOfLife(address)) === 'silent')
+      throw silence(
+        address,
+        `stopped answering. It may or may not have carried out the request: \`${commandName} history\` shows what it did.`,
+      );
+  }
+}
+
+function exchange(address: DaemonAddress, asked: DaemonRequest, signal: AbortSignal): Promise<DaemonAnswer> {
+  const { path, body } = asked;
+  const socketPath = isHttp(address) ? undefined : socketPathOf(pathOf(address));
+  const url = new URL(`${isHttp(address) ? address.url : 'http://daemon'}${path}`);
+  const bearer = isHttp(address) && address.token !== null ? { authorization: `Bearer ${address.token}` } : {};
+  const headers = { ...bearer, ...(body !== undefined && { 'content-type': 'application/json' }), ...asked.headers };
+  const options = { method: body === undefined ? 'GET' : 'POST', headers, signal, agent: false as const };
+  const { request } = url.protocol === 'https:' ? https : http;
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { ...options, ...(socketPath !== undefined && { socketPath }) }, (answer) => {
+      // After its first byte the daemon was asked: a missing rest must not say that no daemon is there.
+      const said = text(answer).catch(() => '');
+      void said.then((all) => resolve({ at: socketPath ?? url.href, status: answer.statusCode ?? 0, said: all }));
+    });
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}
+
+/** Error for a daemon that listens and does not answer. */
+function silence(address: DaemonAddress, said: string): CommandError {
+  if (isHttp(address)) {
+    const advice = `It may be starting or busy. Try again in a few minutes. If it does not answer then, its mailboxes may not be guarded: run \`${commandName} doctor\` on its machine.`;
+    return new CommandError('no_daemon', `The daemon at ${address.url} ${said} ${advice}`);
+  }
+  const holder = livingHolder(pathOf(address));
+  const named = holder === null ? '' : ` (${holder})`;
+  return new CommandError('no_daemon', `A daemon${named} has this store but ${said} ${silenceAdvice(holder)}`);
+}
+
+/** What to do about a daemon that does not answer: a suspended process need not be ended. `holder`: as the store names it, or null. */
+export function silenceAdvice(holder: string | null): string {
+  const pid = /^process (\d+) /.exec(holder ?? '')?.[1];
+  if (pid !== undefined && isSuspended(pid))
+    return `Its process is suspended, so its mailboxes are not guarded. Let it continue: \`kill -CONT ${pid}\`.`;
+  const end = pid === undefined ? 'end it' : `end it with \`kill -KILL ${pid}\``;
+  return `It may be starting, or the machine may be very busy. Try again in a few minutes. If it does not answer then, its mailboxes may not be guarded: ${end} and start it again.`;
+}
+
+/** Whether SIGSTOP or a debugger suspended the process, as /proc shows it; false where there is none. */
+function isSuspended(pid: string): boolean {
+  try {
+    // The name of the process, in parentheses, may contain anything.
+    return /^\) [Tt] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*(?=\) )/s, ''));
+  } catch {
+    return false;
+  }
+}
+
+/** Why no daemon answers at an address. */
+function absence(address: DaemonAddress, error: unknown): CommandError {
+  const noDaemon = (said: string) => new CommandError('no_daemon', said);
+  if (isHttp(address))
+    return noDaemon(
+      `No daemon answers at ${address.url}: unless it runs there, nothing is guarded. On that machine, \`${commandName} doctor\` says what is wrong.`,
+    );
+  const storePath = pathOf(address);
+  const socketPath = socketPathOf(storePath);
+  if (error instanceof Error && 'code' in error && error.code === 'EACCES')
+    return noDaemon(`This user may not use the socket ${socketPath}: ${asItsUser}.`);
+  const starter = starterOf(storePath, systemClock().now());
+  if (starter !== null)
+    return noDaemon(
+      `Warmwarden is starting (${starter}), and accepts no commands yet. Try again in a moment. If that takes minutes, the end of its log says why.`,
+    );
+  if (livingHolder(storePath) !== null) return silence(address, 'does not answer.');
+  // On PostgreSQL a daemon on another machine may guard.
+  const none =
+    typeof address === 'string'
+      ? 'No daemon answers: nothing is guarded.'
+      : 'No daemon answers on this machine: unless one runs on another, nothing is guarded.';
+  return noDaemon(
+    `${none}\nStart it with \`${commandName} run --config FILE\`; \`${commandName} doctor --config FILE\` says what is wrong. A daemon with another configuration is asked with its --config: this command looked at ${socketPath}.`,
+  );
+}
+
+/** Asks a daemon to carry an operation out. Rejects with a CommandError when none answers, or when it refuses the request. */
+export async function askDaemon<Name extends OperationName>(
+  address: DaemonAddress,
+  name: Name,
+  body: OperationBody<Name>,
+): Promise<CommandOutcome> {
+  const path = isHttp(address) ? `/api/operations/${name}` : `/${name}`;
+  const answer = await ask(address, { path, body: JSON.stringify(body) });
+  const outcome = jsonIn(answer);
+  if (!('result' in outcome && Array.isArray(outcome['messages']))) throw refusal(answer, tokenVariable);
+  return outcome as unknown as CommandOutcome;
+}
+
+/** Answer of `GET /api/NAME`. Rejects with a CommandError when no daemon answers, or when it refuses the request. */
+export async function askFor(
+  address: DaemonAddress,
+  name: string,
+  query: Readonly<Record<string, string>> = {},
+): Promise<unknown> {
+  const asks = new URLSearchParams(query);
+  const path = `${isHttp(address) ? '/api/' : '/'}${name}${asks.size > 0 ? `?${asks}` : ''}`;
+  const answer = await ask(address, { path });
+  const said = jsonIn(answer);
+  if (answer.status !== 200 || Object.keys(said).length === 0) throw refusal(answer, tokenVariable);
+  return said;
+}
+
+/** Every page of an answer that has pages. `list`: its key with the entries. */
+export async function askForAll<List extends string, Entry>(
+  address: DaemonAddress,
+  name: string,
+  list: List,
+  query: Readonly<Record<string, string>> = {},
+): Promise<{ readonly [Key in List]: readonly Entry[] } & { readonly next_cursor: string | null }> {
+  type Page = Awaited<ReturnType<typeof askForAll<List, Entry>>>;
+  const first = (await askFor(address, name, query)) as Page;
+  const entries = [...first[list]];
+  for (let cursor = first.next_cursor; cursor !== null; ) {
+    const next = (await askFor(address, name, { ...query, cursor })) as Page;
+    entries.push(...next[list]);
+    cursor = next.next_cursor;
+  }
+  return { ...first, [list]: entries, next_cursor: null };
+}
+
+/** JSON object of an answer; empty for anything else. */
+function jsonIn({ said }: DaemonAnswer): Readonly<Record<string, unknown>> {
+  try {
+    const json: unknown = JSON.parse(said);
+    return typeof json === 'object' && json !== null ? { ...json } : {};
+  } catch {
+    return {};
+  }
+}
+
+const refusalKinds: Readonly<Record<number, ErrorKind>> = {
+  400: 'usage',
+  401: 'unauthorized',
+  403: 'unauthorized',
+  404: 'unknown_name',
+  422: 'usage',
+};
+
+/** Error for an answer that is a refusal. `variable` of the environment has the token. */
+export function refusal(answer: DaemonAnswer, variable: string): CommandError {
+  const { at, status } = answer;
+  const { error, message } = jsonIn(answer);
+  const kind = refusalKinds[status] ?? 'failed';
+  if (error === 'not_found') return new CommandError(kind, `Nothing is served at ${at}: check the path in --url.`);
+  if (status === 401)
+    return new CommandError(
+      kind,
+      `${at} answered 401: the daemon does not know the token in ${variable}, or it is empty.`,
+    );
+  if (typeof message === 'string') return new CommandError(kind, message);
+  return new CommandError('failed', `${at} answered ${status}, but not like a Warmwarden daemon.`);
+}

@@ -1,0 +1,193 @@
+// Commands that have the daemon change something. Each shows its effect first: on a terminal it asks, without one it wants --yes.
+import { createInterface } from 'node:readline/promises';
+import { Argument, Command, Option } from 'commander';
+import type { CommandOutcome } from '../core/operator-command.ts';
+import { largestLimit, warmupModes } from '../core/policy.ts';
+import { secondMs } from '../core/time.ts';
+import type { OperationBody, OperationName } from '../operations/command-requests.ts';
+import { userName } from '../operations/user-name.ts';
+import { findStore } from './configuration.ts';
+import { addressOf, askDaemon, askFor, type DaemonAddress, type DaemonOptions, withDaemonOptions } from './daemon.ts';
+import { CommandError, exitDone } from './errors.ts';
+import { configOption, duration, printJson, wholeNumber } from './options.ts';
+import { onScreen, printLines } from './terminal.ts';
+
+/** How a change is confirmed. */
+export interface ConfirmOptions {
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export interface ChangeOptions extends DaemonOptions, ConfirmOptions {
+  readonly reason: string;
+}
+
+/** Who asks for a change and why, and how far it goes: part of each request that changes something. */
+export interface Carried {
+  readonly by: string;
+  readonly reason: string;
+  readonly dry_run: boolean;
+  readonly plan: string | null;
+}
+
+export function withConfirmOptions(command: Command): Command {
+  return command
+    .option('--yes', 'do not ask; needed without a terminal')
+    .option('--dry-run', 'show the effect and change nothing');
+}
+
+/** Adds the options of a command that has the running daemon change something. */
+export function withChangeOptions(command: Command): Command {
+  return withConfirmOptions(withDaemonOptions(command)).addOption(
+    new Option('--reason <text>', 'why, for the audit log').default('', 'none'),
+  );
+}
+
+/** Has the daemon carry an operation out: shows the effect, asks, prints the outcome and sets the exit code. */
+export function operate<Name extends OperationName>(
+  options: ChangeOptions,
+  name: Name,
+  body: Omit<OperationBody<Name>, keyof Carried>,
+): Promise<void> {
+  return change(options, (daemon, carried) => askDaemon(daemon, name, { ...body, ...carried } as OperationBody<Name>));
+}
+
+/** Like `operate`, but `send` carries the operation out. */
+export async function change(
+  options: ChangeOptions,
+  send: (daemon: DaemonAddress, carried: Carried) => Promise<CommandOutcome>,
+): Promise<void> {
+  mustBeConfirmed(options);
+  const { yes = false, dryRun = false, reason, json = false } = options;
+  const address = addressOf(options);
+  const ask = (isDry: boolean, plan: string | null = null) =>
+    send(address, { by: userName(), reason, dry_run: isDry, plan });
+  let outcome = await ask(dryRun || !yes);
+  // What changes after the question is asked about again.
+  while (!dryRun && (outcome.result === 'planned' || (!yes && outcome.result === 'changed'))) {
+    if (!(await agrees(outcome.messages))) throw declined();
+    outcome = await ask(false, outcome.plan ?? null);
+  }
+  report(outcome, json);
+}
+
+/** Prints an outcome that succeeded, and sets the exit code. Throws a CommandError with the sentences of any other. */
+function report({ result, messages, counts }: CommandOutcome, json: boolean): void {
+  if (result === 'changed' || result === 'failed' || result === 'invalid')
+    throw new CommandError(result, messages.join('\n'));
+  process.exitCode = exitDone;
+  if (json) return void printJson('pause', { result, messages, ...(counts && { counts }) });
+  printLines([...messages, ...(result === 'planned' ? ['This was a dry run: nothing was done.'] : [])]);
+}
+
+/** Throws a CommandError where a change can't be confirmed. */
+export function mustBeConfirmed({ yes = false, dryRun = false }: ConfirmOptions): void {
+  if (yes || dryRun || process.stdin.isTTY === true) return;
+  throw new CommandError(
+    'confirmation_needed',
+    'Nothing was done: there is no terminal to ask on, so add --yes to do it, or --dry-run to see what it would do.',
+  );
+}
+
+export function declined(): CommandError {
+  return new CommandError('declined', 'Nothing was done.');
+}
+
+/** Asks the person at the terminal whether to go on with this effect. On stderr, since the output may be for a program. */
+export async function agrees(effect: readonly string[]): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const question = [...effect.map(onScreen), 'Do you want to continue? [y/N] '].join('\n');
+    return /^y(es)?$/i.test((await terminal.question(question)).trim());
+  } catch (error) {
+    // Ctrl-C and Ctrl-D are a no.
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error;
+    process.stderr.write('\n');
+    return false;
+  } finally {
+    terminal.close();
+  }
+}
+
+function onMailbox(name: string, description: string): Command {
+  return withChangeOptions(new Command(name))
+    .description(description)
+    .argument('<mailbox>', 'its address, its id, or ACCOUNT/ADDRESS');
+}
+
+export function pauseCommand(): Command {
+  return onMailbox('pause', 'pause the warm-up of a mailbox; campaign sending continues').action(
+    (mailbox: string, options: ChangeOptions) => operate(options, 'pause', { mailbox }),
+  );
+}
+
+export function resumeCommand(): Command {
+  return onMailbox('resume', 'resume the warm-up of a mailbox, no matter who paused it').action(
+    (mailbox: string, options: ChangeOptions) => operate(options, 'resume', { mailbox }),
+  );
+}
+
+export function modeCommand(): Command {
+  return onMailbox('mode', 'set the warm-up mode of a mailbox')
+    .addArgument(new Argument('<mode>', 'the mode').choices(warmupModes))
+    .action((mailbox: string, mode: (typeof warmupModes)[number], options: ChangeOptions) =>
+      operate(options, 'mode', { mailbox, mode }),
+    );
+}
+
+export function limitCommand(): Command {
+  return onMailbox('limit', 'set the target daily limit of a mailbox, at most what its mode allows')
+    .addArgument(new Argument('<emails>', 'how many emails a day').argParser(wholeNumber(1, largestLimit)))
+    .action((mailbox: string, limit: number, options: ChangeOptions) => operate(options, 'limit', { mailbox, limit }));
+}
+
+export function undoCommand(): Command {
+  return withChangeOptions(new Command('undo'))
+    .description(
+      'undo what Warmwarden did by itself, and daily limits set with `limit`, except where others have changed them since',
+    )
+    .requiredOption('--since <duration>', 'how far back, for example 1h', duration)
+    .action((options: ChangeOptions & { readonly since: number }) =>
+      operate(options, 'undo', { since_seconds: options.since / secondMs }),
+    );
+}
+
+export function breakerCommand(): Command {
+  const release = withChangeOptions(new Command('release'))
+    .description('carry out the actions that the circuit breaker is holding, except where writes are off')
+    .action((options: ChangeOptions) => operate(options, 'breaker-release', {}));
+  return new Command('breaker')
+    .description('release the circuit breaker, which holds actions when much of the fleet would change at once')
+    .addCommand(release);
+}
+
+export function contestCommand(): Command {
+  const release = onMailbox(
+    'release',
+    'let Warmwarden act again on a mailbox where others reversed its changes',
+  ).action((mailbox: string, options: ChangeOptions) => operate(options, 'contest-release', { mailbox }));
+  return new Command('contest')
+    .description('let Warmwarden act again on mailboxes where others reversed its changes')
+    .addCommand(release);
+}
+
+export function reloadCommand(): Command {
+  return withChangeOptions(new Command('reload'))
+    .description('reload the configuration of the running daemon; a file with problems changes nothing')
+    .option(
+      '--force',
+      'accept a file that removes more than 20 % of the guarded mailboxes, or every channel except recipes; asks first',
+    )
+    .action((options: ChangeOptions & { readonly force?: boolean }) => {
+      const { force = false } = options;
+      // The daemon refuses a file that looks like a mistake, so only --force needs a second thought.
+      return operate(force ? options : { ...options, yes: true }, 'reload', { force });
+    });
+}
+
+/** Health check of a container: over the socket, so it holds whatever `server` says about addresses, TLS and tokens. */
+export function aliveCommand(): Command {
+  return new Command('__alive').addOption(configOption()).action(async ({ config }: { readonly config: string }) => {
+    await askFor(findStore(config), 'version');
+  });
+}

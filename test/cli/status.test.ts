@@ -1,0 +1,214 @@
+// `warmwarden status` and `alerts list`: the whole fleet, and an exit code that says whether it is guarded.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { statusText } from '../../src/cli/status.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { guardStates } from '../../src/core/mailbox.ts';
+import type { FleetAnswer } from '../../src/web/json/fleet.ts';
+import { stateBadge } from '../../src/web/page/parts/elements.ts';
+import { noAlerts, now } from '../store/records.ts';
+import { commandLine } from '../support/command-line.ts';
+import { account, action, alert, exampleFleet, mailbox, verdict } from '../web/example-fleet.ts';
+import { type Running, serve } from '../web/running-server.ts';
+
+const mailboxes = 250;
+const firing = Array.from({ length: 1_030 }, (_, index) =>
+  alert({
+    rule: 'stale_data',
+    object: `o${index}`,
+    facts: { title: `trouble ${index}`, sentences: [`Look at o${index}.`], numbers: {} },
+  }),
+);
+const longName = `${'a'.repeat(64)}@${'long.'.repeat(12)}example`;
+
+let server: Running;
+
+beforeAll(async () => {
+  const fleet = new Fleet();
+  for (let index = 0; index < mailboxes; index += 1)
+    fleet.putMailbox(mailbox(`m${index}`, index === 0 ? longName : `m${index}@a.example`));
+  fleet.putAlerts({ ...noAlerts, changed: firing });
+  server = await serve(fleet);
+});
+
+afterAll(() => server[Symbol.asyncDispose]());
+
+const status = (...more: readonly string[]) => commandLine(['status', '--url', server.url, ...more]);
+
+test('--json and --all show every mailbox', async () => {
+  expect(JSON.parse((await status('--json')).stdout).mailboxes).toHaveLength(mailboxes);
+  const { stdout } = await status('--all');
+  expect(stdout.split('\n').filter((line) => line.includes('example'))).toHaveLength(mailboxes);
+});
+
+test('1 says that an account cannot be read or written, that it lacks a mailbox, that polling has not started or that the store fails, and nothing else does', async () => {
+  const codeOf = async (change: (fleet: Fleet) => void) => {
+    const fleet = exampleFleet();
+    change(fleet);
+    await using server = await serve(fleet);
+    return (await commandLine(['status', '--url', server.url])).code;
+  };
+  const failure = { said: 'the disk is full', remedy: 'Make room.', lasting: false };
+  const codes = [
+    await codeOf((fleet) =>
+      fleet.putAlerts({ ...noAlerts, changed: [alert({ rule: 'dns_failing', severity: 'critical' })] }),
+    ),
+    await codeOf((fleet) => fleet.putAccount(account('acme', { failingSince: now }))),
+    await codeOf((fleet) => fleet.putAccount(account('acme', { keyWrites: false }))),
+    await codeOf((fleet) => fleet.putAccount(account('acme', { unlisted: ['tpyo@acme.example'] }))),
+    await codeOf((fleet) => fleet.putStoreFailure(failure)),
+    await codeOf((fleet) => fleet.putAccount(account('acme', { listed: false, lastSuccessAt: null }))),
+    await codeOf((fleet) => fleet.putGuarding([{ account: 'acme', startingSince: now }])),
+  ];
+  expect(codes).toEqual([0, 1, 1, 1, 1, 1, 1]);
+});
+
+test('a mailbox that a person paused through Warmwarden names the person', async () => {
+  const fleet = exampleFleet();
+  const paused = verdict({ reason: 'already_paused', run: 'paused' });
+  const m9 = mailbox('m9', 'box9@acme.example', { stats: null, verdict: { at: now, answer: paused } });
+  const by = { name: 'root', reason: 'a campaign' };
+  fleet.putMailbox({ ...m9, action: action('a9', m9, { kind: 'pause', state: 'confirmed', by }) });
+  await using server = await serve(fleet);
+  const { stdout } = await commandLine(['status', '--url', server.url]);
+  expect(stdout).toContain('Paused by root ');
+  expect(stdout).not.toContain('Paused by others');
+  const json = JSON.parse((await commandLine(['status', '--json', '--url', server.url])).stdout);
+  const names = json.mailboxes.flatMap(({ paused_by: name }: { paused_by: string | null }) => name ?? []);
+  expect(names).toEqual(['root']);
+});
+
+test('what is piped is never cut, and no mailbox is left out; many alerts of one rule are one line, and one entry of the JSON', async () => {
+  const { stdout } = await status();
+  expect(stdout).toContain(longName);
+  expect(stdout.split('\n').filter((line) => line.includes('example'))).toHaveLength(mailboxes);
+  expect(stdout.split('\n').filter((line) => /^(warning|critical) /.test(line))).toEqual([
+    'warning   1,030 alerts: stale statistics',
+  ]);
+  expect(stdout).not.toMatch(/trouble | more /);
+  const { alerts, alerts_firing: count, alert_groups: groups } = JSON.parse((await status('--json')).stdout);
+  expect([alerts.length, count]).toEqual([20, firing.length]);
+  expect(groups).toMatchObject([{ rule: 'stale_data', count: firing.length, title: 'trouble 0' }]);
+});
+
+test('alerts list has every alert, however many the daemon gives at once', async () => {
+  const list = await commandLine(['alerts', 'list', '--url', server.url]);
+  expect(list.stdout.split('\n').filter((line) => line.includes('trouble '))).toHaveLength(firing.length);
+  const { stdout } = await commandLine(['alerts', 'list', '--url', server.url, '--details']);
+  expect(stdout.split('\n').filter((line) => line.includes('trouble '))).toHaveLength(firing.length);
+  for (const { facts } of firing) for (const sentence of facts.sentences) expect(stdout).toContain(sentence);
+  const { total, alerts } = JSON.parse((await commandLine(['alerts', 'list', '--url', server.url, '--json'])).stdout);
+  expect([total, alerts.length]).toEqual([firing.length, firing.length]);
+});
+
+describe('in words', () => {
+  const at = '2026-03-10T10:12:00.000Z';
+  const since = '2026-03-10T10:00:00.000Z';
+  const calm = {
+    ...{ at, time_zone: 'UTC', headline: 'Look.', advice: 'Look.', tone: 'alarm' },
+    ...{ accounts: [], channels: [], alert_groups: [], incidents: [], alerts_firing: 0, total: 0, mailboxes: [] },
+  };
+  const textOf = (part: object, rows = Number.POSITIVE_INFINITY) =>
+    statusText({ ...calm, ...part } as unknown as FleetAnswer, rows);
+  const fine = {
+    ...{ failing_since: null, last_failure: null, key_rejected: false, writable: true, judging_failure: null },
+    ...{ listed: true, unlisted: [], guarded_elsewhere: [], first_sweep: null },
+  };
+  const row = { account: 'acme', name: 'a@a.example', state: 'ok', mode: 'slow', stats_at: since, alerts: [] };
+
+  test('how far the first sweep of each account is, once', () => {
+    const ofAcme = 'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (10:23 UTC)';
+    const ofBeta = 'First sweep of beta: 1 of 3 mailboxes read for connection, DNS and blacklists, done in about 2 min';
+    const accounts = [
+      { ...fine, name: 'acme', first_sweep: { text: ofAcme } },
+      { ...fine, name: 'beta', first_sweep: { text: ofBeta } },
+      { ...fine, name: 'gamma' },
+    ];
+    const headline = `${ofAcme}. 4 mailboxes not judged, 3 OK.`;
+    const lines = textOf({ headline, accounts }).split('\n');
+    expect(lines.filter((line) => line.startsWith('First sweep of'))).toEqual([headline, ofBeta]);
+  });
+
+  test('the mailboxes that the configuration includes and the list does not have', () => {
+    const unlisted = Array.from({ length: 7 }, (_, number) => `m${number}@a.example`);
+    expect(textOf({ accounts: [{ ...fine, name: 'acme', unlisted }] })).toContain(
+      `account acme: NOT GUARDED, not in the mailbox list: ${unlisted.slice(0, 5).join(', ')} and 2 more`,
+    );
+  });
+
+  test('below an alert that its messages are silenced, until when and by whom', () => {
+    const dns = { rule: 'dns_failing', severity: 'critical', since: '2026-03-10T10:00:00.000Z', count: 1 };
+    const until = '2026-03-10T12:12:00.000Z';
+    const groups = [
+      { ...dns, title: 'a.example: SPF does not pass', silenced: { by: 'anna', until } },
+      { ...dns, title: 'b.example: SPF does not pass', silenced: null },
+    ];
+    const part = { time_zone: 'Europe/Berlin', alert_groups: groups, alerts_firing: 3 };
+    expect(textOf(part, 30).split('\n').slice(2)).toEqual([
+      'critical  a.example: SPF does not pass',
+      '          silenced until 10 March 13:12 Europe/Berlin by anna',
+      'critical  b.example: SPF does not pass',
+      '... and 1 more alert',
+      '`alerts list --details` shows what to do about each alert',
+      '',
+      '',
+    ]);
+  });
+
+  test('no more mailboxes than the screen holds, and none of their control characters', () => {
+    const verdict = { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5, emergency: false };
+    const held = { ...row, name: 'long\u202e@a.example', state: 'held', verdict };
+    const text = textOf({ total: 40, mailboxes: Array.from({ length: 40 }, () => held) }, 12);
+    const lines = text.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(12);
+    expect(text).toContain('3 of 200  1.5 %  0.5 %  12 min');
+    expect(text).not.toContain('\u202e');
+    expect(lines.at(-1)).toMatch(/^\.\.\. and 3\d more, none of them worse/);
+  });
+
+  test.each([
+    ['fine', 'ok', {}, 'OK'],
+    ['reader', 'ok', { writable: false }, 'OK, read-only key'],
+    ['reader', 'held', { writable: false }, 'Held'],
+    ['down', 'ok', { failing_since: since }, 'OK, API down'],
+    ['wrong', 'ok', { failing_since: since, key_rejected: true }, 'OK, key rejected'],
+  ])(
+    'beside the state of a mailbox on the account %s, %s, what is wrong with the account',
+    (account, state, trouble, said) => {
+      const part = { accounts: [{ ...fine, name: account, ...trouble }], total: 1 };
+      const text = textOf({ ...part, mailboxes: [{ ...row, account, state, verdict: null }] });
+      expect(text.trimEnd().split('\n').at(-1)?.split(/ {2,}/)[0]).toBe(said);
+    },
+  );
+
+  test('each state as the page names it', () => {
+    const verdict = { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5, emergency: true };
+    const mailboxes = guardStates.map((state) => ({ ...row, state, verdict }));
+    const lines = textOf({ total: mailboxes.length, mailboxes }).trimEnd().split('\n').slice(-mailboxes.length);
+    expect(lines.map((line) => line.split(/ {2,}/)[0])).toEqual(
+      guardStates.map((state) => /">(.*)<\/span>$/.exec(`${stateBadge(state, state === 'held')}`)?.[1]),
+    );
+  });
+});
+
+test('alerts list says of what there is none', async () => {
+  await using server = await serve(new Fleet());
+  const list = async (...more: readonly string[]) =>
+    (await commandLine(['alerts', 'list', '--url', server.url, ...more])).stdout;
+  expect(await list()).toBe('No alert is firing.\n');
+  expect(await list('--all')).toBe('No alert is firing or pending.\n');
+  expect(await list('--severity', 'critical', 'warning')).toBe(
+    'No alert with severity critical or warning is firing.\n',
+  );
+});
+
+test('a demo whose port is in use says so, when the port was asked for', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const demo = await commandLine(['demo', '--port', String(port)]);
+  expect(demo.code).toBe(1);
+  expect(demo.stderr).toContain(`${port} is in use`);
+  server.close();
+});
