@@ -120,7 +120,6 @@ export class AccountWatch {
       staleBefore: (route = 'stats') => staleness.before(route),
       staleMeasurement: (route) => staleness.measurement(route),
       seenAgain: () => staleness.seenAgain(),
-      onLost: (mailboxId, route, error) => this.#poller.unrecorded({ route, mailboxId }, error),
     });
     const daysFor = (mailbox: MailboxState) =>
       daysNeeded(options.policyFor(mailbox), mailbox.memory?.claim?.kind === 'recovery');

@@ -198,14 +198,14 @@ export class Poller {
       retries.failed(poll, failure);
       lane.wake();
     } catch (error) {
-      this.unrecorded(poll, error);
+      this.#notRecorded(poll, error);
     } finally {
       firstSweep.asked(poll);
     }
   }
 
-  /** What a poll was answered could not be recorded, or is lost: it is made again. */
-  unrecorded(poll: Poll, error: unknown): void {
+  /** What a poll was answered could not be recorded: it is made again. */
+  #notRecorded(poll: Poll, error: unknown): void {
     const { account, health, retries, lane } = this.#parts;
     this.#rooms.world.log.error({ account, route: poll.route, err: error }, 'an answer could not be recorded');
     if (poll.route === 'mailboxes') health.listNotRecorded(error);
@@ -253,7 +253,7 @@ export class Poller {
       health.healthSaid(said.value);
       return null;
     }
-    const list = await api.mailboxes((one) => this.#rooms.group.mailbox(this.#parts.account, one)?.entry.answer);
+    const list = await api.mailboxes((one) => this.#rooms.fleet.mailbox(this.#parts.account, one)?.entry.answer);
     if (!list.ok) return list.failure;
     const changes = await recorder.listed(list.value);
     if (!changes) return 'ended';
@@ -269,7 +269,7 @@ export class Poller {
 
   /** Whether the mailbox was found to have no warm-up. */
   #isBare(mailboxId: string): boolean {
-    const mailbox = this.#rooms.group.mailbox(this.#parts.account, mailboxId);
+    const mailbox = this.#rooms.fleet.mailbox(this.#parts.account, mailboxId);
     return mailbox?.verdict?.answer.reason === 'no_warmup';
   }
 
@@ -293,8 +293,8 @@ export class Poller {
   }
 
   #answerTo(poll: Poll, route: MailboxRoute, id: string) {
-    const { api, group } = this.#rooms;
-    const believed = group.mailbox(this.#parts.account, id);
+    const { api, fleet } = this.#rooms;
+    const believed = fleet.mailbox(this.#parts.account, id);
     switch (route) {
       case 'stats':
         return api.stats(id, believed?.stats, believed && this.#parts.daysFor(believed));

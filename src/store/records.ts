@@ -13,59 +13,33 @@ import type { WritesOff } from '../core/write-scope.ts';
 /** A verdict to be recorded. */
 export interface DecisionRecord {
   readonly verdict: Verdict;
+  readonly at: EpochMs;
   /** It belongs to the span of the verdict before, which gets longer. */
   readonly unchanged: boolean;
   /** Answers that were judged so since the row was written, this one included. */
   readonly judged: number;
   readonly days: readonly DecisionDay[];
-  /** The span before, as it ended, where its row does not say so yet. */
-  readonly ended?: EndedSpan;
 }
 
-/** What the row of a span does not have yet: its last verdict, and how many answers were judged so since it was written. */
-export interface EndedSpan {
-  readonly at: EpochMs;
-  readonly verdict: Verdict;
-  readonly judged: number;
-  readonly days: readonly DecisionDay[];
-}
+/** A kind of answer whose newest one is a row of each mailbox. */
+export type StoredRoute = Exclude<Route, 'health'>;
 
-/** One answer about one mailbox and all that follows from it. */
+/** Answers about one mailbox and all that follows from them. */
 export interface TickRecord {
   readonly mailbox: MailboxState;
-  /** The mailbox's memory is another one than the store has. */
+  /** The row of the mailbox itself is to be written: its memory, its address. */
   readonly remembers: boolean;
-  /** The route whose answer is new; null when nothing was observed. */
-  readonly answered: Exclude<Route, 'health' | 'mailboxes'> | null;
+  /** Routes whose answers are new. */
+  readonly answered: readonly StoredRoute[];
   /** What others changed since the look before. */
   readonly changes: readonly Change[];
-  readonly decision: DecisionRecord | null;
+  /** Verdicts in their order. */
+  readonly decisions: readonly DecisionRecord[];
   /** Actions that were planned or settled by it. */
   readonly actions: readonly Action[];
   readonly alerts: AlertChanges;
   /** The breaker of the mailbox's API, when the answer moved it. */
   readonly breaker: BreakerMove | null;
-}
-
-/** Answers about one mailbox that moved nothing: they may be committed later, with others. */
-export interface CalmRecord {
-  /** With the newest of them. */
-  readonly mailbox: MailboxState;
-  /** The routes whose answers are new; mailboxes: its entry in the list. */
-  readonly answered: readonly Exclude<Route, 'health'>[];
-  /** The newest, with the judgements of all. It prolongs the span that is there. */
-  readonly decision: DecisionRecord | null;
-}
-
-/** The records that could not be written, each with its error. */
-export type BadRecords = ReadonlyMap<CalmRecord, unknown>;
-
-/** Calm records that wait for a commit. */
-export interface WaitingRecords {
-  /** Those of some accounts; of all when they are null. */
-  of(accounts: readonly string[] | null): readonly CalmRecord[];
-  /** These wait no longer: they were committed, but for the bad ones. Resolves when they are shown. Never rejects. */
-  settled(records: readonly CalmRecord[], bad: BadRecords): Promise<void>;
 }
 
 export interface BreakerRecord {
@@ -74,24 +48,9 @@ export interface BreakerRecord {
   readonly state: BreakerState;
 }
 
-/** A breaker that an event moved. Events are decided and recorded one after the other, so `before` is the stored state. */
+/** A breaker that an event moved, and the state before, which is stored. */
 export interface BreakerMove extends BreakerRecord {
   readonly before: BreakerState;
-}
-
-/** Other accounts are guarded than before. */
-export interface WithdrawalRecord {
-  /** null when only the alert moved. */
-  readonly breaker: BreakerMove | null;
-  readonly alerts: AlertChanges;
-}
-
-/** A person ended a hold. */
-export interface ReleaseRecord {
-  /** The mailbox whose memory changed by it. */
-  readonly mailbox: MailboxState | null;
-  readonly breaker: BreakerMove | null;
-  readonly alerts: AlertChanges;
 }
 
 /** The emergency stop was switched, or a part of it has expired. */

@@ -12,7 +12,6 @@ import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { ownTurn } from '../world/event-loop.ts';
 import { AuditLog } from './audit.ts';
 import { writeBreaker } from './breakers.ts';
-import { writeCalm } from './calm.ts';
 import type { Database, Rim } from './database.ts';
 import { loadDecisions } from './decisions.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
@@ -25,20 +24,11 @@ import { type Like, loadDeparted, type SameApi } from './mailboxes.ts';
 import { moveMailboxes, StoredAccounts } from './moves.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadLedgers, loadPicture, type StoredPicture, writeLedgers } from './picture.ts';
-import { inPieces, rowsAPiece } from './pieces.ts';
-import type {
-  CalmRecord,
-  ListRecord,
-  ReleaseRecord,
-  TickRecord,
-  WaitingRecords,
-  WithdrawalRecord,
-  WritesRecord,
-} from './records.ts';
+import { inPieces } from './pieces.ts';
+import type { BreakerMove, ListRecord, TickRecord, WritesRecord } from './records.ts';
 import { storedAction } from './rows.ts';
 import { StoredRuns } from './runs.ts';
 import { changeMeta, metaOf, setMeta } from './schema/migrations.ts';
-import type { Db } from './schema/tables.ts';
 import { StoredSessions } from './sessions.ts';
 import { StoredSilences } from './silences.ts';
 import { openSqlite } from './sqlite.ts';
@@ -56,8 +46,8 @@ import {
 } from './writes.ts';
 import { loadWritesOff, writesOffOver } from './writes-off.ts';
 
-/** Answers with all that follows from them, between two turns of the event loop. */
-const ticksAPiece = 5;
+/** Records between two turns of the event loop. */
+const ticksAPiece = 25;
 
 /** In `meta`: when the outage began that was ended last. */
 const outageEnded = 'outage_ended';
@@ -66,7 +56,6 @@ export class Store {
   readonly #database: Database;
   readonly #gate: Gate;
   readonly #note: OutageNote;
-  #waiting: WaitingRecords | null = null;
   readonly outbox: StoredOutbox;
   readonly silences: StoredSilences;
   readonly sessions: StoredSessions;
@@ -119,35 +108,27 @@ export class Store {
     }
   }
 
-  /** From now on the calm records of an account are written with the next event of the account, before it. There is one. */
-  takeAlong(waiting: WaitingRecords): void {
-    this.#waiting = waiting;
-  }
-
-  /** These calm records, which wait, in one transaction. */
-  async recordCalm(records: readonly CalmRecord[]): Promise<void> {
-    // After many of them, COMMIT and what is shown then have a turn of the event loop of their own.
-    await this.#writeCalm(records, async () => {
-      if (records.length > rowsAPiece) await ownTurn();
-    });
-  }
-
-  /** An answer, the verdict on it, the memory after it, the actions it plans or settles, and the alerts it moves. */
-  async recordTick(record: TickRecord): Promise<void> {
-    await this.recordTicks([record]);
+  /** An answer, the verdict on it, and all that follows: memory, actions, alerts. */
+  recordTick(record: TickRecord): Promise<void> {
+    return this.recordTicks([record]);
   }
 
   /** The same of several answers, in one transaction. */
   async recordTicks(records: readonly TickRecord[]): Promise<void> {
-    const accounts = new Set(records.map(({ mailbox }) => mailbox.account));
-    await this.#write([...accounts], (trx) => inPieces(records, (piece) => writeTicks(trx, piece), ticksAPiece));
+    if (records.length === 0) return;
+    await this.#gate.write((trx) => inPieces(records, (piece) => writeTicks(trx, piece), ticksAPiece));
+  }
+
+  /** What is remembered of a mailbox. */
+  async recordMailbox(mailbox: MailboxState): Promise<void> {
+    await this.#gate.write((trx) => writeMailbox(trx, mailbox));
   }
 
   /**
    * Before a POST: from now on a restart must look before it writes. Where an emergency stop covers the mailbox, nothing is recorded and the stop is returned.
    */
   async openIntent(action: OpenAction): Promise<WritesOff | null> {
-    return this.#write([action.account], async (trx) => {
+    return this.#gate.write(async (trx) => {
       const off = await writesOffOver(trx, action, action.openedAt);
       if (off === null) await writeAction(trx, action);
       return off;
@@ -156,7 +137,7 @@ export class Store {
 
   /** A person's change, and the guard's that gives way to it. */
   async recordActions(actions: readonly Action[]): Promise<void> {
-    await this.#write([...new Set(actions.map(({ account }) => account))], async (trx) => {
+    await this.#gate.write(async (trx) => {
       for (const action of actions) await writeAction(trx, action);
     });
   }
@@ -190,7 +171,7 @@ export class Store {
     changes: readonly Change[];
     alerts: AlertChanges;
   }): Promise<void> {
-    await this.#write([record.mailbox.account], async (trx) => {
+    await this.#gate.write(async (trx) => {
       await writeMailbox(trx, record.mailbox);
       // A confirmed action was read back: the answer that showed it is kept with it.
       if (record.actions.some(({ state }) => state === 'confirmed'))
@@ -203,9 +184,8 @@ export class Store {
 
   /** A mailbox list: who is new, who is absent, who has left. */
   async recordList(record: ListRecord): Promise<void> {
-    const moves = record.moves ?? [];
-    await this.#write([record.account, ...moves.map(({ from }) => from)], async (trx) => {
-      for (const move of moves) await moveMailboxes(trx, move);
+    await this.#gate.write(async (trx) => {
+      for (const move of record.moves ?? []) await moveMailboxes(trx, move);
       await writeMailboxes(trx, record.present);
       await forgetAnswers(trx, record.account, record.present);
       await writeEntries(trx, record.present);
@@ -223,18 +203,9 @@ export class Store {
     await this.#gate.write((trx) => writeAlerts(trx, changes));
   }
 
-  /** A breaker that other accounts moved, and its alert. */
-  async recordBreaker({ breaker, alerts }: WithdrawalRecord): Promise<void> {
+  /** A breaker that a person or other accounts moved, and its alert. */
+  async recordBreaker({ breaker, alerts }: { breaker: BreakerMove | null; alerts: AlertChanges }): Promise<void> {
     await this.#gate.write(async (trx) => {
-      if (breaker) await writeBreaker(trx, breaker);
-      await writeAlerts(trx, alerts);
-    });
-  }
-
-  /** A person ended a hold. */
-  async recordRelease({ mailbox, breaker, alerts }: ReleaseRecord): Promise<void> {
-    await this.#write(mailbox ? [mailbox.account] : null, async (trx) => {
-      if (mailbox) await writeMailbox(trx, mailbox);
       if (breaker) await writeBreaker(trx, breaker);
       await writeAlerts(trx, alerts);
     });
@@ -335,19 +306,6 @@ export class Store {
   /** Called after each failure. There is one listener. */
   onTrouble(listener: () => void): void {
     this.#gate.onTrouble(listener);
-  }
-
-  /** One transaction, and in it, before the work, what waits of the accounts; of all when they are null. */
-  async #write<Result>(accounts: readonly string[] | null, work: (trx: Db) => Promise<Result>): Promise<Result> {
-    return this.#writeCalm(this.#waiting?.of(accounts) ?? [], work);
-  }
-
-  async #writeCalm<Result>(waiting: readonly CalmRecord[], work: (trx: Db) => Promise<Result>): Promise<Result> {
-    const both = async (trx: Db) => ({ bad: await writeCalm(trx, waiting), result: await work(trx) });
-    const { bad, result } = await this.#gate.write(both);
-    for (const error of bad.values()) this.#gate.notice(error);
-    await this.#waiting?.settled(waiting, bad);
-    return result;
   }
 
   /** What keeps the store small. */

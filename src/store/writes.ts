@@ -2,24 +2,25 @@
 import { sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { Alert, AlertChanges } from '../core/alert.ts';
-import type { Observed, Route } from '../core/answers.ts';
+import type { Observed } from '../core/answers.ts';
 import type { Change } from '../core/change.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import { writeBreaker } from './breakers.ts';
 import { inPieces, lastOfEach } from './pieces.ts';
-import type { DecisionRecord, EndedSpan, TickRecord } from './records.ts';
+import type { DecisionRecord, StoredRoute, TickRecord } from './records.ts';
 import { statsText } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
-/** One after the other: each may rest on the one before. */
 export async function writeTicks(db: Db, records: readonly TickRecord[]): Promise<void> {
-  for (const record of records) {
-    const { mailbox, remembers, answered, changes, decision, actions, alerts, breaker } = record;
+  for (const { mailbox, remembers, answered, changes, decisions, actions, alerts, breaker } of records) {
     if (remembers) await writeMailbox(db, mailbox);
-    if (answered) await writeObservation(db, mailbox, answered);
+    await writeObservations(
+      db,
+      answered.map((route) => ({ mailbox, route })),
+    );
     await writeChanges(db, mailbox, changes);
-    if (decision) await writeDecision(db, mailbox, decision);
+    for (const decision of decisions) await writeDecision(db, mailbox, decision);
     for (const action of actions) await writeAction(db, action);
     await writeAlerts(db, alerts);
     if (breaker) await writeBreaker(db, breaker);
@@ -83,8 +84,6 @@ export async function forgetAnswers(db: Db, account: string, mailboxes: readonly
   );
 }
 
-type StoredRoute = Exclude<Route, 'health'>;
-
 /** A mailbox, and the route whose answer about it is new. */
 export interface Answered {
   readonly mailbox: MailboxState;
@@ -92,7 +91,7 @@ export interface Answered {
 }
 
 /** Each answer once. */
-export function writeObservations(db: Db, answered: readonly Answered[]): Promise<void> {
+function writeObservations(db: Db, answered: readonly Answered[]): Promise<void> {
   return inPieces(answered, async (piece) => {
     const rows = piece.flatMap(rowOf);
     if (rows.length > 0)
@@ -137,11 +136,9 @@ export async function writeChanges(db: Db, mailbox: MailboxState, changes: reado
   }
 }
 
-export async function writeDecision(db: Db, mailbox: MailboxState, record: DecisionRecord): Promise<void> {
-  const { verdict, ended, judged } = record;
-  const at = mailbox.verdict?.at ?? 0;
-  if (ended) await prolong(db, mailbox, ended);
-  if (record.unchanged && (await prolong(db, mailbox, { ...record, at }))) return;
+async function writeDecision(db: Db, mailbox: MailboxState, record: DecisionRecord): Promise<void> {
+  const { verdict, at, judged } = record;
+  if (record.unchanged && (await prolong(db, mailbox, record))) return;
   const days = JSON.stringify(record.days);
   await db
     .insertInto('decisions')
@@ -162,7 +159,7 @@ export async function writeDecision(db: Db, mailbox: MailboxState, record: Decis
 }
 
 /** The newest span of the mailbox lasted until then. False when there is none. */
-async function prolong(db: Db, { account, id }: MailboxState, { at, ...span }: EndedSpan): Promise<boolean> {
+async function prolong(db: Db, { account, id }: MailboxState, { at, ...span }: DecisionRecord): Promise<boolean> {
   const body = { verdict: JSON.stringify(span.verdict), days: JSON.stringify(span.days) };
   // As text: building it took three times as long as the database does.
   const { numAffectedRows } = await sql`

@@ -34,7 +34,7 @@ describe('many large answers at once', () => {
   const list = ['{"mailboxes":[', `{"id":"m","email":"m@x.example","notes":"${'x'.repeat(4_000)}"},`, '{}]}'] as const;
 
   test('take 64 MiB at most; the largest are ended, small ones of other accounts are not', async () => {
-    await using server = await startLargeApi({ body: list, repeated: 1_500, together: 16 });
+    await using server = await startLargeApi({ body: list, repeated: 3_000, together: 16 });
     await using hostile = clientOf(server.url);
     await using other = clientOf(`${server.url}/small`);
     const asked = async () => {

@@ -10,7 +10,17 @@ import { runSelect } from '../../src/recipes/select.ts';
 import { views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
 import { sampleIncident } from '../alerts/incident-samples.ts';
-import { actionOf, alertOf, answers, arrivedMailbox, memory, noAlerts, now, verdictOf } from '../store/records.ts';
+import {
+  actionOf,
+  alertOf,
+  answers,
+  arrivedMailbox,
+  decided,
+  memory,
+  noAlerts,
+  now,
+  verdictOf,
+} from '../store/records.ts';
 import { TestPostgres } from '../support/postgres.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-recipes-'));
@@ -47,9 +57,9 @@ async function fill(place: StorePlace): Promise<void> {
       await store.recordTick({
         mailbox: { ...mailbox, verdict: { at: now + index, answer: verdict } },
         remembers: true,
-        answered,
+        answered: [answered],
         changes: [],
-        decision: { verdict, unchanged: false, judged: 1, days: [['2026-03-10', 12, 1]] },
+        decisions: decided(verdict, { at: now + index, days: [['2026-03-10', 12, 1]] }),
         actions: answered === 'stats' ? [actionOf(mailbox.id, { id: `a${index}`, state: 'confirmed' })] : [],
         alerts: { ...noAlerts, changed: [alertOf(mailbox.id)] },
         breaker: { api: 'https://api.example', state, before },

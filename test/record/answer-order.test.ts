@@ -24,14 +24,15 @@ describe('whichever comes last', () => {
 test('what could not be recorded does not count as read, nor as the newer one', async () => {
   await using daemon = await recording([id]);
   const { recorder, store } = daemon;
+  await recorder.observed(id, answerOf('warmup', now), recorder.asking());
   const write = store.recordTick.bind(store);
   store.recordTick = () => Promise.reject(new Error('the disk is full'));
   const [first, second] = [recorder.asking(), recorder.asking()];
-  await expect(recorder.observed(id, answerOf('warmup', now), second)).rejects.toThrow('the disk is full');
-  expect(recorder.hasRead(id, 'warmup')).toBe(false);
+  await expect(recorder.observed(id, answerOf('stats', now), second)).rejects.toThrow('the disk is full');
+  expect(recorder.hasRead(id, 'stats')).toBe(false);
   store.recordTick = write;
-  await recorder.observed(id, answerOf('warmup', now + 1), first);
-  expect(daemon.mailbox(id)?.warmup?.at).toBe(now + 1);
+  await recorder.observed(id, answerOf('stats', now + 1), first);
+  expect(daemon.mailbox(id)?.stats?.at).toBe(now + 1);
 });
 
 describe('beside a write', () => {

@@ -18,15 +18,8 @@ import { movedClock, worldOn } from '../../src/world/world.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
-/** An answer that was lost. */
-interface Lost {
-  readonly id: string;
-  readonly route: MailboxRoute;
-  readonly error: unknown;
-}
-
-/** A recorder on a store in a file of its own. `commitEveryMs`: 0, as here by default, commits each answer by itself. */
-export async function recording(ids: readonly string[], commitEveryMs = 0) {
+/** A recorder on a store in a file of its own. */
+export async function recording(ids: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-recording-'));
   const file = join(folder, 'warmwarden.db');
   const refused = { statements: 0 };
@@ -34,7 +27,7 @@ export async function recording(ids: readonly string[], commitEveryMs = 0) {
     if (level === 'error') refused.statements += 1;
   });
   const mailboxes = ids.map((id) => arrivedMailbox(id));
-  const stage = await recordingOn(store, { account: 'acme', accountsOfApi: ['acme'], mailboxes, commitEveryMs });
+  const stage = await recordingOn(store, { account: 'acme', accountsOfApi: ['acme'], mailboxes });
   return {
     ...stage,
     file,
@@ -52,11 +45,10 @@ interface Given {
   /** Those under the same API. */
   readonly accountsOfApi: readonly string[];
   readonly mailboxes: readonly MailboxState[];
-  readonly commitEveryMs: number;
 }
 
 /** A recorder of an account whose mailboxes nothing was read of. It closes the store at its end. */
-async function recordingOn(store: Store, { account, accountsOfApi, mailboxes: present, commitEveryMs }: Given) {
+async function recordingOn(store: Store, { account, accountsOfApi, mailboxes: present }: Given) {
   const clock = movedClock(now);
   const world = worldOn(clock, { level: 'silent', format: 'json' });
   const fleet = new Fleet();
@@ -73,8 +65,7 @@ async function recordingOn(store: Store, { account, accountsOfApi, mailboxes: pr
   for (const mailbox of present) fleet.putMailbox(mailbox);
   const tally = { decision: () => {}, action: () => {}, notification: () => {}, request: () => {} };
   const turns = new Turns(clock);
-  const group = new GroupCommit({ world, store, fleet, turns }, commitEveryMs);
-  const lost: Lost[] = [];
+  const group = new GroupCommit({ world, store, fleet, turns });
   let policy = defaultPolicy;
   const recorder = new Recorder(
     { world, store, fleet, tally, turns, group, onTransitions: () => {} },
@@ -96,10 +87,12 @@ async function recordingOn(store: Store, { account, accountsOfApi, mailboxes: pr
       staleMeasurement: () => ({ olderThanMs: Number.POSITIVE_INFINITY, unreadSince: Number.NEGATIVE_INFINITY }),
       isFirstLook: () => false,
       seenAgain: () => true,
-      onLost: (id, route, error) => void lost.push({ id, route, error }),
     },
   );
-  const stored = async (id: string) => (await store.loadPicture()).mailboxes.find((one) => one.id === id);
+  const stored = async (id: string) => {
+    await group.flush();
+    return (await store.loadPicture()).mailboxes.find((one) => one.id === id);
+  };
   return {
     clock,
     world,
@@ -109,14 +102,13 @@ async function recordingOn(store: Store, { account, accountsOfApi, mailboxes: pr
     store,
     fleet,
     group,
-    lost,
     /** From now on this is the policy of all mailboxes. */
     reload: (reloaded: Policy) => {
       policy = reloaded;
     },
     /** As it is shown. */
     mailbox: (id: string): MailboxState | undefined => fleet.mailbox(account, id),
-    /** As a process that starts now would find it. */
+    /** As a process that starts after an orderly end would find it. */
     stored,
     /** Takes in an answer that was just asked for. */
     answered: (id: string, observation: Observation) => recorder.observed(id, observation, recorder.asking()),

@@ -9,7 +9,7 @@ const ids = ['m0', 'm1'];
 
 /** Lists about both mailboxes; of the first one with that status. */
 async function listing() {
-  const stage = await recording(ids, 500);
+  const stage = await recording(ids);
   const entryOf = (id: string) => arrivedMailbox(id).entry.answer;
   const list = (at: number, status: string, others: Partial<MailboxEntry> = {}, truncated = false) => {
     const mailboxes = [

@@ -21,7 +21,7 @@ export function afterJudging(state: BreakerState, id: string, at = now): Breaker
 /** A record that moves the breaker, and the state after it. */
 export function moveOf(before: BreakerState, move: (state: BreakerState) => BreakerState) {
   const after = move(before);
-  return { record: { mailbox: null, alerts: noAlerts, breaker: { api, before, state: after } }, after };
+  return { record: { alerts: noAlerts, breaker: { api, before, state: after } }, after };
 }
 
 const stored = async (store: Store) => (await store.loadPicture()).breakers.find((one) => one.api === api)?.state;
@@ -46,7 +46,7 @@ export function describeBreakers(name: string, open: () => Promise<Opened>): voi
           return kind < 4 ? withdraw(before, `acme/${id}`) : afterJudging(before, id, at);
         });
         if (after === state) continue;
-        await store.recordRelease(record);
+        await store.recordBreaker(record);
         expect(await stored(store)).toEqual(after);
         // A later process goes on from what it reads.
         if (step % 10 === 0) store = await opened.reopen();
@@ -62,10 +62,10 @@ export function describeBreakers(name: string, open: () => Promise<Opened>): voi
         const ids = Array.from({ length: 250 }, (_, index) => `m${index}`);
         return ids.reduce((state, id) => afterJudging(state, id), before);
       });
-      await store.recordRelease(many.record);
+      await store.recordBreaker(many.record);
       expect(await stored(store)).toEqual(many.after);
       const released = moveOf(many.after, release);
-      await store.recordRelease(released.record);
+      await store.recordBreaker(released.record);
       expect(await stored(store)).toEqual(released.after);
       expect(released.after.released.length).toBeGreaterThan(200);
     });
@@ -74,12 +74,12 @@ export function describeBreakers(name: string, open: () => Promise<Opened>): voi
       await using opened = await open();
       const { store } = opened;
       const first = moveOf(closedBreaker, (state) => afterJudging(state, 'm1'));
-      await store.recordRelease(first.record);
+      await store.recordBreaker(first.record);
       const lost = moveOf(first.after, (state) => afterJudging(state, 'm2'));
-      await expect(store.recordRelease({ ...lost.record, alerts: unwritable })).rejects.toThrow();
+      await expect(store.recordBreaker({ ...lost.record, alerts: unwritable })).rejects.toThrow();
       expect(await stored(store)).toEqual(first.after);
       const next = moveOf(first.after, (state) => afterJudging(state, 'm3'));
-      await store.recordRelease(next.record);
+      await store.recordBreaker(next.record);
       expect(await stored(store)).toEqual(next.after);
     });
 
@@ -90,7 +90,7 @@ export function describeBreakers(name: string, open: () => Promise<Opened>): voi
       for (const id of ['m1', 'm2', 'm3'])
         for (const one of [api, 'https://other.example']) {
           const { record, after } = moveOf(states.get(one) ?? closedBreaker, (state) => afterJudging(state, id));
-          await store.recordRelease({ ...record, breaker: { ...record.breaker, api: one } });
+          await store.recordBreaker({ ...record, breaker: { ...record.breaker, api: one } });
           states.set(one, after);
         }
       const found = (await store.loadPicture()).breakers.map(({ api: one, state }) => [one, state] as const);

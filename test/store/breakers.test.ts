@@ -25,7 +25,7 @@ test('what one more judgement writes does not grow with how many are held', asyn
   const written = async (ids: readonly string[]) => {
     const { record, after } = moveOf(state, (before) => ids.reduce((one, id) => afterJudging(one, id), before));
     characters = 0;
-    await store.recordRelease(record);
+    await store.recordBreaker(record);
     state = after;
     return characters;
   };
@@ -40,7 +40,7 @@ test('a damaged row is named, with what deletes it', async () => {
   const path = newPlace();
   const store = await Store.open(path, now);
   const ids = ['m1', 'm2', 'm3'];
-  await store.recordRelease(
+  await store.recordBreaker(
     moveOf(closedBreaker, (state) => ids.reduce((one, id) => afterJudging(one, id), state)).record,
   );
   await store.close();

@@ -11,6 +11,7 @@ import {
   alertOf,
   answers,
   arrivedMailbox,
+  decided,
   memory,
   noAlerts,
   now,
@@ -28,9 +29,9 @@ export interface Opened extends AsyncDisposable {
 const list = { account: 'acme', present: [], absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
 const tick = {
   remembers: true,
-  answered: 'stats',
+  answered: ['stats'],
   changes: [],
-  decision: null,
+  decisions: [],
   actions: [],
   alerts: noAlerts,
   breaker: null,
@@ -71,15 +72,13 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const other = arrivedMailbox('m2', { account: 'beta', missingLists: 1 });
       const alert = alertOf('m1');
       await known(opened.store, mailbox, other);
-      for (const answered of ['warmup', 'mailbox', 'dns', 'blacklist'] as const) {
-        await opened.store.recordTick({ ...tick, mailbox, answered });
-      }
+      await opened.store.recordTick({ ...tick, mailbox, answered: ['warmup', 'mailbox', 'dns', 'blacklist'] });
       await opened.store.recordTick({
         mailbox,
         remembers: true,
-        answered: 'stats',
+        answered: ['stats'],
         changes: [],
-        decision: { verdict: verdict.answer, unchanged: false, judged: 1, days: [['2026-03-10', 12, 1]] },
+        decisions: decided(verdict.answer, { at: verdict.at, days: [['2026-03-10', 12, 1]] }),
         actions: [action],
         alerts: { ...noAlerts, changed: [alert] },
         breaker: { api: 'https://api.example', state: closedBreaker, before: closedBreaker },
@@ -101,9 +100,9 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const record = {
         mailbox: after,
         remembers: true,
-        answered: 'stats' as const,
+        answered: ['stats'] as const,
         changes: [],
-        decision: { verdict: verdictOf(), unchanged: false, judged: 1, days: [] },
+        decisions: decided(verdictOf()),
         actions: [actionOf('m1')],
         alerts: { ...noAlerts, changed: [alertOf('m1')], transitions: [broken] },
         breaker: null,
@@ -132,7 +131,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const judged = async (at: number, reason: 'ok' | 'no_data', unchanged: boolean) => {
         const verdict = verdictOf({ reason, dataAgeMs: at - now });
         const mailbox = arrivedMailbox('m1', { verdict: { at, answer: verdict } });
-        await opened.store.recordTick({ ...tick, mailbox, decision: { verdict, unchanged, judged: 1, days: [] } });
+        await opened.store.recordTick({ ...tick, mailbox, decisions: decided(verdict, { at, unchanged }) });
       };
       await judged(now, 'ok', true);
       await judged(now + 10, 'ok', true);
@@ -162,8 +161,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const judged = async (id: string, at: number, changes: Partial<Verdict>) => {
         const verdict = verdictOf(changes);
         const mailbox = arrivedMailbox(id, { verdict: { at, answer: verdict } });
-        const decision = { verdict, unchanged: false, judged: 1, days: [] };
-        await opened.store.recordTick({ ...tick, mailbox, decision });
+        await opened.store.recordTick({ ...tick, mailbox, decisions: decided(verdict, { at }) });
       };
       const held = { action: 'hold', reason: 'circuit_breaker', wanted: 'pause' } as const;
       for (let index = 0; index < wanted; index += 1) await judged(`m${index}`, now + 1, held);
@@ -191,8 +189,8 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       ] as const) {
         const verdict = verdictOf({ sent, dataAgeMs: at, wanted: 'hold', warnings: [] });
         const mailbox = arrivedMailbox('m1', { verdict: { at: now + at, answer: verdict } });
-        const decision = { verdict, unchanged: at > 0, judged: 1, days: days(sent) };
-        await opened.store.recordTick({ ...tick, mailbox, decision });
+        const decisions = decided(verdict, { at: now + at, unchanged: at > 0, days: days(sent) });
+        await opened.store.recordTick({ ...tick, mailbox, decisions });
       }
       const store = await opened.reopen();
       expect(await store.decisionsOf('acme', 'm1', 10)).toEqual([
@@ -208,11 +206,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await using opened = await open();
       for (const id of ['m1', 'm2']) {
         const mailbox = arrivedMailbox(id, { verdict: { at: now, answer: verdictOf() } });
-        await opened.store.recordTick({
-          ...tick,
-          mailbox,
-          decision: { verdict: verdictOf(), unchanged: true, judged: 1, days: [] },
-        });
+        await opened.store.recordTick({ ...tick, mailbox, decisions: decided(verdictOf(), { unchanged: true }) });
       }
       expect((await opened.store.decisionsOf('acme', 'm1', 10)).map(({ count }) => count)).toEqual([1]);
     });
@@ -361,8 +355,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const verdict = { at: now, answer: verdictOf() };
       const mine = arrivedMailbox('m1', { ...answers, memory, verdict, action });
       await known(store, mine);
-      const decision = { verdict: verdictOf(), unchanged: false, judged: 1, days: [] };
-      await store.recordTick({ ...tick, mailbox: mine, decision, actions: [action] });
+      await store.recordTick({ ...tick, mailbox: mine, decisions: decided(verdictOf()), actions: [action] });
       await store.recordList({ ...list, account: 'beta', present: [arrivedMailbox('m1', { account: 'beta' })] });
       const off = { since: now, until: null, by: 'a person', reason: 'a look first' };
       const stops = [

@@ -15,6 +15,7 @@ import {
   alertOf,
   answers,
   arrivedMailbox,
+  decided,
   memory,
   noAlerts,
   now,
@@ -44,13 +45,13 @@ async function fill(): Promise<void> {
     const verdict = verdictOf();
     await store.recordTick({
       mailbox: { ...mailbox, verdict: { at: now, answer: verdict } },
-      ...{ remembers: true, answered: 'stats', changes: [], breaker: null },
-      decision: { verdict, unchanged: false, judged: 1, days: [] },
+      ...{ remembers: true, answered: ['stats'], changes: [], breaker: null },
+      decisions: decided(verdict),
       actions: [actionOf(mailbox.id, { id: `action of ${mailbox.id}`, state: 'confirmed' })],
       alerts: { ...noAlerts, changed: [alertOf(mailbox.id)], transitions: [transitionOf(alertOf(mailbox.id))] },
     });
   }
-  await store.recordRelease(moveOf(closedBreaker, (state) => afterJudging(state, 'm1')).record);
+  await store.recordBreaker(moveOf(closedBreaker, (state) => afterJudging(state, 'm1')).record);
   await store.silences.record({ id: 's', match: {}, by: 'ann', reason: 'moving', from: now, until: now + 9 }, now);
   await store.outbox.recordDigest({ deliveries: [], until: now });
   await store.close();

@@ -7,6 +7,7 @@ import type { StatsRow } from '../../src/core/answers.ts';
 import type { GuardMemory } from '../../src/core/guard-memory.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
+import type { DecisionRecord } from '../../src/store/records.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 
 export const now = Date.UTC(2026, 2, 10, 8, 30);
@@ -186,4 +187,9 @@ export function alertOf(mailboxId: string, changes: Partial<Alert> = {}): Alert 
 
 export function transitionOf(alert: Alert, kind: Transition['kind'] = 'firing'): Transition {
   return { kind, at: now, alert };
+}
+
+/** One verdict to be recorded. */
+export function decided(verdict: Verdict, { at = now, unchanged = false, days = [] }: Partial<DecisionRecord> = {}) {
+  return [{ verdict, at, unchanged, judged: 1, days }];
 }

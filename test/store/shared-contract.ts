@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/core/recipe.ts';
 import { dayMs } from '../../src/core/time.ts';
 import { everything, scopeKey, type WritesOff } from '../../src/core/write-scope.ts';
-import type { CalmRecord } from '../../src/store/records.ts';
 import type { Opened } from './contract.ts';
-import { actionOf, answers, arrivedMailbox, intentOf, memory, noAlerts, now, verdictOf } from './records.ts';
+import { actionOf, answers, arrivedMailbox, decided, intentOf, memory, noAlerts, now, verdictOf } from './records.ts';
 
 const off = (scope: WritesOff['scope'], until: number | null = null): WritesOff => ({
   ...{ scope, until, since: now, by: 'ann', reason: 'moving' },
@@ -75,9 +74,9 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       await store.recordList({ ...list, present: [], left: [leaves], leftAt: now });
       for (const at of [now, now + dayMs])
         await store.recordTick({
-          ...{ mailbox: { ...stays, verdict: { at, answer: verdictOf() } }, remembers: false, answered: 'stats' },
+          ...{ mailbox: { ...stays, verdict: { at, answer: verdictOf() } }, remembers: false, answered: ['stats'] },
           ...{ changes: [], actions: [], alerts: noAlerts, breaker: null },
-          decision: { verdict: verdictOf(), unchanged: false, judged: 1, days: [] },
+          decisions: decided(verdictOf(), { at }),
         });
       await store.recordActions([actionOf('m1', { state: 'confirmed' })]);
       const delivery = { id: 'd', channel: 'ops', group: 'g', payload: '{}', title: 'd', alerts: [] };
@@ -105,36 +104,6 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       const { mailboxes } = await (await opened.reopen()).loadPicture();
       const byAge = mailboxes.toSorted((a, b) => a.firstSeenAt - b.firstSeenAt);
       expect(byAge).toEqual(present.filter((_, index) => index % 3 !== 0));
-    });
-
-    test('calm records that wait are committed together, and a bad one keeps no other from it', async () => {
-      await using opened = await open();
-      const { store } = opened;
-      const verdict = { at: now + 6, answer: verdictOf() };
-      const good = ['m1', 'm2'].map((id) => arrivedMailbox(id, { ...answers, memory, verdict }));
-      await store.recordList({
-        ...{ account: 'acme', present: good, absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null },
-      });
-      const stats = answers.stats && { ...answers.stats, at: Number.NaN };
-      const bad = arrivedMailbox('m3', { ...answers, stats });
-      const waiting: CalmRecord[] = [...good, bad].map((mailbox) => ({
-        ...{ mailbox, answered: ['stats'], decision: null },
-      }));
-      const settled: string[] = [];
-      store.takeAlong({
-        of: () => waiting,
-        settled: async (records, failed) => {
-          for (const record of records) settled.push(`${record.mailbox.id} ${failed.has(record) ? 'bad' : 'written'}`);
-        },
-      });
-      await store.recordCalm(waiting);
-      expect(settled).toEqual(['m1 written', 'm2 written', 'm3 bad']);
-      expect(store.trouble.failures).toBe(1);
-      const { mailboxes } = await (await opened.reopen()).loadPicture();
-      expect(mailboxes.map(({ id, stats }) => [id, stats !== null])).toEqual([
-        ['m1', true],
-        ['m2', true],
-      ]);
     });
   });
 }

@@ -1,172 +1,227 @@
-// Calm answers, which move nothing, are committed together, those of all accounts in one transaction. Until then they are
-// staged: later answers are judged on them, and nobody else sees them.
+// The two ways into the store. A record that moves an alert or an action is committed at once. Any other record is shown at once,
+// and committed with all that wait, at most 500 ms later: kill -9 forgets it, and the next process asks again.
+import { isDeepStrictEqual } from 'node:util';
 import type { Fleet } from '../../core/fleet/fleet.ts';
-import type { MailboxState } from '../../core/mailbox.ts';
-import type { BadRecords, CalmRecord, WaitingRecords } from '../../store/records.ts';
+import type { GuardMemory } from '../../core/guard-memory.ts';
+import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
+import { type EpochMs, elapsedMs, minuteMs, secondMs } from '../../core/time.ts';
+import type { DecisionRecord, StoredRoute, TickRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
-import { inTurns, nextTurn, type World } from '../../world/world.ts';
-import { MovingCommit } from './moving-commit.ts';
+import type { World } from '../../world/world.ts';
 import type { Turns } from './turns.ts';
 
-/** So much of what calm answers said a crash may forget: it is asked again. */
+/** Longest wait for a commit. */
 const commitEveryMs = 500;
-/** In one transaction: a larger one would be written and shown without a pause. */
-const mailboxesAPiece = 200;
-/** Of them, so many are shown in one turn of the event loop. */
-const mailboxesShown = 50;
+/** Pause after a failed commit. */
+const afterFailureMs = 2 * secondMs;
+/** A row with the same content is written again after this, for its time. */
+const rewrittenAfterMs = 5 * minuteMs;
+/** Mailboxes in one transaction. */
+const mailboxesACommit = 200;
+/** So many failures in a row are the store's, and not those of single rows. */
+const failuresOfStore = 3;
+/** The number of judged answers counts up to this: a breach at the first look waits for the second. */
+const judgedThatMatters = 2;
 
 export interface GroupCommitRooms {
-  readonly world: Pick<World, 'clock'>;
+  readonly world: Pick<World, 'clock' | 'log'>;
   readonly store: Store;
   readonly fleet: Fleet;
   readonly turns: Turns;
 }
 
-/** What becomes of a staged answer: one of the two is called, within a turn. */
-export interface StagedOutcome {
-  /** It was committed. `mailbox`: as it is believed to be with all that was committed beside it. */
-  readonly committed: (mailbox: MailboxState) => void;
-  /** It was not, and is no longer believed. Of several about one mailbox the newest comes first. */
-  readonly lost: (error: unknown) => void;
+/** Differences between a mailbox in memory and in the store. */
+interface Waiting {
+  readonly account: string;
+  readonly id: string;
+  readonly routes: Set<StoredRoute>;
+  remembers: boolean;
+  /** The newest verdict of the span that goes on. It is written with the next row of the mailbox. */
+  decision: DecisionRecord | null;
+  /** Time of the newest write of each route. */
+  readonly writtenAt: Partial<Record<StoredRoute, EpochMs>>;
 }
 
-/** One answer, and what is to be written of it. */
-interface CalmAnswer {
-  readonly answered: CalmRecord['answered'][number] | null;
-  readonly decision: CalmRecord['decision'];
-}
-
-/** What is staged of one mailbox. */
-interface Staged {
-  readonly record: CalmRecord;
-  readonly outcomes: readonly StagedOutcome[];
-}
-
-/** One for all accounts of a daemon. Everything but `flush` and `stop` is to be called within a turn. */
-export class GroupCommit implements WaitingRecords {
-  /** Answers that move something. */
-  readonly moving: MovingCommit;
+/** One for all accounts of a daemon. `add`, `commitNow` and `commit` are to be called within a turn. */
+export class GroupCommit {
   readonly #rooms: GroupCommitRooms;
-  readonly #everyMs: number;
-  /** By account, then by mailbox. */
-  readonly #staged = new Map<string, Map<string, Staged>>();
+  readonly #waiting = new Map<string, Waiting>();
   readonly #stop = new AbortController();
   #isDue = false;
 
-  /** `everyMs`: how long an answer waits for others, milliseconds; 0: each is committed by itself. */
-  constructor(rooms: GroupCommitRooms, everyMs = commitEveryMs) {
+  constructor(rooms: GroupCommitRooms) {
     this.#rooms = rooms;
-    this.#everyMs = everyMs;
-    this.moving = new MovingCommit(rooms);
-    rooms.store.takeAlong(this);
   }
 
-  /** Whether answers wait for one another at all. */
-  get waits(): boolean {
-    return this.#everyMs > 0 && !this.#stop.signal.aborted;
+  /** Adds a record that moves nothing. Its mailbox is in the picture already, or is put there in the same turn. */
+  add(before: MailboxState, record: TickRecord): void {
+    const now = this.#rooms.world.clock.now();
+    const waiting = this.#of(record.mailbox);
+    for (const route of record.answered) {
+      const isWritten = elapsedMs(waiting.writtenAt[route] ?? Number.NEGATIVE_INFINITY, now) < rewrittenAfterMs;
+      if (isWritten && isSameAnswer(before, record.mailbox, route)) continue;
+      waiting.routes.add(route);
+    }
+    waiting.remembers ||= record.remembers && !isSameRow(before, record.mailbox);
+    const [decision] = record.decisions;
+    if (decision) waiting.decision = together(waiting.decision, decision);
+    if (isDue(waiting)) this.#commitLater(commitEveryMs);
   }
 
-  /** A mailbox as it is believed to be: staged, or in the picture. */
-  mailbox(account: string, id: string): MailboxState | undefined {
-    const staged = this.moving.mailbox(account, id) ?? this.#staged.get(account)?.get(id)?.record.mailbox;
-    return staged ?? this.#rooms.fleet.mailbox(account, id);
+  /** Commits a record, and with it whatever waits of its mailbox. */
+  async commitNow(record: TickRecord): Promise<void> {
+    const { store } = this.#rooms;
+    const waiting = this.#of(record.mailbox);
+    await store.recordTick(withWaiting(record, waiting));
+    this.#written(waiting, record);
   }
 
-  mailboxesOf(account: string): readonly MailboxState[] {
-    const staged = this.#staged.get(account);
-    const shown = [...this.#rooms.fleet.mailboxesOf(account)];
-    return staged ? shown.map((mailbox) => staged.get(mailbox.id)?.record.mailbox ?? mailbox) : shown;
-  }
-
-  /** Whether something of the mailbox waits. */
-  has({ account, id }: Pick<MailboxState, 'account' | 'id'>): boolean {
-    return this.#staged.get(account)?.has(id) ?? false;
-  }
-
-  /** An answer waits for the next commit. `calm`: what is to be written of it; null: nothing, but it rests on what waits. */
-  stage(mailbox: MailboxState, calm: CalmAnswer | null, outcome: StagedOutcome): void {
-    const { account, id } = mailbox;
-    const ofAccount = this.#staged.get(account) ?? new Map<string, Staged>();
-    const before = ofAccount.get(id);
-    const record = both(before?.record ?? { mailbox, answered: [], decision: null }, mailbox, calm);
-    this.#staged.set(account, ofAccount.set(id, { record, outcomes: [...(before?.outcomes ?? []), outcome] }));
-    if (!this.#isDue) void this.#commitLater();
-  }
-
-  /** Commits what is staged, piece by piece. Never rejects: what the store does not take is lost. */
+  /** Commits everything that waits. Never rejects: what the store does not take waits on. */
   async commit(): Promise<void> {
-    const { store, world } = this.#rooms;
-    const all = this.of(null);
-    for (let from = 0; from < all.length; from += mailboxesAPiece) {
-      // The statements of a piece, its commit and what is shown of it are enough for one turn.
-      await world.clock.busy(() => nextTurn());
-      const piece = all.slice(from, from + mailboxesAPiece).filter((record) => this.#waits(record));
-      try {
-        if (piece.length > 0) await store.recordCalm(piece);
-      } catch (error) {
-        // The store took nothing of this piece, so the rest is not tried.
-        const rest = all.slice(from);
-        await this.settled(rest, new Map(rest.map((record) => [record, error])));
-        return;
-      }
+    for (;;) {
+      const due = this.#due().slice(0, mailboxesACommit);
+      if (due.length === 0) return;
+      if (await this.#commitAll(due)) continue;
+      if (await this.#commitEach(due)) continue;
+      this.#commitLater(afterFailureMs);
+      return;
     }
   }
 
-  /** Another commit of its account may have included it. */
-  #waits(record: CalmRecord): boolean {
-    const { account, id } = record.mailbox;
-    return this.#staged.get(account)?.get(id)?.record === record;
-  }
-
-  /** Commits what is staged, in a turn of its own. */
+  /** Commits everything that waits, in a turn of its own. */
   flush(): Promise<void> {
     return this.#rooms.turns.take(() => this.commit());
   }
 
-  /** Flushes; from now on nothing waits. */
+  /** Flushes for the last time. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.flush();
   }
 
-  of(accounts: readonly string[] | null): readonly CalmRecord[] {
-    return (accounts ?? [...this.#staged.keys()]).flatMap((name) =>
-      [...(this.#staged.get(name)?.values() ?? [])].map(({ record }) => record),
-    );
+  /** Forgets a mailbox that has left. */
+  forget({ account, id }: Pick<MailboxState, 'account' | 'id'>): void {
+    this.#waiting.delete(mailboxKey(account, id));
   }
 
-  /** In turns of the event loop: what another commit took along of a large account is more than a piece. */
-  settled(records: readonly CalmRecord[], bad: BadRecords): Promise<void> {
-    const settle = (piece: readonly CalmRecord[]) => {
-      for (const record of piece) this.#settle(record, bad);
-    };
-    return this.#rooms.world.clock.busy(() => inTurns(records, settle, { size: mailboxesShown }));
+  #due(): readonly Waiting[] {
+    return [...this.#waiting.values()].filter(isDue);
   }
 
-  #settle(record: CalmRecord, bad: BadRecords): void {
-    const { account, id } = record.mailbox;
-    const ofAccount = this.#staged.get(account);
-    const outcomes = ofAccount?.get(id)?.outcomes ?? [];
-    ofAccount?.delete(id);
-    if (ofAccount?.size === 0) this.#staged.delete(account);
-    if (!bad.has(record)) for (const { committed } of outcomes) committed(record.mailbox);
-    else for (const { lost } of outcomes.toReversed()) lost(bad.get(record));
+  async #commitAll(due: readonly Waiting[]): Promise<boolean> {
+    const { store } = this.#rooms;
+    try {
+      await store.recordTicks(due.flatMap((waiting) => this.#recordOf(waiting) ?? []));
+    } catch {
+      return false;
+    }
+    for (const waiting of due) this.#written(waiting);
+    return true;
   }
 
-  async #commitLater(): Promise<void> {
+  /** Finds the rows that the store refuses, and drops them until the next answer. False: the store itself fails. */
+  async #commitEach(due: readonly Waiting[]): Promise<boolean> {
+    const { store, world } = this.#rooms;
+    const refused: (readonly [Waiting, unknown])[] = [];
+    let inARow = 0;
+    for (const waiting of due) {
+      const record = this.#recordOf(waiting);
+      try {
+        if (record) await store.recordTick(record);
+        this.#written(waiting);
+        inARow = 0;
+      } catch (error) {
+        refused.push([waiting, error]);
+        inARow += 1;
+      }
+      if (inARow >= failuresOfStore) break;
+    }
+    const isOfStore = inARow >= failuresOfStore || refused.length === due.length;
+    for (const [waiting, error] of refused) {
+      const { account, id } = waiting;
+      world.log.error({ account, mailbox: id, err: error }, 'an answer could not be recorded');
+      if (!isOfStore) this.#waiting.delete(mailboxKey(account, id));
+    }
+    return !isOfStore;
+  }
+
+  /** null: the mailbox has left. */
+  #recordOf(waiting: Waiting): TickRecord | null {
+    const mailbox = this.#rooms.fleet.mailbox(waiting.account, waiting.id);
+    if (!mailbox) return null;
+    return withWaiting({ ...nothingMoved, mailbox, remembers: false, answered: [] }, waiting);
+  }
+
+  #written(waiting: Waiting, { answered }: Pick<TickRecord, 'answered'> = { answered: [] }): void {
+    const now = this.#rooms.world.clock.now();
+    for (const route of [...waiting.routes, ...answered]) waiting.writtenAt[route] = now;
+    waiting.routes.clear();
+    waiting.remembers = false;
+    waiting.decision = null;
+  }
+
+  #of({ account, id }: MailboxState): Waiting {
+    const key = mailboxKey(account, id);
+    const known = this.#waiting.get(key);
+    if (known) return known;
+    const nothing: Waiting = { account, id, routes: new Set(), remembers: false, decision: null, writtenAt: {} };
+    this.#waiting.set(key, nothing);
+    return nothing;
+  }
+
+  #commitLater(ms: number): void {
+    if (this.#isDue || this.#stop.signal.aborted) return;
     this.#isDue = true;
-    await this.#rooms.world.clock.sleep(this.#everyMs, this.#stop.signal);
-    this.#isDue = false;
-    await this.flush();
+    void this.#rooms.world.clock.sleep(ms, this.#stop.signal).then(() => {
+      this.#isDue = false;
+      return this.flush();
+    });
   }
 }
 
-/** What is to be written of a mailbox, with another answer about it. Of two answers by one route the later one is. */
-function both(before: CalmRecord, mailbox: MailboxState, calm: CalmAnswer | null): CalmRecord {
-  const answered = calm?.answered ?? null;
-  const isKnown = answered === null || before.answered.includes(answered);
-  const decision = calm?.decision
-    ? { ...calm.decision, judged: calm.decision.judged + (before.decision?.judged ?? 0) }
-    : before.decision;
-  return { mailbox, answered: isKnown ? before.answered : [...before.answered, answered], decision };
+/** The part of a record that moves nothing. */
+export const nothingMoved = {
+  ...{ changes: [], decisions: [], actions: [], breaker: null },
+  alerts: { changed: [], dropped: [], transitions: [] },
+} as const satisfies Partial<TickRecord>;
+
+/** Whether something of the record has to be true before anything is shown or done. */
+export function isMoving({ changes, actions, alerts, breaker, decisions }: TickRecord): boolean {
+  const moved = alerts.changed.length + alerts.dropped.length + alerts.transitions.length;
+  return changes.length + actions.length + moved > 0 || breaker !== null || decisions.some((one) => !one.unchanged);
 }
+
+const isDue = ({ routes, remembers }: Waiting) => routes.size > 0 || remembers;
+
+function withWaiting(record: TickRecord, { routes, remembers, decision }: Waiting): TickRecord {
+  const [newest] = record.decisions;
+  const decisions = newest?.unchanged ? [together(decision, newest)] : [decision, newest].filter((one) => one != null);
+  return {
+    ...record,
+    remembers: record.remembers || remembers,
+    answered: [...new Set([...routes, ...record.answered])],
+    decisions,
+  };
+}
+
+/** A span with the judgements of both. */
+function together(before: DecisionRecord | null, newest: DecisionRecord): DecisionRecord {
+  return before ? { ...newest, judged: before.judged + newest.judged } : newest;
+}
+
+function isSameAnswer(before: MailboxState, after: MailboxState, route: StoredRoute): boolean {
+  const field = route === 'mailboxes' ? 'entry' : route === 'mailbox' ? 'detail' : route;
+  return isDeepStrictEqual(before[field]?.answer, after[field]?.answer);
+}
+
+/** Whether two states have the same row, but for its answers. */
+function isSameRow(one: MailboxState, other: MailboxState): boolean {
+  return (
+    one.email === other.email &&
+    one.missingLists === other.missingLists &&
+    (one.memory === other.memory || isDeepStrictEqual(mattering(one.memory), mattering(other.memory)))
+  );
+}
+
+const mattering = (memory: GuardMemory | null) =>
+  memory && { ...memory, answersJudged: Math.min(memory.answersJudged, judgedThatMatters) };

@@ -45,7 +45,6 @@ import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { lacksCounts } from '../../core/verdict.ts';
 import { inTurns } from '../../world/world.ts';
-import type { MovingCommit } from '../commit/moving-commit.ts';
 import { asFound, type RecorderOptions, type RecorderRooms } from './guarded-account.ts';
 import type { LatePost } from './late-posts.ts';
 import { missedMailboxes, noLongerMissed, notNamed } from './missed.ts';
@@ -93,20 +92,14 @@ export interface ListFindings {
 
 export class AccountAlerts {
   readonly #fleet: Fleet;
-  readonly #moving: MovingCommit;
   readonly #command: string;
   readonly #usualWords: readonly string[];
   readonly #options: RecorderOptions;
   readonly #isRead: (mailboxId: string) => boolean;
 
   /** `isRead`: whether this process has read what a mailbox is judged by. */
-  constructor(
-    { fleet, world, group }: RecorderRooms,
-    options: RecorderOptions,
-    isRead: (mailboxId: string) => boolean,
-  ) {
+  constructor({ fleet, world }: RecorderRooms, options: RecorderOptions, isRead: (mailboxId: string) => boolean) {
     this.#isRead = isRead;
-    this.#moving = group.moving;
     this.#fleet = fleet;
     this.#command = world.command;
     this.#usualWords = [...options.words.running, ...options.words.paused];
@@ -157,9 +150,9 @@ export class AccountAlerts {
     return action && !isActive(action) ? [this.#failed(action, mailbox, context)] : [];
   }
 
-  /** Where no alert is about a mailbox, its conditions are news only if they hold; most hold nowhere. What waits may have one. */
+  /** Where no alert is about a mailbox, its conditions are news only if they hold; most hold nowhere. */
   #newsOf(mailbox: MailboxState, conditions: readonly Condition[]): readonly Condition[] {
-    if (!this.#moving.isEmpty || this.#fleet.alertsAbout(mailbox).length > 0) return conditions;
+    if (this.#fleet.alertsAbout(mailbox).length > 0) return conditions;
     return conditions.filter(({ active, subject }) => active === true || subject.mailboxId === null);
   }
 
@@ -181,9 +174,8 @@ export class AccountAlerts {
   }
 
   #manyStopped(mailbox: MailboxState, changes: readonly Change[], context: MailboxContext): Transition | null {
-    const { account, words } = this.#options;
-    const believed = () => context.neighbours().map((one) => this.#moving.mailbox(account, one.id) ?? one);
-    const together = stoppedTogether(mailbox, changes, { words, others: believed, now: context.now });
+    const { words } = this.#options;
+    const together = stoppedTogether(mailbox, changes, { words, others: context.neighbours, now: context.now });
     return together && manyStoppedEvent(together.stopped, together.running, context);
   }
 
@@ -313,10 +305,8 @@ export class AccountAlerts {
     return alert !== undefined && isToBeSeenAgain(alert);
   }
 
-  /** As it is believed to be. */
   #alert(fingerprint: string): Alert | undefined {
-    const waiting = this.#moving.alert(fingerprint);
-    return waiting === undefined ? this.#fleet.alert(fingerprint) : (waiting ?? undefined);
+    return this.#fleet.alert(fingerprint);
   }
 
   #context(mailbox: MailboxState, policy: Policy, now: EpochMs, before: MailboxState | null = null): MailboxContext {
@@ -352,7 +342,7 @@ export class AccountAlerts {
     const verdictOf = ({ key, account }: BreakerEntry) => {
       const id = idOfKey(key);
       if (judged?.account === account && judged.id === id) return judged.verdict?.answer;
-      return (this.#moving.mailbox(account, id) ?? this.#fleet.mailbox(account, id))?.verdict?.answer;
+      return this.#fleet.mailbox(account, id)?.verdict?.answer;
     };
     const about = { api, alert, pageUrl, now, command: this.#command, zone: rules().timeZone, verdictOf };
     return guardHeld(breaker, { ...about, windowMs: policy.breaker.windowMs });

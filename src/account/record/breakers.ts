@@ -60,8 +60,8 @@ export function withdrawUnguarded(rooms: RecorderRooms, apis: () => readonly Gua
       const before = fleet.breaker(api);
       const state = withdrawOthers(before, new Set(accounts));
       const alerts = heldAlert(rooms, state, settings);
-      if (state !== before || alerts.changed.length + alerts.dropped.length > 0)
-        await store.recordBreaker({ breaker: state === before ? null : { api, state, before }, alerts });
+      const breaker = state === before ? null : { api, state, before };
+      if (breaker || alerts.changed.length + alerts.dropped.length > 0) await store.recordBreaker({ breaker, alerts });
       showBreaker(rooms, api, state, alerts);
       if (accounts.length === 0) fleet.removeBreaker(api);
     }
@@ -96,7 +96,7 @@ export function releaseBreaker(
     if (agreed && !sameKeys(held, agreed)) return null;
     const state = release(before);
     const alerts = heldAlert(rooms, state, settings);
-    await store.recordRelease({ mailbox: null, breaker: { api, state, before }, alerts });
+    await store.recordBreaker({ breaker: { api, state, before }, alerts });
     showBreaker(rooms, api, state, alerts);
     return held;
   });
@@ -110,12 +110,11 @@ export function contestOver({ memory }: MailboxState, now: EpochMs) {
 /** The guard may act on a mailbox again although others reversed its changes. False when none of that counts any more. */
 export function releaseContest(rooms: RecorderRooms, mailbox: MailboxState): Promise<boolean> {
   return rooms.turns.take(async () => {
-    const { fleet, group, store, world } = rooms;
-    const before = group.mailbox(mailbox.account, mailbox.id);
+    const { fleet, store, world } = rooms;
+    const before = fleet.mailbox(mailbox.account, mailbox.id);
     if (!before?.memory || contestOver(before, world.clock.now()).reversals.length === 0) return false;
     const after = { ...before, memory: afterRelease(before.memory) };
-    const alerts = { changed: [], dropped: [], transitions: [] };
-    await store.recordRelease({ mailbox: after, breaker: null, alerts });
+    await store.recordMailbox(after);
     fleet.putMailbox(after);
     return true;
   });

@@ -1,6 +1,5 @@
 // What a recorder works with, and the account it records for.
 
-import type { MailboxRoute } from '../../api/poll/poll.ts';
 import type { Action } from '../../core/action.ts';
 import type { AlertRule, Transition } from '../../core/alert.ts';
 import type { MeasuredRoute, Route, StaleMeasurement } from '../../core/answers.ts';
@@ -68,8 +67,6 @@ export interface GuardedAccount {
 }
 
 export interface RecorderOptions extends GuardedAccount {
-  /** An answer that was taken in could not be committed after all: what it said is not believed any more. */
-  readonly onLost: (mailboxId: string, route: MailboxRoute, error: unknown) => void;
   /** The account's loop has ended: what hung in it and was left behind decides nothing beside the next one. */
   readonly ended: () => boolean;
   /** Whether the key may write, as far as its writes show; null before the first. */

@@ -10,10 +10,10 @@ import { idlePatterns, idleText } from '../../core/mailbox-pattern.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { AccountMove } from '../../store/records.ts';
 import { inTurns, nextTurn, turnAfter } from '../../world/world.ts';
+import { nothingMoved } from '../commit/group-commit.ts';
 import type { AccountAlerts, ListFindings } from './account-alerts.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { alertsMoved, namesakesOf, type Rival, rivalOf } from './guards.ts';
-import { isActive } from './plan.ts';
 import { type RosterChanges, Rosters, withHistory } from './roster.ts';
 
 /** So many addresses stand in a line of the log. */
@@ -57,7 +57,7 @@ export class Lists {
   /** Takes in a list. Rejects when the store can't be written. */
   async listed(list: Observed<MailboxList>): Promise<RosterChanges> {
     const { account, selects, expects } = this.#parts.account;
-    const known = this.#rooms.group.mailboxesOf(account);
+    const known = [...this.#rooms.fleet.mailboxesOf(account)];
     const rivals = this.#rivalsIn(list);
     const elsewhere = new Map(
       [...rivals].flatMap(([id, { mailbox, stays }]) => (stays && selects(mailbox) ? [[id, nameOf(mailbox)]] : [])),
@@ -76,9 +76,8 @@ export class Lists {
     const idle = this.#idleIn(list.answer, changes);
     const alerts = moved.reduce(bothChanges, await this.#parts.alerts.listed(changes, { breaker, idle, now: list.at }));
     const news = arrived.length + absent.length + left.length + alerts.changed.length + alerts.dropped.length;
-    if (news === 0 && changed.every((mailbox) => this.#mayWait(mailbox))) {
-      for (const mailbox of changed) this.#stage(mailbox);
-    } else await this.#record({ ...changes, arrived }, { alerts, breaker, moves, at: list.at });
+    if (news === 0) for (const mailbox of changed) this.#add(mailbox);
+    else await this.#record({ ...changes, arrived }, { alerts, breaker, moves, at: list.at });
     return { ...changes, arrived };
   }
 
@@ -156,19 +155,12 @@ export class Lists {
     return idle;
   }
 
-  /** Whether an entry is all that is new in the list about the mailbox: it waits for others to be committed with, as any calm answer. */
-  #mayWait(mailbox: MailboxState): boolean {
-    const { group } = this.#rooms;
-    const before = group.mailbox(mailbox.account, mailbox.id);
-    if (!before || !group.waits || isActive(mailbox.action)) return false;
-    const { email, missingLists, memory } = before;
-    return email === mailbox.email && missingLists === mailbox.missingLists && memory === mailbox.memory;
-  }
-
-  #stage(mailbox: MailboxState): void {
-    const { put } = this.#parts;
-    // What is lost the next list brings again.
-    this.#rooms.group.stage(mailbox, { answered: 'mailboxes', decision: null }, { committed: put, lost: () => {} });
+  /** An entry that moves nothing waits for others to be committed with, as any answer. */
+  #add(mailbox: MailboxState): void {
+    const { fleet, group } = this.#rooms;
+    const before = fleet.mailbox(mailbox.account, mailbox.id);
+    if (before) group.add(before, { ...nothingMoved, mailbox, remembers: true, answered: ['mailboxes'] });
+    this.#parts.put(mailbox);
   }
 
   /** They are shown under the account that guards them now, with their newest actions. */

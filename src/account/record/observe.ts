@@ -174,22 +174,8 @@ export class AnswerOrder {
     return route === 'warmup' && askedAt < (this.#wrote.get(mailboxId) ?? never) ? 'outdated' : 'fresh';
   }
 
-  /** Returns what makes it as if it had not been taken in: it was lost. */
-  taken(route: Route, mailboxId: string, askedAt: AskedAt): () => void {
-    const taken = this.#of(mailboxId);
-    const before = taken[route] ?? never;
-    taken[route] = askedAt;
-    return () => {
-      taken[route] = before;
-    };
-  }
-
-  #of(mailboxId: string): Partial<Record<Route, AskedAt>> {
-    const known = this.#taken.get(mailboxId);
-    if (known) return known;
-    const nothing = {};
-    this.#taken.set(mailboxId, nothing);
-    return nothing;
+  taken(route: Route, mailboxId: string, askedAt: AskedAt): void {
+    this.#taken.set(mailboxId, { ...this.#taken.get(mailboxId), [route]: askedAt });
   }
 
   /** Whether an answer of the route was taken in. */

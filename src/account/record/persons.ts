@@ -53,10 +53,10 @@ export function planForPerson(
   { account, id, email }: MailboxState,
   change: PersonsChange,
 ): Promise<Action | string> {
-  const { fleet, group, store, turns, world } = rooms;
+  const { fleet, store, turns, world } = rooms;
   return turns.take(async () => {
     const now = world.clock.now();
-    const mailbox = group.mailbox(account, id);
+    const mailbox = fleet.mailbox(account, id);
     if (!mailbox) return `${email} is no longer on the account.`;
     const refusal = refusalOf(rooms, mailbox, change);
     if (refusal !== null) return refusal;

@@ -8,36 +8,28 @@ import { haveShrunk } from '../../core/guard/lost-counts.ts';
 import { aheadMs, type MailboxState } from '../../core/mailbox.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { Unwritten } from '../commit/unwritten.ts';
+import type { TickRecord } from '../../store/records.ts';
+import { isMoving } from '../commit/group-commit.ts';
 import { AccountAlerts } from './account-alerts.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { Lists } from './lists.ts';
 import { AnswerOrder, type AskedAt, type Observation } from './observe.ts';
 import { withDisplaced } from './persons.ts';
 import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
-import { type Grounds, Repeats } from './repeats.ts';
 import { othersOf, type RosterChanges, runningIn } from './roster.ts';
-import { type Answer, Staging, type Taken } from './staging.ts';
 import { afterSettlement, type TickContext, tick } from './tick.ts';
 
 export class Recorder {
   readonly #rooms: RecorderRooms;
   readonly #options: RecorderOptions;
   readonly #order = new AnswerOrder();
-  readonly #unwritten = new Unwritten();
-  readonly #staging: Staging;
-  readonly #repeats: Repeats;
   readonly #alerts: AccountAlerts;
   readonly #lists: Lists;
 
   constructor(rooms: RecorderRooms, options: RecorderOptions) {
     this.#rooms = rooms;
     this.#options = options;
-    this.#repeats = new Repeats(rooms.fleet);
     this.#alerts = new AccountAlerts(rooms, options, (id) => this.hasRead(id, 'stats') && this.hasRead(id, 'warmup'));
-    const { group } = rooms;
-    const { onLost } = options;
-    this.#staging = new Staging({ group, order: this.#order, unwritten: this.#unwritten, onLost });
     this.#lists = new Lists(rooms, {
       account: options,
       alerts: this.#alerts,
@@ -48,7 +40,7 @@ export class Recorder {
   }
 
   /** Work in its turn; `otherwise` when the account's loop has ended by then. What came of a POST is recorded in any case. */
-  #inTurn<Value>(otherwise: Value, work: () => Promise<Value>): Promise<Value> {
+  #inTurn<Value, Otherwise>(otherwise: Otherwise, work: () => Promise<Value>): Promise<Value | Otherwise> {
     return this.#rooms.turns.take(async () => (this.#options.ended() ? otherwise : work()));
   }
 
@@ -60,121 +52,54 @@ export class Recorder {
   /**
    * Takes in an answer about a mailbox, unless one that was asked for later is there already. null when the mailbox has
    * left; outdated when it has to be asked again; ended when the loop has ended, or the account is not ours at present.
-   * A calm answer is believed at once and committed with others, so the picture may not show it yet. Rejects when the store
-   * can't be written.
+   * Rejects when the answer moves something and the store can't be written: then nothing has changed.
    */
-  async observed(
+  observed(
     mailboxId: string,
     observation: Observation,
     askedAt: AskedAt,
   ): Promise<MailboxState | 'outdated' | 'ended' | null> {
-    const taken = await this.#rooms.turns.takeBelieving(async () =>
-      this.#options.ended() ? 'ended' : this.#observed(mailboxId, observation, askedAt),
-    );
-    if (taken === null || taken === 'outdated' || taken === 'ended') return taken;
-    if (taken.committed) await taken.committed;
-    return taken.mailbox;
-  }
-
-  async #observed(mailboxId: string, observation: Observation, askedAt: AskedAt): Promise<Taken | 'outdated' | null> {
-    const { moving } = this.#rooms.group;
-    if (moving.isFull) await moving.commit();
-    const before = this.#mailbox(mailboxId);
-    if (!before) return null;
     const { route } = observation;
-    // Only now: what came while this answer waited for its turn counts too.
-    const freshness = this.#order.freshnessOf(route, mailboxId, askedAt);
-    if (freshness !== 'fresh') return freshness === 'outdated' ? freshness : { mailbox: before, committed: null };
-    const answer = { route, askedAt };
-    return this.#repeated(before, observation, answer) ?? this.#record(before, observation, answer);
+    return this.#inTurn('ended', async () => {
+      const before = this.#mailbox(mailboxId);
+      if (!before) return null;
+      // Only now: what came while this answer waited for its turn counts too.
+      const freshness = this.#order.freshnessOf(route, mailboxId, askedAt);
+      if (freshness === 'outdated') return freshness;
+      if (freshness === 'superseded') return before;
+      const mailbox = await this.#record(before, observation, route);
+      this.#order.taken(route, mailboxId, askedAt);
+      return mailbox;
+    });
   }
 
   /**
    * Judges a mailbox on what is believed at its turn. Not before this process has read both answers, and not while a
-   * POST may be under way: the believed answer may be from before it. Those that come together are committed together.
+   * POST may be under way: the believed answer may be from before it.
    */
-  async judgedAgain(mailboxId: string): Promise<void> {
-    const { turns } = this.#rooms;
-    const taken = await turns.takeBelieving(async () => (this.#options.ended() ? null : this.#judgedAgain(mailboxId)));
-    await taken?.committed;
+  judgedAgain(mailboxId: string): Promise<void> {
+    return this.#inTurn(undefined, async () => {
+      const before = this.#mailbox(mailboxId);
+      const known = this.hasRead(mailboxId, 'warmup') && this.hasRead(mailboxId, 'stats');
+      if (!before?.warmup || !known || before.action?.state === 'open') return;
+      await this.#record(before, { route: 'warmup', observed: before.warmup }, null);
+    });
   }
 
-  async #judgedAgain(mailboxId: string): Promise<Taken | null> {
-    const { group } = this.#rooms;
-    // What comes of it is shown at once, so nothing that it rests on may wait.
-    if (group.has({ account: this.#options.account, id: mailboxId })) await group.commit();
-    if (group.moving.isFull) await group.moving.commit();
-    const before = this.#mailbox(mailboxId);
-    const known = this.hasRead(mailboxId, 'warmup') && this.hasRead(mailboxId, 'stats');
-    if (!before?.warmup || !known || before.action?.state === 'open') return null;
-    return this.#record(before, { route: 'warmup', observed: before.warmup }, null);
-  }
-
-  /** As it is believed to be; what is staged included. */
   #mailbox(id: string): MailboxState | undefined {
-    return this.#rooms.group.mailbox(this.#options.account, id);
+    return this.#rooms.fleet.mailbox(this.#options.account, id);
   }
 
-  /** Takes in an answer that says again what the mailbox was judged by; null when there is more to it. */
-  #repeated(before: MailboxState, observation: Observation, answer: Answer): Taken | null {
-    const { group, tally, world } = this.#rooms;
-    if (group.moving.mailbox(before.account, before.id)) return null;
-    const now = world.clock.now();
-    const mailbox = this.#repeats.of(before, observation, this.#grounds(before), now);
-    if (!mailbox || !this.#unwritten.again({ mailbox, answered: answer.route }, now)) return null;
-    const show = (newest: MailboxState) => {
-      const verdict = mailbox.verdict?.answer;
-      if (verdict) tally.decision(mailbox.account, verdict.action, verdict.reason);
-      this.#put(newest);
-    };
-    const staged = this.#staging.stage(mailbox, null, { answer, now, show });
-    if (staged || group.has(mailbox)) return staged;
-    this.#order.taken(answer.route, mailbox.id, answer.askedAt);
-    show(mailbox);
-    return { mailbox, committed: null };
-  }
-
-  /** What a judgement rests on besides the mailbox. */
-  #grounds(mailbox: MailboxState): Grounds {
-    return { policy: this.#options.policyFor(mailbox), rules: this.#options.rules() };
-  }
-
-  /** `answer`: null when nothing new was observed. */
-  async #record(before: MailboxState, observation: Observation, answer: Answer | null): Promise<Taken> {
-    const { fleet, group, store, world } = this.#rooms;
+  /** Judges, records, and shows what follows. `answered`: null when nothing new was observed. */
+  async #record(
+    before: MailboxState,
+    observation: Observation,
+    answered: Observation['route'] | null,
+  ): Promise<MailboxState> {
+    const { fleet, group, tally, world } = this.#rooms;
     const { api } = this.#options;
     const now = world.clock.now();
-    const judged = this.#judge(before, observation, { answer, now });
-    const { record, mailbox } = judged;
-    const staged = this.#staging.stage(mailbox, record, { answer, now, ...judged });
-    if (staged) return staged;
-    if (record && !group.moving.isEmpty) {
-      // What it does rests on what is committed: it is judged once more, on that.
-      await group.moving.commit();
-      return this.#record(this.#mailbox(before.id) ?? before, observation, answer);
-    }
-    if (record) {
-      await store.recordTick(record);
-      this.#unwritten.written(record, now);
-    }
-    if (answer) this.#order.taken(answer.route, before.id, answer.askedAt);
-    const { breaker, confirmed } = judged;
-    if (breaker) fleet.putBreaker(api, breaker);
-    if (confirmed) {
-      this.#order.wrote(before.id);
-      this.#count(confirmed, 'confirmed');
-    }
-    judged.show(mailbox);
-    return { mailbox, committed: null };
-  }
-
-  /** The tick of an answer, and all that follows from it. */
-  #judge(before: MailboxState, observation: Observation, { answer, now }: { answer: Answer | null; now: EpochMs }) {
-    const { fleet, tally } = this.#rooms;
-    const { api } = this.#options;
-    const grounds = this.#grounds(before);
-    const { policy } = grounds;
-    const answered = answer?.route ?? null;
+    const policy = this.#options.policyFor(before);
     const context = this.#tickContext(before.id, { policy, now, answered });
     const ticked = tick(before, observation, context);
     const { mailbox, changes, verdict, decision, actions, confirmed, late, breaker } = ticked;
@@ -183,15 +108,21 @@ export class Recorder {
     const outside = { before, changes, late };
     const judged = verdict !== null;
     const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged });
-    const moved = breaker && { api, state: breaker, before: fleet.breaker(api) };
-    const whole = { mailbox, remembers: true, answered, changes, decision, actions, alerts, breaker: moved };
-    const record = this.#unwritten.of(before, whole, now);
-    if (verdict) this.#repeats.judged(ticked, grounds, now);
-    const show = (newest: MailboxState) => {
-      if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
-      this.#show(newest, actions, alerts);
+    const record: TickRecord = {
+      ...{ mailbox, remembers: true, answered: answered ? [answered] : [], changes, actions, alerts },
+      decisions: decision ? [decision] : [],
+      breaker: breaker && { api, state: breaker, before: fleet.breaker(api) },
     };
-    return { mailbox, breaker, confirmed, record, show };
+    if (isMoving(record)) await group.commitNow(record);
+    else group.add(before, record);
+    if (breaker) fleet.putBreaker(api, breaker);
+    if (confirmed) {
+      this.#order.wrote(before.id);
+      this.#count(confirmed, 'confirmed');
+    }
+    if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
+    this.#show(mailbox, actions, alerts);
+    return mailbox;
   }
 
   /** Whether this process, not an earlier one, has read that answer of the mailbox. */
@@ -303,15 +234,12 @@ export class Recorder {
   left(id: string): void {
     this.#rooms.fleet.removeMailbox(this.#options.account, id);
     this.#order.forget(id);
-    this.#unwritten.forget(id);
-    this.#repeats.forget(id);
+    this.#rooms.group.forget({ account: this.#options.account, id });
   }
 
   /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */
   timePassed(): Promise<void> {
     return this.#inTurn(undefined, async () => {
-      // An answer that waits is news of what would seem old.
-      await this.#rooms.group.commit();
       const alerts = this.#alerts.passed(this.#rooms.world.clock.now());
       if (alerts.changed.length + alerts.dropped.length === 0) return;
       await this.#rooms.store.recordAlerts(alerts);

@@ -240,7 +240,7 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
     changes,
     verdict,
     decision: {
-      verdict,
+      ...{ verdict, at: now },
       unchanged: before.verdict !== null && isSameSpan(before.verdict.answer, verdict),
       judged: 1,
       days: daysOf(verdict, seen.stats?.answer.rows ?? []),

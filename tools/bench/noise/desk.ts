@@ -100,7 +100,6 @@ export async function openDesk(at: EpochMs, seed: number): Promise<Desk> {
     staleMeasurement: () => ({ olderThanMs: Number.POSITIVE_INFINITY, unreadSince: Number.NEGATIVE_INFINITY }),
     isFirstLook: () => false,
     seenAgain: () => true,
-    onLost: () => {},
   });
   const desk: Desk = {
     clock,

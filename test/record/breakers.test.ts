@@ -1,4 +1,4 @@
-// One breaker spans the accounts of an API: what one account changes leaves what another waits for.
+// What a list, a configuration and a person change in a breaker, in the picture and in the store.
 import { expect, test } from 'vitest';
 import { releaseBreaker, withdrawUnguarded } from '../../src/account/record/breakers.ts';
 import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/breaker.ts';
@@ -16,13 +16,12 @@ const entryOf = (account: string, id: string): BreakerEntry => ({
 });
 const holding = (...entries: readonly BreakerEntry[]): BreakerState => ({ ...closedBreaker, openSince: now, entries });
 
-/** A mailbox of this account is held, and one of another account. */
+/** m2 is held, and a mailbox of another account. */
 async function begin() {
   const stage = await recording(['m1', 'm2']);
   const { store, fleet, turns, world } = stage;
   const state = holding(entryOf('acme', 'm2'), entryOf('other', 'm9'));
-  const breaker = { api, before: closedBreaker, state };
-  await store.recordBreaker({ breaker, alerts: noAlerts });
+  await store.recordBreaker({ breaker: { api, before: closedBreaker, state }, alerts: noAlerts });
   fleet.putBreaker(api, state);
   const rooms = { store, fleet, turns, world, onTransitions: () => {} };
   const both = async () => [fleet.breaker(api), (await store.loadPicture()).breakers[0]?.state];
@@ -50,7 +49,7 @@ test('an account is guarded no more: what another account waits for stays held',
   expect(await stage.both()).toEqual([left, left]);
 });
 
-test('a release that a person agreed to frees nothing that was held since, and one of all frees that too', async () => {
+test('a release that a person agreed to frees nothing that was held since, and one of all frees everything', async () => {
   await using stage = await begin();
   const stored = holding(entryOf('acme', 'm2'), entryOf('other', 'm9'));
   expect(await releaseBreaker(stage.rooms, settings, ['acme/m2'])).toBeNull();
