@@ -1,6 +1,5 @@
 // The two ways into the store. A record that moves an alert or an action is committed at once. Any other record is shown at once,
 // and committed with all that wait, at most 500 ms later: kill -9 forgets it, and the next process asks again.
-import { isDeepStrictEqual } from 'node:util';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import type { GuardMemory } from '../../core/guard-memory.ts';
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
@@ -211,7 +210,7 @@ function together(before: DecisionRecord | null, newest: DecisionRecord): Decisi
 
 function isSameAnswer(before: MailboxState, after: MailboxState, route: StoredRoute): boolean {
   const field = route === 'mailboxes' ? 'entry' : route === 'mailbox' ? 'detail' : route;
-  return isDeepStrictEqual(before[field]?.answer, after[field]?.answer);
+  return isSame(before[field]?.answer, after[field]?.answer);
 }
 
 /** Whether two states have the same row, but for its answers. */
@@ -219,9 +218,12 @@ function isSameRow(one: MailboxState, other: MailboxState): boolean {
   return (
     one.email === other.email &&
     one.missingLists === other.missingLists &&
-    (one.memory === other.memory || isDeepStrictEqual(mattering(one.memory), mattering(other.memory)))
+    (one.memory === other.memory || isSame(mattering(one.memory), mattering(other.memory)))
   );
 }
+
+/** Whether two values are stored as the same text. */
+const isSame = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
 
 const mattering = (memory: GuardMemory | null) =>
   memory && { ...memory, answersJudged: Math.min(memory.answersJudged, judgedThatMatters) };
