@@ -19,16 +19,6 @@ import { cronComplaint, duration, truth, whole } from '../schema/scalars.ts';
 import { oneOf, optional, section } from '../schema/section.ts';
 import { checkSelect } from './select.ts';
 
-/** What `do:` says: the operation, and what it is handed besides the row. */
-export interface RecipeStep {
-  readonly operation: (typeof operations)[number];
-  readonly reason: string;
-  readonly mode: (typeof warmupModes)[number] | null;
-  /** Emails a day. */
-  readonly limit: number | null;
-  readonly forMs: number | null;
-}
-
 export interface Definition {
   readonly recipe: Recipe;
   readonly select: string;
@@ -64,6 +54,9 @@ const doSchema = section({
   for: optional(duration(60_000), undefined, 'For the operation silence: how long.'),
 });
 
+/** `do:` names the operation, and what it takes besides the row. */
+export type RecipeStep = z.output<typeof doSchema>;
+
 const recipeSchema = section({
   id: z
     .string()
@@ -84,7 +77,7 @@ const recipeSchema = section({
     'When it runs automatically.',
   ),
 });
-type Written = z.output<typeof recipeSchema>;
+type WrittenRecipe = z.output<typeof recipeSchema>;
 
 /** Reads a definition. `file` is how problems call it. */
 export function readDefinition(
@@ -108,7 +101,7 @@ export function readDefinition(
 }
 
 /** What a schema of single keys can't say. */
-function inconsistencies(written: Written): readonly Finding[] {
+function inconsistencies(written: WrittenRecipe): readonly Finding[] {
   return [
     ...Object.entries(written.parameters ?? {}).flatMap(([name, one]) => parameterFindings(name, one)),
     ...selectFindings(written),
@@ -145,14 +138,14 @@ function parameterFindings(name: string, written: WrittenParameter): readonly Fi
   return found;
 }
 
-function selectFindings({ select, parameters = {}, do: step }: Written): readonly Finding[] {
+function selectFindings({ select, parameters = {}, do: step }: WrittenRecipe): readonly Finding[] {
   const problems = checkSelect(select, Object.keys(parameters), step !== undefined);
   return problems.map((message) => finding(['select'], message));
 }
 
 const operationKeys = { mode: 'mode', limit: 'limit', for: 'silence' } as const;
 
-function doFindings({ do: step }: Written): readonly Finding[] {
+function doFindings({ do: step }: WrittenRecipe): readonly Finding[] {
   if (!step) return [];
   const found: Finding[] = [];
   for (const [key, operation] of Object.entries(operationKeys) as [keyof typeof operationKeys, string][]) {
@@ -165,7 +158,7 @@ function doFindings({ do: step }: Written): readonly Finding[] {
   return found;
 }
 
-function scheduleFindings({ schedule, do: step, parameters = {} }: Written): readonly Finding[] {
+function scheduleFindings({ schedule, do: step, parameters = {} }: WrittenRecipe): readonly Finding[] {
   if (!schedule) return [];
   const found: Finding[] = [];
   const wrong = cronComplaint(schedule.cron, schedule.time_zone);
@@ -194,7 +187,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-function build(written: Written, builtIn: boolean): Definition {
+function build(written: WrittenRecipe, builtIn: boolean): Definition {
   const { id, title, description, select, do: step } = written;
   const parameters = Object.entries(written.parameters ?? {}).map(([name, one]) => buildParameter(name, one));
   return {
@@ -208,19 +201,11 @@ function build(written: Written, builtIn: boolean): Definition {
       builtIn,
     },
     select,
-    step: step
-      ? {
-          operation: step.operation,
-          reason: step.reason,
-          mode: step.mode ?? null,
-          limit: step.limit ?? null,
-          forMs: step.for ?? null,
-        }
-      : null,
+    step: step ?? null,
   };
 }
 
-function scheduleOf({ schedule }: Written): RecipeSchedule | null {
+function scheduleOf({ schedule }: WrittenRecipe): RecipeSchedule | null {
   if (!schedule) return null;
   return { cron: schedule.cron, timeZone: schedule.time_zone ?? 'UTC', apply: schedule.apply ?? false };
 }
@@ -243,10 +228,13 @@ function buildParameter(name: string, written: WrittenParameter): Parameter {
 
 const maxTextLength = 1_000;
 
-type Checked = { readonly values: ParameterValues } | { readonly problems: readonly string[] };
+type CheckedParameters = { readonly values: ParameterValues } | { readonly problems: readonly string[] };
 
 /** Every parameter with its value, defaults written out; or one sentence a mistake. Text is read as what is wanted. */
-export function checkParameters(parameters: readonly Parameter[], given: Readonly<Record<string, unknown>>): Checked {
+export function checkParameters(
+  parameters: readonly Parameter[],
+  given: Readonly<Record<string, unknown>>,
+): CheckedParameters {
   const names = parameters.map(({ name }) => name);
   const problems = Object.keys(given)
     .filter((name) => !names.includes(name))

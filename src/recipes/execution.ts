@@ -8,11 +8,11 @@ import { withoutFolders } from '../core/wording/phrases.ts';
 import type { RowChunk, RunLedger } from '../store/runs.ts';
 import type { World } from '../world/world.ts';
 import type { Definition, RecipeStep } from './definition.ts';
-import type { Facts } from './sandbox.ts';
+import type { ProgramFacts } from './sandbox.ts';
 import { nowParameter, runSelect, type SelectEnd, type SelectRequest, stepColumns } from './select.ts';
 
 /** What a run may take and keep. */
-export interface Limits {
+export interface RunLimits {
   /** Of the SELECT, in real time. */
   readonly selectMs: number;
   readonly rows: number;
@@ -21,7 +21,7 @@ export interface Limits {
   readonly operationRows: number;
 }
 
-export const usualLimits: Limits = { selectMs: 60_000, rows: 20_000, bytes: 16 * 1024 * 1024, operationRows: 1_000 };
+export const usualLimits: RunLimits = { selectMs: 60_000, rows: 20_000, bytes: 16 * 1024 * 1024, operationRows: 1_000 };
 
 /** What every run shares. */
 export interface ExecutionParts {
@@ -29,10 +29,10 @@ export interface ExecutionParts {
   readonly runs: RunLedger;
   /** The store, for the children that read it. */
   readonly place: StorePlace;
-  readonly facts: () => Facts;
+  readonly facts: () => ProgramFacts;
   /** null: nothing can be changed here (yet), only read. */
   readonly commandAccess: () => CommandAccess | null;
-  readonly limits: Limits;
+  readonly limits: RunLimits;
 }
 
 /** One run, and how it is watched and stopped. */
@@ -107,7 +107,7 @@ export async function executeRun(context: RunContext, parts: ExecutionParts): Pr
   );
 }
 
-function tooMany({ operationRows }: Limits): string {
+function tooMany({ operationRows }: RunLimits): string {
   return `it names more than ${operationRows} mailboxes, so Warmwarden did nothing: narrow it down`;
 }
 
@@ -222,29 +222,21 @@ export async function performStep(
   context: StepContext,
 ): Promise<RowOutcome> {
   const target = step.mode ?? step.limit;
-  const operation = target === null ? step.operation : `${step.operation} ${target}`;
+  const operation = target === undefined ? step.operation : `${step.operation} ${target}`;
+  const say = (outcome: RowOutcome['outcome'], message: string) => ({ operation, outcome, message });
   const [account, id] = [String(row['account']), String(row['mailbox_id'])];
   const found = mailbox(account, id);
-  if (context.approved && !context.approved.has(subjectOf(row)))
-    return { operation, outcome: 'skipped', message: notAgreed };
-  if (!found) return { operation, outcome: 'skipped', message: `${mailboxKey(account, id)} is not guarded.` };
+  if (context.approved && !context.approved.has(subjectOf(row))) return say('skipped', notAgreed);
+  if (!found) return say('skipped', `${mailboxKey(account, id)} is not guarded.`);
   if (step.operation === 'resume' && found.memory?.claim?.kind !== 'pause') {
-    return {
-      operation,
-      outcome: 'skipped',
-      message: `${found.email}: Warmwarden did not pause it, so it is left alone.`,
-    };
+    return say('skipped', `${found.email}: Warmwarden did not pause it, so it is left alone.`);
   }
   try {
     const outcome = await perform(step, found, commands, context);
-    const good = succeeded(outcome) ? (context.apply ? 'done' : 'planned') : 'failed';
-    return {
-      operation,
-      outcome: good,
-      message: outcome.messages.join(' ').replaceAll(`\`${context.command} `, '`warmwarden '),
-    };
+    const message = outcome.messages.join(' ').replaceAll(`\`${context.command} `, '`warmwarden ');
+    return say(succeeded(outcome) ? (context.apply ? 'done' : 'planned') : 'failed', message);
   } catch (error) {
-    return { operation, outcome: 'failed', message: withoutFolders(errorText(error)) };
+    return say('failed', withoutFolders(errorText(error)));
   }
 }
 
@@ -268,18 +260,18 @@ async function perform(
       return commands.resume({ ...request, ...(undoes !== undefined && { undoes }) });
     }
     case 'mode':
-      if (step.mode === null) throw new Error('the operation mode has no mode');
+      if (step.mode === undefined) throw new Error('the operation mode has no mode');
       return commands.mode({ ...request, mode: step.mode });
     case 'limit':
-      if (step.limit === null) throw new Error('the operation limit has no limit');
+      if (step.limit === undefined) throw new Error('the operation limit has no limit');
       return commands.limit({ ...request, limit: step.limit });
     case 'refresh':
       return apply ? commands.refresh(request) : planned('Warmwarden will read all its data again.');
     case 'silence': {
-      if (step.forMs === null) throw new Error('the operation silence has no time');
+      if (step.for === undefined) throw new Error('the operation silence has no time');
       if (!apply) return planned('Warmwarden will mute its messages; it stays guarded.');
       const match = { account: [found.account], mailbox: [found.id] };
-      return commands.silenceAdd({ match, forMs: step.forMs, by, reason: request.reason });
+      return commands.silenceAdd({ match, forMs: step.for, by, reason: request.reason });
     }
   }
 }

@@ -14,7 +14,7 @@ import type { World } from '../world/world.ts';
 import { type Catalogue, readCatalogue } from './catalogue.ts';
 import { type CommandAccess, usualLimits } from './execution.ts';
 import { RecipeRunner } from './runner.ts';
-import type { Facts } from './sandbox.ts';
+import type { ProgramFacts } from './sandbox.ts';
 
 // Starts scheduled runs of recipes, and deletes old runs.
 
@@ -150,7 +150,7 @@ export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
 }
 
 /** The accounts as they are, and the near limits of the policies. */
-function factsOf(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, now: EpochMs): Facts {
+function factsOf(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, now: EpochMs): ProgramFacts {
   const usual = defaultPolicy.nearLimitPpm;
   const others: Record<string, Ppm> = {};
   for (const mailbox of fleet.mailboxes()) {

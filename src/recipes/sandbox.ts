@@ -21,7 +21,7 @@ import { readStats } from '../store/rows.ts';
 import { baseTables, views } from './views.ts';
 
 /** What only the running program knows, for the views. Travels as JSON. */
-export interface Facts {
+export interface ProgramFacts {
   readonly now: EpochMs;
   /** AccountState, as far as it is known; at least `name`. */
   readonly accounts: readonly { readonly name: string }[];
@@ -46,16 +46,16 @@ type ReadListener = (table: string, view: string) => void;
  * The store at `path`, read-only, behind the views. Without a path: empty tables, to check a SELECT against.
  * Throws what SQLite says, and an Error when this Node.js can't guard the connection.
  */
-export function openSandbox(path: string | null, facts: Facts): DatabaseSync {
+export function openSandbox(path: string | null, facts: ProgramFacts): DatabaseSync {
   return guarded(path === null ? emptyStage() : stageOf(path), facts);
 }
 
 /** Throws what SQLite says of the SELECT, and StoreError when PostgreSQL can't be read. */
-export async function sandboxFor(place: StorePlace, select: string, facts: Facts): Promise<DatabaseSync> {
+export async function sandboxFor(place: StorePlace, select: string, facts: ProgramFacts): Promise<DatabaseSync> {
   return typeof place === 'string' ? openSandbox(place, facts) : copied(place, select, facts);
 }
 
-async function copied(place: PostgresPlace, select: string, facts: Facts): Promise<DatabaseSync> {
+async function copied(place: PostgresPlace, select: string, facts: ProgramFacts): Promise<DatabaseSync> {
   const stage = emptyStage();
   // Only here: a store in a file needs no client of PostgreSQL.
   const { readSnapshot } = await import('../store/postgres/snapshot.ts');
@@ -79,7 +79,7 @@ const indexes = [
 const showsNewest = (view: string) => /_mailboxes$/.test(view);
 
 /** The tables that a SELECT asks, as SQLite finds when it compiles it over empty ones. */
-function readsOf(select: string, facts: Facts): readonly TableRead[] {
+function readsOf(select: string, facts: ProgramFacts): readonly TableRead[] {
   const readers = new Map<string, Set<string>>();
   const empty = guarded(emptyStage(), facts, (table, view) => {
     readers.set(table, (readers.get(table) ?? new Set()).add(view));
@@ -138,7 +138,7 @@ function stageOf(path: string): Stage {
 }
 
 /** Puts the views before the tables, and admits nothing else from then on. */
-function guarded({ database, schema }: Stage, facts: Facts, listen: ReadListener = () => {}): DatabaseSync {
+function guarded({ database, schema }: Stage, facts: ProgramFacts, listen: ReadListener = () => {}): DatabaseSync {
   const inner = (view: string) => `${schema}_${view}`;
   addFunctions(database, facts);
   for (const { name, columns, from } of views) {
@@ -179,7 +179,7 @@ function guard(database: DatabaseSync, schema: string, inner: (view: string) => 
   });
 }
 
-function addFunctions(database: DatabaseSync, facts: Facts): void {
+function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
   const pure = { deterministic: true };
   const accountFacts = JSON.stringify(facts.accounts);
   database.function('now_ms', pure, () => facts.now);

@@ -7,7 +7,7 @@ import type { Cell } from '../core/recipe.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import type { RowChunk } from '../store/runs.ts';
 import { systemClock } from '../world/world.ts';
-import { type Facts, openSandbox, sayable } from './sandbox.ts';
+import { openSandbox, type ProgramFacts, sayable } from './sandbox.ts';
 
 /** What the child process is to do. Travels as JSON. */
 export interface SelectJob {
@@ -15,7 +15,7 @@ export interface SelectJob {
   readonly select: string;
   /** By name, without the colon. */
   readonly parameters: Readonly<Record<string, Cell>>;
-  readonly facts: Facts;
+  readonly facts: ProgramFacts;
   readonly maxRows: number;
   readonly maxBytes: number;
 }

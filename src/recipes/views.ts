@@ -1,25 +1,25 @@
 // The views that a recipe may ask: documented, stable, and all that it sees of the store. docs/recipes.md is made of this.
 
 /** A column: what it holds, and the expression over the store's tables. */
-interface Column {
+interface ViewColumn {
   readonly name: string;
   readonly about: string;
   readonly sql: string;
 }
 
-export interface View {
+export interface RecipeView {
   readonly name: string;
   readonly about: string;
-  readonly columns: readonly Column[];
+  readonly columns: readonly ViewColumn[];
   /** FROM and what follows. `@` before a table is the schema that the store is attached as. */
   readonly from: string;
 }
 
-const column = (name: string, about: string, sql: string): Column => ({ name, about, sql });
+const column = (name: string, about: string, sql: string): ViewColumn => ({ name, about, sql });
 
 const iso = (ms: string) =>
   `strftime('%Y-%m-%dT%H:%M:%S', (${ms}) / 1000, 'unixepoch') || printf('.%03dZ', (${ms}) % 1000)`;
-const time = (name: string, about: string, ms: string): Column => column(name, about, iso(ms));
+const time = (name: string, about: string, ms: string): ViewColumn => column(name, about, iso(ms));
 const percentOfPpm = (ppm: string) => `(${ppm}) / 10000.0`;
 const ratePercent = (sent: string, bounced: string) =>
   `CASE WHEN (${sent}) > 0 THEN (${bounced}) * 100.0 / (${sent}) END`;
@@ -34,7 +34,7 @@ const answers = (alias: string, route: string, join = 'LEFT JOIN') =>
   `${join} @observations ${alias} ON ${alias}.account = m.account AND ${alias}.mailbox_id = m.mailbox_id AND ${alias}.route = '${route}'`;
 
 /** `of`: what has its account and id. */
-const whoIn = (of: string, email: string): readonly Column[] => [
+const whoIn = (of: string, email: string): readonly ViewColumn[] => [
   column('account', 'the account that holds the mailbox', `${of}.account`),
   column('mailbox_id', "the API's id of the mailbox", `${of}.mailbox_id`),
   column('email', 'its address', email),
@@ -48,7 +48,7 @@ const verdict = `CASE WHEN ${isLater} THEN s.answer -> '$.verdict' ELSE v.verdic
 const judgedAt = `CASE WHEN ${isLater} THEN s.answer ->> '$.judgedAt' ELSE v.until END`;
 
 /** The counts of a verdict that stands as JSON in `of`. */
-const verdictColumns = (of: string): readonly Column[] => [
+const verdictColumns = (of: string): readonly ViewColumn[] => [
   column('sent', "emails sent in the guard's window", `${of} ->> '$.sent'`),
   column('bounced', 'bounces among them', `${of} ->> '$.bounced'`),
   column('rate_percent', 'bounced / sent', ratePercent(`${of} ->> '$.sent'`, `${of} ->> '$.bounced'`)),
@@ -62,7 +62,7 @@ const verdictColumns = (of: string): readonly Column[] => [
   ),
 ];
 
-const mailboxes: View = {
+const mailboxes: RecipeView = {
   name: 'mailboxes',
   about: 'One row per guarded mailbox, with what Warmwarden knows now.',
   columns: [
@@ -114,7 +114,7 @@ const mailboxes: View = {
 };
 
 const count = (name: string, about: string, path: string) => column(name, about, `r.value ->> '$.${path}'`);
-const dailyStats: View = {
+const dailyStats: RecipeView = {
   name: 'daily_stats',
   about: 'One row per mailbox and day, from the newest stats answer (30 days, or as long as the longest window).',
   columns: [
@@ -139,7 +139,7 @@ const dailyStats: View = {
     WHERE m.left_at IS NULL`,
 };
 
-const dnsChecks: View = {
+const dnsChecks: RecipeView = {
   name: 'dns_checks',
   about: 'Three rows per mailbox: SPF, DKIM and DMARC of its domain, as last read.',
   columns: [
@@ -162,7 +162,7 @@ const dnsChecks: View = {
     WHERE m.left_at IS NULL`,
 };
 
-const blacklistChecks: View = {
+const blacklistChecks: RecipeView = {
   name: 'blacklist_checks',
   about: 'One row per mailbox: whether its sending address is on a blacklist, as last read.',
   columns: [
@@ -185,7 +185,7 @@ const blacklistChecks: View = {
     WHERE m.left_at IS NULL`,
 };
 
-const decisions: View = {
+const decisions: RecipeView = {
   name: 'decisions',
   about:
     'What the guard decided. Consecutive answers that led to the same decision are one row, for a day at most; its numbers are its last ones. For the newest row of a mailbox, they and `until` may be up to 20 minutes behind: the view `mailboxes` has the current ones. Includes mailboxes that were removed.',
@@ -205,7 +205,7 @@ const decisions: View = {
   from: 'FROM @decisions v LEFT JOIN @mailboxes m ON m.account = v.account AND m.mailbox_id = v.mailbox_id',
 };
 
-const actions: View = {
+const actions: RecipeView = {
   name: 'actions',
   about: 'What Warmwarden changed or tried to change. Includes mailboxes that were removed.',
   columns: [
@@ -238,7 +238,7 @@ const newestOf = (table: string, json: string, order: string) =>
   `(SELECT json_group_array(json(${json})) FROM (SELECT ${json} FROM @${table} t
     WHERE t.account = m.account AND t.mailbox_id = m.mailbox_id ORDER BY ${order} DESC LIMIT 50))`;
 
-const pauses: View = {
+const pauses: RecipeView = {
   name: 'pauses',
   about: 'One row per guarded mailbox whose warm-up is paused.',
   columns: [
@@ -254,7 +254,7 @@ const pauses: View = {
     WHERE m.left_at IS NULL AND v.reason = 'already_paused'`,
 };
 
-const alerts: View = {
+const alerts: RecipeView = {
   name: 'alerts',
   about: 'The alerts that are firing or pending.',
   columns: [
@@ -278,7 +278,7 @@ const alerts: View = {
   from: 'FROM @alerts a',
 };
 
-const deliveries: View = {
+const deliveries: RecipeView = {
   name: 'deliveries',
   about: 'Messages to channels, without their text.',
   columns: [
@@ -299,7 +299,7 @@ const deliveries: View = {
   from: 'FROM @deliveries d',
 };
 
-const incidents: View = {
+const incidents: RecipeView = {
   name: 'incidents',
   about:
     'Mailboxes that bounced at the same time and share a cause, one row per incident: the open ones, and those that ended.',
@@ -333,7 +333,7 @@ const incidents: View = {
 };
 
 const fact = (name: string, about: string, path: string) => column(name, about, `f.value ->> '$.${path}'`);
-const accounts: View = {
+const accounts: RecipeView = {
   name: 'accounts',
   about: 'One row per account.',
   columns: [
@@ -364,7 +364,7 @@ const accounts: View = {
   from: 'FROM json_each(account_facts()) f',
 };
 
-export const views: readonly View[] = [
+export const views: readonly RecipeView[] = [
   mailboxes,
   dailyStats,
   dnsChecks,

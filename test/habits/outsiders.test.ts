@@ -71,7 +71,7 @@ it('a run whose SELECT finds no store says so without its path', async () => {
 });
 
 it('what a run did or would do names no path', async () => {
-  const step = { operation: 'limit', reason: 'r', mode: null, limit: 20, forMs: null } as const;
+  const step = { operation: 'limit', reason: 'r', limit: 20 } as const;
   const mailbox = () => arrivedMailbox('m1', { account: 'acme' });
   const context = { apply: true, by: 'crm', recipe: 'own', approved: null, command: 'node /opt/ww/src/bin.js' };
   const messageOf = async (limit: () => Promise<unknown>) =>

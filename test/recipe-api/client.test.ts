@@ -84,18 +84,6 @@ describe('the list of recipes', () => {
     }
   });
 
-  it('is asked for again after a server error, and not after a refusal', async () => {
-    await using service = await started((host) => {
-      const page = '<html><title>Bad gateway</title></html>';
-      host.list = RecipeHost.inTurn({ status: 502, body: page }, 'lost', { status: 200, body: [] });
-    });
-    expect((await service.api.recipes()).ok).toBe(true);
-    service.host.list = () => ({ status: 403, body: { error: 'plan' } });
-    const refused = await service.api.recipes();
-    expect(refused).toMatchObject({ ok: false, failure: { kind: 'refused', status: 403 } });
-    expect(service.host.taken).toHaveLength(4);
-  });
-
   it('that is redirected is refused, and the key goes nowhere', async () => {
     await using elsewhere = await RecipeHost.start();
     await using service = await started((host) => {

@@ -24,13 +24,13 @@ export interface RecipePage {
 }
 
 /** `unknown`: a word that we don't know, or none. It is neither an end nor a success. */
-export type RunState = RunStatus | 'unknown';
+export type RecordState = RunStatus | 'unknown';
 
 export interface RunRecord {
   readonly id: string;
   /** The id of its recipe. */
   readonly recipe: string | null;
-  readonly state: RunState;
+  readonly state: RecordState;
   /** The service's own word for the state, quoted. */
   readonly stateSaid: string | null;
   /** The rows of this answer, of any shape; null when it has none (yet). */
@@ -54,7 +54,7 @@ const wordsOf: Readonly<Record<RunStatus, readonly string[]>> = {
 };
 
 /** The state that a service's word stands for. Case, dashes and blanks make no difference. */
-function stateOf(said: string | null): RunState {
+function stateOf(said: string | null): RecordState {
   const word = (said ?? '')
     .trim()
     .toLowerCase()
@@ -62,18 +62,18 @@ function stateOf(said: string | null): RunState {
   return runStatuses.find((state) => wordsOf[state].includes(word)) ?? 'unknown';
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type JsonFields = Readonly<Record<string, unknown>>;
 
 /** The fields of an object; of anything else none. */
-export function objectOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+export function objectOf(value: unknown): JsonFields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonFields) : {};
 }
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 
-function idOf(fields: Fields, names: readonly string[]): string | null {
+function idOf(fields: JsonFields, names: readonly string[]): string | null {
   for (const name of names) {
     const value = fields[name];
     if (typeof value === 'number' && Number.isFinite(value)) return String(value);
@@ -133,7 +133,7 @@ function readRecipe(raw: unknown): RecipeEntry | null {
 export function readRun(body: unknown): RunRecord | null {
   const top = objectOf(body);
   const inside = [top['run'], top['data']].map(objectOf).find((fields) => Object.keys(fields).length > 0) ?? {};
-  const fields: Fields = { ...top, ...inside };
+  const fields: JsonFields = { ...top, ...inside };
   const run = top['run'];
   const id = idOf(inside, ['id', 'run_id']) ?? idOf(top, ['run_id', 'id']) ?? textOf(run);
   if (id === null) return null;
@@ -152,7 +152,7 @@ export function readRun(body: unknown): RunRecord | null {
   };
 }
 
-function rowsIn(fields: Fields): readonly unknown[] | null {
+function rowsIn(fields: JsonFields): readonly unknown[] | null {
   const names = ['rows', 'output_rows', 'output', 'results', 'data'];
   return listIn(fields, names) ?? listIn(objectOf(fields['output'] ?? fields['result']), names);
 }

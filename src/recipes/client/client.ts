@@ -24,11 +24,6 @@ import {
   refusalIn,
 } from './answers.ts';
 
-/** A GET that found no service, or a server error, is asked again; a trigger never is. */
-const getTries = 3;
-const retryBaseMs = 500;
-/** A try that took longer is the last one: somebody waits. */
-const longestRetriedMs = 5_000;
 /** Pages of a list of recipes that are followed. */
 const maxPages = 50;
 /** How services answer a request for a route that they do not have. */
@@ -45,7 +40,7 @@ export interface RecipeApiOptions {
   readonly egress?: Egress;
 }
 
-export interface RecipeList {
+export interface ServiceRecipes {
   readonly recipes: readonly RecipeEntry[];
   /** Entries without an id. */
   readonly unreadable: number;
@@ -97,12 +92,12 @@ export class RecipeApi {
   }
 
   /** The saved recipes, all pages that the service links. */
-  async recipes(signal: AbortSignal | null = null): Promise<Result<RecipeList>> {
+  async recipes(signal: AbortSignal | null = null): Promise<Result<ServiceRecipes>> {
     const pages: RecipePage[] = [];
     let path: string | null = '/recipes';
     let truncated = false;
     while (path !== null && !truncated) {
-      const got: Result<Read> = await this.#get(path, signal);
+      const got: Result<ReadAnswer> = await this.#get(path, signal);
       if (!got.ok) return got;
       const page = readRecipes(got.value.body);
       if (!page)
@@ -182,24 +177,16 @@ export class RecipeApi {
     await this.#agent.destroy();
   }
 
-  async #get(path: string, signal: AbortSignal | null): Promise<Result<Read>> {
-    const { clock, random } = this.#world;
-    for (let attempt = 1; ; attempt += 1) {
-      const begun = clock.monotonic();
-      const { result } = await this.#exchange('GET', path, { body: null, signal });
-      if (result.ok) return result;
-      const quick = clock.monotonic() - begun <= longestRetriedMs;
-      const again = result.failure.kind === 'unavailable' && quick && attempt < getTries && !signal?.aborted;
-      if (!again) return this.#failed('GET', path, result.failure);
-      await clock.sleep(random() * retryBaseMs * 2 ** attempt, signal ?? undefined);
-    }
+  async #get(path: string, signal: AbortSignal | null): Promise<Result<ReadAnswer>> {
+    const { result } = await this.#exchange('GET', path, { body: null, signal });
+    return result.ok ? result : this.#failed('GET', path, result.failure);
   }
 
   #exchange(
     method: 'GET' | 'POST',
     path: string,
     { body, signal }: { readonly body: string | null; readonly signal: AbortSignal | null },
-  ): Promise<Exchange<Read>> {
+  ): Promise<Exchange<ReadAnswer>> {
     const { clock } = this.#world;
     const headers = {
       ...(this.#apiKey === null ? {} : { authorization: `Bearer ${this.#apiKey}` }),
@@ -217,14 +204,14 @@ export class RecipeApi {
     );
   }
 
-  #read(success: Success): Result<Read> {
+  #read(success: Success): Result<ReadAnswer> {
     const { status, headers } = success;
     const said = jsonOf(success, this.#redactor);
     return said.ok ? { ok: true, value: { status, headers, body: said.value } } : said;
   }
 
   /** Where the rest is, as a path behind our base address. An address anywhere else is not followed: the key stays here. */
-  #nextOf({ headers, body }: Read): string | null {
+  #nextOf({ headers, body }: ReadAnswer): string | null {
     const link = /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec(String(headers['link'] ?? ''))?.[1];
     const said = objectOf(body)['next'];
     const target = link ?? (typeof said === 'string' && /^(https?:|\/|\?)/.test(said) ? said : undefined);
@@ -243,7 +230,7 @@ export class RecipeApi {
 }
 
 /** What a service that names its refusals says of one, without the name; null where it names none. */
-function sentencesOf({ result, status, errorWord }: Exchange<Read>): string | null {
+function sentencesOf({ result, status, errorWord }: Exchange<ReadAnswer>): string | null {
   if (result.ok || errorWord === null) return null;
   const before = `HTTP ${status}: ${errorWord}: `;
   return result.failure.detail.startsWith(before) ? result.failure.detail.slice(before.length) : null;
@@ -253,7 +240,7 @@ function isSuccess(status: number | null): boolean {
   return status !== null && status < 300;
 }
 
-interface Read {
+interface ReadAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly headers: AnswerHeaders;
@@ -289,11 +276,9 @@ const longestWaitMs = 5 * secondMs;
 const throttledWaitMs = minuteMs;
 /** A service may know a fresh run only a moment later; so many 404 in a row mean that it is not there. */
 const missingTries = 4;
-/** Rows that are not there when the run has succeeded are waited for this long. */
-const lateRowsMs = 15 * secondMs;
 
 /**
- * ended: the run is over; `rows` is still null when a succeeded run never showed any. unfinished: the time was up, or the
+ * ended: the run is over; `rows` is null if the service shows none. unfinished: the time was up, or the
  * signal came; `run` is what was seen last. lost: the service does not know the run, or not us.
  */
 export type Followed =
@@ -323,7 +308,6 @@ export async function followRun(
   let seen: RunRecord | null = null;
   let detail = 'it was not read in time';
   let missing = 0;
-  let succeededAt: number | null = null;
   for (let wait = firstWaitMs; ; wait = Math.min(2 * wait, longestWaitMs)) {
     const read = await api.run(id, null, patience);
     let atLeastMs = 0;
@@ -333,9 +317,7 @@ export async function followRun(
       missing = 0;
       detail = `its status is ${run.stateSaid ?? 'not given'}`;
       onProgress?.(run);
-      if (run.state === 'succeeded') succeededAt ??= clock.monotonic();
-      const late = succeededAt !== null && clock.monotonic() - succeededAt < lateRowsMs && rowsAreLate(run);
-      if (hasEnded(run) && !late) return { kind: 'ended', page: read.value };
+      if (hasEnded(run)) return { kind: 'ended', page: read.value };
     } else {
       const { failure } = read;
       detail = failure.detail;
@@ -354,9 +336,4 @@ export async function followRun(
 /** Whether the service's word for the run's state is an end that we know. */
 export function hasEnded(run: RunRecord): boolean {
   return run.state === 'succeeded' || run.state === 'failed' || run.state === 'cancelled';
-}
-
-/** No rows at all, or none where some were counted. */
-function rowsAreLate({ rows, rowCount }: RunRecord): boolean {
-  return rows === null || (rows.length === 0 && (rowCount ?? 0) > 0);
 }

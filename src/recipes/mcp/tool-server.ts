@@ -14,7 +14,7 @@ import type { z } from 'zod';
 import { counted } from '../../core/wording/phrases.ts';
 import type { World } from '../../world/world.ts';
 import type { RecipeEntry, RunRecord } from '../client/answers.ts';
-import { followRun, hasEnded, type RecipeApi, type RecipeList, type RunPage } from '../client/client.ts';
+import { followRun, hasEnded, type RecipeApi, type RunPage, type ServiceRecipes } from '../client/client.ts';
 import { cancelShape, defaultRows, followShape, type toolAnswerShape } from '../shapes.ts';
 import { BoundedLines, lineTooLong, Turnstile } from './limits.ts';
 import {
@@ -49,7 +49,7 @@ interface ToolRows {
   readonly cursorAfter: (taken: number) => string | null;
 }
 
-interface About {
+interface RunAbout {
   /** The recipe of the run can act. */
   readonly acts: boolean;
   /** The call was to cancel the run. */
@@ -57,7 +57,7 @@ interface About {
 }
 
 /** A run with a page of its rows; `page` is null for a run that goes on, or whose rows nobody asked for. */
-export function runResult(run: RunRecord, page: ToolRows | null, { acts, cancelling }: About): CallToolResult {
+export function runResult(run: RunRecord, page: ToolRows | null, { acts, cancelling }: RunAbout): CallToolResult {
   const rows = packed(page?.rows ?? []);
   const cursor = page?.cursorAfter(rows.length) ?? null;
   const error =
@@ -167,7 +167,7 @@ interface Wire {
 
 /** Serves one connection until its input ends. */
 export function serveTools(wire: Wire, options: ToolServerOptions, world: World): ToolServer {
-  const session = new Session(options, world);
+  const session = new ToolSession(options, world);
   const stopping = new AbortController();
   // The SDK drops what is under way when its input ends: it sees the end only when the last answers are out.
   const input = new BoundedLines((id) => void wire.output.write(lineTooLong(id)));
@@ -204,13 +204,13 @@ type Arguments = Readonly<Record<string, unknown>>;
 const handBackAfterMs = 30_000;
 
 /** State of one connection: an old and a new protocol version may each begin with a server of its own. */
-class Session {
+class ToolSession {
   readonly #options: ToolServerOptions;
   readonly #world: World;
   /** Servers whose client may be notified that the list changed. */
   readonly #listening = new Set<Server>();
   /** The newest list that could be read. */
-  #known: RecipeList | null = null;
+  #known: ServiceRecipes | null = null;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #turnstile = new Turnstile(requestLimits);
   #saidProblems = '';
@@ -364,7 +364,7 @@ class Session {
   }
 
   /** Waits for a run and shows a page of its rows. A run of this very call (`isOurs`) ends with the call. */
-  async #outcome(run: string, { cursor, limit, isOurs }: Page, context: ServerContext): Promise<CallToolResult> {
+  async #outcome(run: string, { cursor, limit, isOurs }: AskedPage, context: ServerContext): Promise<CallToolResult> {
     const { api } = this.#options.service;
     const { signal } = context.mcpReq;
     const from = readCursor(run, cursor);
@@ -391,7 +391,7 @@ class Session {
   }
 }
 
-interface Page {
+interface AskedPage {
   readonly cursor?: string | undefined;
   readonly limit: number;
   readonly isOurs: boolean;

@@ -11,7 +11,7 @@ import { eachAlert } from '../overview/firing-alerts.ts';
 import { FirstOf } from '../overview/first-of.ts';
 import { compare, cursorAfter, cursorOf, limitOf, means, oneOf, pageAfter, pageOf, someOf, upTo } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { count, iso, listOf, moment, nextCursor, number, tellingOf, text, texts, timeZone } from './facts.ts';
+import { answerTimeOf, count, iso, listOf, moment, nextCursor, number, text, texts, timeZone } from './facts.ts';
 import { fleetRoute } from './route.ts';
 
 /** Beside an alert that goes on. */
@@ -65,7 +65,7 @@ export const silencesRoute = fleetRoute({
   query: { limit: limitOf('silences', 100), cursor: cursorOf('number', 'text') },
   shape: silencesAnswer,
   read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
-    const { now, zone } = tellingOf(parts);
+    const { now, zone } = answerTimeOf(parts);
     const { rows, next } = pageAfter(parts.fleet.silences(now), ({ until, id }) => [until, id], { after, limit });
     return { time_zone: zone, silences: rows.map(silenceJson), next_cursor: next };
   },
@@ -180,7 +180,7 @@ export const incidentsRoute = fleetRoute({
   query: { limit: limitOf('incidents', 100), cursor: cursorOf('whole', 'number', 'text') },
   shape: z.strictObject({ at: moment, time_zone: timeZone, incidents: listOf(incident), next_cursor: nextCursor }),
   read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
-    const { now, zone } = tellingOf(parts);
+    const { now, zone } = answerTimeOf(parts);
     const { rows, next } = pageAfter(parts.fleet.incidents(), incidentKey, { after, limit });
     const incidents = rows.map((one) => incidentJson(one, zone));
     return { at: iso(now), time_zone: zone, incidents, next_cursor: next };
@@ -279,7 +279,7 @@ export const alertsRoute = fleetRoute({
   shape: alertsAnswer,
   read: async (parts: Pick<RouteParts, 'fleet' | 'timeZone' | 'world'>, { limit, cursor: after, status, severity }) => {
     const { fleet } = parts;
-    const { now, zone } = tellingOf(parts);
+    const { now, zone } = answerTimeOf(parts);
     let total = 0;
     // One more than a page shows whether there is another.
     const first = new FirstOf<Alert>((one, other) => compare(alertKey(one), alertKey(other)), limit + 1);

@@ -8,7 +8,7 @@ import { agesOf, DataAges, type DataKind, dataKinds, inNeedFirst } from '../over
 import { type ShownSetting, settingsThat } from '../overview/settings.ts';
 import { cursorOf, limitOf, means, oneOf, pageAfter, upTo } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { count, firstSweep, iso, listOf, moment, nextCursor, number, sweepJson, tellingOf, text } from './facts.ts';
+import { answerTimeOf, count, firstSweep, iso, listOf, moment, nextCursor, number, sweepJson, text } from './facts.ts';
 import { fleetRoute } from './route.ts';
 
 const forecast = z.strictObject({
@@ -66,7 +66,7 @@ export const budgetRoute = fleetRoute({
     const { fleet } = parts;
     const { rows, next } = pageAfter(fleet.accounts(), inNeedFirst, { after, limit });
     const ages = await agesOf(fleet, rows);
-    const telling = tellingOf(parts);
+    const telling = answerTimeOf(parts);
     const accounts = rows.map((account) => ({
       name: account.name,
       requests_per_minute: account.requestsPerMinute,

@@ -16,18 +16,18 @@ import type { MailboxRow } from '../overview/fleet-view.ts';
 export type Explain = (verdict: Verdict) => string;
 
 /** When the answer is made, and in which zone its sentences give times: an IANA name. */
-export interface Telling {
+export interface AnswerTime {
   readonly now: EpochMs;
   readonly zone: string;
 }
 
-export function tellingOf({
+export function answerTimeOf({
   world,
   timeZone,
 }: {
   readonly world: Pick<World, 'clock'>;
   readonly timeZone: () => string;
-}): Telling {
+}): AnswerTime {
   return { now: world.clock.now(), zone: timeZone() };
 }
 
@@ -161,7 +161,7 @@ export const change = z
   .describe('What others changed.');
 
 /** part: judging (warm-up and statistics are read) or details (then connection, DNS and blacklists). */
-export function sweepJson(sweep: SweepProgress | undefined, telling: Telling) {
+export function sweepJson(sweep: SweepProgress | undefined, telling: AnswerTime) {
   if (!sweep) return null;
   const { since, part, mailboxes, read, doneAt } = sweep;
   return { since: iso(since), part, mailboxes, read, done_at: iso(doneAt), text: sweepText(sweep, telling) };

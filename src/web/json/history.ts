@@ -11,7 +11,7 @@ import { operationNames } from '../../operations/command-requests.ts';
 import { asksForActions, asksForCommands } from '../overview/history.ts';
 import { cursorOf, limitOf, mailboxName, means, oneOf, pageOf, type Query, upTo, whole } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { iso, listOf, moment, nextCursor, type Telling, tellingOf, text, texts, timeZone } from './facts.ts';
+import { type AnswerTime, answerTimeOf, iso, listOf, moment, nextCursor, text, texts, timeZone } from './facts.ts';
 import { fleetRoute, UnknownMailboxError } from './route.ts';
 
 export const historyAnswer = z.strictObject({
@@ -74,7 +74,7 @@ export const historyRoute = fleetRoute({
   named: true,
   shape: historyAnswer,
   read: async (parts: HistoryParts, asked) => {
-    const { now, zone } = tellingOf(parts);
+    const { now, zone } = answerTimeOf(parts);
     const { mailbox: name, since_seconds: span, guard, limit, cursor, by, operation = null, reason = null } = asked;
     const filter = { by: by || null, operation, reason };
     const found = name === undefined ? null : namedMailbox(name, parts.fleet.mailboxes());
@@ -86,7 +86,7 @@ export const historyRoute = fleetRoute({
     const commands = asksForCommands(filter) ? await parts.history.commands({ ...wanted, before: ofCommands }) : [];
     const actions =
       isWanted && asksForActions(filter) ? await parts.history.guardActions({ ...wanted, before: ofActions }) : [];
-    const lines: readonly Line[] = [
+    const lines: readonly HistoryLine[] = [
       ...commands.map((command) => ({ at: command.at, kind: 0, id: `${command.id}`, json: commandJson(command) })),
       ...actions.map((action) => ({
         at: action.plannedAt,
@@ -102,7 +102,7 @@ export const historyRoute = fleetRoute({
   },
 });
 
-interface Line {
+interface HistoryLine {
   readonly at: EpochMs;
   /** 0: a command, 1: an action of the guard. */
   readonly kind: number;
@@ -141,7 +141,7 @@ function commandJson({ at, by, reason, name, command, account, mailboxes, end, e
   };
 }
 
-function actionJson(action: Action, { now, zone }: Telling) {
+function actionJson(action: Action, { now, zone }: AnswerTime) {
   const { plannedAt, kind, email, account, verdict, state, settledAt } = action;
   return {
     at: iso(plannedAt),

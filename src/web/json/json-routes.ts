@@ -14,7 +14,7 @@ import { budgetRoute, configurationRoute } from './budget.ts';
 import { groupsRoute, mailboxesRoute, trendRoute } from './fleet.ts';
 import { historyRoute } from './history.ts';
 import { explainRoute, mailboxRoute } from './mailbox.ts';
-import { type Described, type FleetRoute, jsonContent, type Route } from './route.ts';
+import { type Described, type FleetRoute, type JsonRoute, jsonContent } from './route.ts';
 
 /** What the daemon's socket answers from. */
 export type AnswerParts = PictureParts &
@@ -36,7 +36,7 @@ const socketRoutes: readonly FleetRoute<AnswerParts, object>[] = [
   runbooksRoute,
 ];
 
-export const fleetRoutes: readonly Route<RouteParts>[] = [...socketRoutes, mailboxRoute];
+export const fleetRoutes: readonly JsonRoute<RouteParts>[] = [...socketRoutes, mailboxRoute];
 
 /** Answer of `GET /api/NAME`, or null if there is no such route. */
 export async function jsonAnswer(name: string, asked: URLSearchParams, parts: AnswerParts) {
@@ -48,7 +48,7 @@ const plain = { 'text/plain': z.string() };
 /** `document`: the OpenAPI document as JSON. */
 type ProbeParts = Pick<RouteParts, 'ready'> & { readonly document: () => string };
 
-export const probeRoutes: readonly Route<ProbeParts>[] = [
+export const probeRoutes: readonly JsonRoute<ProbeParts>[] = [
   {
     route: 'GET /healthz',
     id: 'getHealth',

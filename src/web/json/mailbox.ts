@@ -21,9 +21,11 @@ import { rowOf } from '../overview/fleet-view.ts';
 import { limitOf, mailboxName, means, type Parameter } from '../query.ts';
 import { type Entries, noSuchMailbox, type RouteParts } from '../route-parts.ts';
 import {
+  type AnswerTime,
   action,
   actionFields,
   actionJson,
+  answerTimeOf,
   change,
   changeJson,
   count,
@@ -35,8 +37,6 @@ import {
   moment,
   number,
   rowJson,
-  type Telling,
-  tellingOf,
   text,
   texts,
   timeZone,
@@ -324,7 +324,7 @@ export const explainRoute = fleetRoute({
   named: true,
   shape: explainAnswer,
   read: async (parts: Pick<RouteParts, 'entries' | 'fleet' | 'timeZone' | 'world'>, { mailbox: name, at, limit }) => {
-    const { now, zone } = tellingOf(parts);
+    const { now, zone } = answerTimeOf(parts);
     const found = namedMailbox(name, parts.fleet.mailboxes());
     if ('wrong' in found) throw new UnknownMailboxError(found.wrong);
     // Without a time, all of it: a fleet on another clock (a simulation) may be ahead of ours.
@@ -342,7 +342,7 @@ export const explainRoute = fleetRoute({
   },
 });
 
-function explanationJson(mailbox: MailboxState, { decisions, actions, changes }: Entries, { now, zone }: Telling) {
+function explanationJson(mailbox: MailboxState, { decisions, actions, changes }: Entries, { now, zone }: AnswerTime) {
   const { account, id, email, warmup, memory, verdict } = mailbox;
   const claim = memory?.claim ?? null;
   const isPaused = verdict?.answer.reason === 'already_paused';

@@ -20,7 +20,7 @@ import { isFromAnyPage } from '../access/origin.ts';
 import { means, oneOf } from '../query.ts';
 import { bodyText, maxBodyBytes, operatorsOnly, refuse, senderOf } from '../refusals.ts';
 import { count, text, texts } from './facts.ts';
-import { jsonContent, type Route, routeOf } from './route.ts';
+import { type JsonRoute, jsonContent, routeOf } from './route.ts';
 
 const outcomeAnswer = z
   .strictObject({
@@ -81,7 +81,7 @@ const noTokens =
  * Requests of web pages are refused, so that none can post here with a browser's remembered password, or to a daemon without
  * tokens; and so is another content-type than JSON's, for browsers that say nothing of the page.
  */
-function operationRoute(name: OperationName): Route<OperationsRouteParts> {
+function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
   const shape = operationShapes[name];
   return routeOf({
     route: `POST /api/operations/${name}`,
@@ -131,7 +131,7 @@ function parsed(text: string): unknown {
   }
 }
 
-const reloadRoute: Route<ReloadRouteParts> = routeOf({
+const reloadRoute: JsonRoute<ReloadRouteParts> = routeOf({
   route: 'POST /-/reload',
   id: 'reloadConfiguration',
   tag: 'operations',
@@ -157,7 +157,7 @@ const reloadRoute: Route<ReloadRouteParts> = routeOf({
   },
 });
 
-export const operationRoutes: readonly Route<OperationsRouteParts & ReloadRouteParts>[] = [
+export const operationRoutes: readonly JsonRoute<OperationsRouteParts & ReloadRouteParts>[] = [
   ...operationNames.map(operationRoute),
   reloadRoute,
 ];

@@ -47,7 +47,7 @@ export interface Described {
   readonly refusals?: readonly (RefusalWord | RecipeRefusalWord)[];
 }
 
-export interface Route<Parts> extends Described {
+export interface JsonRoute<Parts> extends Described {
   readonly answer: (c: Context, parts: Parts) => Response | Promise<Response>;
 }
 
@@ -60,15 +60,15 @@ interface Answering<Parts, S extends Shape> {
 export function routeOf<Parts, const S extends Shape>({
   handle,
   ...described
-}: Omit<Described, 'query'> & Answering<Parts, S>): Route<Parts> {
-  const answer: Route<Parts>['answer'] = (c, parts) => {
+}: Omit<Described, 'query'> & Answering<Parts, S>): JsonRoute<Parts> {
+  const answer: JsonRoute<Parts>['answer'] = (c, parts) => {
     const asked = readQuery(described.query, queryOf(c));
     return 'wrong' in asked ? refuse(c, 'bad_request', asked.wrong) : handle(c, parts, asked.read);
   };
   return { ...described, answer };
 }
 
-export function addRoutes<Parts>(app: Hono, routes: readonly Route<Parts>[], parts: Parts): void {
+export function addRoutes<Parts>(app: Hono, routes: readonly JsonRoute<Parts>[], parts: Parts): void {
   for (const { route, answer } of routes) {
     const [method = '', path = ''] = route.split(' ');
     app.on(method, path, (c) => answer(c, parts));
@@ -88,18 +88,18 @@ interface FleetRouteParts<Parts, S extends Shape, A extends z.ZodType>
   readonly shape: A;
   /** The request names a mailbox, which may be unknown. */
   readonly named?: true;
-  readonly read: (parts: Parts, query: Query<S>, names: Names) => z.infer<A> | Promise<z.infer<A>>;
+  readonly read: (parts: Parts, query: Query<S>, names: PathNames) => z.infer<A> | Promise<z.infer<A>>;
 }
 
-type Names = Readonly<Record<string, string>>;
+type PathNames = Readonly<Record<string, string>>;
 
 export interface FleetAnswered<Body> {
   readonly status: 200 | 400 | 404;
   readonly body: Body | { readonly error: string; readonly message: string };
 }
 
-export interface FleetRoute<Parts, Body> extends Route<Parts> {
-  readonly read: (parts: Parts, asked: URLSearchParams, names?: Names) => Promise<FleetAnswered<Body>>;
+export interface FleetRoute<Parts, Body> extends JsonRoute<Parts> {
+  readonly read: (parts: Parts, asked: URLSearchParams, names?: PathNames) => Promise<FleetAnswered<Body>>;
 }
 
 /** A GET route below /api, which the daemon's socket answers, too. */

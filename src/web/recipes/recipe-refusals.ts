@@ -3,7 +3,7 @@
 import type { Context } from 'hono';
 import type { RecipeRefusal } from '../../core/recipe.ts';
 
-interface Refused {
+interface DescribedRefusal {
   readonly status: 400 | 401 | 403 | 404 | 410 | 429 | 500 | 503;
   readonly meaning: string;
 }
@@ -27,7 +27,8 @@ export const recipeRefusals = {
   share_used: { status: 429, meaning: '25 runs of this key are waiting.' },
   failed: { status: 500, meaning: 'Warmwarden could not answer; the log says why.' },
   busy: { status: 503, meaning: '100 runs are waiting.' },
-} as const satisfies Readonly<Record<string, Refused>> & Readonly<Record<RecipeRefusal['refused'], Refused>>;
+} as const satisfies Readonly<Record<string, DescribedRefusal>> &
+  Readonly<Record<RecipeRefusal['refused'], DescribedRefusal>>;
 
 export type RecipeRefusalWord = keyof typeof recipeRefusals;
 
@@ -44,7 +45,7 @@ export function statusOf(c: Context, { refused }: RecipeRefusal) {
 
 /** Requests a minute by plan (api/recipe-run-interface.md section 8). */
 const requestsPerMinute = { pro: 60, cloud: 600, agency: 6_000 } as const;
-export type Plan = keyof typeof requestsPerMinute;
+export type KeyPlan = keyof typeof requestsPerMinute;
 
 const windowMs = 60_000;
 
@@ -61,7 +62,7 @@ interface Allowance {
 export class RateLimit {
   readonly #starts = new Map<string, number[]>();
 
-  take(name: string, plan: Plan, now: number): Allowance {
+  take(name: string, plan: KeyPlan, now: number): Allowance {
     const limit = requestsPerMinute[plan];
     const starts = this.#starts.get(name) ?? [];
     this.#starts.set(name, starts);

@@ -17,17 +17,17 @@ import {
 import type { World } from '../../world/world.ts';
 import { createAuthenticate } from '../access/auth.ts';
 import { tooManyWrong, type WrongTokens } from '../access/wrong-tokens.ts';
-import { addRoutes, jsonContent, type Route, routeOf } from '../json/route.ts';
+import { addRoutes, type JsonRoute, jsonContent, routeOf } from '../json/route.ts';
 import { cursorOf, limitOf, means, pageOf, whole } from '../query.ts';
 import { bodyText, maxBodyBytes, refuse } from '../refusals.ts';
-import { type Plan, RateLimit, type RecipeRefusalWord, recipeRefusals, statusOf } from './recipe-refusals.ts';
+import { type KeyPlan, RateLimit, type RecipeRefusalWord, recipeRefusals, statusOf } from './recipe-refusals.ts';
 import { csvOf, jsonOf, rowsARead } from './run-rows.ts';
 
 export interface Caller {
   readonly name: string;
   readonly role: 'viewer' | 'operator';
   /** null: nobody counts. */
-  readonly plan: Plan | null;
+  readonly plan: KeyPlan | null;
 }
 
 export interface RecipeRouteParts {
@@ -42,7 +42,7 @@ export interface RecipeRouteParts {
 export interface RecipeKey {
   readonly name: string;
   readonly sha256: string;
-  readonly plan: Plan;
+  readonly plan: KeyPlan;
   readonly role: Caller['role'];
 }
 
@@ -72,7 +72,7 @@ const headers = {
 const recipeName = { id: 'The id of the recipe.' };
 const runName = { id: 'The id of the run.' };
 
-const listRecipes: Route<RecipeRouteParts> = routeOf({
+const listRecipes: JsonRoute<RecipeRouteParts> = routeOf({
   ...of,
   route: 'GET /v1/recipes',
   id: 'listRecipes',
@@ -85,7 +85,7 @@ const listRecipes: Route<RecipeRouteParts> = routeOf({
   },
 });
 
-const startRun: Route<RecipeRouteParts> = routeOf({
+const startRun: JsonRoute<RecipeRouteParts> = routeOf({
   ...of,
   route: 'POST /v1/recipes/:id/runs',
   id: 'startRun',
@@ -112,7 +112,7 @@ const startRun: Route<RecipeRouteParts> = routeOf({
   },
 });
 
-const listRuns: Route<RecipeRouteParts> = routeOf({
+const listRuns: JsonRoute<RecipeRouteParts> = routeOf({
   ...of,
   route: 'GET /v1/recipes/:id/runs',
   id: 'listRuns',
@@ -130,7 +130,7 @@ const listRuns: Route<RecipeRouteParts> = routeOf({
   },
 });
 
-const getRun: Route<RecipeRouteParts> = routeOf({
+const getRun: JsonRoute<RecipeRouteParts> = routeOf({
   ...of,
   route: 'GET /v1/runs/:id',
   id: 'getRun',
@@ -162,7 +162,7 @@ const getRun: Route<RecipeRouteParts> = routeOf({
   },
 });
 
-const cancelRun: Route<RecipeRouteParts> = routeOf({
+const cancelRun: JsonRoute<RecipeRouteParts> = routeOf({
   ...of,
   route: 'POST /v1/runs/:id/cancel',
   id: 'cancelRun',
@@ -187,7 +187,7 @@ const othersRun = "Only a key with the role operator may cancel another key's ru
 export const recipeRoutes = [listRecipes, startRun, listRuns, getRun, cancelRun] as const;
 
 /** Downloads of all rows of a run, for the page. */
-export const downloadRoutes: readonly Route<Pick<RecipeRouteParts, 'service'>>[] = (
+export const downloadRoutes: readonly JsonRoute<Pick<RecipeRouteParts, 'service'>>[] = (
   [
     ['csv', 'downloadCsv', { 'text/csv': z.string() }, csvOf],
     ['json', 'downloadJson', jsonContent(runWithRowsShape), jsonOf],

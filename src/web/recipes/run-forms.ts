@@ -10,7 +10,7 @@ import { formTokenFor, noQuery, operatorsOnly, ownFormOf, queryOf, refuse } from
 import type { RouteParts } from '../route-parts.ts';
 import { statusOf } from './recipe-refusals.ts';
 
-type Parts = Pick<RouteParts, 'recipes' | 'publicUrl'>;
+type RecipePageParts = Pick<RouteParts, 'recipes' | 'publicUrl'>;
 
 /** Of the effect, on the form that agrees to it. */
 const rowsShown = 100;
@@ -21,7 +21,7 @@ export async function recipeOf(service: RecipeService, wanted: string): Promise<
   return recipes.find(({ id }) => id === wanted) ?? null;
 }
 
-export function addRunForms(app: Hono, parts: Parts): void {
+export function addRunForms(app: Hono, parts: RecipePageParts): void {
   app.use('/recipes/:id', async (c, next) => {
     if (c.req.method !== 'GET' || queryOf(c).get('do') !== 'run') return next();
     return showRunForm(c, parts, { given: givenIn(queryOf(c)), refusal: null });
@@ -59,7 +59,7 @@ interface RunFormShown {
   readonly refusal: RecipeRefusal | null;
 }
 
-async function showRunForm(c: Context, { recipes: { service } }: Parts, { given, refusal }: RunFormShown) {
+async function showRunForm(c: Context, { recipes: { service } }: RecipePageParts, { given, refusal }: RunFormShown) {
   const recipe = await recipeOf(service, c.req.param('id') ?? '');
   if (!recipe) return refuse(c, 'not_found', 'There is no recipe with this id.');
   const form = runForm({ recipe, given, problems: refusal?.said ?? [], formToken: formTokenFor(c) });
@@ -67,7 +67,7 @@ async function showRunForm(c: Context, { recipes: { service } }: Parts, { given,
 }
 
 /** Without `apply`: whatever the recipe does is only planned, so a viewer may run it, too. */
-async function start(c: Context, parts: Parts, form: URLSearchParams) {
+async function start(c: Context, parts: RecipePageParts, form: URLSearchParams) {
   const given = givenIn(form);
   // An empty field is one that was left out.
   const parameters = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
@@ -77,14 +77,14 @@ async function start(c: Context, parts: Parts, form: URLSearchParams) {
 }
 
 /** The run that an address names, with its recipe; or the answer that refuses it. */
-async function runOf(c: Context, { recipes: { service } }: Parts) {
+async function runOf(c: Context, { recipes: { service } }: RecipePageParts) {
   const page = await service.rows(c.req.param('id') ?? '', { offset: 0, limit: rowsShown });
   if ('refused' in page) return { refused: refuse(c, 'not_found', page.said.join(' ')) };
   const recipe = await recipeOf(service, page.run.recipe);
   return recipe ? { page, recipe } : { refused: refuse(c, 'not_found', 'The recipe of this run was removed.') };
 }
 
-async function showApply(c: Context, parts: Parts, refusal: RecipeRefusal | null) {
+async function showApply(c: Context, parts: RecipePageParts, refusal: RecipeRefusal | null) {
   const found = await runOf(c, parts);
   if ('refused' in found) return found.refused;
   const { page: planned, recipe } = found;
@@ -94,7 +94,7 @@ async function showApply(c: Context, parts: Parts, refusal: RecipeRefusal | null
 }
 
 /** Only the mailboxes that the dry run named. */
-async function apply(c: Context, parts: Parts) {
+async function apply(c: Context, parts: RecipePageParts) {
   const found = await runOf(c, parts);
   if ('refused' in found) return found.refused;
   const { run } = found.page;
@@ -103,7 +103,7 @@ async function apply(c: Context, parts: Parts) {
   return 'refused' in applied ? showApply(c, parts, applied) : c.redirect(runPath(applied.id), 303);
 }
 
-async function showCancel(c: Context, parts: Parts) {
+async function showCancel(c: Context, parts: RecipePageParts) {
   const found = await runOf(c, parts);
   if ('refused' in found) return found.refused;
   const { page, recipe } = found;
@@ -111,7 +111,7 @@ async function showCancel(c: Context, parts: Parts) {
 }
 
 /** A run that has ended by now stays as it is. */
-async function cancel(c: Context, { recipes: { service } }: Parts) {
+async function cancel(c: Context, { recipes: { service } }: RecipePageParts) {
   const run = await service.cancel(c.req.param('id') ?? '');
   return 'refused' in run ? refuse(c, 'not_found', run.said.join(' ')) : c.redirect(runPath(run.id), 303);
 }
