@@ -3,8 +3,8 @@ import { errorText } from '../core/nearest.ts';
 import type { DaemonCommands, ReloadRequest } from '../core/operator-command.ts';
 import { pathOf } from '../core/store-failure.ts';
 import { auditing, endInterrupted } from '../operations/audit.ts';
-import { createOperatorCommands, resendCommand, writesRooms } from '../operations/commands.ts';
-import { reloadCommand } from '../operations/reload.ts';
+import { operating } from '../operations/command-requests.ts';
+import { createOperatorCommands, reloadCommand, resendCommand, writesRooms } from '../operations/commands.ts';
 import { type CommandSocket, startCommandSocket } from '../operations/socket.ts';
 import { userName } from '../operations/user-name.ts';
 import { watchWrites } from '../operations/writes.ts';
@@ -89,7 +89,7 @@ async function openSocket(
     recipes: createRecipeRoutes({ service: recipes, world, callerOf: () => owner }, null).fetch,
   };
   try {
-    return await startCommandSocket(storePath, commands, questions);
+    return await startCommandSocket(storePath, operating(commands), questions);
   } catch (error) {
     world.log.warn(errorText(error));
     return null;

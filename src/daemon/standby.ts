@@ -1,6 +1,5 @@
 // What a process shows while another one has the lease of the store: over HTTP, and to commands.
 import type { Config } from '../config/config.ts';
-import type { CommandOutcome, DaemonCommands } from '../core/operator-command.ts';
 import { pathOf } from '../core/store-failure.ts';
 import { failed } from '../operations/plan.ts';
 import { startCommandSocket } from '../operations/socket.ts';
@@ -50,23 +49,14 @@ export class Standby {
             : { status: 503, body: { message: standbyText(state()) } },
         recipes: () => Response.json({ message: standbyText(state()) }, { status: 503 }),
       };
-      const socket = await startCommandSocket(pathOf(store), refusing(state), questions);
+      const refuse = async () =>
+        failed(
+          `${standbyText(state())} Nothing was done: run the command where that process runs, or with --url and a token.`,
+        );
+      const socket = await startCommandSocket(pathOf(store), refuse, questions);
       this.#parts.add('standby commands', () => socket.close());
     } catch (error) {
       log.error({ err: error }, 'this standby cannot be asked which process is active');
     }
   }
-}
-
-/** Each command says which process is active. */
-function refusing(state: () => StandbyState): DaemonCommands {
-  const refuse = async (): Promise<CommandOutcome> =>
-    failed(
-      `${standbyText(state())} Nothing was done: run the command where that process runs, or with --url and a token.`,
-    );
-  return {
-    ...{ pause: refuse, resume: refuse, mode: refuse, limit: refuse, refresh: refuse, undo: refuse, writes: refuse },
-    ...{ silenceAdd: refuse, silenceExpire: refuse, breakerRelease: refuse, contestRelease: refuse },
-    ...{ reload: refuse, channelsResend: refuse },
-  };
 }

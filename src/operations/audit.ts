@@ -1,10 +1,29 @@
 // The audit log: every command that changes something is written down before it is done, then with its outcome; people
 // are notified of it.
+
+import type { Turns } from '../account/commit/turns.ts';
 import { operatorActedEvent } from '../alerts/rules/operator-rule.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
 import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../core/operator-command.ts';
+import type { RuleSettings } from '../core/rule-settings.ts';
 import { storeTitle } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
-import type { CommandRooms } from './command-rooms.ts';
+import type { Store } from '../store/store.ts';
+import type { World } from '../world/world.ts';
+
+/** What every operator command works with. */
+export interface CommandRooms {
+  readonly fleet: Fleet;
+  readonly store: Store;
+  readonly world: World;
+  readonly turns: Turns;
+  /** Called after a commit that people may be notified of. */
+  readonly onTransitions: () => void;
+  /** The settings of the alert rules in force. */
+  readonly rules: () => RuleSettings;
+  /** Base of the links in messages; null when there is no page. */
+  readonly pageUrl: string | null;
+}
 
 /** Carries out what a command does, between the two lines of the audit log. */
 export type Audited = (

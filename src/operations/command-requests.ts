@@ -153,6 +153,16 @@ function common({ by, reason, dry_run: dryRun, plan }: Common) {
   return { by, reason, dryRun, plan };
 }
 
+/** Carries out the operation `name`. An unknown one, or a body that cannot be read, is refused in a sentence. */
+export type Operate = (name: string, body: unknown) => Promise<CommandOutcome>;
+
+/** Operations over the socket. Only commands of this program ask there. */
+export function operating(to: DaemonCommands): Operate {
+  return (name, body) => answerOperation(name, body, to, { advise: sameVersion });
+}
+
+const sameVersion = 'Check that the command and the daemon have the same version.';
+
 interface Asked {
   /** What the sender might do about a body that cannot be read. */
   readonly advise?: string;
@@ -160,7 +170,7 @@ interface Asked {
   readonly by?: string;
 }
 
-/** Carries out the operation `name`. An unknown one, or a body that cannot be read, is refused in a sentence. */
+/** Like an `Operate`. */
 export async function answerOperation(
   name: string,
   body: unknown,

@@ -3,11 +3,10 @@
 import type { AccountWatch } from '../account/account-watch.ts';
 import type { WhichUndelivered } from '../core/delivery.ts';
 import type { MailboxState } from '../core/mailbox.ts';
-import type { CommandOutcome, OperatorCommands, ResendRequest } from '../core/operator-command.ts';
+import type { CommandOutcome, OperatorCommands, ReloadRequest, ResendRequest } from '../core/operator-command.ts';
 import { counted, listText } from '../core/wording/phrases.ts';
 import type { Log } from '../world/world.ts';
-import { type Audited, auditing } from './audit.ts';
-import type { CommandRooms } from './command-rooms.ts';
+import { type Audited, auditing, type CommandRooms } from './audit.ts';
 import { mailboxCommands } from './mailbox-commands.ts';
 import { invalid, noChange, stopsAt } from './plan.ts';
 import { releaseCommands } from './releases.ts';
@@ -82,5 +81,15 @@ export function resendCommand(undelivered: Undelivered, audited: Audited) {
       const messages = counts.map((one) => `${one.channel}: sending ${counted(one.count, 'message')} again.`);
       return { result: 'done', messages };
     });
+  };
+}
+
+/** `reload` of a person. A reload by a signal or for a rotated secret has no person, and is not in the audit log. */
+export function reloadCommand(reload: (request: ReloadRequest) => Promise<CommandOutcome>, audited: Audited) {
+  return async (request: ReloadRequest): Promise<CommandOutcome> => {
+    if (request.dryRun) return reload(request);
+    const { by, reason = '', force } = request;
+    const command = force ? 'reload --force' : 'reload';
+    return audited({ by, reason }, { name: 'reload', command, account: null, mailboxes: [] }, () => reload(request));
   };
 }

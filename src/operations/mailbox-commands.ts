@@ -17,8 +17,7 @@ import type { WarmupMode } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
 import { actionText, campaignsUntouched, rateText } from '../core/wording/explain.ts';
 import { counted, momentText, spanText } from '../core/wording/phrases.ts';
-import type { Audited } from './audit.ts';
-import type { CommandRooms } from './command-rooms.ts';
+import type { Audited, CommandRooms } from './audit.ts';
 import { failed, invalid, type Plan, stopsAt } from './plan.ts';
 
 /** What is wanted of a mailbox, whoever asks. */

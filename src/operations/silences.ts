@@ -7,8 +7,7 @@ import { suggestion } from '../core/nearest.ts';
 import type { OperatorCommands } from '../core/operator-command.ts';
 import type { EpochMs } from '../core/time.ts';
 import { counted, momentText } from '../core/wording/phrases.ts';
-import type { Audited } from './audit.ts';
-import type { CommandRooms } from './command-rooms.ts';
+import type { Audited, CommandRooms } from './audit.ts';
 import { invalid, stopsAt } from './plan.ts';
 
 /** The two commands of silences. */

@@ -3,11 +3,9 @@
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { type CommandOutcome, type DaemonCommands, succeeded } from '../core/operator-command.ts';
-import { answerOperation } from './command-requests.ts';
+import { succeeded } from '../core/operator-command.ts';
+import type { Operate } from './command-requests.ts';
 import { failure } from './plan.ts';
-
-// Where the daemon of a store listens for operator commands: without its server, for those who only ask.
 
 export function socketPathOf(storePath: string): string {
   return `${storePath}.sock`;
@@ -42,7 +40,7 @@ export interface CommandSocket {
 /** Listens with mode 0600; `questions` answer what is not an operator command. Rejects with a sentence when the path is too long or can't be had. */
 export async function startCommandSocket(
   storePath: string,
-  commands: DaemonCommands,
+  operate: Operate,
   questions: Questions,
 ): Promise<CommandSocket> {
   const path = socketPathOf(storePath);
@@ -60,7 +58,7 @@ export async function startCommandSocket(
       const url = asked.method === 'GET' ? new URL(asked.url ?? '/', 'http://daemon') : null;
       const answered = url && (await questions.json(url.pathname.slice(1), url.searchParams));
       if (answered) return void say(answered.status, answered.body);
-      const outcome = await answerTo(asked, commands);
+      const outcome = await operate(asked.url?.slice(1) ?? '', await bodyOf(asked));
       say(succeeded(outcome) ? 200 : 409, outcome);
     } catch (error) {
       say(409, failure(error));
@@ -82,10 +80,7 @@ function close(server: Server): Promise<void> {
   });
 }
 
-/** Only this program's commands ask here. */
-const sameVersion = 'Check that the command and the daemon have the same version.';
-
-async function answerTo(asked: IncomingMessage, commands: DaemonCommands): Promise<CommandOutcome> {
+async function bodyOf(asked: IncomingMessage): Promise<unknown> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   // Not destroyed when it is too long: the answer would have no way out.
@@ -94,6 +89,5 @@ async function answerTo(asked: IncomingMessage, commands: DaemonCommands): Promi
     if (bytes > maxBodyBytes) throw new Error(`The request is larger than ${maxBodyBytes / 1_024} KiB.`);
     pieces.push(piece);
   }
-  const body: unknown = JSON.parse(Buffer.concat(pieces).toString('utf8'));
-  return answerOperation(asked.url?.slice(1) ?? '', body, commands, { advise: sameVersion });
+  return JSON.parse(Buffer.concat(pieces).toString('utf8'));
 }

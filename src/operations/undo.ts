@@ -11,8 +11,7 @@ import type { EpochMs } from '../core/time.ts';
 import type { Claim } from '../core/verdict.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { countedOf, listText, momentText } from '../core/wording/phrases.ts';
-import type { Audited } from './audit.ts';
-import type { CommandRooms } from './command-rooms.ts';
+import type { Audited, CommandRooms } from './audit.ts';
 import { type Change, carryingOut, effectOf, nothingDone, readOnlyKeys, type WatchOf } from './mailbox-commands.ts';
 import { failed, noChange, stopsAt } from './plan.ts';
 

@@ -15,8 +15,7 @@ import {
   type WritesOff,
   writesOnCommand,
 } from '../core/write-scope.ts';
-import type { Audited } from './audit.ts';
-import type { CommandRooms } from './command-rooms.ts';
+import type { Audited, CommandRooms } from './audit.ts';
 import { invalid, noChange, stopsAt } from './plan.ts';
 
 export interface WritesRooms extends CommandRooms {

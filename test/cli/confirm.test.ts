@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { CommandOutcome, DaemonCommands } from '../../src/core/operator-command.ts';
+import type { CommandOutcome } from '../../src/core/operator-command.ts';
+import type { Operate } from '../../src/operations/command-requests.ts';
 import { type CommandSocket, startCommandSocket } from '../../src/operations/socket.ts';
 import { commandLine } from '../support/command-line.ts';
 
@@ -26,16 +27,14 @@ beforeEach(async () => {
   config = join(folder, 'config.yaml');
   asked = [];
   outcomes = [];
-  const answering =
-    (name: string) =>
-    async ({ dryRun, plan }: Asked): Promise<CommandOutcome> => {
-      asked.push({ name, dryRun, plan });
-      if (dryRun) return { result: 'planned', messages: ['The effect.'], plan: 'p1' };
-      return outcomes.shift() ?? { result: 'done', messages: ['Done.'] };
-    };
-  const commands = new Proxy({}, { get: (_target, name) => answering(String(name)) }) as DaemonCommands;
+  const operate: Operate = async (name, body) => {
+    const { dry_run: dryRun, plan } = body as { readonly dry_run: boolean; readonly plan: string | null };
+    asked.push({ name, dryRun, plan });
+    if (dryRun) return { result: 'planned', messages: ['The effect.'], plan: 'p1' };
+    return outcomes.shift() ?? { result: 'done', messages: ['Done.'] };
+  };
   const questions = { json: async () => null, recipes: () => new Response(null, { status: 404 }) };
-  socket = await startCommandSocket(join(folder, 'w.db'), commands, questions);
+  socket = await startCommandSocket(join(folder, 'w.db'), operate, questions);
   const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
   writeFileSync(config, JSON.stringify({ accounts, store: { url: 'sqlite:./w.db' } }));
 });
@@ -50,14 +49,14 @@ const changes: readonly (readonly [name: string, ...argv: readonly string[]])[] 
   ['resume', 'resume', 'a@b.example'],
   ['mode', 'mode', 'a@b.example', 'slow'],
   ['undo', 'undo', '--since', '1h'],
-  ['breakerRelease', 'breaker', 'release'],
-  ['contestRelease', 'contest', 'release', 'a@b.example'],
-  ['silenceAdd', 'silence', 'add', '--rule', 'dns_failing', '--for', '1h', '--reason', 'known'],
-  ['silenceExpire', 'silence', 'expire', 's1'],
+  ['breaker-release', 'breaker', 'release'],
+  ['contest-release', 'contest', 'release', 'a@b.example'],
+  ['silence-add', 'silence', 'add', '--rule', 'dns_failing', '--for', '1h', '--reason', 'known'],
+  ['silence-expire', 'silence', 'expire', 's1'],
   ['writes', 'writes', 'off', '--reason', 'a look first'],
   ['writes', 'writes', 'on'],
   ['reload', 'reload', '--force'],
-  ['channelsResend', 'channels', 'resend', 'ops'],
+  ['channels-resend', 'channels', 'resend', 'ops'],
 ];
 
 describe.each(changes)('%s: warmwarden %s %s', (name, ...argv) => {

@@ -4,7 +4,7 @@ import { closedBreaker } from '../../src/core/breaker.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { VerdictAction } from '../../src/core/verdict.ts';
 import type { WriteScope } from '../../src/core/write-scope.ts';
-import { releasedTexts, releasePlan } from '../../src/operations/release-plan.ts';
+import { releasedTexts, releasePlan } from '../../src/operations/releases.ts';
 import { mailbox, now, verdict } from '../web/example-fleet.ts';
 import { stillWorld } from '../web/running-server.ts';
 

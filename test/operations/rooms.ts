@@ -3,8 +3,7 @@
 import { Turns } from '../../src/account/commit/turns.ts';
 import type { Fleet } from '../../src/core/fleet/fleet.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
-import type { Audited } from '../../src/operations/audit.ts';
-import type { CommandRooms } from '../../src/operations/command-rooms.ts';
+import type { Audited, CommandRooms } from '../../src/operations/audit.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { World } from '../../src/world/world.ts';
 import type { Duty } from '../account/duty.ts';

@@ -12,6 +12,7 @@ import { askDaemon } from '../../src/cli/daemon.ts';
 import { main } from '../../src/cli/main.ts';
 import type { Alert } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { operating } from '../../src/operations/command-requests.ts';
 import { createOperatorCommands } from '../../src/operations/commands.ts';
 import { failed } from '../../src/operations/plan.ts';
 import { type CommandSocket, startCommandSocket } from '../../src/operations/socket.ts';
@@ -42,7 +43,7 @@ beforeEach(async () => {
   const none = async () => failed();
   socket = await startCommandSocket(
     path,
-    { ...createOperatorCommands([], roomsOf(fleet, store, world)), reload: none, channelsResend: none },
+    operating({ ...createOperatorCommands([], roomsOf(fleet, store, world)), reload: none, channelsResend: none }),
     {
       json: async () => ({
         status: 200,

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { DaemonCommands } from '../../src/core/operator-command.ts';
+import { failed } from '../../src/operations/plan.ts';
 import { socketPathOf, startCommandSocket } from '../../src/operations/socket.ts';
 import { until } from '../support/until.ts';
 
@@ -12,7 +12,7 @@ test('more than 200 connections are closed at once, until others have ended', as
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-socket-'));
   const path = join(folder, 'w.db');
   const questions = { json: async () => null, recipes: () => new Response(null, { status: 404 }) };
-  const socket = await startCommandSocket(path, {} as DaemonCommands, questions);
+  const socket = await startCommandSocket(path, async () => failed(), questions);
   onTestFinished(async () => {
     await socket.close();
     rmSync(folder, { recursive: true });
