@@ -6,7 +6,7 @@ import type { CommandOutcome, WritesRequest } from '../core/operator-command.ts'
 import { defaultRuleSettings } from '../core/rule-settings.ts';
 import { nameOf, pathOf, type StorePlace } from '../core/store-failure.ts';
 import { secondMs } from '../core/time.ts';
-import { fleetOf } from '../daemon/reload/shown.ts';
+import { fleetOf } from '../daemon/picture.ts';
 import { auditing } from '../operations/audit.ts';
 import { failed } from '../operations/plan.ts';
 import { socketPathOf } from '../operations/socket.ts';

@@ -55,7 +55,9 @@ export async function startDaemon(source: ConfigSource, world: World, ways: Part
     // Before anything is guarded: messages link to the page, and an address that is taken must refuse the start.
     const served = await parts.scope((teardowns) => serve(config.server, { opened, startup }, teardowns));
     const guarded = await parts.scope((teardowns) => guard(opened, { pageUrl: served.pageUrl, crash }, teardowns));
-    const reloader = await parts.scope((teardowns) => operate(source, { opened, served, guarded, startup }, teardowns));
+    const reloader = await parts.scope((teardowns) =>
+      operate(source, { opened, served, guarded, startup, crash }, teardowns),
+    );
     return {
       url: served.url,
       fleet: opened.fleet,

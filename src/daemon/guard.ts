@@ -8,13 +8,14 @@ import { lookEveryMs, startLoops, type Teardowns } from '../world/loop.ts';
 import { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
 import { Duties } from './reload/duties.ts';
-import { settleReloadAlerts } from './reload/recording.ts';
+import { ReloadAlerts } from './reload/reload-alerts.ts';
 import { getOverCrash, Watchdog } from './watchdog.ts';
 
 export interface Guarded {
   readonly rooms: RecorderRooms;
   readonly duties: Duties;
   readonly notifying: Notifying;
+  readonly alerts: ReloadAlerts;
 }
 
 interface GuardParts {
@@ -39,7 +40,8 @@ export async function guard(opened: Opened, { pageUrl, crash }: GuardParts, tear
     world.log.error({ err: error }, 'the state of the circuit breaker could not be recorded');
   });
   notifying.begin();
-  await duties.begin(live.config.accounts);
+  duties.begin(live.config.accounts, await duties.storedLedgers());
+  const alerts = new ReloadAlerts(rooms, live);
   const retention = () => live.config.retention;
   const channels = () => live.config.alerts.channels.map(({ name }) => name);
   const aheadMs = () => clockAheadMs(fleet.accounts());
@@ -48,7 +50,7 @@ export async function guard(opened: Opened, { pageUrl, crash }: GuardParts, tear
   const schedules = scheduleRecipes();
   teardowns.add('scheduled recipes', () => schedules.stop());
   const every = [
-    loops.every(lookEveryMs, 'watching the alerts of reloads', () => settleReloadAlerts(rooms)),
+    loops.every(lookEveryMs, 'watching the alerts of reloads', () => alerts.look()),
     loops.every(lookEveryMs, 'storing the rate limits', () => duties.saveLedgers()),
     loops.every(minuteMs, 'watching the alert of a crash', () => getOverCrash(opened, startedAt)),
   ];
@@ -56,5 +58,5 @@ export async function guard(opened: Opened, { pageUrl, crash }: GuardParts, tear
   const watchdog = new Watchdog(opened, duties, crash);
   watchdog.start();
   teardowns.add('watchdog', () => watchdog.stop());
-  return { rooms, duties, notifying };
+  return { rooms, duties, notifying, alerts };
 }

@@ -1,8 +1,10 @@
 // The notifier with the channels of the configuration in force.
-import type { Config } from '../config/config.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Channel } from '../channels/channel.ts';
+import { createChannel } from '../channels/channels.ts';
+import type { ChannelConfig, Config } from '../config/config.ts';
 import { createNotifier, type Notifier } from '../outbox/notifier.ts';
 import { StoreHealth } from '../outbox/store-health.ts';
-import { ConfiguredChannels } from './configured-channels.ts';
 import type { Opened } from './open.ts';
 
 export class Notifying {
@@ -44,5 +46,32 @@ export class Notifying {
   /** What was given up, and the way to have it sent once more. */
   get undelivered(): Notifier['undelivered'] {
     return this.#notifier.undelivered;
+  }
+}
+
+/** The channels as the configuration has them. */
+class ConfiguredChannels {
+  readonly #opened: Opened;
+  readonly #pageUrl: string;
+  #made: readonly { readonly config: ChannelConfig; readonly channel: Channel }[] = [];
+
+  constructor(opened: Opened, pageUrl: string) {
+    this.#opened = opened;
+    this.#pageUrl = pageUrl;
+  }
+
+  /** As they are configured now. One that has not changed stays the same object, so its loop is left alone. */
+  as(wanted: readonly ChannelConfig[]): readonly Channel[] {
+    this.#made = wanted.map(
+      (config) =>
+        this.#made.find((one) => isDeepStrictEqual(one.config, config)) ?? { config, channel: this.#make(config) },
+    );
+    return this.#made.map(({ channel }) => channel);
+  }
+
+  #make(config: ChannelConfig): Channel {
+    const { world, live } = this.#opened;
+    const timeZone = () => live.config.alerts.rules.timeZone;
+    return createChannel(config, { world, pageUrl: this.#pageUrl, publicUrl: live.config.server.publicUrl, timeZone });
   }
 }

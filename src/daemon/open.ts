@@ -7,22 +7,23 @@ import type { Config } from '../config/config.ts';
 import { LiveConfig } from '../config/live.ts';
 import type { ValidConfig } from '../config/load.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
-import { bothChanges } from '../core/alert.ts';
+import { bothChanges, noAccount } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { Ppm } from '../core/policy.ts';
 import type { RecipeService } from '../core/recipe.ts';
+import type { EpochMs } from '../core/time.ts';
 import type { MetricsSettings } from '../metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { type OpenRecipes, openRecipes } from '../recipes/open.ts';
 import { takenNames } from '../store/known-accounts.ts';
+import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
 import { Loops, type Teardowns } from '../world/loop.ts';
 import { version } from '../world/version.ts';
 import type { World } from '../world/world.ts';
-import { endForgotten } from './reload/duties.ts';
+import { fleetOf, notGuardedAnyMore } from './picture.ts';
 import { knownAccount, renamesOf } from './reload/moves.ts';
-import { fleetOf } from './reload/shown.ts';
 import { Standby } from './standby.ts';
 import type { Startup } from './startup.ts';
 
@@ -126,8 +127,20 @@ async function loadFleet(store: Store, { accounts }: Config, { clock, log }: Wor
     if (moves.length > 0) left = await store.loadPicture();
     for (const { from, to } of moves) log.warn({ account: to, before: from }, 'the account had another name before');
   }
-  await endForgotten(store, left, { accounts, now: clock.now() });
+  await endForgotten(store, left, { names: accounts.map(({ name }) => name), now: clock.now() });
   return fleetOf(left, accounts);
+}
+
+/** Ends the alerts of accounts that left the configuration while no daemon ran. `names`: the configured ones. */
+export async function endForgotten(
+  store: Store,
+  { alerts }: Pick<StoredPicture, 'alerts'>,
+  { names, now }: { readonly names: readonly string[]; readonly now: EpochMs },
+): Promise<void> {
+  const guarded = new Set([noAccount, ...names]);
+  const forgotten = alerts.filter(({ account }) => !guarded.has(account));
+  const ends = notGuardedAnyMore(forgotten, now);
+  if (ends.changed.length + ends.dropped.length > 0) await store.recordAlerts(ends);
 }
 
 function metricsSettingsOf(live: LiveConfig, fleet: Fleet, { clock }: World): MetricsSettings {

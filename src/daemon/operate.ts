@@ -24,6 +24,7 @@ interface OperateParts {
   readonly served: Served;
   readonly guarded: Guarded;
   readonly startup: Startup;
+  readonly crash: (why: string, error: unknown) => void;
 }
 
 /** Resolves when the start is over. Commands that an earlier process began and did not end are ended first. */
@@ -41,6 +42,7 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
       rotation.follow(secretFiles);
     },
     refused: () => metrics.configRefused(),
+    crash: parts.crash,
   });
   const reload = (request: ReloadRequest) => reloader.reload(request);
   const commands = await startCommands(parts, reload, teardowns);
@@ -49,7 +51,8 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
   rotation.start(reloader.secretFiles, reload);
   teardowns.add('secrets', () => rotation.stop());
   teardowns.add('reloads', () => reloader.stop());
-  await reloader.begin();
+  // The configuration of the start is in force: an alert about one that an earlier process refused ends.
+  await guarded.alerts.show([]);
   // Last: whoever reads that it is ready may send it a signal.
   startup.finish(commands);
   return reloader;

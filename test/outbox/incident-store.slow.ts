@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import type { Transition } from '../../src/core/alert.ts';
 import type { DeliveryRecord } from '../../src/core/outbox.ts';
 import { dayMs } from '../../src/core/time.ts';
-import { fleetOf } from '../../src/daemon/reload/shown.ts';
+import { fleetOf } from '../../src/daemon/picture.ts';
 import { Store } from '../../src/store/store.ts';
 import { providerBlock } from './days.ts';
 import { incidentRig, midnight } from './incident-rig.ts';

@@ -1,6 +1,6 @@
 // Hundreds of reloads, as a script asks for them that reloads after each file, were as many one after the other: a person's came last.
 import { expect, test } from 'vitest';
-import { OneWaiting } from '../../src/daemon/reload/recording.ts';
+import { OneWaiting } from '../../src/daemon/reload/reloader.ts';
 import { nextTurn } from '../../src/world/world.ts';
 
 test('what is asked for again and again while it goes on is done once more, and what is asked for otherwise comes next', async () => {

@@ -118,6 +118,7 @@ test('a reload that can not read the store changes nothing, is told as refused, 
 test('a refused reload, and its end, that the store can not take at once are told when it can', async () => {
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
   stage.expectErrors('The store is failing.', 'configuration refused', 'the outcome of a reload could not be recorded');
+  stage.expectErrors('watching the alerts of reloads failed');
   await stage.run(11 * minuteMs);
   const db = new DatabaseSync(join(stage.folder, 'data', 'warmwarden.db'));
   const during = async (work: () => Promise<unknown>) => {

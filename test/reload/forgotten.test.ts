@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { endForgotten } from '../../src/daemon/reload/duties.ts';
+import { endForgotten } from '../../src/daemon/open.ts';
 import { Store } from '../../src/store/store.ts';
 import { sampleAlert, start } from '../alerts/samples.ts';
 
@@ -12,7 +12,7 @@ test('its alerts end with the reason, those of the others and of Warmwarden itse
   const store = await Store.open(join(folder, 'w.db'), start);
   const alerts = ['acme', 'gone', ''].map((account) => sampleAlert(1, { account }));
   await store.recordAlerts({ changed: alerts, dropped: [], transitions: [] });
-  const about = { accounts: [{ name: 'acme', baseUrl: 'http://127.0.0.1:9' }], now: start + 1 };
+  const about = { names: ['acme'], now: start + 1 };
   for (let process = 0; process < 2; process += 1) await endForgotten(store, await store.loadPicture(), about);
   expect((await store.loadPicture()).alerts.map(({ account }) => account).sort()).toEqual(['', 'acme']);
   const notified = (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition);

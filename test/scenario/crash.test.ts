@@ -84,6 +84,22 @@ describe('a crash', () => {
     expect(stage.notified('crashed')).toEqual(['firing']);
   });
 
+  it('is what a reload that fails halfway leads to; the next process starts with the new file', async () => {
+    await using scene = await begin();
+    const { stage } = scene;
+    stage.expectErrors('Warmwarden ends, and a restart repairs it: a reload failed halfway');
+    scene.fail('new AccountWatch', 'throws');
+    await stage.reload((config) => {
+      Object.assign(config.accounts[0] ?? {}, { headroom: '20%' });
+    });
+    await scene.crashed(1);
+    await stage.restart();
+    const at = stage.clock.now();
+    await stage.run(10 * minuteMs);
+    expect(scene.listed(at)).toBeGreaterThanOrEqual(18);
+    expect(stage.notified('crashed')).toEqual(['firing', 'resolved']);
+  });
+
   it('is not what a store that fails leads to', async () => {
     await using scene = await begin({ expectErrors: [''] });
     using _ = failWrites(() => true);

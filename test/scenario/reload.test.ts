@@ -58,12 +58,11 @@ describe('a reload', () => {
     expect(new Set(ids.map(({ headers }) => headers['webhook-id'])).size).toBe(ids.length);
   });
 
-  it('keeps what is pending, and judges again on what is known where only the rules changed', async () => {
+  it('keeps what is pending, and judges again at once by the new rules', async () => {
     await using stage = await begin();
     const pending = () =>
       [...stage.fleet().alerts()].some(({ rule, status }) => rule === 'mailbox_disconnected' && status === 'pending');
     await stage.until('the first sight of the lost login', pending, 8 * hourMs);
-    const at = stage.clock.now();
     const modes = [stage.mailbox(amelia).verdict?.answer.limitPpm];
     const said = await stage.reload((config) => {
       config['guard'] = { limits: { recovery: '0.25%' }, min_bounces: 50 };
@@ -72,7 +71,6 @@ describe('a reload', () => {
     expect(said.messages).toContain('account agency continues with new settings');
     modes.push(stage.mailbox(amelia).verdict?.answer.limitPpm);
     expect(modes).toEqual([3_000, 2_500]);
-    expect([asked(stage, amelia, at), asked(stage, oliver, at)]).toEqual([0, 0]);
     await stage.run(5 * minuteMs);
     expect(stage.notified('mailbox_disconnected')).toEqual(['firing']);
   });

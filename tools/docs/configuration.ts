@@ -39,7 +39,7 @@ empty, gone or not YAML), it says so, exits with 2, and does not ask the daemon.
 
 | changed | what happens |
 | --- | --- |
-| \`guard\`, \`overrides\`, \`mailboxes\` of an account | its loop continues; mailboxes whose settings differ are judged again on the data that is known |
+| \`guard\`, \`overrides\`, \`mailboxes\` of an account | its loop continues; its mailboxes are judged again on the data that is known |
 | address, key, rate limit or headroom of an account; \`poll\`, \`api\` | its loop starts again after it has read back what it sent; spent requests still count |
 | an account that is new or gone | its loop begins, or ends in the same way; the alerts of a removed account end |
 | a channel | only that channel is replaced; what waits in the outbox under its name is sent by the new one |

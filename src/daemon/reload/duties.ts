@@ -3,7 +3,6 @@
 import { AccountWatch, type AccountWatchOptions } from '../../account/account-watch.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../../account/record/breakers.ts';
 import type { ConfiguredPatterns, OtherAccounts, RecorderRooms } from '../../account/record/guarded-account.ts';
-import { leave } from '../../alerts/engine.ts';
 import type { Budget } from '../../api/budget.ts';
 import { MailboxApi } from '../../api/client.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
@@ -16,14 +15,12 @@ import {
   routePatterns,
   selects,
 } from '../../config/mailbox-rules.ts';
-import { noAccount } from '../../core/alert.ts';
 import { routes } from '../../core/answers.ts';
+import type { AccountLedger } from '../../core/ledger.ts';
 import { errorText } from '../../core/nearest.ts';
-import type { EpochMs } from '../../core/time.ts';
 import { inheritedWaitMs } from '../../store/lease.ts';
-import type { StoredPicture } from '../../store/picture.ts';
-import type { Store } from '../../store/store.ts';
 import { cronSchedule } from '../../world/schedule.ts';
+import { notGuardedAnyMore } from '../picture.ts';
 
 interface Duty {
   readonly watch: AccountWatch;
@@ -58,24 +55,22 @@ export class Duties {
     this.#pageUrl = pageUrl;
   }
 
-  /** Begins the loops of these accounts of the configuration in force. */
-  async begin(accounts: readonly AccountConfig[]): Promise<void> {
-    const { store, world } = this.#rooms;
-    // On PostgreSQL the process before may have spent the rate limits a moment ago.
-    const ledgers = store.lease.isShared ? await store.ledgers() : [];
-    for (const account of accounts) {
-      const isKnown = this.#budgets.has(keyOf(account));
-      const api = this.#begin(account);
-      const ledger = ledgers.find((one) => one.account === account.name);
-      const now = world.clock.monotonic();
-      if (api && ledger && !isKnown) api.budget.takeOver(ledger.budget, now, world.clock.now() - now);
-    }
+  /** Begins the loops of these accounts of the configuration in force; none any more once all are stopped. */
+  begin(accounts: readonly AccountConfig[], ledgers: readonly AccountLedger[] = []): void {
+    const spent = new Map(ledgers.map(({ account, budget }) => [account, budget]));
+    for (const account of this.#stopping ? [] : accounts) this.#begin(account, spent.get(account.name));
   }
 
-  /** null when nothing begins any more. */
-  #begin(account: AccountConfig): MailboxApi | null {
-    if (this.#stopping) return null;
+  /** What the process that had the lease before may have spent of the rate limits a moment ago. */
+  async storedLedgers(): Promise<readonly AccountLedger[]> {
+    const { store } = this.#rooms;
+    return store.lease.isShared ? store.ledgers() : [];
+  }
+
+  #begin(account: AccountConfig, spent: AccountLedger['budget'] | undefined): void {
+    const { clock } = this.#rooms.world;
     const { watch, api } = this.#watch(account);
+    if (spent) api.budget.takeOver(spent, clock.monotonic(), clock.now() - clock.monotonic());
     // A loop that starts over, under whatever name, has not got a fresh rate limit.
     const earlier = this.#budgets.get(keyOf(account));
     if (earlier) api.budget.follow(earlier);
@@ -89,7 +84,6 @@ export class Duties {
       this.#begun.add(watch);
       this.#showGuarding();
     });
-    return api;
   }
 
   /** Shows which accounts are guarded, and which are starting. */
@@ -166,7 +160,7 @@ export class Duties {
   async forget(name: string): Promise<void> {
     const { fleet, store, turns, world, onTransitions } = this.#rooms;
     await turns.take(async () => {
-      const alerts = leave([...fleet.alertsOf(name)], world.clock.now(), notGuarded);
+      const alerts = notGuardedAnyMore([...fleet.alertsOf(name)], world.clock.now());
       try {
         if (alerts.changed.length + alerts.dropped.length > 0) await store.recordAlerts(alerts);
       } finally {
@@ -260,23 +254,4 @@ function patternsIn(config: Config, name: string): ConfiguredPatterns {
     ofRoutes: routePatterns(config.alerts.routes),
     accounts: config.accounts.map((one) => one.name),
   };
-}
-
-type AccountName = Pick<AccountConfig, 'name' | 'baseUrl'>;
-
-const notGuarded = 'Its account is no longer in the configuration, so Warmwarden no longer watches it.';
-
-/** Ends the alerts of accounts that left the configuration while no daemon ran. */
-export async function endForgotten(
-  store: Store,
-  { alerts }: Pick<StoredPicture, 'alerts'>,
-  about: { readonly accounts: readonly AccountName[]; readonly now: EpochMs },
-): Promise<void> {
-  const guarded = new Set([noAccount, ...about.accounts.map(({ name }) => name)]);
-  const ends = leave(
-    alerts.filter(({ account }) => !guarded.has(account)),
-    about.now,
-    notGuarded,
-  );
-  if (ends.changed.length + ends.dropped.length > 0) await store.recordAlerts(ends);
 }

@@ -10,59 +10,23 @@ import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxUnder } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, firstText } from '../../core/wording/phrases.ts';
-import { scopeKey } from '../../core/write-scope.ts';
 import { takenNames } from '../../store/known-accounts.ts';
-import type { StoredPicture } from '../../store/picture.ts';
 import type { AccountMove, KnownAccount } from '../../store/records.ts';
+import { showShared } from '../picture.ts';
 import type { Duties } from './duties.ts';
 
 export function knownAccount({ name, baseUrl, apiKey }: AccountConfig): KnownAccount {
   return { name, api: baseUrl, digest: createHash('sha256').update(`${baseUrl} ${apiKey}`).digest('base64url') };
 }
 
-/**
- * Accounts that go on under another name: with the same base_url and key, or, where two configured accounts have each other's
- * base_url now, with the base_url.
- */
+/** Accounts that go on under another name: those of the same base_url and key. */
 export function renamesOf(before: readonly KnownAccount[], after: readonly KnownAccount[]): readonly AccountMove[] {
-  const was = new Map(before.map((account) => [account.name, account]));
-  const moves: AccountMove[] = [];
-  const match = (of: 'digest' | 'api', earlier: readonly KnownAccount[], now: readonly KnownAccount[]) => {
-    for (const account of now) {
-      const [from, ...others] = earlier.filter((one) => one[of] === account[of]);
-      const isOnly = others.length === 0 && now.filter((one) => one[of] === account[of]).length === 1;
-      if (from && isOnly && from.name !== account.name) moves.push({ from: from.name, to: account.name, ids: null });
-    }
-  };
-  match('digest', before, after);
-  const isOpen = ({ name }: KnownAccount) => moves.every(({ from, to }) => from !== name && to !== name);
-  const swapped = after.filter((account) => isOpen(account) && swapsWith(account, was, after) !== null);
-  const names = new Set(swapped.map(({ name }) => name));
-  match(
-    'api',
-    before.filter(({ name }) => names.has(name)),
-    swapped,
-  );
-  return moves;
-}
-
-/** The account whose base_url this one has now, and that has another one itself; null: none. */
-function swapsWith(
-  { name, api }: KnownAccount,
-  was: ReadonlyMap<string, KnownAccount>,
-  after: readonly KnownAccount[],
-): string | null {
-  const own = was.get(name);
-  if (!own || own.api === api) return null;
-  const other = after.find((one) => one.name !== name && was.get(one.name)?.api === api && one.api !== api);
-  return other?.name ?? null;
-}
-
-/** Accounts that have the base_urls of one another, more likely by mistake. */
-export function swappedAccounts(before: Config, after: Config): readonly string[] {
-  const was = new Map(before.accounts.map((account) => [account.name, knownAccount(account)]));
-  const now = after.accounts.map(knownAccount);
-  return now.filter((account) => swapsWith(account, was, now) !== null).map(({ name }) => name);
+  return after.flatMap(({ name, digest }) => {
+    const isSame = (one: KnownAccount) => one.digest === digest;
+    const [from, ...others] = before.filter(isSame);
+    const isOnly = others.length === 0 && after.filter(isSame).length === 1;
+    return from && isOnly && from.name !== name ? [{ from: from.name, to: name, ids: null }] : [];
+  });
 }
 
 /** Moves of a change of configuration: accounts that get another name, and mailboxes of removed accounts that another account lists. */
@@ -135,7 +99,7 @@ export async function moveMailboxes(
       ofMoved,
       now,
     );
-    await store.accounts.record({ accounts: accounts.map(knownAccount), moves: moves, alerts });
+    await store.accounts.record({ accounts: accounts.map(knownAccount), moves, alerts });
     if (moves.length === 0) return;
     const moved = moves.map((move) => ({ ...move, mailboxes: movedMailboxes(fleet, move) }));
     for (const name of taken) fleet.clearAccount(name);
@@ -153,12 +117,4 @@ export async function moveMailboxes(
 function movedMailboxes(fleet: Fleet, { from, to, ids }: AccountMove): readonly MailboxState[] {
   const theirs = [...fleet.mailboxesOf(from)].filter(({ id }) => ids?.includes(id) ?? true);
   return theirs.map((mailbox) => mailboxUnder(mailbox, to));
-}
-
-/** Shows as stored what belongs to no one account's loop: breakers, emergency stops, the newest actions. */
-function showShared(fleet: Fleet, picture: StoredPicture): void {
-  for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
-  for (const { scope } of [...fleet.knownWritesOff()]) fleet.removeWritesOff(scopeKey(scope));
-  for (const off of picture.writesOff) fleet.putWritesOff(off);
-  for (const action of picture.actions) fleet.putAction(action);
 }

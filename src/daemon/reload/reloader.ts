@@ -1,5 +1,4 @@
-// A change of configuration while the daemon runs: parse and validate first, compare, then swap only what differs.
-
+// A change of configuration while the daemon runs: parse and validate first, compare, then stop and start the parts that differ.
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
 import type { LiveConfig } from '../../config/live.ts';
@@ -7,30 +6,24 @@ import type { LoadedConfig, ValidConfig } from '../../config/load.ts';
 import { changesBetween, type SettingChange } from '../../config/settings.ts';
 import { errorText } from '../../core/nearest.ts';
 import type { CommandOutcome, ReloadRequest } from '../../core/operator-command.ts';
-import { counted, listText } from '../../core/wording/phrases.ts';
 import { failed, invalid, noChange, stopsAt } from '../../operations/plan.ts';
 import { formatProblem } from '../../schema/problem.ts';
 import type { AccountMove } from '../../store/records.ts';
-import { createPacer, type Pacer } from '../../world/world.ts';
-import { recordChannelsGone, recordDisarming } from './disarming.ts';
-import type { Duties } from './duties.ts';
+import { showAccounts } from '../picture.ts';
 import {
-  droppedBy,
   type Impact,
   impactOf,
-  isReruled,
   lastChannelsGone,
-  looksLikeAMistake,
+  mistakesIn,
   needingRestart,
-} from './impact.ts';
-import { isMoved, moveMailboxes, movesOf, movesText, swappedAccounts } from './moves.ts';
-import { previewOf } from './preview.ts';
-import { OneWaiting, Recording, recordReloadAlert } from './recording.ts';
-import { showAccounts } from './shown.ts';
+  nobodyNotified,
+  previewOf,
+} from './changes.ts';
+import type { Duties } from './duties.ts';
+import { isMoved, moveMailboxes, movesOf, movesText } from './moves.ts';
+import type { ReloadAlerts } from './reload-alerts.ts';
 
-/** A reload looks at every mailbox; after so long the event loop gets a turn. */
-const sliceMs = 4;
-/** Mailboxes that are judged again one after the other, and committed together. */
+/** Mailboxes that are judged again at once, and committed together. */
 const judgedTogether = 50;
 
 /** Where the configuration comes from: the file, as the command line named it, and a way to read it again. */
@@ -47,10 +40,19 @@ export interface ReloadParts {
   readonly duties: Duties;
   readonly notifying: { reconfigure(alerts: Config['alerts']): Promise<void> };
   readonly rooms: RecorderRooms;
+  readonly alerts: ReloadAlerts;
   /** This configuration is in force from now on. */
   readonly taken: (inForce: ValidConfig) => void;
-  /** A configuration was refused, for these reasons. */
-  readonly refused: (problems: readonly string[]) => void;
+  /** A configuration was refused. */
+  readonly refused: () => void;
+  /** Ends the process: a reload failed halfway, and the next process starts with the new configuration. */
+  readonly crash: (why: string, error: unknown) => void;
+}
+
+/** What a new configuration means for accounts and mailboxes. */
+interface Consequences {
+  readonly impact: Impact;
+  readonly moves: readonly AccountMove[];
 }
 
 /** Takes reloads one after the other. */
@@ -60,27 +62,11 @@ export class Reloader {
   readonly #reloads = new OneWaiting((request: ReloadRequest) =>
     this.#take(request).catch((error: unknown) => this.#failed(error, request)),
   );
-  readonly #recording: Recording;
   #stopped = false;
 
   constructor(parts: ReloadParts) {
     this.#parts = parts;
     this.#inForce = parts.source.started;
-    this.#recording = new Recording(parts.rooms);
-  }
-
-  /** The configuration of the start is in force: an alert about one that an earlier process refused ends. */
-  async begin(): Promise<void> {
-    const { rooms, live } = this.#parts;
-    await this.#showProblems([]);
-    const nothing = { before: live.config, after: live.config, removed: [], by: '', at: rooms.world.clock.now() };
-    await this.#recording.record(() => recordDisarming(rooms, nothing));
-  }
-
-  /** The alert about a configuration that was refused; none: it ends. */
-  #showProblems(problems: readonly string[]): Promise<void> {
-    const { rooms, live } = this.#parts;
-    return this.#recording.record(() => recordReloadAlert(rooms, problems, live.config.alerts.rules));
   }
 
   /** Never rejects; what is refused changes nothing. Each reads the file when it begins, so equal ones that wait are one. */
@@ -88,18 +74,10 @@ export class Reloader {
     return this.#reloads.ask(request);
   }
 
-  /** The store, say, can't be read: nothing was changed yet. */
-  async #failed(error: unknown, request: ReloadRequest): Promise<CommandOutcome> {
-    this.#parts.rooms.world.log.error({ err: error }, 'a reload failed before it changed anything');
-    const refused = await this.#refuse([`The reload failed: ${errorText(error)}`], request);
-    return { ...refused, result: 'failed', worthRetrying: true };
-  }
-
   /** Takes no further reload; resolves when the one under way is over. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#reloads.idle();
-    await this.#recording.stop();
   }
 
   /** The files whose change means a reload. */
@@ -110,103 +88,93 @@ export class Reloader {
   async #take(request: ReloadRequest): Promise<CommandOutcome> {
     if (this.#stopped) return failed('The daemon is stopping, so it does not reload the configuration.');
     const { force, by } = request;
-    const { source, live, taken } = this.#parts;
-    const { fleet, world } = this.#parts.rooms;
+    const { source, live, taken, rooms, alerts } = this.#parts;
+    const { fleet, world } = rooms;
     const loaded = await source.load();
-    const pacer = createPacer(sliceMs, 'patient');
     if (!loaded.ok) {
       const problems = loaded.problems.map((problem) => formatProblem(source.file, problem));
       return this.#refuse(problems, request);
     }
-    const moves = movesOf(live.config, loaded.config, fleet);
-    const mistakes = force ? [] : await this.#mistakesIn(loaded.config, moves, pacer);
-    if (mistakes.length > 0) return this.#refuse(mistakes, request);
-    if (pacer.due()) await pacer.turn();
-    const impact = impactOf(live.config, loaded.config);
-    if (pacer.due()) await pacer.turn();
-    const waiting = needingRestart(source.started.settings, loaded.settings);
-    if (pacer.due()) await pacer.turn();
-    const said = this.#describe(loaded, { impact, moves }, waiting);
-    if (pacer.due()) await pacer.turn();
-    const change = { before: live.config, after: loaded.config, moves };
-    const { sentences: preview, counts } = await previewOf(change, fleet, world.clock.now(), pacer);
+    const { config } = loaded;
+    const moves = movesOf(live.config, config, fleet);
+    const change = { before: live.config, after: config, moves };
+    const mistakes = force ? [] : mistakesIn(change, fleet);
+    if (mistakes.length > 0) {
+      const remedy = `If you intend that, run \`${world.command} reload --force\`.`;
+      return this.#refuse(
+        mistakes.map((mistake) => `${source.file} ${mistake}. ${remedy}`),
+        request,
+      );
+    }
+    const consequences = { impact: impactOf(live.config, config), moves };
+    const said = this.#describe(loaded, consequences);
+    const { sentences: preview, counts } = previewOf(change, fleet, world.clock.now());
     const effect = said.length + preview.length === 0 ? [nothingNew(source.file)] : [...said, ...preview];
     const stopped = stopsAt({ effect, about: effect, counts }, request);
     if (stopped) return stopped;
-    const troubles = await this.#swap(loaded, { impact, moves }, by);
-    world.log.info({ file: source.file, by, ...impact, changes: said, problems: troubles }, 'configuration reloaded');
+    await this.#showAdded(config, consequences.impact.added);
+    const troubles = await this.#swap(loaded, consequences, by);
+    const about = { file: source.file, by, ...consequences.impact, changes: said, problems: troubles };
+    world.log.info(about, 'configuration reloaded');
     taken(loaded);
-    await this.#showProblems([]);
+    await alerts.show([]);
     if (said.length + preview.length + troubles.length === 0) return noChange(`Reloaded: ${nothingNew(source.file)}`);
     return { result: 'done', messages: [reloadedText(source.file, troubles), ...effect, ...troubles] };
   }
 
-  /** What the configuration takes away that is more likely to be a mistake, in sentences. */
-  async #mistakesIn(config: Config, moves: readonly AccountMove[], pacer: Pacer): Promise<readonly string[]> {
-    const { source, live } = this.#parts;
-    const { fleet, world } = this.#parts.rooms;
-    const dropped = (await droppedBy(config, fleet.mailboxes(), moves, pacer)).length;
-    const swapped = swappedAccounts(live.config, config);
-    const channels = lastChannelsGone(live.config, config);
-    const removed = `the ${channels.length === 1 ? 'channel' : 'channels'} ${channels.join(', ')}`;
-    const mailboxes = counted(fleet.mailboxCount(), 'guarded mailbox', 'guarded mailboxes');
-    return [
-      ...(looksLikeAMistake(dropped, fleet.mailboxCount()) ? [`removes ${dropped} of ${mailboxes}`] : []),
-      ...(swapped.length > 0 ? [`swaps the base_url of the accounts ${listText(swapped)}`] : []),
-      ...(channels.length > 0 ? [`removes ${removed}, and ${nobodyNotified}`] : []),
-    ].map((mistake) => `${source.file} ${mistake}. If you intend that, run \`${world.command} reload --force\`.`);
+  /** The store, say, can't be read: nothing was changed yet. */
+  async #failed(error: unknown, request: ReloadRequest): Promise<CommandOutcome> {
+    this.#parts.rooms.world.log.error({ err: error }, 'a reload failed before it changed anything');
+    const refused = await this.#refuse([`The reload failed: ${errorText(error)}`], request);
+    return { ...refused, result: 'failed', worthRetrying: true };
   }
 
-  async #refuse(problems: readonly string[], request: ReloadRequest): Promise<CommandOutcome> {
-    const { dryRun = false, by } = request;
-    const { source, rooms, refused } = this.#parts;
+  async #refuse(problems: readonly string[], { dryRun = false, by }: ReloadRequest): Promise<CommandOutcome> {
+    const { source, rooms, refused, alerts } = this.#parts;
     if (!dryRun) {
-      rooms.world.log.error(
-        { file: source.file, by, problems },
-        'configuration refused: the previous one stays in force',
-      );
-      refused(problems);
-      await this.#showProblems(problems);
+      const about = { file: source.file, by, problems };
+      rooms.world.log.error(about, 'configuration refused: the previous one stays in force');
+      refused();
+      await alerts.show(problems);
     }
-    return invalid(...problems, notReloaded);
+    return invalid(...problems, 'Not reloaded: the previous configuration stays in force.');
   }
 
-  /** `waiting`: what takes effect after a restart only. */
-  #describe(
-    loaded: ValidConfig,
-    { impact, moves }: Consequences,
-    waiting: readonly SettingChange[],
-  ): readonly string[] {
-    const { fleet, world } = this.#parts.rooms;
+  #describe(loaded: ValidConfig, { impact, moves }: Consequences): readonly string[] {
+    const { source, rooms } = this.#parts;
     const changes = changesBetween(this.#inForce.settings, loaded.settings);
+    const waiting = needingRestart(source.started.settings, loaded.settings);
     const late = new Set(waiting.map(({ name }) => name));
+    const renamed = new Set(moves.flatMap(({ from, to, ids }) => (ids === null ? [from, to] : [])));
+    const accounts = (what: string, names: readonly string[]) => names.map((name) => `account ${name} ${what}`);
+    const notRenamed = (names: readonly string[]) => names.filter((name) => !renamed.has(name));
     return [
       ...changes.filter(({ name }) => !late.has(name)).map(changeText),
       ...waiting.map((change) => `${changeText(change)} (needs a restart)`),
-      ...movesText(moves, fleet, world.clock.now()),
-      ...accountText('is now guarded', notRenamed(impact.added, moves)),
-      ...accountText('is no longer guarded', notRenamed(impact.removed, moves)),
-      ...accountText('restarts its polling', impact.restarted),
-      ...accountText('continues with new settings', impact.changed),
+      ...movesText(moves, rooms.fleet, rooms.world.clock.now()),
+      ...accounts('is now guarded', notRenamed(impact.added)),
+      ...accounts('is no longer guarded', notRenamed(impact.removed)),
+      ...accounts('restarts its polling', impact.restarted),
+      ...accounts('continues with new settings', impact.changed),
       ...(lastChannelsGone(this.#inForce.config, loaded.config).length > 0 ? [nobodyNotified] : []),
     ];
   }
 
-  /** Resolves to what failed on the way, in sentences: none of it leaves a configured account without its loop. */
+  /** Shows new accounts as the store knows them. What can fail as a whole comes first: nothing has changed yet. */
+  async #showAdded({ accounts }: Config, added: readonly string[]): Promise<void> {
+    const { fleet, store, turns } = this.#parts.rooms;
+    if (added.length === 0) return;
+    const news = accounts.filter(({ name }) => added.includes(name));
+    await turns.take(async () => showAccounts(fleet, await store.loadPicture(added), news));
+  }
+
+  /** Resolves to what the store could not take, in sentences. Every configured account is begun, or the process ends. */
   async #swap(loaded: ValidConfig, { impact, moves }: Consequences, by: string): Promise<readonly string[]> {
-    const { live, duties, notifying } = this.#parts;
-    const { store, fleet, turns, world } = this.#parts.rooms;
-    const before = live.config;
+    const { live, duties, notifying, rooms, alerts, source, crash } = this.#parts;
+    const { turns, world } = rooms;
     const { config } = loaded;
-    const unguarded = (account: string) => [...fleet.mailboxesOf(account)].filter((one) => !isMoved(moves, one)).length;
-    const removed = impact.removed
-      .map((account) => ({ account, mailboxes: unguarded(account) }))
-      .filter(({ account, mailboxes }) => mailboxes > 0 || moves.every(({ from }) => from !== account));
-    const named = (names: readonly string[]) => config.accounts.filter(({ name }) => names.includes(name));
-    const added = named(impact.added);
-    // What can fail as a whole comes first: until here nothing was changed.
-    if (added.length > 0)
-      await turns.take(async () => showAccounts(fleet, await store.loadPicture(impact.added), added));
+    const before = live.config;
+    const removed = this.#removedBy(impact, moves);
     const troubles: string[] = [];
     const attempt = async (what: string, work: () => unknown) => {
       try {
@@ -216,64 +184,55 @@ export class Reloader {
         troubles.push(`${what}: ${errorText(error)}`);
       }
     };
-    const retired = await duties.retire([...impact.restarted, ...impact.removed]);
-    troubles.push(...retired.flatMap(({ name, failure }) => endedBadly(name, failure)));
-    const ended = retired.map(({ name }) => name);
-    await attempt('mailboxes could not be moved to the accounts that guard them now', () =>
-      moveMailboxes(this.#parts.rooms, { moves, accounts: config.accounts }, duties),
-    );
-    // In a turn of its own: no tick sees half of each.
-    await turns.take(async () => live.replace(loaded));
-    this.#inForce = loaded;
-    for (const account of [...named(impact.restarted.filter((name) => ended.includes(name))), ...added])
-      await attempt(`account ${account.name} could not be started`, () => duties.begin([account]));
+    try {
+      const retired = await duties.retire([...impact.restarted, ...impact.removed]);
+      troubles.push(...retired.flatMap(({ name, failure }) => endedBadly(name, failure)));
+      await attempt('mailboxes could not be moved to the accounts that guard them now', () =>
+        moveMailboxes(rooms, { moves, accounts: config.accounts }, duties),
+      );
+      // In a turn of its own: no tick sees half of each.
+      await turns.take(async () => live.replace(loaded));
+      this.#inForce = loaded;
+      duties.begin(config.accounts.filter(({ name }) => !duties.watchOf(name)));
+    } catch (error) {
+      crash('a reload failed halfway', error);
+      return [`the reload failed halfway, and Warmwarden restarts: ${errorText(error)}`];
+    }
     for (const name of impact.removed)
       await attempt(`the end of the alerts of ${name} could not be recorded`, () => duties.forget(name));
     await attempt('the state of the circuit breaker could not be recorded', () => duties.withdrawUnguarded());
-    if (config.log.level !== before.log.level) world.log.level = config.log.level;
-    const disarming = { before, after: config, removed, by, at: world.clock.now() };
+    world.log.level = config.log.level;
+    const reloaded = { before, after: config, removed, by, at: world.clock.now() };
     const gone = lastChannelsGone(before, config);
-    const { file } = this.#parts.source;
-    const { rooms } = this.#parts;
-    if (gone.length > 0) await this.#recording.record(() => recordChannelsGone(rooms, gone, { ...disarming, file }));
+    if (gone.length > 0) await alerts.channelsGone(reloaded, gone, source.file);
     await attempt('the channels could not be changed', () => notifying.reconfigure(config.alerts));
-    if (gone.length === 0) await this.#recording.record(() => recordDisarming(rooms, disarming));
+    if (gone.length === 0) await alerts.reloaded(reloaded);
     for (const watch of duties.watches) watch.tryForbiddenAgain();
-    const pacer = createPacer(sliceMs, 'patient');
-    for (const account of named(impact.changed))
+    for (const account of config.accounts.filter(({ name }) => impact.changed.includes(name)))
       await attempt(`account ${account.name} applies the new settings only with its next answers`, () =>
-        this.#rerule(account, before, pacer),
+        this.#judgeAgain(account),
       );
     return troubles;
   }
 
-  /** A loop that goes on under other rules judges again those for whom they differ. Its next list shows who is selected now. */
-  async #rerule(account: AccountConfig, before: Config, pacer: Pacer): Promise<void> {
-    const was = before.accounts.find(({ name }) => name === account.name);
-    if (!was) return;
-    const watch = this.#parts.duties.watchOf(account.name);
-    const reruled: string[] = [];
-    for (const mailbox of [...this.#parts.rooms.fleet.mailboxesOf(account.name)]) {
-      if (pacer.due()) await pacer.turn();
-      if (isReruled(was, account, mailbox)) reruled.push(mailbox.id);
-    }
-    while (reruled.length > 0) await Promise.all(reruled.splice(0, judgedTogether).map((id) => watch?.judgeAgain(id)));
+  /** Accounts that nobody guards any more, with the mailboxes that no other account goes on with. */
+  #removedBy({ removed }: Impact, moves: readonly AccountMove[]) {
+    const { fleet } = this.#parts.rooms;
+    return removed
+      .map((account) => {
+        const left = [...fleet.mailboxesOf(account)].filter((mailbox) => !isMoved(moves, mailbox));
+        return { account, mailboxes: left.length };
+      })
+      .filter(({ account, mailboxes }) => mailboxes > 0 || moves.every(({ from }) => from !== account));
+  }
+
+  /** By what is known already. The next list shows who is selected now. */
+  async #judgeAgain({ name }: AccountConfig): Promise<void> {
+    const watch = this.#parts.duties.watchOf(name);
+    const ids = [...this.#parts.rooms.fleet.mailboxesOf(name)].map(({ id }) => id);
+    while (ids.length > 0) await Promise.all(ids.splice(0, judgedTogether).map((id) => watch?.judgeAgain(id)));
   }
 }
-
-/** Consequences of a new configuration for accounts and mailboxes. */
-interface Consequences {
-  readonly impact: Impact;
-  readonly moves: readonly AccountMove[];
-}
-
-function notRenamed(names: readonly string[], moves: readonly AccountMove[]): readonly string[] {
-  return names.filter((name) => !moves.some(({ from, to, ids }) => ids === null && (from === name || to === name)));
-}
-
-const notReloaded = 'Not reloaded: the previous configuration stays in force.';
-
-const nobodyNotified = 'no channel is left that can notify you';
 
 function nothingNew(file: string): string {
   return `${file} is in force already, so nothing changes.`;
@@ -291,13 +250,41 @@ function changeText({ name, before, after }: SettingChange): string {
   return before === after ? `${name}: changed` : `${name}: ${before} -> ${after}`;
 }
 
-function accountText(what: string, names: readonly string[]): readonly string[] {
-  return names.map((name) => `account ${name} ${what}`);
-}
-
 function endedBadly(name: string, failure: string | null): readonly string[] {
   if (failure === null) return [];
   return [
     `account ${name}: its earlier polling loop ended with an error (${failure}). Warmwarden now checks whether the changes that it had sent took effect.`,
   ];
+}
+
+/** Work that is done one after the other: a request that still waits stands for every equal one that comes meanwhile. */
+export class OneWaiting<Request extends object, Outcome> {
+  readonly #work: (request: Request) => Promise<Outcome>;
+  /** By the request as JSON. */
+  readonly #waiting = new Map<string, Promise<Outcome>>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `work` never rejects. */
+  constructor(work: (request: Request) => Promise<Outcome>) {
+    this.#work = work;
+  }
+
+  /** Resolves when it was done, not before all that was asked for earlier. */
+  ask(request: Request): Promise<Outcome> {
+    const key = JSON.stringify(request);
+    const same = this.#waiting.get(key);
+    if (same) return same;
+    const outcome = this.#last.then(() => {
+      this.#waiting.delete(key);
+      return this.#work(request);
+    });
+    this.#waiting.set(key, outcome);
+    this.#last = outcome;
+    return outcome;
+  }
+
+  /** Resolves when all that was asked for is done. */
+  async idle(): Promise<void> {
+    await this.#last;
+  }
 }

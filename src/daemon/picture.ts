@@ -1,9 +1,12 @@
-// The picture of accounts as the store has it: at a start, and after a reload.
-import type { AccountConfig } from '../../config/config.ts';
-import { noAccount } from '../../core/alert.ts';
-import { closedBreaker } from '../../core/breaker.ts';
-import { Fleet } from '../../core/fleet/fleet.ts';
-import type { StoredPicture } from '../../store/picture.ts';
+// The picture of the accounts in memory, as the store has it: at a start, and after a reload.
+import { leave } from '../alerts/engine.ts';
+import type { AccountConfig } from '../config/config.ts';
+import { type Alert, type AlertChanges, noAccount } from '../core/alert.ts';
+import { closedBreaker } from '../core/breaker.ts';
+import { Fleet } from '../core/fleet/fleet.ts';
+import type { EpochMs } from '../core/time.ts';
+import { scopeKey } from '../core/write-scope.ts';
+import type { StoredPicture } from '../store/picture.ts';
 
 type ShownAccount = Pick<AccountConfig, 'name' | 'baseUrl'>;
 
@@ -30,4 +33,17 @@ export function showAccounts(fleet: Fleet, picture: StoredPicture, accounts: rea
   for (const api of apis) fleet.putBreaker(api, closedBreaker);
   for (const { api, state } of picture.breakers) if (apis.has(api)) fleet.putBreaker(api, state);
   for (const action of picture.actions) if (names.has(action.account)) fleet.putAction(action);
+}
+
+/** Shows as stored what belongs to no one account's loop: breakers, emergency stops, the newest actions. */
+export function showShared(fleet: Fleet, picture: StoredPicture): void {
+  for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
+  for (const { scope } of [...fleet.knownWritesOff()]) fleet.removeWritesOff(scopeKey(scope));
+  for (const off of picture.writesOff) fleet.putWritesOff(off);
+  for (const action of picture.actions) fleet.putAction(action);
+}
+
+/** The end of the alerts of accounts that the configuration has no more. */
+export function notGuardedAnyMore(alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
+  return leave(alerts, now, 'Its account is no longer in the configuration, so Warmwarden no longer watches it.');
 }

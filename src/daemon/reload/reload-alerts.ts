@@ -1,0 +1,140 @@
+// The alerts about reloads: a configuration that was refused, and protection that a reload took away (config_reload_failed, disarmed).
+// What the store can't take at once is recorded by a later look.
+import type { RecorderRooms } from '../../account/record/guarded-account.ts';
+import { atOnce, type Condition, tune } from '../../alerts/condition.ts';
+import { elapse, step } from '../../alerts/engine.ts';
+import { isForPeople } from '../../alerts/routing.ts';
+import {
+  accountRemoved,
+  channelsBack,
+  channelsRemoved,
+  type EnforcementScope,
+  enforcementOff,
+  enforcementOn,
+  enforcementSubject,
+  isEnforcementAlert,
+  isOfChannels,
+  isRemoval,
+  removalsOver,
+} from '../../alerts/rules/disarmed-rule.ts';
+import { configReloadFailed } from '../../alerts/rules/reload-rule.ts';
+import type { Config } from '../../config/config.ts';
+import type { LiveConfig } from '../../config/live.ts';
+import { policyOf } from '../../config/mailbox-rules.ts';
+import { type Alert, bothChanges, fingerprintOf } from '../../core/alert.ts';
+import type { EpochMs } from '../../core/time.ts';
+import { recordAlerts } from '../../outbox/outbox-store.ts';
+
+/** Who reloaded what, and when. */
+export interface Reloaded {
+  readonly before: Config;
+  readonly after: Config;
+  readonly removed: readonly { readonly account: string; readonly mailboxes: number }[];
+  readonly by: string;
+  readonly at: EpochMs;
+}
+
+export class ReloadAlerts {
+  readonly #rooms: RecorderRooms;
+  readonly #live: LiveConfig;
+  /** Why the newest configuration was refused; none: it is in force. */
+  #problems: readonly string[] = [];
+  /** Protection that reloads took away, and that is not recorded yet. */
+  #lost: readonly Condition[] = [];
+
+  constructor(rooms: RecorderRooms, live: LiveConfig) {
+    this.#rooms = rooms;
+    this.#live = live;
+  }
+
+  /** Records why the newest configuration was refused, or, without problems, that it is in force. Never rejects. */
+  show(problems: readonly string[]): Promise<void> {
+    this.#problems = problems;
+    return this.#attempt();
+  }
+
+  /** Records what a reload took away. Never rejects. */
+  async reloaded(reload: Reloaded): Promise<void> {
+    this.#lost = [...this.#lost, ...this.#lostBy(reload)];
+    await this.#attempt();
+  }
+
+  /** The same together with the last channels, `gone`, before these go, so that they get it: nobody could be notified later. */
+  async channelsGone(reload: Reloaded, gone: readonly string[], file: string): Promise<void> {
+    const removed = channelsRemoved({ channels: gone, file, by: reload.by, at: reload.at }, this.#words(reload.after));
+    const lost = tune([...this.#lostBy(reload), removed], reload.after.alerts.rules);
+    this.#lost = [...this.#lost, ...lost.map((condition) => ({ ...condition, ...atOnce }))];
+    await this.#attempt();
+  }
+
+  /** One look: records what is new, what is over, and what time does to these alerts. Rejects when the store can't be written. */
+  async look(): Promise<void> {
+    const { fleet, store, turns, world, onTransitions: recorded } = this.#rooms;
+    await turns.take(async () => {
+      const lost = this.#lost;
+      const now = world.clock.now();
+      const conditions = [...lost, ...this.#conditions(now)];
+      const about = new Set(conditions.map(({ subject }) => fingerprintOf(subject)));
+      const waiting = [...fleet.wideAlerts()].filter((alert) => isOfReload(alert) && !about.has(alert.fingerprint));
+      const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
+      await recordAlerts({ fleet, store, recorded }, bothChanges(changes, elapse(waiting, now)));
+      this.#lost = this.#lost.filter((condition) => !lost.includes(condition));
+    });
+  }
+
+  async #attempt(): Promise<void> {
+    await this.look().catch((error: unknown) => {
+      this.#rooms.world.log.error({ err: error }, 'the outcome of a reload could not be recorded');
+    });
+  }
+
+  /** What is so now, and what is over. */
+  #conditions(now: EpochMs): readonly Condition[] {
+    const { config } = this.#live;
+    const alerts = [...this.#rooms.fleet.wideAlerts()];
+    const off = scopesOff(config);
+    const ended = alerts.filter((alert) => isEnforcementAlert(alert) && !off.has(alert.fingerprint));
+    const names = config.accounts.map(({ name }) => name);
+    const { problems, command } = { problems: this.#problems, command: this.#rooms.world.command };
+    const conditions = [
+      ...(problems.length > 0 || alerts.some(isRefusal) ? [configReloadFailed(problems, command)] : []),
+      ...ended.map(enforcementOn),
+      ...removalsOver(alerts, names, now),
+      ...(config.alerts.channels.some(isForPeople) ? [channelsBack()] : []),
+    ];
+    return tune(conditions, config.alerts.rules);
+  }
+
+  #lostBy({ before, after, removed, by, at }: Reloaded): readonly Condition[] {
+    const words = this.#words(after);
+    const was = scopesOff(before);
+    const begun = [...scopesOff(after)].filter(([fingerprint]) => !was.has(fingerprint));
+    const conditions = [
+      ...begun.map(([, scope]) => enforcementOff(scope, { by, at }, words)),
+      ...removed.map((one) => accountRemoved({ ...one, by, at }, words)),
+    ];
+    return tune(conditions, after.alerts.rules);
+  }
+
+  #words({ alerts }: Config) {
+    return { command: this.#rooms.world.command, zone: alerts.rules.timeZone };
+  }
+}
+
+const isRefusal = ({ rule }: Alert) => rule === 'config_reload_failed';
+
+function isOfReload(alert: Alert): boolean {
+  return [isRefusal, isEnforcementAlert, isRemoval, isOfChannels].some((is) => is(alert));
+}
+
+/** Where the configuration says `enforce: false`, everywhere or in overrides, by the fingerprint of its alert. */
+function scopesOff({ accounts }: Config): ReadonlyMap<string, EnforcementScope> {
+  const isOff = accounts.some(({ guard }) => !policyOf(guard).enforce);
+  const overrides = accounts.flatMap(({ name: account, overrides }) =>
+    overrides
+      .filter(({ guard }) => guard.enforce === false)
+      .map(({ match }): EnforcementScope => ({ kind: 'override', account, match })),
+  );
+  const scopes: readonly EnforcementScope[] = isOff ? [{ kind: 'everything' }] : overrides;
+  return new Map(scopes.map((scope) => [fingerprintOf(enforcementSubject(scope)), scope]));
+}
