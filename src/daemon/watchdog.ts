@@ -6,11 +6,15 @@ import { noAccount } from '../core/alert.ts';
 import { minuteMs } from '../core/time.ts';
 import { recordAlerts } from '../outbox/outbox-store.ts';
 import { lookEveryMs } from '../world/loop.ts';
+import { systemClock } from '../world/world.ts';
 import type { Opened } from './open.ts';
 import type { Duties } from './reload/duties.ts';
 
 /** A process that has run for so long has got over the crash before it. */
 const steadyAfterMs = 5 * minuteMs;
+
+/** Before the process ends, its loops are looked at once more after this. */
+const lastMomentMs = 1_000;
 
 type Rooms = Pick<Opened, 'world' | 'live' | 'fleet' | 'store'>;
 
@@ -41,10 +45,11 @@ export class Watchdog {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await clock.sleep(lookEveryMs, signal);
+      if (signal.aborted || this.#look() === null) continue;
+      // What is under way gets a last moment of real time, in which a moved clock stands still.
+      await clock.busy(() => systemClock().sleep(lastMomentMs, signal));
       const why = signal.aborted ? null : this.#look();
-      if (why === null) continue;
-      this.#crash(why);
-      return;
+      if (why !== null) return this.#crash(why);
     }
   }
 
