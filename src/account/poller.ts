@@ -253,7 +253,7 @@ export class Poller {
       health.healthSaid(said.value);
       return null;
     }
-    const list = await api.mailboxes((one) => this.#rooms.fleet.mailbox(this.#parts.account, one)?.entry.answer);
+    const list = await api.mailboxes();
     if (!list.ok) return list.failure;
     const changes = await recorder.listed(list.value);
     if (!changes) return 'ended';
@@ -294,18 +294,18 @@ export class Poller {
 
   #answerTo(poll: Poll, route: MailboxRoute, id: string) {
     const { api, fleet } = this.#rooms;
-    const believed = fleet.mailbox(this.#parts.account, id);
+    const mailbox = fleet.mailbox(this.#parts.account, id);
     switch (route) {
       case 'stats':
-        return api.stats(id, believed?.stats, believed && this.#parts.daysFor(believed));
+        return api.stats(id, mailbox && this.#parts.daysFor(mailbox));
       case 'warmup':
-        return api.warmup(id, believed?.warmup);
+        return api.warmup(id);
       case 'mailbox':
-        return api.mailbox(id, believed?.detail);
+        return api.mailbox(id);
       case 'dns':
-        return api.dns(id, this.#isFresh(poll), believed?.dns);
+        return api.dns(id, this.#isFresh(poll));
       case 'blacklist':
-        return api.blacklist(id, this.#isFresh(poll), believed?.blacklist);
+        return api.blacklist(id, this.#isFresh(poll));
     }
   }
 

@@ -15,7 +15,7 @@ import type {
 import { directly, type Egress } from '../core/egress.ts';
 import type { Ppm, WarmupMode } from '../core/policy.ts';
 import type { Tally } from '../core/tally.ts';
-import { Relay } from '../world/interrupt.ts';
+import { minuteMs } from '../core/time.ts';
 import type { World } from '../world/world.ts';
 import { Budget, type LimitHeaders } from './budget.ts';
 import {
@@ -32,8 +32,6 @@ import {
 import { type Failure, failed, type Result } from './http/failure.ts';
 import { Redactor } from './http/redactor.ts';
 import { type AnswerTo, type Interpreted, interpret, type RequestKind } from './interpret.ts';
-import { type Known, KnownBodies, Seen } from './known-bodies.ts';
-import { type KnownEntry, keptList, LastList } from './last-list.ts';
 import { cutText, type StatsCut, StatsDays } from './stats-days.ts';
 
 export interface ClientOptions {
@@ -63,22 +61,29 @@ interface Call<Kind extends RequestKind> {
   readonly mailboxId?: string;
   /** The days of statistics that were asked for. */
   readonly days?: number | undefined;
-  /** The ETag of what is believed, so that the API may say that it is unchanged; null: it has none. */
-  readonly etag?: string | null;
-  /** What is believed: where the same bytes come, they are not read again. */
-  readonly believed?: Known<AnswerTo<Kind>> | null;
-  /** Called with an answer that was read; returns what it is kept as. */
-  readonly keptAs?: (answer: AnswerTo<Kind>) => Promise<AnswerTo<Kind>>;
+  /** The answer that the API may call unchanged with 304, and its ETag. */
+  readonly tagged?: Tagged<AnswerTo<Kind>> | null;
   /** Called with each answer that has a body. */
-  readonly remember?: (known: Known<AnswerTo<Kind>>, headers: AnswerHeaders) => void;
+  readonly remember?: (answer: AnswerTo<Kind>, headers: AnswerHeaders) => void;
 }
 
-/** What an exchange brought: what is believed, where the API says that it is unchanged. */
+/** An answer with its ETag (RFC 9110, section 13.1.2). */
+interface Tagged<Answer> {
+  readonly answer: Answer;
+  readonly etag: string;
+  /** On the monotonic clock. */
+  readonly readAt: number;
+}
+
+/** Some APIs answer 304 to whatever they are asked: after this the whole list is asked for. */
+const wholeListAfterMs = 10 * minuteMs;
+
+/** The result of an exchange: the tagged answer, where the API says that it is unchanged. */
 function resultOf<Kind extends RequestKind>(
-  { believed = null, etag = null, remember }: Call<Kind>,
-  { status, headers, result }: Exchange<Known<AnswerTo<Kind>>>,
-): Result<Known<AnswerTo<Kind>>> {
-  if (status === 304 && etag !== null && believed !== null) return { ok: true, value: believed };
+  { tagged = null, remember }: Call<Kind>,
+  { status, headers, result }: Exchange<AnswerTo<Kind>>,
+): Result<AnswerTo<Kind>> {
+  if (status === 304 && tagged !== null) return { ok: true, value: tagged.answer };
   if (result.ok) remember?.(result.value, headers);
   return result;
 }
@@ -88,7 +93,6 @@ const isAboutList = ({ kind }: Failure) => kind === 'missing' || kind === 'malfo
 
 /** The evidence window of a usual policy. */
 const usualDays = 30;
-const noEntries: KnownEntry = () => undefined;
 
 const noSecrets: readonly string[] = [];
 const keyless = { accept: 'application/json' };
@@ -104,18 +108,17 @@ export class MailboxApi {
   readonly #now = () => this.#world.clock.now();
   readonly #agent: Agent;
   readonly #stopping = new AbortController();
-  readonly #stopped = new Relay(this.#stopping.signal);
+  readonly #stopped = this.#stopping.signal;
   readonly #usualHeaders: Ask['headers'];
   /** The smaller limits that were said last, of the key and of kinds of requests, so that each is said once. */
   readonly #saidLimits = new Map<RequestKind | 'key', number>();
   #saidHeadroomPpm: Ppm;
-  readonly #lastList = new LastList();
+  #lastList: Tagged<MailboxList> | null = null;
   readonly #statsDays: StatsDays;
   /** Called with the bytes of each answer, as they came over the wire. */
   onReceived: (route: RequestKind, bytes: number) => void = () => {};
   /** Called when the API said 429. */
   onThrottled: () => void = () => {};
-  #bodies = new KnownBodies();
   readonly #doubted = new Set<string>();
   #redacting: { readonly secrets: readonly string[]; readonly redactor: Redactor } | null = null;
 
@@ -136,35 +139,28 @@ export class MailboxApi {
     return this.#call({ route: 'health', method: 'GET', path: '/v1/health' });
   }
 
-  /** A list of the same bytes as the last one is the same object, and so is each entry that says what is known. */
-  mailboxes(known: KnownEntry = noEntries): Answered<MailboxList> {
-    const { clock } = this.#world;
-    const { believed, etag } = this.#lastList.askedWith(clock.monotonic());
-    const keptAs = (list: MailboxList) => keptList(list, known);
-    const remember = (list: Known<MailboxList>, headers: AnswerHeaders) =>
-      this.#lastList.remember(list, headers, clock.monotonic());
-    return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes', believed, etag, keptAs, remember });
+  mailboxes(): Answered<MailboxList> {
+    const now = () => this.#world.clock.monotonic();
+    const last = this.#lastList;
+    const tagged = last && now() - last.readAt < wholeListAfterMs ? last : null;
+    const remember = (answer: MailboxList, { etag }: AnswerHeaders) => {
+      this.#lastList = typeof etag === 'string' ? { answer, etag, readAt: now() } : null;
+    };
+    return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes', tagged, remember });
   }
 
-  /** `believed`, here and below: what was read before; an answer of the same bytes is the same object. */
-  mailbox(id: string, believed: Observed<MailboxDetail> | null = null): Answered<MailboxDetail> {
+  mailbox(id: string): Answered<MailboxDetail> {
     const path = `/v1/mailboxes/${encodeURIComponent(id)}`;
-    return this.#call({
-      route: 'mailbox',
-      method: 'GET',
-      path,
-      mailboxId: id,
-      believed: believed && Seen.known(believed),
-    });
+    return this.#call({ route: 'mailbox', method: 'GET', path, mailboxId: id });
   }
 
-  warmup(id: string, believed: Observed<WarmupAnswer> | null = null): Answered<WarmupAnswer> {
-    return this.#ask('warmup', id, { believed });
+  warmup(id: string): Answered<WarmupAnswer> {
+    return this.#ask('warmup', id);
   }
 
   /** `days`: what the window needs; fewer where the API refuses so many. */
-  stats(id: string, believed: Observed<StatsAnswer> | null = null, days = usualDays): Answered<StatsAnswer> {
-    const request = (asked: number) => this.#ask('stats', id, { more: `&days=${asked}`, days: asked, believed });
+  stats(id: string, days = usualDays): Answered<StatsAnswer> {
+    const request = (asked: number) => this.#ask('stats', id, `&days=${asked}`, asked);
     return this.#statsDays.ask(id, days, request, () => this.#slot('stats'));
   }
 
@@ -174,13 +170,13 @@ export class MailboxApi {
   }
 
   /** `fresh`: the API is to look up the records now, not to answer from its cache. */
-  dns(id: string, fresh = false, believed: Observed<DnsAnswer> | null = null): Answered<DnsAnswer> {
-    return this.#ask('dns', id, { more: fresh ? '&refresh=true' : '', believed });
+  dns(id: string, fresh = false): Answered<DnsAnswer> {
+    return this.#ask('dns', id, fresh ? '&refresh=true' : '');
   }
 
   /** `fresh`: the API is to ask the lists now, not to answer from its cache. */
-  blacklist(id: string, fresh = false, believed: Observed<BlacklistAnswer> | null = null): Answered<BlacklistAnswer> {
-    return this.#ask('blacklist', id, { more: fresh ? '&refresh=true' : '', believed });
+  blacklist(id: string, fresh = false): Answered<BlacklistAnswer> {
+    return this.#ask('blacklist', id, fresh ? '&refresh=true' : '');
   }
 
   /** Asks for a warm-up mode. ok only means that the API said yes: read it back. `mayLeave` of this and the next three: see Ask. */
@@ -217,18 +213,9 @@ export class MailboxApi {
     await this.#agent.destroy();
   }
 
-  #ask<Kind extends Route>(
-    route: Kind,
-    id: string,
-    {
-      more = '',
-      days,
-      believed = null,
-    }: { readonly more?: string; readonly days?: number; readonly believed?: Observed<AnswerTo<Kind>> | null },
-  ): Answered<AnswerTo<Kind>> {
+  #ask<Kind extends Route>(route: Kind, id: string, more = '', days?: number): Answered<AnswerTo<Kind>> {
     const path = `/v1/${route}?mailbox_id=${encodeURIComponent(id)}${more}`;
-    const about = { mailboxId: id, days, believed: believed && Seen.known(believed) };
-    return this.#call({ route, method: 'GET', path, ...about });
+    return this.#call({ route, method: 'GET', path, mailboxId: id, days });
   }
 
   #write(id: string, mayLeave: (() => boolean) | undefined, body: object): Answered<true> {
@@ -262,18 +249,18 @@ export class MailboxApi {
     this.#tally.request({ account: this.#options.account, route: call.route, code }, (ended - begun) / 1_000);
     this.#noteOutcome(call.route, result, ended);
     this.#sayHeadroom();
-    if (result.ok) return { ok: true, value: new Seen(clock.now(), result.value) };
+    if (result.ok) return { ok: true, value: { at: clock.now(), answer: result.value } };
     const { failure } = result;
-    if (call.mailboxId !== undefined && isAboutList(failure)) this.#lastList.doubted();
+    if (call.mailboxId !== undefined && isAboutList(failure)) this.#lastList = null;
     const what = `${call.method} ${call.path.split('?')[0]}: `;
     return failed({ ...failure, detail: what + failure.detail });
   }
 
   /** Sends it, once. */
-  #exchange<Kind extends RequestKind>(call: Call<Kind>): Promise<Exchange<Known<AnswerTo<Kind>>>> {
+  #exchange<Kind extends RequestKind>(call: Call<Kind>): Promise<Exchange<AnswerTo<Kind>>> {
     const redactor = this.#redactor();
     const { baseUrl, deadlines } = this.#options;
-    const { method, path, body, mayLeave, believed = null } = call;
+    const { method, path, body, mayLeave } = call;
     const ask: Ask = {
       method,
       baseUrl,
@@ -286,17 +273,12 @@ export class MailboxApi {
       deadlines,
       mayLeave,
     };
-    const bodies = this.#bodies;
-    const read = (success: Success) => bodies.read(success, believed, () => this.#read(call, success, redactor));
+    const read = (success: Success) => this.#read(call, success, redactor);
     return this.#world.clock.busy(() => exchange(this.#agent, ask, this.#now, read));
   }
 
-  async #read<Kind extends RequestKind>(
-    call: Call<Kind>,
-    success: Success,
-    redactor: Redactor,
-  ): Promise<Result<AnswerTo<Kind>>> {
-    const { route, mailboxId = null, days: asked = null, keptAs } = call;
+  #read<Kind extends RequestKind>(call: Call<Kind>, success: Success, redactor: Redactor): Result<AnswerTo<Kind>> {
+    const { route, mailboxId = null, days: asked = null } = call;
     // The document does not show the body of a pause: a success without one is a success, for it is read back.
     if (route === 'warmup_write' && textOf(success.body).trim() === '')
       return { ok: true, value: true as AnswerTo<Kind> };
@@ -305,9 +287,8 @@ export class MailboxApi {
     const answer: Interpreted<RequestKind> = interpret({ about: route, mailboxId, dnsWords }, said);
     const { doubts, days } = answer;
     for (const [field, sentence] of doubts) this.#doubt(route, field, sentence);
-    const result = answer.result as Result<AnswerTo<Kind>>;
     if (asked !== null && days !== null) this.#statsDays.holds(days, asked);
-    return result.ok && keptAs ? { ...result, value: await keptAs(result.value) } : result;
+    return answer.result as Result<AnswerTo<Kind>>;
   }
 
   /** A request that met a kept connection gone is sent once more, in the next slot of the budget (H19). */
@@ -325,13 +306,13 @@ export class MailboxApi {
     await clock.sleep(slot - clock.monotonic(), this.#stopped);
   }
 
-  #headersOf({ route, body, etag }: Call<RequestKind>): Ask['headers'] {
+  #headersOf({ route, body, tagged }: Pick<Call<RequestKind>, 'route' | 'body' | 'tagged'>): Ask['headers'] {
     if (route === 'health') return keyless;
-    if (!body && !etag) return this.#usualHeaders;
+    if (!body && !tagged) return this.#usualHeaders;
     return {
       ...this.#usualHeaders,
       ...(body && { 'content-type': 'application/json' }),
-      ...(etag && { 'if-none-match': etag }),
+      ...(tagged && { 'if-none-match': tagged.etag }),
     };
   }
 
@@ -340,8 +321,6 @@ export class MailboxApi {
     const secrets = this.#world.secrets?.() ?? noSecrets;
     if (this.#redacting?.secrets !== secrets) {
       this.#redacting = { secrets, redactor: new Redactor(this.#options.apiKey, secrets) };
-      // They were read with fewer secrets taken out.
-      this.#bodies = new KnownBodies();
     }
     return this.#redacting.redactor;
   }

@@ -144,7 +144,7 @@ async function backtestAccount(
 async function readPast(api: MailboxApi, { world, days }: Reading, id: string): Promise<Past | { failure: string }> {
   const warmup = await ask(api, world, 'warmup', () => api.warmup(id));
   if (!warmup.ok) return { failure: warmup.failure.detail };
-  const stats = await ask(api, world, 'stats', () => api.stats(id, null, days));
+  const stats = await ask(api, world, 'stats', () => api.stats(id, days));
   if (!stats.ok) return { failure: stats.failure.detail };
   const { rows } = stats.value.answer;
   if (rows === null) return { failure: 'its statistics are not a list of days' };

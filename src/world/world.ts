@@ -5,12 +5,18 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { commandName } from './command-name.ts';
 import { ownTurn, patientTurn, type Urgency } from './event-loop.ts';
-import type { Interrupt } from './interrupt.ts';
 import { Output, type Patience, writerTo } from './output.ts';
 import { Repeats } from './repeats.ts';
 
 /** Structured log, pino's interface: `log.info({account}, 'sentence')`. */
 export type Log = Logger;
+
+/** A signal, or something that takes less time to make. */
+interface Interrupt {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', end: () => void, options?: { readonly once: boolean }): void;
+  removeEventListener(type: 'abort', end: () => void): void;
+}
 
 /** Time as the program sees it. Real in production; moved by hand in tests; paced in the demo. */
 export interface Clock {

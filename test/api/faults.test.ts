@@ -14,7 +14,7 @@ const questions: Record<Route, (api: MailboxApi, id: string) => Promise<unknown>
   mailboxes: (api) => api.mailboxes(),
   mailbox: (api, id) => api.mailbox(id),
   warmup: (api, id) => api.warmup(id),
-  stats: (api, id) => api.stats(id, null, 7),
+  stats: (api, id) => api.stats(id, 7),
   dns: (api, id) => api.dns(id),
   blacklist: (api, id) => api.blacklist(id),
 };

@@ -156,7 +156,7 @@ test('mutated answers to the client are values or failures, never an exception, 
     () => api.mailboxes(),
     (id) => api.mailbox(id),
     (id) => api.warmup(id),
-    (id) => api.stats(id, null, 7),
+    (id) => api.stats(id, 7),
     (id) => api.dns(id),
     (id) => api.blacklist(id),
   ];

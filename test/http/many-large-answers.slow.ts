@@ -1,7 +1,7 @@
 // Many large answers at once, of several accounts: what they hold together, and for how long. docs/faults.md O6.
 import { describe, expect, test, vi } from 'vitest';
 import { heldAnswers } from '../../src/api/http/exchange.ts';
-import { HeldAnswers } from '../../src/api/http/held.ts';
+import { HeldAnswers } from '../../src/api/http/receive.ts';
 import { clientOf } from '../api/scripted-server.ts';
 import { startLargeApi } from '../support/large-api.ts';
 import { longestTurn } from '../support/loop-hold.ts';
@@ -33,7 +33,7 @@ async function mostHeld<Value>(work: () => Promise<Value>): Promise<{ value: Val
 describe('many large answers at once', () => {
   const list = ['{"mailboxes":[', `{"id":"m","email":"m@x.example","notes":"${'x'.repeat(4_000)}"},`, '{}]}'] as const;
 
-  test('take 64 MiB at most; the largest are ended, small ones of other accounts are not', async () => {
+  test('take 64 MiB at most; what does not fit is refused, small ones of other accounts are not', async () => {
     await using server = await startLargeApi({ body: list, repeated: 3_000, together: 16 });
     await using hostile = clientOf(server.url);
     await using other = clientOf(`${server.url}/small`);

@@ -53,7 +53,7 @@ describe('a success that holds the key shows it nowhere', () => {
     [
       'a count that is none',
       answer(200, { stats: [{ date: '2026-03-10', sent: key }] }),
-      (api: MailboxApi) => api.stats('a', null, 7),
+      (api: MailboxApi) => api.stats('a', 7),
     ],
     ['escapes', json(`{"id": "a", "connection_error": "${escaped}"}`), (api: MailboxApi) => api.mailbox('a')],
     [

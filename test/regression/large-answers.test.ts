@@ -1,7 +1,7 @@
 // Large answers, and those that were made to be slow to read. docs/faults.md O6; many at once in test/http/many-large-answers.slow.ts.
 import { describe, expect, test } from 'vitest';
 import type { MailboxApi } from '../../src/api/client.ts';
-import { HeldAnswers } from '../../src/api/http/held.ts';
+import { HeldAnswers } from '../../src/api/http/receive.ts';
 import { answer, clientOf, startScripted } from '../api/scripted-server.ts';
 import { longestTurn } from '../support/loop-hold.ts';
 
@@ -96,22 +96,13 @@ test('a field that is no text where one is expected is a failure, never an excep
   }
 });
 
-test('of several answers the largest is ended, and one that is complete never is', () => {
-  const held = new HeldAnswers(100);
-  const ended: string[] = [];
-  const begun = (name: string, bytes: number) => {
-    const one = held.begin();
-    one.endedBy(() => void ended.push(name));
-    one.add(bytes);
-    return one;
-  };
-  const complete = begun('complete', 50);
-  complete.endedBy(null);
-  const [small, large] = [begun('small', 10), begun('large', 30)];
-  expect([small.add(11), held.bytes, ended]).toEqual([true, 71, ['large']]);
-  expect([large.add(1), held.bytes]).toEqual([false, 71]);
-  expect([small.add(30), held.bytes, ended]).toEqual([false, 50, ['large', 'small']]);
-  complete.release();
-  complete.release();
+test('an answer that does not fit beside the others is refused, unless it is small', () => {
+  const mebibyte = 1024 * 1024;
+  const held = new HeldAnswers(4 * mebibyte);
+  const [first, large, small] = [held.begin(), held.begin(), held.begin()];
+  expect([first.add(3 * mebibyte), large.add(2 * mebibyte), small.add(mebibyte)]).toEqual([true, false, true]);
+  large.release();
+  expect([small.add(1), held.bytes]).toEqual([false, 4 * mebibyte + 1]);
+  for (const one of [first, large, small, small]) one.release();
   expect(held.bytes).toBe(0);
 });

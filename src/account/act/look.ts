@@ -45,7 +45,7 @@ export class Look {
     const askedAt = recorder.asking();
     const mailbox = fleet.mailbox(account, mailboxId);
     const days = mailbox && this.#options.daysFor(mailbox);
-    const look = route === 'warmup' ? await api.warmup(mailboxId) : await api.stats(mailboxId, null, days);
+    const look = route === 'warmup' ? await api.warmup(mailboxId) : await api.stats(mailboxId, days);
     if (!look.ok) {
       this.#options.onFailure(look.failure, { route, mailboxId });
       return false;

@@ -3,8 +3,7 @@
 import { Agent } from 'undici';
 import type { Egress } from '../../core/egress.ts';
 import { type EpochMs, minuteMs, readRetryAfter, retryAfterInBody } from '../../core/time.ts';
-import { ownTurn, roomForSmallWork } from '../../world/event-loop.ts';
-import type { Ending } from '../../world/interrupt.ts';
+import { ownTurn } from '../../world/event-loop.ts';
 import {
   causes,
   classify,
@@ -17,8 +16,15 @@ import {
   quote,
   type Result,
 } from './failure.ts';
-import { HeldAnswers } from './held.ts';
-import { type AnswerHeaders, type Caps, type Deadlines, HeldBack, joined, type Received, receive } from './receive.ts';
+import {
+  type AnswerHeaders,
+  type Caps,
+  type Deadlines,
+  HeldAnswers,
+  HeldBack,
+  type Received,
+  receive,
+} from './receive.ts';
 import type { Redactor } from './redactor.ts';
 import { type WayOut, wayOutTo } from './way-out.ts';
 
@@ -32,8 +38,6 @@ const maxConnections = 16;
 export const maxHeaderBytes = 64 * 1024;
 /** Of all answers of this process, from their first byte until they have been read. */
 export const heldAnswers = new HeldAnswers(64 * 1024 * 1024);
-/** Of bodies up to this, several may be read in one turn of the event loop. */
-const smallBytes = 16 * 1024;
 /** A larger body is parsed only if its values fit into memory. */
 const largeBytes = 512 * 1024;
 
@@ -44,45 +48,22 @@ interface Load {
   connections: number;
   requests: number;
   readonly way: WayOut | null;
-  base: Base | null;
-  /** The headers of the last request, and what they became: most requests have the same. */
-  headers: { readonly of: Ask['headers']; readonly all: Readonly<Record<string, string>> } | null;
 }
 
-/** An address as it stands before a path. */
-interface Base {
-  readonly url: string;
-  readonly origin: string;
-  readonly before: string;
+/** Where a request goes: to its origin, or to the proxy that asks for it. */
+function placeOf({ baseUrl, path }: Ask, { way }: Load): { readonly origin: string; readonly path: string } {
+  const { origin, pathname, search } = new URL(`${baseUrl}${path}`);
+  if (!way?.forward) return { origin, path: `${pathname}${search}` };
+  return { origin: way.forward.origin, path: `${origin}${pathname}${search}` };
 }
 
-/** What no URL would write in another way. */
-const plainPath = /^(?:\/[\w-]+)+(?:\?[\w=&-]*)?$/;
-
-/** Where a request goes: to its origin, or to the proxy that asks for it. A URL takes as much memory as the rest of it: it is made for the first one alone. */
-function placeOf({ baseUrl, path }: Ask, load: Load): { readonly origin: string; readonly path: string } {
-  const isPlain = plainPath.test(path);
-  const { base } = load;
-  if (isPlain && base?.url === baseUrl) return { origin: base.origin, path: base.before + path };
-  const { origin: own, pathname, search } = new URL(`${baseUrl}${path}`);
-  const { forward = null } = load.way ?? {};
-  const origin = forward?.origin ?? own;
-  const whole = forward ? `${own}${pathname}${search}` : `${pathname}${search}`;
-  if (isPlain && whole.endsWith(path)) load.base = { url: baseUrl, origin, before: whole.slice(0, -path.length) };
-  return { origin, path: whole };
-}
-
-function headersOf({ baseUrl, headers }: Ask, load: Load): Readonly<Record<string, string>> {
-  if (load.headers?.of === headers) return load.headers.all;
-  const { forward } = load.way ?? {};
-  const toProxy = forward ? { host: new URL(baseUrl).host, ...forward.headers } : {};
-  const all = { ...headers, ...toProxy, 'accept-encoding': 'gzip' };
-  load.headers = { of: headers, all };
-  return all;
+function headersOf({ baseUrl, headers }: Ask, { way }: Load): Readonly<Record<string, string>> {
+  const toProxy = way?.forward ? { host: new URL(baseUrl).host, ...way.forward.headers } : {};
+  return { ...headers, ...toProxy, 'accept-encoding': 'gzip' };
 }
 
 const loads = new WeakMap<Agent, Load>();
-const noLoad = (way: WayOut | null = null): Load => ({ connections: 0, requests: 0, way, base: null, headers: null });
+const noLoad = (way: WayOut | null = null): Load => ({ connections: 0, requests: 0, way });
 
 /** Where the connections of an agent lead: over TCP to an address, or over a unix socket. */
 type AgentTarget = { readonly url: string; readonly egress: Egress } | { readonly socketPath: string };
@@ -113,7 +94,7 @@ export interface Ask {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   /** Ends the request before its deadline. */
-  readonly signal: Ending | null;
+  readonly signal: AbortSignal | null;
   /** Takes secrets out of what is said of an error. */
   readonly redactor: Redactor;
   /** Default: 15 s for the head, 10 s between two pieces of the body, 30 s in all. */
@@ -130,7 +111,7 @@ export interface Success {
 }
 
 /** Reads a success. Its bytes count as held until this is done. */
-type ReadSuccess<Value> = (success: Success) => Result<Value> | Promise<Result<Value>>;
+type ReadSuccess<Value> = (success: Success) => Result<Value>;
 
 export interface Exchange<Value> {
   /** null when no complete answer came. */
@@ -178,11 +159,9 @@ export async function exchange<Value>(
       return noAnswer(new ProxyError(status), whereOf(ask, load), { kept, deadlines });
     if (status >= 300) return { ...answer, ...refusalOf(received, now(), ask.redactor) };
     if (trouble !== null) return { ...answer, result: malformed(status, trouble) };
-    const room = received.length > smallBytes ? ownTurn() : roomForSmallWork();
-    if (room) await room;
-    const reading = read({ status, headers, body: joined(received.pieces) });
-    const result = reading instanceof Promise ? await reading : reading;
-    return { ...answer, result };
+    // Hundreds of answers may arrive at once: each is read in a turn of the event loop of its own.
+    await ownTurn();
+    return { ...answer, result: read({ status, headers, body: received.body }) };
   } finally {
     load.requests -= 1;
     held.release();
@@ -210,8 +189,8 @@ function capsOf(status: number): Caps {
 }
 
 /** What an answer says whose status is not 2xx. */
-function refusalOf({ status, headers, pieces }: Received, now: EpochMs, redactor: Redactor) {
-  const text = joined(pieces).toString('utf8');
+function refusalOf({ status, headers, body }: Received, now: EpochMs, redactor: Redactor) {
+  const text = body.toString('utf8');
   const location = typeof headers['location'] === 'string' ? headers['location'] : null;
   const retryAfterMs = readRetryAfter(headers, now, longestStopMs) ?? retryAfterInBody(text, longestStopMs);
   const failure = classify({ status, text, location }, retryAfterMs, redactor);

@@ -2,9 +2,7 @@
 
 import { minuteMs, secondMs } from '../../core/time.ts';
 import { turnEveryMs } from '../../core/write-scope.ts';
-import { roomForSmallWork } from '../../world/event-loop.ts';
-import { Bag, Relay } from '../../world/interrupt.ts';
-import { type Bell, type Clock, createBell } from '../../world/world.ts';
+import { type Bell, type Clock, createBell, nextTurn } from '../../world/world.ts';
 import type { Budget } from '../budget.ts';
 import type { Poll } from './poll.ts';
 import type { PollQueue } from './queue.ts';
@@ -37,7 +35,7 @@ export class Lane {
     post: { kind: 'warmup_write', waiting: [] as (() => void)[] },
     look: { kind: 'warmup', waiting: [] as (() => void)[] },
   } as const;
-  readonly #inFlight = new Bag<PollInFlight>();
+  readonly #inFlight = new Set<PollInFlight>();
   /** What a poll rejected with, although none may. */
   #broken: { readonly error: unknown } | null = null;
 
@@ -76,21 +74,19 @@ export class Lane {
     const { clock, budget, mayAsk } = this.#options;
     // The slots of many accounts come at the same moment where the machine is late: to choose a poll is work, too.
     let hasRoom = false;
-    const end = new Relay(signal);
     while (!signal.aborted) {
       const now = clock.monotonic();
       const wait = budget.nextStartAt(now) - now;
       if (this.#broken) throw this.#broken.error;
       if (budget.isStopped(now) || !this.#hangs(now)) turned();
-      if (mayAsk() === 'nothing') await clock.sleep(secondMs, end);
-      else if (wait > 0) await clock.sleep(Math.min(wait, turnEveryMs), end);
+      if (mayAsk() === 'nothing') await clock.sleep(secondMs, signal);
+      else if (wait > 0) await clock.sleep(Math.min(wait, turnEveryMs), signal);
       else if (!hasRoom) {
-        const room = roomForSmallWork();
-        if (room) await clock.busy(() => room);
+        await clock.busy(() => nextTurn());
         hasRoom = true;
       } else {
         hasRoom = false;
-        if (!this.#serveAction() && !this.#servePoll()) await this.#bell.sleep(this.#idleFor(), end);
+        if (!this.#serveAction() && !this.#servePoll()) await this.#bell.sleep(this.#idleFor(), signal);
       }
     }
     await Promise.allSettled([...this.#inFlight].map(({ done }) => done));

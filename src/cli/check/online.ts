@@ -176,10 +176,7 @@ async function tryKinds(
   for (const [index, entry] of selected.slice(0, mailboxesTried).entries()) {
     const { id } = entry;
     const days = daysNeeded(resolvePolicy(account, entry), false);
-    const judged = [
-      await inTurn('warmup', () => api.warmup(id)),
-      await inTurn('stats', () => api.stats(id, null, days)),
-    ];
+    const judged = [await inTurn('warmup', () => api.warmup(id)), await inTurn('stats', () => api.stats(id, days))];
     if (index === 0) {
       const others = [await inTurn('mailbox', () => api.mailbox(id)), await inTurn('dns', () => api.dns(id))];
       failedBy([...others, await inTurn('blacklist', () => api.blacklist(id))], false);

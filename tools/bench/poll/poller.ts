@@ -42,7 +42,7 @@ function pollerOf({ by, url }: PollOrder): () => Promise<void> {
   const options = { account: 'acme', baseUrl: url, apiKey: 'sk_live_bench', requestsPerMinute: 1_000_000 };
   const api = new MailboxApi({ ...options, headroomPpm: 0 }, world, tally);
   return async () => {
-    const result = await api.stats('a', null, 7);
+    const result = await api.stats('a', 7);
     if (!result.ok) throw new Error(result.failure.detail);
     decide(result.value.answer);
   };
