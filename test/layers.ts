@@ -15,7 +15,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   cli: everything,
   daemon: everything,
   web: only(
-    ['core', 'world', 'alerts', 'metrics', 'operations', 'recipes'],
+    ['core', 'world', 'schema', 'alerts', 'metrics', 'operations', 'recipes'],
     ['hono', '@hono/node-server', 'zod', 'tinyqueue', 'node:crypto', 'node:http', 'node:https', 'node:net'],
   ),
   outbox: only(['core', 'world', 'alerts', 'channels'], ['node:crypto']),

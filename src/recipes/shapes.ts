@@ -2,6 +2,7 @@
 // snake_case, times in ISO 8601, unknown values null.
 import { z } from 'zod';
 import { type BrokenRecipe, parametersSchema, type Recipe, type Run, runStatuses } from '../core/recipe.ts';
+import { jsonOf } from '../schema/json.ts';
 
 const moment = z.iso.datetime();
 const cell = z.union([z.string(), z.number(), z.null()]);
@@ -63,18 +64,9 @@ export const runRequestShape = z
   })
   .meta({ id: 'RunRequest' });
 
-export function recipeJson(recipe: Recipe): z.input<typeof recipeShape> {
-  const { id, title, description, operation, schedule, builtIn } = recipe;
-  return {
-    id,
-    title,
-    description,
-    parameters: parametersSchema(recipe.parameters),
-    writes: operation !== null,
-    operation,
-    schedule: schedule && { cron: schedule.cron, time_zone: schedule.timeZone, apply: schedule.apply },
-    built_in: builtIn,
-  };
+export function recipeJson(recipe: Recipe) {
+  const { operation, parameters } = recipe;
+  return jsonOf(recipeShape, { ...recipe, parameters: parametersSchema(parameters), writes: operation !== null });
 }
 
 /** Problems without the folder of the file: callers are not told where files are. */
@@ -83,24 +75,8 @@ export function brokenJson({ file, problems }: BrokenRecipe) {
   return { file: name, problems: problems.map((problem) => problem.replaceAll(file, name)) };
 }
 
-export function runJson(run: Run): z.input<typeof runShape> {
-  const { id, recipe, status, parameters, apply, by, columns, truncated, error } = run;
-  const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
-  return {
-    id,
-    recipe,
-    status,
-    parameters,
-    apply,
-    by,
-    created_at: new Date(run.createdAt).toISOString(),
-    started_at: iso(run.startedAt),
-    ended_at: iso(run.endedAt),
-    columns: [...columns],
-    row_count: run.rowCount,
-    truncated,
-    error,
-  };
+export function runJson(run: Run) {
+  return jsonOf(runShape, run);
 }
 
 // Tools of the tool server.

@@ -17,7 +17,7 @@ import { createOperatorCommands } from '../../src/operations/commands.ts';
 import { failed } from '../../src/operations/plan.ts';
 import { type CommandSocket, startCommandSocket } from '../../src/operations/socket.ts';
 import { Store } from '../../src/store/store.ts';
-import { silenceJson } from '../../src/web/json/alerts.ts';
+import { silencesRoute } from '../../src/web/json/alerts.ts';
 import { alertCommands } from '../../src/web/page/parts/command-links.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { sampleAlert } from '../alerts/samples.ts';
@@ -45,10 +45,7 @@ beforeEach(async () => {
     path,
     operating({ ...createOperatorCommands([], roomsOf(fleet, store, world)), reload: none, channelsResend: none }),
     {
-      json: async () => ({
-        status: 200,
-        body: { time_zone: 'UTC', silences: fleet.silences(world.clock.now()).map(silenceJson) },
-      }),
+      json: (_name, query) => silencesRoute.read({ fleet, world, timeZone: () => 'UTC' }, query),
       recipes: () => new Response(null, { status: 404 }),
     },
   );

@@ -1,7 +1,7 @@
 // GET /api/alerts, /api/past-alerts, /api/incidents, /api/silences, /api/deliveries and /api/runbooks.
 import { z } from 'zod';
 import { silenceOf } from '../../alerts/routing.ts';
-import { type Alert, accountsOf, alertRules, type Silence, severities } from '../../core/alert.ts';
+import { type Alert, accountsOf, alertRules, severities } from '../../core/alert.ts';
 import { type ListedDelivery, publicState } from '../../core/delivery.ts';
 import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } from '../../core/incident.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../core/wording/incidents.ts';
@@ -11,7 +11,7 @@ import { eachAlert } from '../overview/firing-alerts.ts';
 import { FirstOf } from '../overview/first-of.ts';
 import { compare, cursorAfter, cursorOf, limitOf, means, oneOf, pageAfter, pageOf, someOf, upTo } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { answerTimeOf, count, iso, listOf, moment, nextCursor, number, text, texts, timeZone } from './facts.ts';
+import { answerTimeOf, count, listOf, moment, nextCursor, number, text, texts, timeZone } from './facts.ts';
 import { fleetRoute } from './route.ts';
 
 /** Beside an alert that goes on. */
@@ -40,16 +40,6 @@ const silence = z
   })
   .meta({ id: 'silence', description: 'Mutes the messages of the alerts that match, until it expires.' });
 
-/** Until when, and by whom, the messages about an alert are muted. */
-export function silencedJson(alert: Alert, silences: readonly Silence[]) {
-  const silence = silenceOf(alert, silences);
-  return silence && { by: silence.by, until: iso(silence.until) };
-}
-
-export function silenceJson({ id, match, by, reason, from, until }: Silence) {
-  return { id, match, by, reason, from: iso(from), until: iso(until) };
-}
-
 export const silencesAnswer = z.strictObject({
   time_zone: timeZone,
   silences: listOf(silence),
@@ -67,7 +57,7 @@ export const silencesRoute = fleetRoute({
   read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
     const { now, zone } = answerTimeOf(parts);
     const { rows, next } = pageAfter(parts.fleet.silences(now), ({ until, id }) => [until, id], { after, limit });
-    return { time_zone: zone, silences: rows.map(silenceJson), next_cursor: next };
+    return { timeZone: zone, silences: rows, nextCursor: next };
   },
 });
 
@@ -89,20 +79,10 @@ const delivery = z
   })
   .meta({ id: 'delivery', description: 'A message for a channel, without its text.' });
 
-/** Without the payload: it is the receiver's, and it is long. */
-function deliveryJson(delivery: ListedDelivery) {
-  const state = publicState(delivery);
-  return {
-    id: delivery.id,
-    channel: delivery.channel,
-    title: delivery.title,
-    state,
-    attempts: delivery.attempts,
-    created_at: iso(delivery.createdAt),
-    next_attempt_at: state === 'pending' ? iso(delivery.nextAttemptAt) : null,
-    settled_at: iso(delivery.settledAt),
-    detail: delivery.detail,
-  };
+/** The next attempt is told only of a delivery that waits. */
+function deliveryFacts(one: ListedDelivery) {
+  const state = publicState(one);
+  return { ...one, state, nextAttemptAt: state === 'pending' ? one.nextAttemptAt : null };
 }
 
 const deliveryKey = ({ createdAt, sequence, id }: ListedDelivery) => [createdAt, sequence, id];
@@ -116,7 +96,7 @@ export const deliveriesRoute = fleetRoute({
   read: async ({ deliveries }: Pick<RouteParts, 'deliveries'>, { limit, cursor }) => {
     const before = cursor ? { createdAt: cursor[0], sequence: cursor[1], id: cursor[2] } : undefined;
     const { rows, next } = pageOf(await deliveries(limit + 1, before), deliveryKey, limit);
-    return { deliveries: rows.map(deliveryJson), next_cursor: next };
+    return { deliveries: rows.map(deliveryFacts), nextCursor: next };
   },
 });
 
@@ -154,17 +134,11 @@ export const openIncidents = listOf(
   z.strictObject({ id: text, title: text, severity: z.enum(severities), began_at: moment, mailboxes: count }),
 ).describe('Open incidents, the newest first.');
 
-/** The newest first. Titles have their times in UTC. */
-export function openIncidentsJson(incidents: readonly Incident[]) {
+/** Open incidents, the newest first. Titles have their times in UTC. */
+export function openIncidentFacts(incidents: readonly Incident[]) {
   return incidents
     .filter(({ endedAt }) => endedAt === null)
-    .map((incident) => ({
-      id: incident.id,
-      title: incidentTitle(incident, incident.members, 'UTC'),
-      severity: incident.severity,
-      began_at: iso(incident.beganAt),
-      mailboxes: incident.members.length,
-    }));
+    .map((one) => ({ ...one, title: incidentTitle(one, one.members, 'UTC'), mailboxes: one.members.length }));
 }
 
 /** Mailboxes that the answer lists of one incident; `mailboxes` counts them all. */
@@ -182,33 +156,25 @@ export const incidentsRoute = fleetRoute({
   read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
     const { now, zone } = answerTimeOf(parts);
     const { rows, next } = pageAfter(parts.fleet.incidents(), incidentKey, { after, limit });
-    const incidents = rows.map((one) => incidentJson(one, zone));
-    return { at: iso(now), time_zone: zone, incidents, next_cursor: next };
+    const incidents = rows.map((one) => incidentFacts(one, zone));
+    return { at: now, timeZone: zone, incidents, nextCursor: next };
   },
 });
 
-function incidentJson(incident: Incident, zone: string) {
-  const { id, cause, kind, severity, beganAt, endedAt, members, announced } = incident;
-  const counts = memberStates.map((state) => [state, members.filter((one) => one.state === state).length] as const);
+function incidentFacts(one: Incident, zone: string) {
+  const { members } = one;
+  const counts = memberStates.map((state) => [state, members.filter((member) => member.state === state).length]);
   return {
-    id,
-    title: incidentTitle(incident, members, zone),
-    advice: incidentAdvice(cause),
-    cause,
-    bounce_kind: kind,
-    severity,
-    began_at: iso(beganAt),
-    ended_at: iso(endedAt),
-    notified_at: iso(announced?.at ?? null),
+    ...one,
+    title: incidentTitle(one, members, zone),
+    advice: incidentAdvice(one.cause),
+    bounceKind: one.kind,
+    notifiedAt: one.announced?.at ?? null,
     mailboxes: members.length,
     domains: domainsOf(members),
     states: Object.fromEntries(counts) as Record<IncidentMailbox['state'], number>,
-    members: worstFirst(members).slice(0, membersListed).map(memberJson),
+    members: worstFirst(members).slice(0, membersListed),
   };
-}
-
-function memberJson({ account, mailboxId, email, state, since, sent, bounced, severity }: IncidentMailbox) {
-  return { account, mailbox_id: mailboxId, email, state, since: iso(since), sent, bounced, severity };
 }
 
 const alert = z
@@ -230,23 +196,8 @@ const alert = z
   })
   .meta({ id: 'alert', description: 'Something that is wrong.' });
 
-function alertJson(alert: Alert) {
-  return {
-    fingerprint: alert.fingerprint,
-    rule: alert.rule,
-    severity: alert.severity,
-    status: alert.status,
-    account: alert.account,
-    accounts: accountsOf(alert),
-    mailbox_id: alert.mailboxId,
-    email: alert.email,
-    object: alert.object,
-    since: iso(alert.since),
-    firing_at: iso(alert.firingAt),
-    title: alert.facts.title,
-    sentences: alert.facts.sentences,
-    numbers: alert.facts.numbers,
-  };
+function alertFacts(one: Alert) {
+  return { ...one, ...one.facts, accounts: accountsOf(one) };
 }
 
 export const maxAlerts = 1_000;
@@ -291,13 +242,13 @@ export const alertsRoute = fleetRoute({
     const { rows, next } = pageOf(first.take(), alertKey, limit);
     const silences = fleet.silences(now);
     return {
-      at: iso(now),
-      time_zone: zone,
-      incidents: openIncidentsJson(fleet.incidents()),
+      at: now,
+      timeZone: zone,
+      incidents: openIncidentFacts(fleet.incidents()),
       total,
-      alerts: rows.map((one) => ({ ...alertJson(one), silenced: silencedJson(one, silences) })),
-      next_cursor: next,
-      silences: silences.map(silenceJson),
+      alerts: rows.map((one) => ({ ...alertFacts(one), silenced: silenceOf(one, silences) })),
+      nextCursor: next,
+      silences,
     };
   },
 });
@@ -335,13 +286,12 @@ export const pastAlertsRoute = fleetRoute({
   read: async (parts: Pick<RouteParts, 'transitions' | 'deliveries' | 'world'>, { limit, cursor, ...filters }) => {
     const { rows, next } = await readPast(parts, selectionOf(filters), { before: cursor?.[0] ?? null, limit });
     const alerts = rows.map(({ kind, at: endedAt, alert: ended, messages }) => ({
-      ...alertJson(ended),
-      ended_at: iso(endedAt),
-      is_event: kind === 'event',
-      messages: messages.map(deliveryJson),
+      ...alertFacts(ended),
+      endedAt,
+      isEvent: kind === 'event',
+      messages: messages.map(deliveryFacts),
     }));
-    const now = iso(parts.world.clock.now());
-    return { at: now, alerts, next_cursor: next === null ? null : cursorAfter([next]) };
+    return { at: parts.world.clock.now(), alerts, nextCursor: next === null ? null : cursorAfter([next]) };
   },
 });
 

@@ -8,7 +8,7 @@ import { agesOf, DataAges, type DataKind, dataKinds, inNeedFirst } from '../over
 import { type ShownSetting, settingsThat } from '../overview/settings.ts';
 import { cursorOf, limitOf, means, oneOf, pageAfter, upTo } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { answerTimeOf, count, firstSweep, iso, listOf, moment, nextCursor, number, sweepJson, text } from './facts.ts';
+import { answerTimeOf, count, firstSweep, listOf, moment, nextCursor, number, sweepFacts, text } from './facts.ts';
 import { fleetRoute } from './route.ts';
 
 const forecast = z.strictObject({
@@ -66,48 +66,41 @@ export const budgetRoute = fleetRoute({
     const { fleet } = parts;
     const { rows, next } = pageAfter(fleet.accounts(), inNeedFirst, { after, limit });
     const ages = await agesOf(fleet, rows);
-    const telling = answerTimeOf(parts);
+    const time = answerTimeOf(parts);
     const accounts = rows.map((account) => ({
-      name: account.name,
-      requests_per_minute: account.requestsPerMinute,
-      forecast: account.forecast && forecastJson(account.forecast),
-      queue_length: account.queueLength,
-      oldest_due_at: iso(account.oldestDueAt),
-      throttled_last_hour: account.throttledLastHour,
-      last_success_at: iso(account.lastSuccessAt),
-      first_sweep: sweepJson(fleet.sweep(account.name), telling),
-      data: dataJson(ages.get(account.name) ?? new DataAges(), account.forecast),
+      ...account,
+      forecast: account.forecast && forecastFacts(account.forecast),
+      firstSweep: sweepFacts(fleet.sweep(account.name), time),
+      data: dataFacts(ages.get(account.name) ?? new DataAges(), account.forecast),
     }));
-    return { at: iso(telling.now), accounts, next_cursor: next };
+    return { at: time.now, accounts, nextCursor: next };
   },
 });
 
-function forecastJson(forecast: Forecast) {
-  const { mailboxes, allowedPerMinute, asksPerMinute, usedPerMinute, fits, firstSweepMs, mend } = forecast;
+function forecastFacts(forecast: Forecast) {
+  const { mend } = forecast;
   return {
-    mailboxes,
-    fits,
-    allowed_per_minute: allowedPerMinute,
-    needed_per_minute: asksPerMinute,
-    used_per_minute: usedPerMinute ?? allowedPerMinute,
-    first_sweep_seconds: firstSweepMs / secondMs,
+    ...forecast,
+    neededPerMinute: forecast.asksPerMinute,
+    usedPerMinute: forecast.usedPerMinute ?? forecast.allowedPerMinute,
+    firstSweepSeconds: forecast.firstSweepMs / secondMs,
     remedy: mend && {
-      requests_per_minute: mend.requestsPerMinute,
-      stats_seconds: mend.statsMs / secondMs,
-      warmup_seconds: mend.warmupMs / secondMs,
+      requestsPerMinute: mend.requestsPerMinute,
+      statsSeconds: mend.statsMs / secondMs,
+      warmupSeconds: mend.warmupMs / secondMs,
     },
     text: [`${sumText(forecast)}.`, mendText(forecast)].filter(Boolean).join(' '),
   };
 }
 
-function dataJson(ages: DataAges, forecast: Forecast | null) {
+function dataFacts(ages: DataAges, forecast: Forecast | null) {
   const ofKind = ({ kind, route }: DataKind) => {
     const { oldest, newest, unread } = ages.of(kind);
     return {
-      newest_at: iso(newest),
-      oldest_at: iso(oldest),
-      never_read: unread,
-      max_age_seconds: forecast && forecast.oldestMs[route] / secondMs,
+      newestAt: newest,
+      oldestAt: oldest,
+      neverRead: unread,
+      maxAgeSeconds: forecast && forecast.oldestMs[route] / secondMs,
     };
   };
   return Object.fromEntries(dataKinds.map((one) => [one.kind, ofKind(one)])) as Record<
@@ -146,6 +139,6 @@ export const configurationRoute = fleetRoute({
   read: ({ settings }: Pick<RouteParts, 'settings'>, { q = '', changed, limit, cursor: after }) => {
     const chosen = settingsThat(settings(), { text: q.trim(), changedOnly: changed === 'true' });
     const { rows, next } = pageAfter(chosen, settingKey, { after, limit });
-    return { total: chosen.length, settings: rows, next_cursor: next };
+    return { total: chosen.length, settings: rows, nextCursor: next };
   },
 });

@@ -1,5 +1,4 @@
-// Facts that several answers have in common: the schema of each, and its JSON. Names are in snake_case, times ISO 8601, unknown values
-// null. The schemas are strict: an answer has no other field.
+// Facts that several answers have in common: the schema of each, and how it is read. Unknown values are null. The schemas are strict: an answer has no other field.
 import { z } from 'zod';
 import type { Action } from '../../core/action.ts';
 import type { Change } from '../../core/change.ts';
@@ -29,12 +28,6 @@ export function answerTimeOf({
   readonly timeZone: () => string;
 }): AnswerTime {
   return { now: world.clock.now(), zone: timeZone() };
-}
-
-export function iso(at: EpochMs): string;
-export function iso(at: EpochMs | null): string | null;
-export function iso(at: EpochMs | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }
 
 export const moment = z.iso.datetime();
@@ -161,88 +154,54 @@ export const change = z
   .describe('What others changed.');
 
 /** part: judging (warm-up and statistics are read) or details (then connection, DNS and blacklists). */
-export function sweepJson(sweep: SweepProgress | undefined, telling: AnswerTime) {
-  if (!sweep) return null;
-  const { since, part, mailboxes, read, doneAt } = sweep;
-  return { since: iso(since), part, mailboxes, read, done_at: iso(doneAt), text: sweepText(sweep, telling) };
+export function sweepFacts(sweep: SweepProgress | undefined, time: AnswerTime) {
+  return sweep ? { ...sweep, text: sweepText(sweep, time) } : null;
 }
 
-export function rowJson(row: MailboxRow, explain: Explain) {
-  const { mailbox, verdict } = row;
+export function rowFacts(row: MailboxRow, explain: Explain) {
+  const { mailbox: state, dns } = row;
   return {
-    account: mailbox.account,
-    id: mailbox.id,
-    email: mailbox.email,
+    ...state,
+    ...row,
     name: row.label,
-    state: row.state,
-    mode: mailbox.warmup?.answer.mode ?? null,
-    health_score: row.healthScore,
-    dns_failing: row.dns.read ? row.dns.failing : null,
-    dns_inconclusive: row.dns.read ? row.dns.inconclusive : null,
-    listings: row.listings,
-    stats_at: iso(row.statsAt),
-    claim: mailbox.memory?.claim ? { kind: mailbox.memory.claim.kind, since: iso(mailbox.memory.claim.since) } : null,
-    paused_by: row.state === 'paused_by_others' ? (pausedBy(factsOf(mailbox))?.name ?? null) : null,
+    mode: state.warmup?.answer.mode ?? null,
+    dnsFailing: dns.read ? dns.failing : null,
+    dnsInconclusive: dns.read ? dns.inconclusive : null,
+    claim: state.memory?.claim ?? null,
+    pausedBy: row.state === 'paused_by_others' ? (pausedBy(factsOf(state))?.name ?? null) : null,
     alerts: row.alerts.map((alert) => alert.rule),
-    verdict: verdict && mailbox.verdict ? { at: iso(mailbox.verdict.at), ...verdictJson(verdict, explain) } : null,
+    verdict: row.verdict && state.verdict ? { at: state.verdict.at, ...verdictFacts(row.verdict, explain) } : null,
   };
 }
 
-export function decisionJson(decision: RecordedDecision, explain: Explain) {
-  const { since, until, count, firstSent, verdict, firstDays, days } = decision;
+export function decisionFacts(recorded: RecordedDecision, explain: Explain) {
   return {
-    since: iso(since),
-    until: iso(until),
-    count,
-    first_sent: firstSent,
-    ...verdictJson(verdict, explain),
-    first_days: firstDays.map(dayJson),
-    days: days.map(dayJson),
+    ...recorded,
+    ...verdictFacts(recorded.verdict, explain),
+    firstDays: recorded.firstDays.map(dayFacts),
+    days: recorded.days.map(dayFacts),
   };
 }
 
-const dayJson = ([date, sent, bounced]: DecisionDay) => ({ date, sent, bounced });
+const dayFacts = ([date, sent, bounced]: DecisionDay) => ({ date, sent, bounced });
 
-export function changeJson(change: Change, zone: string) {
-  const { what, from, to, since, at } = change;
-  return { what, from, to, since: iso(since), seen_at: iso(at), text: changeSentence(change, zone) };
+export function changeFacts(change: Change, zone: string) {
+  return { ...change, seenAt: change.at, text: changeSentence(change, zone) };
 }
 
-function verdictJson(verdict: Verdict, explain: Explain) {
+/** Verdict with the figures that people read. */
+function verdictFacts(verdict: Verdict, explain: Explain) {
+  const { sent, bounced, limitPpm } = verdict;
   return {
-    action: verdict.action,
-    reason: verdict.reason,
-    wanted: verdict.wanted,
-    mode: verdict.mode,
-    run: verdict.run,
-    sent: verdict.sent,
-    bounced: verdict.bounced,
-    rate_percent: verdict.sent > 0 ? (verdict.bounced * 100) / verdict.sent : null,
-    limit_percent: verdict.limitPpm === null ? null : verdict.limitPpm / 10_000,
-    window_from: verdict.windowFrom,
-    window_to: verdict.windowTo,
-    window_days: verdict.windowDays,
+    ...verdict,
+    ratePercent: sent > 0 ? (bounced * 100) / sent : null,
+    limitPercent: limitPpm === null ? null : limitPpm / 10_000,
     emergency: verdict.emergency !== null,
-    bounces_until_breach: verdict.bouncesUntilBreach,
-    data_age_seconds: verdict.dataAgeMs / 1_000,
-    warnings: verdict.warnings,
+    dataAgeSeconds: verdict.dataAgeMs / 1_000,
     explanation: explain(verdict),
   };
 }
 
-export function actionJson(action: Action, explain: Explain) {
-  return {
-    id: action.id,
-    account: action.account,
-    mailbox_id: action.mailboxId,
-    email: action.email,
-    kind: action.kind,
-    state: action.state,
-    attempts: action.attempts,
-    planned_at: iso(action.plannedAt),
-    settled_at: iso(action.settledAt),
-    next_try_at: iso(action.nextTryAt),
-    detail: action.detail,
-    verdict: verdictJson(action.verdict, explain),
-  };
+export function actionFacts(action: Action, explain: Explain) {
+  return { ...action, verdict: verdictFacts(action.verdict, explain) };
 }

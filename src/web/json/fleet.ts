@@ -1,6 +1,7 @@
 // GET /api/fleet: the headline, accounts and channels, and the mailboxes, the worst first. GET /api/groups: the fleet by account,
 // domain, provider or tag. GET /api/trend: the whole fleet per day.
 import { z } from 'zod';
+import { silenceOf } from '../../alerts/routing.ts';
 import { type Alert, alertRules, severities } from '../../core/alert.ts';
 import { unreadAccounts } from '../../core/fleet/unread-accounts.ts';
 import { type AccountState, type GuardedElsewhere, type GuardState, guardStates } from '../../core/mailbox.ts';
@@ -15,20 +16,19 @@ import { fleetFilters, rowsAfter } from '../overview/selection.ts';
 import { countsNow } from '../overview/state-sentence.ts';
 import { cursorAfter, cursorOf, limitOf, means, oneOf, pageAfter, type Query } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { openIncidents, openIncidentsJson, silenced, silencedJson } from './alerts.ts';
+import { openIncidentFacts, openIncidents, silenced } from './alerts.ts';
 import {
   action,
-  actionJson,
+  actionFacts,
   count,
   firstSweep,
-  iso,
   listOf,
   mailbox,
   moment,
   nextCursor,
   number,
-  rowJson,
-  sweepJson,
+  rowFacts,
+  sweepFacts,
   text,
   texts,
   timeZone,
@@ -104,16 +104,14 @@ const briefAlert = z.strictObject({
   silenced,
 });
 
-function writesOffJson({ scope, since, until, by, reason }: WritesOff, command: string) {
+function writesOffFacts(off: WritesOff, command: string) {
+  const { scope } = off;
   return {
+    ...off,
     scope: scope.kind,
     account: scope.kind === 'everything' ? null : scope.account,
     mailbox: scope.kind === 'mailbox' ? scope.email : null,
-    since: iso(since),
-    until: iso(until),
-    by,
-    reason,
-    allow_with: writesOnCommand(scope, command),
+    allowWith: writesOnCommand(scope, command),
   };
 }
 
@@ -124,23 +122,12 @@ export function elsewhereJson(
   return elsewhere.map(({ id, email, account }) => ({ id, mailbox: email, account }));
 }
 
-function accountJson(account: AccountState) {
+function accountFacts(state: AccountState) {
   return {
-    name: account.name,
-    requests_per_minute: account.requestsPerMinute,
-    limit_per_minute: account.limitPerMinute,
-    last_success_at: iso(account.lastSuccessAt),
-    failing_since: iso(account.failingSince),
-    last_failure: account.lastFailure,
-    key_rejected: account.keyRejected,
-    writable: account.keyWrites,
-    judging_failure: account.unjudged?.detail ?? null,
-    listed: account.listed,
-    unlisted: account.unlisted,
-    guarded_elsewhere: elsewhereJson(account.guardedElsewhere ?? []),
-    health: account.health,
-    queue_length: account.queueLength,
-    oldest_due_at: iso(account.oldestDueAt),
+    ...state,
+    writable: state.keyWrites,
+    judgingFailure: state.unjudged?.detail ?? null,
+    guardedElsewhere: elsewhereJson(state.guardedElsewhere ?? []),
   };
 }
 
@@ -218,48 +205,33 @@ export const mailboxesRoute = fleetRoute({
       if (isFiring(alert)) gravest.put(alert);
     });
     const silences = fleet.silences(now);
-    const briefly = (alert: Alert) => ({
-      rule: alert.rule,
-      severity: alert.severity,
-      since: iso(alert.since),
-      title: alert.facts.title,
-      silenced: silencedJson(alert, silences),
-    });
+    const briefly = (one: Alert) => ({ ...one, title: one.facts.title, silenced: silenceOf(one, silences) });
     const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
     const lastWrites = fleet.lastWrites();
     return {
-      at: iso(now),
-      time_zone: zone,
+      at: now,
+      timeZone: zone,
       headline: headline.sentence,
       advice: headline.advice,
       tone: headline.tone,
       states: countsNow(known, unreadAccounts(fleet)),
-      incidents: openIncidentsJson(fleet.incidents()),
+      incidents: openIncidentFacts(fleet.incidents()),
       alerts: gravest.take().map(briefly),
-      alerts_firing: firing.count(),
-      alert_groups: firing.groups.map(({ first, count }) => ({ ...briefly(first), count })),
-      not_guarded: fleet.guarding().flatMap(({ account, startingSince }) => (startingSince === null ? [] : [account])),
-      accounts: accounts.map((account) => ({
-        ...accountJson(account),
-        last_write_at: iso(lastWrites.get(account.name) ?? null),
-        first_sweep: sweepJson(sweepOf.get(account.name), { now, zone }),
+      alertsFiring: firing.count(),
+      alertGroups: firing.groups.map(({ first, count }) => ({ ...briefly(first), count })),
+      notGuarded: fleet.guarding().flatMap(({ account, startingSince }) => (startingSince === null ? [] : [account])),
+      accounts: accounts.map((state) => ({
+        ...accountFacts(state),
+        lastWriteAt: lastWrites.get(state.name) ?? null,
+        firstSweep: sweepFacts(sweepOf.get(state.name), { now, zone }),
       })),
-      channels: [...fleet.channels()].map((channel) => ({
-        name: channel.name,
-        type: channel.type,
-        pending: channel.pending,
-        oldest_pending_at: iso(channel.oldestPendingAt),
-        undelivered: channel.undelivered,
-        last_success_at: iso(channel.lastSuccessAt),
-        failing_since: iso(channel.failingSince),
-        last_failure: channel.lastFailure,
-      })),
-      store_failure: fleet.storeFailure && { said: fleet.storeFailure.said, remedy: fleet.storeFailure.remedy },
-      writes_off: fleet.writesOff(now).map((off) => writesOffJson(off, command)),
-      actions: fleet.recentActions().map((action) => actionJson(action, explain)),
+      channels: [...fleet.channels()],
+      storeFailure: fleet.storeFailure,
+      writesOff: fleet.writesOff(now).map((off) => writesOffFacts(off, command)),
+      actions: fleet.recentActions().map((action) => actionFacts(action, explain)),
       total: page.total,
-      mailboxes: page.rows.map((row) => rowJson(row, explain)),
-      next_cursor: page.last && cursorAfter(rankKey(page.last)),
+      mailboxes: page.rows.map((row) => rowFacts(row, explain)),
+      nextCursor: page.last && cursorAfter(rankKey(page.last)),
     };
   },
 });
@@ -317,23 +289,19 @@ export const groupsRoute = fleetRoute({
   ) => {
     const groups = await readGroups(parts, by);
     const { rows, next } = pageAfter(groups, groupKey, { after, limit });
-    const now = iso(parts.world.clock.now());
-    return { at: now, by, total: groups.length, groups: rows.map(groupJson), next_cursor: next };
+    const at = parts.world.clock.now();
+    return { at, by, total: groups.length, groups: rows.map(groupFacts), nextCursor: next };
   },
 });
 
-function groupJson({ name, mailboxes, states, alerts, sent, bounced }: Group) {
+function groupFacts(group: Group) {
+  const { states, alerts, sent, bounced } = group;
+  const counts = guardStates.map((state) => [state, states.get(state) ?? 0]);
   return {
-    name,
-    mailboxes,
-    states: Object.fromEntries(guardStates.map((state) => [state, states.get(state) ?? 0])) as Record<
-      GuardState,
-      number
-    >,
-    alerts_firing: alerts,
-    sent,
-    bounced,
-    rate_percent: sent === 0 ? null : (bounced * 100) / sent,
+    ...group,
+    states: Object.fromEntries(counts) as Record<GuardState, number>,
+    alertsFiring: alerts,
+    ratePercent: sent === 0 ? null : (bounced * 100) / sent,
   };
 }
 
@@ -348,7 +316,7 @@ export const trendRoute = fleetRoute({
     days: listOf(trendDay).describe('The last 30 days, the oldest first; empty while nothing is known.'),
   }),
   read: async ({ trend, world }: Pick<RouteParts, 'trend' | 'world'>) => ({
-    at: iso(world.clock.now()),
+    at: world.clock.now(),
     days: await trend.read(),
   }),
 });

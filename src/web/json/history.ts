@@ -8,33 +8,34 @@ import { dayMs, type EpochMs, secondMs } from '../../core/time.ts';
 import { reasons } from '../../core/verdict.ts';
 import { actionText } from '../../core/wording/explain.ts';
 import { operationNames } from '../../operations/command-requests.ts';
+import type { Source } from '../../schema/json.ts';
 import { asksForActions, asksForCommands } from '../overview/history.ts';
 import { cursorOf, limitOf, mailboxName, means, oneOf, pageOf, type Query, upTo, whole } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { type AnswerTime, answerTimeOf, iso, listOf, moment, nextCursor, text, texts, timeZone } from './facts.ts';
+import { type AnswerTime, answerTimeOf, listOf, moment, nextCursor, text, texts, timeZone } from './facts.ts';
 import { fleetRoute, UnknownMailboxError } from './route.ts';
+
+const historyEntry = z.strictObject({
+  at: moment,
+  kind: z.enum(['operator', 'guard']),
+  by: text,
+  operation: text.nullable(),
+  command: text,
+  account: text.nullable(),
+  mailboxes: texts,
+  reason: text,
+  result: text,
+  outcome: text.describe('Sentences, each on a line of its own.'),
+  ended_at: moment.nullable(),
+});
 
 export const historyAnswer = z.strictObject({
   time_zone: timeZone,
-  entries: listOf(
-    z.strictObject({
-      at: moment,
-      kind: z.enum(['operator', 'guard']),
-      by: text,
-      operation: text.nullable(),
-      command: text,
-      account: text.nullable(),
-      mailboxes: texts,
-      reason: text,
-      result: text,
-      outcome: text.describe('Sentences, each on a line of its own.'),
-      ended_at: moment.nullable(),
-    }),
-  ).describe('The newest first.'),
+  entries: listOf(historyEntry).describe('The newest first.'),
   next_cursor: nextCursor,
 });
 
-export type HistoryEntry = z.infer<typeof historyAnswer>['entries'][number];
+export type HistoryEntry = z.infer<typeof historyEntry>;
 export type HistoryAnswer = z.infer<typeof historyAnswer> | { readonly error: string; readonly message: string };
 
 const usualSpanSeconds = (30 * dayMs) / secondMs;
@@ -87,18 +88,18 @@ export const historyRoute = fleetRoute({
     const actions =
       isWanted && asksForActions(filter) ? await parts.history.guardActions({ ...wanted, before: ofActions }) : [];
     const lines: readonly HistoryLine[] = [
-      ...commands.map((command) => ({ at: command.at, kind: 0, id: `${command.id}`, json: commandJson(command) })),
+      ...commands.map((command) => ({ at: command.at, kind: 0, id: `${command.id}`, entry: commandFacts(command) })),
       ...actions.map((action) => ({
         at: action.plannedAt,
         kind: 1,
         id: action.id,
-        json: actionJson(action, { now, zone }),
+        entry: actionFacts(action, { now, zone }),
       })),
     ];
     // Of one moment commands first, each kind in the order in which it was read.
     const inOrder = lines.toSorted((a, b) => b.at - a.at || a.kind - b.kind);
     const { rows, next } = pageOf(inOrder, ({ at, kind, id }) => [-at, kind, id], limit);
-    return { time_zone: zone, entries: rows.map(({ json }) => json), next_cursor: next };
+    return { timeZone: zone, entries: rows.map(({ entry }) => entry), nextCursor: next };
   },
 });
 
@@ -107,7 +108,7 @@ interface HistoryLine {
   /** 0: a command, 1: an action of the guard. */
   readonly kind: number;
   readonly id: string;
-  readonly json: HistoryEntry;
+  readonly entry: Source<typeof historyEntry>;
 }
 
 /** Where commands and actions go on behind the line that a cursor names. */
@@ -125,35 +126,29 @@ function idsOf({ id, memory }: MailboxState): readonly string[] {
   return [id, ...(memory?.formerIds ?? [])];
 }
 
-function commandJson({ at, by, reason, name, command, account, mailboxes, end, endedAt, outcome }: CommandEntry) {
+function commandFacts(one: CommandEntry) {
   return {
-    at: iso(at),
+    ...one,
     kind: 'operator' as const,
-    by,
-    operation: name === '' ? null : name,
-    command,
-    account,
-    mailboxes: mailboxes.map(({ email }) => email),
-    reason,
-    result: end ?? ('under_way' as const),
-    outcome,
-    ended_at: iso(endedAt),
+    operation: one.name === '' ? null : one.name,
+    mailboxes: one.mailboxes.map(({ email }) => email),
+    result: one.end ?? 'under_way',
   };
 }
 
-function actionJson(action: Action, { now, zone }: AnswerTime) {
-  const { plannedAt, kind, email, account, verdict, state, settledAt } = action;
+function actionFacts(action: Action, { now, zone }: AnswerTime) {
+  const { kind, email } = action;
   return {
-    at: iso(plannedAt),
+    at: action.plannedAt,
     kind: 'guard' as const,
     by: itself,
     operation: kind,
     command: `${kind} ${email}`,
-    account,
+    account: action.account,
     mailboxes: [email],
-    reason: verdict.reason,
-    result: state,
+    reason: action.verdict.reason,
+    result: action.state,
     outcome: actionText(action, now, zone),
-    ended_at: iso(settledAt),
+    endedAt: action.settledAt,
   };
 }

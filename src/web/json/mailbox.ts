@@ -1,16 +1,6 @@
 // GET /api/mailboxes/ACCOUNT/ID: a mailbox with everything that was read of it. GET /api/explain: the decisions on a mailbox, what was
 // done and what others changed.
 import { z } from 'zod';
-import type {
-  BlacklistAnswer,
-  DnsAnswer,
-  MailboxDetail,
-  MailboxEntry,
-  Observed,
-  StatsAnswer,
-  StatsRow,
-  WarmupAnswer,
-} from '../../core/answers.ts';
 import { type MailboxState, namedMailbox } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { actionText, explainVerdict } from '../../core/wording/explain.ts';
@@ -23,20 +13,19 @@ import { type Entries, noSuchMailbox, type RouteParts } from '../route-parts.ts'
 import {
   type AnswerTime,
   action,
+  actionFacts,
   actionFields,
-  actionJson,
   answerTimeOf,
   change,
-  changeJson,
+  changeFacts,
   count,
   decision,
-  decisionJson,
-  iso,
+  decisionFacts,
   listOf,
   mailboxFields,
   moment,
   number,
-  rowJson,
+  rowFacts,
   text,
   texts,
   timeZone,
@@ -94,87 +83,6 @@ const warmupShape = {
     })
     .nullable(),
 };
-
-function observedJson<Answer, Json>(one: Observed<Answer> | null, json: (answer: Answer) => Json) {
-  return one && { at: iso(one.at), answer: json(one.answer) };
-}
-
-function entryJson({ id, email, provider, status, healthScore, dailyLimit, warmupDay }: MailboxEntry) {
-  return {
-    id,
-    email,
-    provider,
-    status,
-    health_score: healthScore,
-    daily_limit: dailyLimit,
-    warmup_day: warmupDay,
-  };
-}
-
-function warmupJson(answer: WarmupAnswer) {
-  const { config, recentEmails: emails } = answer;
-  return {
-    status: answer.status,
-    mode: answer.mode,
-    daily_limit: answer.dailyLimit,
-    warmup_day: answer.warmupDay,
-    health_score: answer.healthScore,
-    config: {
-      target_daily_limit: config.targetDailyLimit,
-      reply_rate: config.replyRate,
-      thread_rate: config.threadRate,
-      weekdays_only: config.weekdaysOnly,
-      send_window_start: config.sendWindowStart,
-      send_window_end: config.sendWindowEnd,
-    },
-    recent_bounces: answer.recentBounces.map(({ type, category }) => ({ type, category })),
-    recent_emails: emails
-      ? {
-          placed: emails.placed,
-          in_spam: emails.inSpam,
-          waiting_since: iso(emails.waitingSince),
-          last_sent_at: iso(emails.lastSentAt),
-        }
-      : null,
-  };
-}
-
-function statsJson({ rows }: StatsAnswer) {
-  return { rows: rows?.map(statsDayJson) ?? null };
-}
-
-function statsDayJson(row: StatsRow) {
-  return {
-    date: row.date,
-    sent: row.sent,
-    bounced: row.bounced,
-    delivered: row.delivered,
-    opened: row.opened,
-    replied: row.replied,
-    spam_landed: row.spamLanded,
-    inbox_rate_percent: row.inboxRatePercent,
-    bounce_rate_percent: row.bounceRatePercent,
-    health_score: row.healthScore ?? null,
-  };
-}
-
-function detailJson({ status, healthScore, dailyLimit, connection, connectionError }: MailboxDetail) {
-  return {
-    status,
-    health_score: healthScore,
-    daily_limit: dailyLimit,
-    connection,
-    connection_error: connectionError,
-  };
-}
-
-function dnsJson({ domain, checkedAt, records }: DnsAnswer) {
-  return { domain, checked_at: checkedAt, records };
-}
-
-function blacklistJson({ domain, ip, checkedAt, listed, lists, found, checked }: BlacklistAnswer) {
-  return { domain, ip, checked_at: checkedAt, listed, lists, found, checked };
-}
 
 const decisionsShown = 50;
 
@@ -239,19 +147,15 @@ export const mailboxRoute = fleetRoute({
     const decisions = await parts.decisions(account, mailboxId, decisionsShown);
     const zone = parts.timeZone();
     const row = rowOf(fleet, found, nearLimitPpmOf);
+    const { warmup, action: newest, changes } = found;
     return {
-      ...rowJson(row, explain),
-      first_seen_at: iso(row.mailbox.firstSeenAt),
-      missing_lists: row.mailbox.missingLists,
-      entry: observedJson(row.mailbox.entry, entryJson),
-      warmup: observedJson(row.mailbox.warmup, warmupJson),
-      stats: observedJson(row.mailbox.stats, statsJson),
-      detail: observedJson(row.mailbox.detail, detailJson),
-      dns: observedJson(row.mailbox.dns, dnsJson),
-      blacklist: observedJson(row.mailbox.blacklist, blacklistJson),
-      action: row.mailbox.action && actionJson(row.mailbox.action, explain),
-      changes: row.mailbox.changes.map((change) => changeJson(change, zone)),
-      decisions: decisions.map((decision) => decisionJson(decision, explain)),
+      ...found,
+      ...rowFacts(row, explain),
+      dns: found.dns,
+      warmup: warmup && { ...warmup, answer: { ...warmup.answer, recentEmails: warmup.answer.recentEmails ?? null } },
+      action: newest && actionFacts(newest, explain),
+      changes: changes.map((one) => changeFacts(one, zone)),
+      decisions: decisions.map((one) => decisionFacts(one, explain)),
     };
   },
 });
@@ -330,7 +234,7 @@ export const explainRoute = fleetRoute({
     // Without a time, all of it: a fleet on another clock (a simulation) may be ahead of ours.
     // One more of each shows whether there are older ones.
     const entries = await parts.entries.entriesOf(found.mailbox, at ?? Number.MAX_SAFE_INTEGER, limit + 1);
-    const decided = typeof at === 'number' ? { at: iso(at), ...decisionAt(entries.decisions[0], at, zone) } : null;
+    const decided = typeof at === 'number' ? { at, ...decisionAt(entries.decisions[0], at, zone) } : null;
     const { decisions, actions, changes } = entries;
     const more = [decisions, actions, changes].some(({ length }) => length > limit);
     const newest = {
@@ -338,38 +242,33 @@ export const explainRoute = fleetRoute({
       actions: actions.slice(0, limit),
       changes: changes.slice(0, limit),
     };
-    return { ...explanationJson(found.mailbox, newest, { now, zone }), moment: decided, more };
+    return { ...explanationFacts(found.mailbox, newest, { now, zone }), moment: decided, more };
   },
 });
 
-function explanationJson(mailbox: MailboxState, { decisions, actions, changes }: Entries, { now, zone }: AnswerTime) {
-  const { account, id, email, warmup, memory, verdict } = mailbox;
+function explanationFacts(mailbox: MailboxState, { decisions, actions, changes }: Entries, { now, zone }: AnswerTime) {
+  const { warmup, memory, verdict } = mailbox;
   const claim = memory?.claim ?? null;
   const isPaused = verdict?.answer.reason === 'already_paused';
   // Since the request, as the action below says; the claim itself begins when it was read back.
-  const claimed = claim && (actions.find((one) => one.id === claim.actionId)?.openedAt ?? claim.since);
+  const since = claim && (actions.find((one) => one.id === claim.actionId)?.openedAt ?? claim.since);
   return {
-    at: iso(now),
-    time_zone: zone,
+    at: now,
+    timeZone: zone,
     mailbox: {
-      account,
-      id,
-      email,
+      ...mailbox,
       mode: warmup?.answer.mode ?? null,
-      claim: claim && claimed ? { kind: claim.kind, since: iso(claimed) } : null,
+      claim: claim && since ? { kind: claim.kind, since } : null,
       paused: isPaused ? pausedText({ claim, actions, changes }, zone) : null,
-      former_ids: memory?.formerIds ?? [],
-      recent_emails: recentEmailSentences(warmup, zone),
+      formerIds: memory?.formerIds ?? [],
+      recentEmails: recentEmailSentences(warmup, zone),
     },
-    decisions: decisions.map((decision) => decisionJson(decision, explainVerdict)),
-    actions: actions.map((action) => ({
-      ...actionJson(action, explainVerdict),
-      target_mode: action.targetMode,
-      target_limit: action.targetLimit ?? null,
-      by: action.by,
-      causes: action.causes,
-      text: actionText(action, action.plannedAt, zone),
+    decisions: decisions.map((one) => decisionFacts(one, explainVerdict)),
+    actions: actions.map((one) => ({
+      ...actionFacts(one, explainVerdict),
+      targetLimit: one.targetLimit ?? null,
+      text: actionText(one, one.plannedAt, zone),
     })),
-    changes: changes.map((change) => changeJson(change, zone)),
+    changes: changes.map((one) => changeFacts(one, zone)),
   };
 }

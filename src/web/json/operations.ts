@@ -15,6 +15,7 @@ import {
   operationShapes,
 } from '../../operations/command-requests.ts';
 import { failure } from '../../operations/plan.ts';
+import { jsonOf } from '../../schema/json.ts';
 import { type Auth, operatorOf, reloaderOf } from '../access/auth.ts';
 import { isFromAnyPage } from '../access/origin.ts';
 import { means, oneOf } from '../query.ts';
@@ -34,8 +35,8 @@ const outcomeAnswer = z
   })
   .meta({ id: 'operation_outcome', description: 'What an operation did.' });
 
-function outcomeJson({ result, messages, plan, counts }: CommandOutcome) {
-  return { result, messages, ...(plan !== undefined && { plan }), ...(counts && { counts }) };
+function outcomeJson(outcome: CommandOutcome) {
+  return jsonOf(outcomeAnswer, outcome);
 }
 
 const outcomes = {

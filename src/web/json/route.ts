@@ -2,6 +2,7 @@
 // routes and the OpenAPI document are made of these objects.
 import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
+import { jsonOf, type Source } from '../../schema/json.ts';
 import { type Query, readQuery, type Shape } from '../query.ts';
 import type { RecipeRefusalWord } from '../recipes/recipe-refusals.ts';
 import { queryOf, type RefusalWord, refusalJson, refuse } from '../refusals.ts';
@@ -88,7 +89,8 @@ interface FleetRouteParts<Parts, S extends Shape, A extends z.ZodType>
   readonly shape: A;
   /** The request names a mailbox, which may be unknown. */
   readonly named?: true;
-  readonly read: (parts: Parts, query: Query<S>, names: PathNames) => z.infer<A> | Promise<z.infer<A>>;
+  /** Reads what the answer says, as the program has it; the route makes JSON of it. */
+  readonly read: (parts: Parts, query: Query<S>, names: PathNames) => Source<A> | Promise<Source<A>>;
 }
 
 type PathNames = Readonly<Record<string, string>>;
@@ -108,12 +110,12 @@ export function fleetRoute<Parts, const S extends Shape, A extends z.ZodType>({
   named,
   read,
   ...described
-}: FleetRouteParts<Parts, S, A>): FleetRoute<Parts, z.infer<A>> {
-  const readAsked: FleetRoute<Parts, z.infer<A>>['read'] = async (parts, asked, names = {}) => {
+}: FleetRouteParts<Parts, S, A>): FleetRoute<Parts, z.input<A>> {
+  const readAsked: FleetRoute<Parts, z.input<A>>['read'] = async (parts, asked, names = {}) => {
     const wanted = readQuery(described.query, asked);
     if ('wrong' in wanted) return refusalJson('bad_request', wanted.wrong);
     try {
-      return { status: 200, body: await read(parts, wanted.read, names) };
+      return { status: 200, body: jsonOf(shape, await read(parts, wanted.read, names)) };
     } catch (error) {
       if (error instanceof UnknownMailboxError) return refusalJson('unknown_mailbox', error.message);
       throw error;

@@ -1,0 +1,47 @@
+// The JSON of a value as its schema says. Names in the program are in camelCase and times are epoch milliseconds; in JSON names are in
+// snake_case and times are ISO 8601.
+import { z } from 'zod';
+
+type CamelName<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelName<Tail>>}` : Name;
+
+/** Value in the program whose JSON a schema describes. Fields that the schema does not name are left out. */
+export type Source<Shape> = Shape extends z.ZodISODateTime
+  ? number
+  : Shape extends z.ZodNullable<infer Inner>
+    ? Source<Inner> | null
+    : Shape extends z.ZodOptional<infer Inner>
+      ? Source<Inner> | undefined
+      : Shape extends z.ZodReadonly<infer Inner>
+        ? Source<Inner>
+        : Shape extends z.ZodArray<infer Inner>
+          ? readonly Source<Inner>[]
+          : Shape extends z.ZodObject<infer Fields>
+            ? SourceFields<Fields>
+            : z.input<Shape>;
+
+type SourceFields<Fields> = {
+  readonly [Name in keyof Fields as Fields[Name] extends z.ZodOptional ? never : CamelName<Name>]: Source<Fields[Name]>;
+} & {
+  readonly [Name in keyof Fields as Fields[Name] extends z.ZodOptional ? CamelName<Name> : never]?: Source<
+    Fields[Name]
+  >;
+};
+
+export function jsonOf<Shape extends z.ZodType>(shape: Shape, value: Source<Shape>): z.input<Shape> {
+  return encoded(shape, value) as z.input<Shape>;
+}
+
+function encoded(shape: unknown, value: unknown): unknown {
+  if (value === null || value === undefined) return value;
+  if (shape instanceof z.ZodISODateTime) return new Date(value as number).toISOString();
+  if (shape instanceof z.ZodNullable || shape instanceof z.ZodOptional || shape instanceof z.ZodReadonly) {
+    return encoded(shape.unwrap(), value);
+  }
+  if (shape instanceof z.ZodArray) return (value as readonly unknown[]).map((item) => encoded(shape.element, item));
+  if (!(shape instanceof z.ZodObject)) return value;
+  const fields = Object.entries(shape.shape).map(([name, inner]) => {
+    const camelName = name.replace(/_(\w)/g, (_all, letter: string) => letter.toUpperCase());
+    return [name, encoded(inner, (value as Readonly<Record<string, unknown>>)[camelName])];
+  });
+  return Object.fromEntries(fields);
+}
