@@ -4,7 +4,7 @@ import type { Channel } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';
 import type { ChannelConfig, Config } from '../config/config.ts';
 import { createNotifier, type Notifier } from '../outbox/notifier.ts';
-import { StoreHealth } from '../outbox/store-health.ts';
+import { StoreHealth } from '../outbox/store-watch.ts';
 import type { Opened } from './open.ts';
 
 export class Notifying {

@@ -1,5 +1,5 @@
-// What the outbox holds for one channel, kept in memory: it is read again when something changed it, not at every look.
-// An outcome that the store can't take is kept here too: what was sent is not sent again because its record failed.
+// What the outbox holds for one channel. An outcome that the store can't take is kept here: what was sent is not sent again because its
+// record failed.
 import { maxRetryAfterMs, type SendOutcome } from '../channels/channel.ts';
 import { type AttemptSettlement, type Delivery, type DeliverySettlement, deliveryAfter } from '../core/delivery.ts';
 import type { OutboxCount } from '../core/outbox.ts';
@@ -12,8 +12,6 @@ import type { Outbox } from './outbox-store.ts';
 const lookLimit = 100;
 /** How long a given-up message is counted beside its channel. */
 const undeliveredShownMs = 7 * dayMs;
-/** Then it is read without a change: a given-up message is counted no longer, or a change was not noticed. */
-const keptMs = minuteMs;
 
 interface ChannelContents {
   /** In order of sequence, also those that are not due yet. */
@@ -21,15 +19,12 @@ interface ChannelContents {
   readonly counts: Omit<OutboxCount, 'channel'>;
 }
 
-const empty: ChannelContents = { pending: [], counts: { pending: 0, oldestPendingAt: null, undelivered: 0 } };
+const noneWaiting = { pending: 0, oldestPendingAt: null, undelivered: 0 };
 
 export class ChannelOutbox {
   readonly #channel: string;
   readonly #outbox: Outbox;
   readonly #clock: Clock;
-  #contents = empty;
-  /** On the monotonic scale: when it is read again. */
-  #readAt = Number.NEGATIVE_INFINITY;
   /** Outcomes that the store has not taken yet, of each delivery in order. */
   readonly #unrecorded = new Map<string, DeliverySettlement[]>();
 
@@ -37,11 +32,6 @@ export class ChannelOutbox {
     this.#channel = channel;
     this.#outbox = outbox;
     this.#clock = clock;
-  }
-
-  /** Something was written, or is about to be: what is known is not relied on any more. */
-  changed(): void {
-    this.#readAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Whether there are outcomes that the store has not taken. Until it has, a restart would send those messages again. */
@@ -58,7 +48,6 @@ export class ChannelOutbox {
   /** Records what could not be recorded, up to the first that still can't. */
   async catchUp(): Promise<void> {
     for (const [id, settlements] of this.#unrecorded) {
-      this.changed();
       try {
         for (const settlement of [...settlements]) {
           await this.#outbox.settleDelivery(id, settlement);
@@ -72,20 +61,10 @@ export class ChannelOutbox {
   }
 
   async contents(): Promise<ChannelContents> {
-    const now = this.#clock.monotonic();
-    if (now < this.#readAt) return this.#contents;
-    // Before the reads: a change while they are under way counts.
-    this.#readAt = now + keptMs;
-    try {
-      const pending = await this.#outbox.pendingDeliveries(this.#channel, lookLimit);
-      const state = await this.#outbox.outboxState(this.#clock.now() - undeliveredShownMs);
-      const counts = state.find(({ channel }) => channel === this.#channel) ?? empty.counts;
-      this.#contents = { pending: this.#afterOutcomes(pending), counts };
-    } catch (error) {
-      this.changed();
-      throw error;
-    }
-    return this.#contents;
+    const pending = await this.#outbox.pendingDeliveries(this.#channel, lookLimit);
+    const state = await this.#outbox.outboxState(this.#clock.now() - undeliveredShownMs);
+    const counts = state.find(({ channel }) => channel === this.#channel) ?? noneWaiting;
+    return { pending: this.#afterOutcomes(pending), counts };
   }
 
   /** As they would stand in the store if it had taken every outcome. */

@@ -8,7 +8,7 @@ import { isDisarming } from '../alerts/rules/disarmed-rule.ts';
 import type { Alert, Announcement, Severity, Transition } from '../core/alert.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';
-import { type EpochMs, minuteMs } from '../core/time.ts';
+import { dayMs, type EpochMs, minuteMs } from '../core/time.ts';
 import { deliveryOf, notificationLogAfter, type RoutedGroup } from './delivery-of.ts';
 import {
   type IncidentNews,
@@ -18,7 +18,6 @@ import {
   newsOfIncident,
 } from './incidents.ts';
 import type { RecordingParts } from './outbox-store.ts';
-import { Waiting } from './waiting.ts';
 
 /** How messages are grouped and where they go. */
 export interface NotifySettings {
@@ -51,8 +50,6 @@ interface Outcome {
 const lookLimit = 10_000;
 /** A look without any reason, in case that a wake was missed. Reminders come by it. */
 export const idleMs = 30_000;
-/** So long the store is not asked again after it had nothing to send: a commit ends that, and this is for one that was missed. */
-const nothingUnsentMs = minuteMs;
 /** More groups than this that are due at once make one message for a channel: the count and the worst. */
 const maxMessagesALook = 4;
 /** The group of such a message. */
@@ -76,8 +73,6 @@ export class Collector {
   readonly #hurried: (() => void)[] = [];
   /** The next look, on the monotonic scale. */
   #lookAt = Number.NEGATIVE_INFINITY;
-  /** Until then the store has nothing that people are to be notified of, on the monotonic scale; a commit ends that. */
-  #nothingUnsentUntil = Number.NEGATIVE_INFINITY;
 
   constructor(parts: CollectorParts) {
     this.#parts = parts;
@@ -86,13 +81,11 @@ export class Collector {
   /** Something was committed. It waits for group_wait anyway, so a look before that would be in vain. */
   noticed(): void {
     const { world, settings } = this.#parts;
-    this.#nothingUnsentUntil = Number.NEGATIVE_INFINITY;
     this.#lookAt = Math.min(this.#lookAt, world.clock.monotonic() + settings().groupWaitMs);
   }
 
   /** The next look is now, and makes messages of what waits for its group. Resolves after it, however it went. */
   hurry(): Promise<void> {
-    this.#nothingUnsentUntil = Number.NEGATIVE_INFINITY;
     this.#lookAt = Number.NEGATIVE_INFINITY;
     return new Promise((resolve) => this.#hurried.push(resolve));
   }
@@ -174,19 +167,9 @@ export class Collector {
 
   async #unnotified(): Promise<readonly StoredTransition[]> {
     const { world, store } = this.#parts;
-    const asked = world.clock.monotonic();
-    if (asked < this.#nothingUnsentUntil) return [];
-    // Before the read: a commit while it is under way counts.
-    this.#nothingUnsentUntil = asked + nothingUnsentMs;
-    let unnotified: readonly StoredTransition[] | null = null;
-    try {
-      const all = await store.outbox.unnotifiedTransitions(lookLimit);
-      if (this.#parts.channels().length > 0) this.#waiting.end();
-      unnotified = this.#waiting.others(all, world.clock.now());
-    } finally {
-      if (unnotified?.length !== 0) this.#nothingUnsentUntil = Number.NEGATIVE_INFINITY;
-    }
-    return unnotified;
+    const all = await store.outbox.unnotifiedTransitions(lookLimit);
+    if (this.#parts.channels().length > 0) this.#waiting.end();
+    return this.#waiting.others(all, world.clock.now());
   }
 
   async #known(): Promise<Map<string, Announcement>> {
@@ -342,4 +325,61 @@ export class Collector {
 
 function aloneInItsGroup(one: Routed): Pick<RoutedGroup, 'group' | 'news'> {
   return { group: groupOf(one.transition.alert), news: [one] };
+}
+
+// What waits for a channel while there is none at all: what happened, and the end of what people know. Bounded. What fires need not
+// wait: whatever channel wants it is notified of it when it comes.
+
+/** What happened longer ago is on the page only. A moment ahead, before the clock was set back, is not long ago. */
+const longestWaitMs = 3 * dayMs;
+/** So many wait, the newest. */
+const mostWaiting = 1_000;
+
+interface LookResult {
+  readonly unnotified: readonly StoredTransition[];
+  /** What people know, by fingerprint. */
+  readonly announced: ReadonlyMap<string, Announcement>;
+  readonly now: EpochMs;
+}
+
+class Waiting {
+  /** By the id of a transition that the store has as not notified: when it was. */
+  readonly #since = new Map<number, EpochMs>();
+
+  /** There is a channel: nothing waits. */
+  end(): void {
+    this.#since.clear();
+  }
+
+  /** Without what waits. What has waited for too long is among them again. */
+  others(unnotified: readonly StoredTransition[], now: EpochMs): readonly StoredTransition[] {
+    for (const [id, at] of this.#since) if (now - at >= longestWaitMs) this.#since.delete(id);
+    return this.#since.size === 0 ? unnotified : unnotified.filter(({ id }) => !this.#since.has(id));
+  }
+
+  /** What is left of a look's notifications without a channel: the rest waits from now on. */
+  rest(notifications: readonly Notification[], { unnotified, announced, now }: LookResult): readonly Notification[] {
+    const isKnown = (known: Announcement | undefined) => known !== undefined && known.channels?.length !== 0;
+    const mayWait = ({ kind, at, alert }: Transition) =>
+      now - at < longestWaitMs &&
+      (kind === 'event' || (kind === 'resolved' && isKnown(announced.get(alert.fingerprint))));
+    const news = new Set(
+      notifications.flatMap((one) => one.news.filter(mayWait)).map(({ alert }) => alert.fingerprint),
+    );
+    const due = new Set(notifications.flatMap(({ ids }) => ids));
+    for (const { id, transition } of unnotified)
+      if (due.has(id) && news.has(transition.alert.fingerprint)) this.#since.set(id, transition.at);
+    const newest = [...this.#since.keys()].sort((one, other) => other - one);
+    for (const id of newest.slice(mostWaiting)) this.#since.delete(id);
+    const waits = new Set(
+      unnotified.filter(({ id }) => this.#since.has(id)).map(({ transition }) => transition.alert.fingerprint),
+    );
+    return notifications
+      .map((one) => ({
+        ...one,
+        ids: one.ids.filter((id) => !this.#since.has(id)),
+        news: one.news.filter((step) => !(mayWait(step) && waits.has(step.alert.fingerprint))),
+      }))
+      .filter(({ ids, news: left, late }) => ids.length + left.length + late.length > 0);
+  }
 }

@@ -15,8 +15,7 @@ import { Digester, type DigestSettings } from './digest.ts';
 import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
 import type { NotifyParts, Outbox } from './outbox-store.ts';
 import { Sender } from './sender.ts';
-import { StoreHealth } from './store-health.ts';
-import { StoreWatch } from './store-watch.ts';
+import { StoreHealth, StoreWatch } from './store-watch.ts';
 
 export interface NotifierSettings extends NotifySettings {
   readonly rules: RuleSettings;
@@ -75,7 +74,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
   let sendings: readonly Sending[] = [];
   const recorded = (critical: ReadonlySet<string> = new Set()) => {
     for (const { channel, sender, loop } of sendings) {
-      sender.noticed(critical.has(channel.name));
+      if (critical.has(channel.name)) sender.urge();
       loop.ring();
     }
   };

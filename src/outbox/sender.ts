@@ -8,7 +8,6 @@ import type { Delivery } from '../core/delivery.ts';
 import type { ChannelState } from '../core/fleet/fleet.ts';
 import type { Tally } from '../core/tally.ts';
 import type { EpochMs } from '../core/time.ts';
-import { nextTurn } from '../world/world.ts';
 import { backOffMs, ChannelOutbox, goneAgainMs, newestOf, nextDelivery, settlementOf } from './channel-outbox.ts';
 import { idleMs } from './collector.ts';
 import type { NotifyParts } from './outbox-store.ts';
@@ -73,15 +72,14 @@ export class Sender {
     this.#outbox = new ChannelOutbox(channel.name, parts.store.outbox, parts.world.clock);
   }
 
-  /** Notes that the outbox has new messages. For a critical one, a receiver that answered 410 is asked again at once. */
-  noticed(isCritical = false): void {
-    this.#outbox.changed();
-    if (isCritical && this.#isGone) this.#askedUntil = Number.NEGATIVE_INFINITY;
+  /** The outbox has a critical message: a receiver that answered 410 is asked again at once. */
+  urge(): void {
+    if (this.#isGone) this.#askedUntil = Number.NEGATIVE_INFINITY;
   }
 
   /** A person wants it to be tried again. */
   revive(): void {
-    this.noticed(true);
+    this.urge();
     this.#restsUntil = Number.NEGATIVE_INFINITY;
   }
 
@@ -123,11 +121,7 @@ export class Sender {
       await this.#keepUp();
       return 0;
     }
-    // A message of a storm is large: to write, to read and to send it are a turn of the event loop each.
-    const turn = () => world.clock.busy(() => nextTurn('patient'));
-    await turn();
     const pending = (await this.#outbox.contents()).pending.filter((delivery) => !this.#isUntimely(delivery));
-    await turn();
     const tried = this.#triedSinceOutage;
     const { delivery, waitMs } = nextDelivery(pending, {
       now: world.clock.now(),
@@ -152,7 +146,6 @@ export class Sender {
   /** A failure is the delivery's, whatever is sent in its place: it waits, and is given up, as if it were sent itself. */
   async #attempt(delivery: Delivery, { sent, replaced }: ReturnType<typeof newestOf>): Promise<void> {
     const { world, tally } = this.#parts;
-    this.#outbox.changed();
     const outcome = await this.#outcomeOf(sent);
     const refusals = outcome.kind === 'refused' ? (this.#refusals.get(delivery.id) ?? 0) + 1 : 0;
     const now = world.clock.now();

@@ -28,8 +28,6 @@ export interface MemoryOutbox extends OutboxStore {
   /** Set, every verb that writes fails with it, as on a full disk. */
   full: Error | null;
   looks: number;
-  /** How often it was asked what waits to be sent. */
-  reads: number;
   /** One read found the file damaged; everything else works. */
   damage(said: string): void;
   /** What lies beside the store, whatever becomes of it. */
@@ -101,7 +99,6 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
     },
     pendingDeliveries: async (channel, limit) => {
       check();
-      store.reads += 1;
       return pending()
         .filter((delivery) => delivery.channel === channel)
         .slice(0, limit);
@@ -171,7 +168,6 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
     },
     facts: { actions: [], undelivered: [] },
     looks: 0,
-    reads: 0,
     damage: (said) => fail(said, true),
     commit: (added) => {
       for (const transition of added) transitions.push({ id: transitions.length + 1, transition, notified: false });

@@ -318,20 +318,6 @@ test('2,000 mailboxes at once are one message a channel; the next of the group w
   expect(rig.store.looks).toBeLessThan(30);
 });
 
-test('an outbox that nothing changes is read once a minute; what is written into it is sent at once', async () => {
-  await using receiver = await startReceiver(() => 0);
-  await using rig = rigWith(hookTo(receiver.url));
-  await rig.clock.advance(hourMs);
-  expect([rig.store.looks, rig.store.reads]).toEqual([expect.closeTo(60, -1), expect.closeTo(60, -1)]);
-  rig.commit(firing(sampleAlert(1)));
-  await rig.clock.advance(31 * secondMs);
-  expect(receiver.received).toHaveLength(1);
-  expect([...rig.fleet.channels()][0]).toMatchObject({ pending: 0 });
-  const read = rig.store.reads;
-  await rig.clock.advance(28 * secondMs);
-  expect(rig.store.reads).toBe(read);
-});
-
 test('a message that waits for its next try is sent then, without another word from anybody', async () => {
   await using receiver = await startReceiver(() => 0);
   await using rig = rigWith(hookTo(receiver.url));
