@@ -61,11 +61,8 @@ export const permissions: Readonly<Record<string, Permission>> = {
       'node:zlib',
     ],
   ),
-  config: only(
-    ['core', 'world', 'schema', 'channels'],
-    ['zod', 'node:crypto', 'node:fs', 'node:path', 'node:tls', 'node:util'],
-  ),
-  schema: only(['core', 'world'], ['yaml', 'zod', 'node:fs', 'node:net', 'node:tls']),
+  config: only(['core', 'world', 'schema', 'channels'], ['zod', 'node:path', 'node:tls', 'node:util']),
+  schema: only(['core', 'world'], ['yaml', 'zod', 'node:crypto', 'node:fs', 'node:net', 'node:tls']),
   metrics: only(['core', 'world'], ['hono', 'prom-client', 'node:zlib']),
   store: only(
     ['core', 'world'],

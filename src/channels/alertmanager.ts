@@ -6,7 +6,7 @@ import type { Alert, AlertRule, Transition } from '../core/alert.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
 import { refuse, serviceUrl } from '../schema/scalars.ts';
 import { secret, section } from '../schema/section.ts';
-import { type Clock, inTurns } from '../world/world.ts';
+import type { Clock } from '../world/world.ts';
 import { type Channel, type Hook, hookKeys, type Notice, type SendResult } from './channel.ts';
 import { messageTitle } from './message-title.ts';
 import { postJson, resultOf } from './post.ts';
@@ -67,16 +67,10 @@ function commonOf(transitions: readonly Transition[]): { readonly labels: Words;
   return { labels: common(transitions, rawLabelsOf), annotations: common(transitions, rawAnnotationsOf) };
 }
 
-/** A storm has an alert for each mailbox: nothing is made of one but what is compared, and the rest is passed by when nothing is left. */
 function common(transitions: readonly Transition[], rawOf: (alert: Alert) => Raw): Words {
-  const [first, ...others] = transitions;
-  let left = first ? Object.entries(rawOf(first.alert)) : [];
-  for (const { alert } of others) {
-    if (left.length === 0) break;
-    const raw = rawOf(alert);
-    if (left.some(([name, value]) => raw[name] !== value)) left = left.filter(([name, value]) => raw[name] === value);
-  }
-  return filled(Object.fromEntries(left));
+  const [first, ...others] = transitions.map(({ alert }) => rawOf(alert));
+  const shared = Object.entries(first ?? {}).filter(([name, value]) => others.every((raw) => raw[name] === value));
+  return filled(Object.fromEntries(shared));
 }
 
 /** What a message is grouped by: the account and the rule, where they are among the common labels. */
@@ -202,15 +196,7 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
     upkeep: {
       everyMs: upkeepEveryMs,
       send: async (firing, signal) => {
-        // In a storm there are as many as mailboxes, and this comes every minute.
-        const now = new Map<string, Frozen>();
-        const add = (piece: readonly Alert[]) => {
-          for (const alert of piece) {
-            const one = frozen(asFiring(alert));
-            now.set(keyOf(one), one);
-          }
-        };
-        await inTurns(firing, add, { urgency: 'patient' });
+        const now = new Map(firing.map((alert) => frozen(asFiring(alert))).map((one) => [keyOf(one), one]));
         const sent = [...now.values()];
         // Alertmanager groups by itself: what ended since need not wait for our own group's interval.
         const ended = [...keptFiring].filter(([key]) => !now.has(key) && !resolvedLately.has(key));

@@ -24,6 +24,7 @@ import {
   share,
   shareOrAuto,
   timeZone,
+  tokenDigest,
   whole,
 } from '../schema/scalars.ts';
 import {
@@ -40,7 +41,6 @@ import {
 import { guardSchema } from './guard-schema.ts';
 import { recipes, retention, storeSchema } from './kept-schema.ts';
 import { rulesSchema } from './rules-schema.ts';
-import { tokenDigest } from './token-digest.ts';
 
 export const keyPrefix = 'sk_live_';
 const apiKey = z.string().superRefine((key, context) => {

@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { isLoopback } from '../core/egress.ts';
 import type { PostgresPlace, StorePlace } from '../core/store-failure.ts';
 import { dayMs } from '../core/time.ts';
-import { duration, label, refuse as refuseValue } from '../schema/scalars.ts';
+import { duration, label, refuse as refuseValue, tokenDigest } from '../schema/scalars.ts';
 import { keyed, oneOf, optional, secret, section } from '../schema/section.ts';
-import { tokenDigest } from './token-digest.ts';
 
 /** What the names of the files beside a PostgreSQL store begin with, within store.directory. */
 const besideName = 'warmwarden-postgres';

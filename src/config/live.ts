@@ -10,13 +10,11 @@ type InForce = Pick<ValidConfig, 'config' | 'settings'>;
 
 export class LiveConfig {
   #config: Config;
-  #accounts: ReadonlyMap<string, AccountConfig>;
   #settings: readonly Setting[];
 
   constructor({ config, settings }: InForce) {
     this.#config = config;
     this.#settings = settings;
-    this.#accounts = byName(config);
   }
 
   get config(): Config {
@@ -24,7 +22,7 @@ export class LiveConfig {
   }
 
   account(name: string): AccountConfig | undefined {
-    return this.#accounts.get(name);
+    return this.#config.accounts.find((account) => account.name === name);
   }
 
   /** The policy of a mailbox; the defaults for one whose account is not configured. */
@@ -58,10 +56,5 @@ export class LiveConfig {
   replace({ config, settings }: InForce): void {
     this.#config = config;
     this.#settings = settings;
-    this.#accounts = byName(config);
   }
-}
-
-function byName(config: Config): ReadonlyMap<string, AccountConfig> {
-  return new Map(config.accounts.map((account) => [account.name, account]));
 }

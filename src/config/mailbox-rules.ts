@@ -59,24 +59,10 @@ interface Guarded {
   readonly overrides: readonly Pick<GuardOverride, 'match' | 'guard'>[];
 }
 
-/** By account as configured, then by the overrides that match: it is asked for at each answer, and of whole fleets. */
-const policies = new WeakMap<Guarded, Map<string, Policy>>();
-
-/**
- * The mailbox's policy: the account's guard, then every override that matches, in order. Mailboxes that the same overrides
- * match share one.
- */
-export function resolvePolicy(account: Guarded, mailbox: MailboxName): Policy {
-  const { overrides } = account;
-  let key = '';
-  for (const [index, { match }] of overrides.entries()) if (namesMailbox(match, mailbox)) key += `${index} `;
-  const known = policies.get(account)?.get(key);
-  if (known) return known;
+/** The mailbox's policy: the account's guard, then every override that matches, in order. */
+export function resolvePolicy({ guard, overrides }: Guarded, mailbox: MailboxName): Policy {
   const matching = overrides.filter(({ match }) => namesMailbox(match, mailbox));
-  const policy = policyOf(matching.reduce((settings, { guard }) => mergeGuard(settings, guard), account.guard));
-  const others = policies.get(account) ?? new Map<string, Policy>();
-  policies.set(account, others.set(key, policy));
-  return policy;
+  return policyOf(matching.reduce((settings, override) => mergeGuard(settings, override.guard), guard));
 }
 
 /** The account's, then those of every override that matches; each once. */

@@ -20,7 +20,7 @@ import { heldEntries } from '../core/breaker.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { Incident, IncidentCause, IncidentMailbox, MemberState, MessageIncident } from '../core/incident.ts';
-import { mailboxKey } from '../core/mailbox.ts';
+import { type MailboxState, mailboxKey } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 
 /** Without one of these nothing begins. */
@@ -60,8 +60,10 @@ export function lookAtIncidents(fleet: Fleet, seen: Seen, apiOf: (account: strin
   });
   const heldKeys = (api: string) => heldEntries(fleet.breaker(api)).map(({ key }) => key);
   const lasting = new Set(firing.filter(({ rule }) => lastingRules.includes(rule)).map((one) => one.fingerprint));
-  const stepped = incidentsAfter({ now, open: known, affected, lasting, idOf, sharing: sharingIn(fleet, apiOf) });
-  const shows = showingIn(fleet, apiOf);
+  const sharing = (cause: IncidentCause) => [...fleet.mailboxes()].filter(isSharedBy(cause, apiOf)).length;
+  const stepped = incidentsAfter({ now, open: known, affected, lasting, idOf, sharing });
+  const shows: Belonging['shows'] = (account, domain, incident) =>
+    domainsShowing(incident, fleet.mailboxes(), apiOf).has(domainKey(account, domain));
   const before = belongingTo(stepped, { heldKeys, shows });
   const wide = firing.filter(({ mailboxId }) => mailboxId === null);
   const all = stepped.map((one) => {
@@ -82,29 +84,8 @@ export function lookAtIncidents(fleet: Fleet, seen: Seen, apiOf: (account: strin
   };
 }
 
-/** How many mailboxes share a cause. Each is counted once a look, when somebody asks for it first, which is seldom. */
-function sharingIn(fleet: Fleet, apiOf: (account: string) => string | null): (cause: IncidentCause) => number {
-  const counts = new Map<string, number>();
-  return ({ attribute, value }) => {
-    const key = `${attribute} ${value}`;
-    let count = counts.get(key);
-    if (count === undefined) {
-      count = 0;
-      for (const mailbox of fleet.mailboxes()) if (traitOf(mailbox, attribute, apiOf) === value) count += 1;
-      counts.set(key, count);
-    }
-    return count;
-  };
-}
-
-/** Whether a domain shows an incident. The domains of each are looked up once a look, when the first alert asks. */
-function showingIn(fleet: Fleet, apiOf: (account: string) => string | null): Belonging['shows'] {
-  const known = new Map<string, ReadonlySet<string>>();
-  return (account, domain, incident) => {
-    const showing = known.get(incident.id) ?? domainsShowing(incident, fleet.mailboxes(), apiOf);
-    known.set(incident.id, showing);
-    return showing.has(domainKey(account, domain));
-  };
+function isSharedBy({ attribute, value }: IncidentCause, apiOf: (account: string) => string | null) {
+  return (mailbox: MailboxState) => traitOf(mailbox, attribute, apiOf) === value;
 }
 
 function never(id: string): never {
