@@ -8,7 +8,7 @@ import { refuse, serviceUrl } from '../schema/scalars.ts';
 import { secret, section } from '../schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, type Hook, hookKeys, type Notice, type SendResult } from './channel.ts';
-import { messageTitle } from './message-title.ts';
+import { messageTitle } from './message-text.ts';
 import { postJson, resultOf } from './post.ts';
 
 // Our alerts as Alertmanager writes them: labels that name them, annotations that say what is so, and its fingerprint.
@@ -148,7 +148,7 @@ interface Frozen {
 }
 
 export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
-  const url = `${settings.url.replace(/\/+$/, '')}/api/v2/alerts`;
+  const to = { ...settings, url: `${settings.url.replace(/\/+$/, '')}/api/v2/alerts` };
   /** By their labels; until then on the monotonic scale. */
   const resolvedLately = new Map<string, { readonly alert: Frozen; readonly until: number }>();
   /** By their labels: what the last upkeep reported as firing. */
@@ -160,10 +160,7 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
       const body = JSON.stringify(
         alerts.slice(from, from + maxAlertsInPost).map((alert) => thawed(alert, clock.now())),
       );
-      result = resultOf(
-        await postJson({ url, body, headers: {}, egress: settings.egress, signal, now: clock.now() }),
-        'Alertmanager',
-      );
+      result = resultOf(await postJson(to, body, { signal, clock }), 'Alertmanager');
       if (result.kind !== 'sent') return result;
     }
     return result;

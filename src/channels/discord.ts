@@ -5,13 +5,13 @@ import { z } from 'zod';
 import { section } from '../schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, type Hook, hookKeys, type Rendered, type SendResult } from './channel.ts';
-import type { MessageLink } from './links.ts';
 import {
   type ForPeople,
   fittedSentences,
   fittedText,
   fitting,
   type MessageItem,
+  type MessageLink,
   type MessageText,
   messageText,
   moreText,
@@ -39,7 +39,7 @@ export function discordChannel(settings: DiscordSettings, clock: Clock): Channel
   const address = new URL(settings.url);
   // Without it Discord answers before it knows whether the message was taken.
   address.searchParams.set('wait', 'true');
-  const url = address.href;
+  const to = { ...settings, url: address.href };
   return {
     name: settings.name,
     type: 'discord',
@@ -47,8 +47,7 @@ export function discordChannel(settings: DiscordSettings, clock: Clock): Channel
     forPeople: true,
     render: (message) => rendered(messageText(message, settings)),
     renderNotice: (notice) => rendered(noticeText(notice, settings)),
-    send: async ({ payload: body }, signal) =>
-      resultOf(await postJson({ url, body, headers: {}, egress: settings.egress, signal, now: clock.now() })),
+    send: async ({ payload }, signal) => resultOf(await postJson(to, payload, { signal, clock })),
   };
 }
 

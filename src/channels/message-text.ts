@@ -1,14 +1,15 @@
 // A message as plain text, in the order in which people read it: the headline, what it is about, the list, the links. Each
 // channel writes it in its own form and within its own limits. Pure.
-import type { GroupMessage } from '../alerts/grouping.ts';
+import { groupName } from '../alerts/group-name.ts';
+import { countsByRule, type GroupMessage } from '../alerts/grouping.ts';
+import { isPause } from '../alerts/routing.ts';
+import { isDisarming } from '../alerts/rules/disarmed-rule.ts';
 import type { Alert, Severity, Transition } from '../core/alert.ts';
 import type { MessageIncident } from '../core/incident.ts';
-import { mailboxPath } from '../core/page-links.ts';
+import { alertSilencePath, groupSilencePath, mailboxPath, resumePath } from '../core/page-links.ts';
 import type { EpochMs } from '../core/time.ts';
 import { momentText, numberText, spanText, visibleText } from '../core/wording/phrases.ts';
 import type { Notice } from './channel.ts';
-import { linksOf, linkToPage, type MessageLink, type PageAddresses, placeOf } from './links.ts';
-import { briefLead, countsText, messageTitle } from './message-title.ts';
 
 /** What messages for people are written with. */
 export interface ForPeople extends PageAddresses {
@@ -173,6 +174,140 @@ export function cutText(text: string, max: number): string {
   if (text.length <= max) return text;
   const kept = text.slice(0, Math.max(0, max - 1));
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
+}
+
+// The one line of a message, for headers, fallbacks and the list of deliveries. Plain text, not escaped.
+
+/** How the message leads about what began and resolved before it could be sent. */
+const briefLead = 'Began and resolved';
+
+/** Rules that a title names when a message is about several. */
+const rulesNamed = 4;
+
+/**
+ * `Critical: a@b.example: warm-up paused`, `Resolved: ...`; of an incident its title; for several `Critical: acme: DNS failing (12, 3 of them
+ * resolved)`; for several rules `Critical: DNS failing (2), stale statistics (30)`.
+ */
+export function messageTitle(message: GroupMessage): string {
+  const { transitions, kind, rule, account } = message;
+  const first = transitions[0];
+  const lead = titleLead(message);
+  if (message.incident) return `${lead}: ${message.incident.title}`;
+  if (transitions.length === 1 && first) return `${lead}: ${first.alert.facts.title}`;
+  const whose = account === null || account === '' ? '' : `${account}: `;
+  const isUnstable = kind !== 'resolved' && transitions.every(({ alert }) => alert.unstable);
+  const unstable = isUnstable ? ', unstable' : '';
+  if (rule === null) {
+    const counts = countsByRule(transitions);
+    const named = counts.slice(0, rulesNamed).map(({ rule: of, count }) => `${groupName(of, transitions)} (${count})`);
+    const more = counts.length > named.length ? ` and ${counts.length - named.length} more` : '';
+    return `${lead}: ${whose}${named.join(', ')}${more}${unstable}`;
+  }
+  const ended = transitions.filter((transition) => transition.kind === 'resolved').length;
+  const note = ended > 0 && kind !== 'resolved' ? `, ${ended} of them resolved` : '';
+  return `${lead}: ${whose}${groupName(rule, transitions)} (${transitions.length}${note})${unstable}`;
+}
+
+/** `DNS failing (2) · stale statistics (30, 4 resolved)`: how many of each rule, all of them. */
+export function countsText({ transitions }: GroupMessage): string {
+  const parts = countsByRule(transitions).map(({ rule, count, resolved }) => {
+    return `${groupName(rule, transitions)} (${count}${resolved > 0 ? `, ${resolved} resolved` : ''})`;
+  });
+  return parts.join(' · ');
+}
+
+function titleLead({ kind, severity, transitions, incident, rule }: GroupMessage): string {
+  const word = severity.charAt(0).toUpperCase() + severity.slice(1);
+  if (kind === 'resolved') return !incident && transitions.every(({ brief }) => brief) ? briefLead : 'Resolved';
+  if (kind === 'reminder') return `Still ${severity}`;
+  if (kind !== 'worsened') return word;
+  // The same outage for another reason, which calls for something else.
+  return rule === 'store_failing' ? `New cause, ${severity}` : `Worse, ${severity}`;
+}
+
+// The links of a message: to what it is about, to its runbook, and to the page with a command prepared.
+
+/** Where the links of messages lead. */
+export interface PageAddresses {
+  /** Where the page is; null when there is none. */
+  readonly pageUrl: string | null;
+  /** The configured address of the page. Without it no command is prepared: the page may open on one machine only. */
+  readonly publicUrl: string | null;
+}
+
+/** `name` tells the links of one message apart. */
+export interface MessageLink {
+  readonly name: 'page_url' | 'runbook_url' | 'resume_url' | 'silence_url';
+  readonly label: string;
+  readonly url: string;
+}
+
+/** What a receiver takes in one address. */
+const maxUrl = 600;
+const silenceFor = '4h';
+
+/** The links of a message: of its incident, of its only alert, or of what its alerts have in common. */
+export function linksOf(message: GroupMessage, page: PageAddresses): readonly MessageLink[] {
+  if (message.incident) return linkToPage(message.incident.pageUrl ?? page.pageUrl);
+  const [only, ...others] = message.transitions;
+  if (only && others.length === 0) return linksOfOne(only, page);
+  const { rule, account } = message;
+  const [first, ...more] = message.transitions.filter(canBeSilenced).map(({ alert }) => alert);
+  const silence =
+    rule === null || account === null || first === undefined
+      ? []
+      : preparedLink('silence_url', 'Silence 4 h', groupSilencePath([first, ...more], silenceFor), page);
+  return [...linkToPage(page.pageUrl), ...silence];
+}
+
+function linksOfOne(transition: Transition, page: PageAddresses): readonly MessageLink[] {
+  const { alert } = transition;
+  const { page_url: open, runbook_url: runbook } = alert.facts.numbers;
+  const { account, mailboxId: id } = alert;
+  const resume =
+    isPause(transition) && id !== null ? preparedLink('resume_url', 'Resume', resumePath({ account, id }), page) : [];
+  const silence = canBeSilenced(transition)
+    ? preparedLink('silence_url', 'Silence 4 h', alertSilencePath(alert, silenceFor), page)
+    : [];
+  return [
+    ...linkTo('page_url', 'Open', typeof open === 'string' ? open : page.pageUrl),
+    ...linkTo('runbook_url', 'What to do', typeof runbook === 'string' ? runbook : null),
+    ...resume,
+    ...silence,
+  ];
+}
+
+/** What is about no alert leads to the page as a whole. */
+export function linkToPage(pageUrl: string | null): readonly MessageLink[] {
+  return linkTo('page_url', 'Open', pageUrl);
+}
+
+/** Where an alert of several is on the page; null when it has no place of its own. */
+export function placeOf({ facts }: Alert): string | null {
+  const open = facts.numbers['page_url'];
+  return typeof open === 'string' && isLink(open) ? open : null;
+}
+
+function canBeSilenced({ kind, alert }: Transition): boolean {
+  return !isDisarming(alert) && kind !== 'event' && kind !== 'resolved';
+}
+
+function preparedLink(name: MessageLink['name'], label: string, path: string, { publicUrl }: PageAddresses) {
+  return linkTo(name, label, publicUrl === null ? null : `${publicUrl}${path}`);
+}
+
+/** Nothing when the address is not plainly http. */
+function linkTo(name: MessageLink['name'], label: string, url: string | null): readonly MessageLink[] {
+  return url !== null && isLink(url) ? [{ name, label, url }] : [];
+}
+
+function isLink(address: string): boolean {
+  return address.length <= maxUrl && isPlainLink(address);
+}
+
+/** An http address without anything that a receiver would read as markup. */
+export function isPlainLink(address: string): boolean {
+  return /^https?:\/\/[^\s<>|"]+$/.test(address);
 }
 
 // Text in a receiver's markup, cut to a limit: a command is there as a whole, or not at all, because half of one might run.

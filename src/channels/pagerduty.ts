@@ -14,9 +14,7 @@ import { serviceUrl } from '../schema/scalars.ts';
 import { plainHttp, privateAuthority, secret, section } from '../schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, channelName, type Hook, type SendOutcome, type SendResult } from './channel.ts';
-import { linksOf, type PageAddresses } from './links.ts';
-import { cutText, moreText } from './message-text.ts';
-import { messageTitle } from './message-title.ts';
+import { cutText, linksOf, messageTitle, moreText, type PageAddresses } from './message-text.ts';
 import { type Answer, failureOf, fieldsIn, postJson, resultOf, setupRefused } from './post.ts';
 
 /** Of the service region US. */
@@ -67,13 +65,10 @@ interface Event {
 }
 
 export function pagerdutyChannel(settings: PagerDutySettings, clock: Clock): Channel {
-  const { name, url, routingKey } = settings;
+  const { name, routingKey } = settings;
   const post = async (event: Event, signal: AbortSignal): Promise<SendResult> => {
     const body = JSON.stringify({ routing_key: routingKey, ...event });
-    return meaningOf(
-      await postJson({ url, body, headers: {}, egress: settings.egress, signal, now: clock.now() }),
-      routingKey,
-    );
+    return meaningOf(await postJson(settings, body, { signal, clock }), routingKey);
   };
   return {
     name,

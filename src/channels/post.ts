@@ -8,7 +8,7 @@ import { type WayOut, wayOutTo } from '../api/http/way-out.ts';
 import { directly, type Egress } from '../core/egress.ts';
 import { type EpochMs, minuteMs, readRetryAfter, retryAfterInBody } from '../core/time.ts';
 import { type Clock, systemClock } from '../world/world.ts';
-import { type Channel, maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
+import { type Channel, type Hook, maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
 
 /** An answer that is read no further than this, bytes: acknowledgements are short. */
 const maxAnswerBytes = 4_096;
@@ -50,8 +50,19 @@ export type Answer =
   | { readonly kind: 'failed'; readonly detail: string; readonly isLate: boolean };
 
 /** Sends JSON and waits for the answer. */
-export function postJson({ headers, ...post }: Omit<Ask, 'method'>): Promise<Answer> {
-  return ask({ ...post, method: 'POST', headers: { 'content-type': 'application/json; charset=utf-8', ...headers } });
+export function postJson(
+  { url, egress }: Pick<Hook, 'url' | 'egress'>,
+  body: string,
+  { signal, clock, headers }: PostOptions,
+): Promise<Answer> {
+  const types = { 'content-type': 'application/json; charset=utf-8', ...headers };
+  return ask({ method: 'POST', url, egress, body, headers: types, signal, now: clock.now() });
+}
+
+interface PostOptions {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Sends a request and waits for the answer, or for its beginning when it is long or never ends. */
@@ -266,12 +277,7 @@ async function cutShort(cut: AbortController, over: AbortSignal, patience: Patie
 // One ping of a dead man's switch.
 
 /** Where pings go. */
-export interface PingTarget {
-  /** A secret. */
-  readonly url: string;
-  /** The way to `url`. Default: directly. */
-  readonly egress?: Egress;
-}
+export type PingTarget = Pick<Hook, 'url' | 'egress'>;
 
 /** Absent `patience`: it has as long as a message. */
 export async function pingOf(

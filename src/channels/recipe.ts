@@ -11,7 +11,7 @@ import { baseUrl, truth } from '../schema/scalars.ts';
 import { keyed, plainHttp, privateAuthority, secret, section } from '../schema/section.ts';
 import type { World } from '../world/world.ts';
 import { type Channel, channelName, type SendOutcome } from './channel.ts';
-import { messageTitle } from './message-title.ts';
+import { messageTitle } from './message-text.ts';
 
 export const recipeSettings = section({
   name: channelName,

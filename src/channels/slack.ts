@@ -19,9 +19,20 @@ import { momentText } from '../core/wording/phrases.ts';
 import { section } from '../schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, type Hook, hookKeys, type Notice, type Rendered, type SendResult } from './channel.ts';
-import { isPlainLink, linksOf, linkToPage, type MessageLink, placeOf } from './links.ts';
-import { type ForPeople, fittedSentences, fittedText, leadOf, timesText } from './message-text.ts';
-import { countsText, messageTitle } from './message-title.ts';
+import {
+  countsText,
+  type ForPeople,
+  fittedSentences,
+  fittedText,
+  isPlainLink,
+  leadOf,
+  linksOf,
+  linkToPage,
+  type MessageLink,
+  messageTitle,
+  placeOf,
+  timesText,
+} from './message-text.ts';
 import { type Answer, fieldsIn, hookResultOf, postJson } from './post.ts';
 
 // Text for Slack: escaped, without mentions and control characters, cut to Slack's limits without breaking an entity.
@@ -86,12 +97,7 @@ export function slackChannel(settings: SlackSettings, clock: Clock): Channel {
     forPeople: true,
     render: (message) => rendered(messageTitle(message), colourOf(message), blocksOf(message, settings)),
     renderNotice: (notice) => rendered(notice.title, colours.info, noticeBlocks(notice, settings)),
-    send: async (delivery, signal) => {
-      const { payload: body } = delivery;
-      return resultOf(
-        await postJson({ url: settings.url, body, headers: {}, egress: settings.egress, signal, now: clock.now() }),
-      );
-    },
+    send: async ({ payload }, signal) => resultOf(await postJson(settings, payload, { signal, clock })),
   };
 }
 

@@ -58,10 +58,7 @@ export function teamsChannel(settings: TeamsSettings, clock: Clock): Channel {
     forPeople: true,
     render: (message) => rendered(messageText(message, settings)),
     renderNotice: (notice) => rendered(noticeText(notice, settings)),
-    send: async ({ payload: body }, signal) =>
-      resultOf(
-        await postJson({ url: settings.url, body, headers: {}, egress: settings.egress, signal, now: clock.now() }),
-      ),
+    send: async ({ payload }, signal) => resultOf(await postJson(settings, payload, { signal, clock })),
   };
 }
 

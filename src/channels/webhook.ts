@@ -11,7 +11,7 @@ import { keyed, oneOf, optional, secret, section } from '../schema/section.ts';
 import { type Clock, systemClock } from '../world/world.ts';
 import { alertmanagerBody, alertmanagerNotice } from './alertmanager.ts';
 import { type Channel, type Hook, hookKeys, type Notice } from './channel.ts';
-import { messageTitle } from './message-title.ts';
+import { messageTitle } from './message-text.ts';
 import { postJson, resultOf } from './post.ts';
 
 const secretHint =
@@ -63,7 +63,7 @@ interface WebhookSettings extends Hook {
 const maxWebhookAlerts = 500;
 
 export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel {
-  const { name, url, format } = settings;
+  const { name, format } = settings;
   const keys = settings.secrets.map((secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
   const wallClock = systemClock();
   const standard = format === 'standard';
@@ -96,9 +96,7 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
         'webhook-timestamp': timestamp,
         ...(signatures.length > 0 ? { 'webhook-signature': signatures.join(' ') } : {}),
       };
-      return resultOf(
-        await postJson({ url, body: payload, headers, egress: settings.egress, signal, now: clock.now() }),
-      );
+      return resultOf(await postJson(settings, payload, { signal, clock, headers }));
     },
   };
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { mutes } from '../../src/alerts/routing.ts';
 import { isDisarming } from '../../src/alerts/rules/disarmed-rule.ts';
-import { linksOf } from '../../src/channels/links.ts';
+import { linksOf } from '../../src/channels/message-text.ts';
 import { type Alert, type AlertMatch, alertRules } from '../../src/core/alert.ts';
 import { alertSilencePath } from '../../src/core/page-links.ts';
 import { preparedAt } from '../../src/web/commands/prepared.ts';

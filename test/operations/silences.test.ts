@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import { mutes } from '../../src/alerts/routing.ts';
-import { linksOf } from '../../src/channels/links.ts';
+import { linksOf } from '../../src/channels/message-text.ts';
 import { askDaemon } from '../../src/cli/daemon.ts';
 import { main } from '../../src/cli/main.ts';
 import type { Alert } from '../../src/core/alert.ts';

@@ -1,7 +1,7 @@
 // A collector over a fleet that lives through recorded days, and what its channels were given to say.
 import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import type { Channel } from '../../src/channels/channel.ts';
-import { messageTitle } from '../../src/channels/message-title.ts';
+import { messageTitle } from '../../src/channels/message-text.ts';
 import type { Alert, AlertRule, Transition } from '../../src/core/alert.ts';
 import type { RecentBounce } from '../../src/core/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import type { Channel } from '../../src/channels/channel.ts';
-import { messageTitle } from '../../src/channels/message-title.ts';
+import { messageTitle } from '../../src/channels/message-text.ts';
 import { type Alert, type AlertMatch, fingerprintOf, type Transition } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { SweepProgress } from '../../src/core/mailbox.ts';
