@@ -16,7 +16,7 @@ const neverOne: Readonly<Record<string, string>> = {
   'src/alerts/rules.ts: count - 1': 'once has a word of its own',
   'src/cli/backtest.ts: recoveryMailsPerDay': 'a constant',
   'src/cli/check/online.ts: numberText(mailboxes)': 'of two accounts or more',
-  'src/cli/doctor/channels.ts: commandName': 'a command',
+  'src/cli/doctor/network.ts: commandName': 'a command',
   'src/cli/explain.ts: count': 'one answer has no number',
   'src/cli/simulator/banner.ts: speed': 'a speed of one is real time',
   'src/recipes/catalogue.ts: paths.length': 'more than the files that are read',

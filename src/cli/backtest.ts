@@ -14,10 +14,9 @@ import { explainVerdict } from '../core/wording/explain.ts';
 import { counted, countedOf } from '../core/wording/phrases.ts';
 import { reasonWords } from '../core/wording/states.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
-import { loadConfigured } from './configured.ts';
+import { guardOf, loadConfigured } from './configured.ts';
 import { exitDone, exitFailed } from './errors.ts';
 import { type Answers, configOption, jsonOption, wholeNumber } from './options.ts';
-import { guardOf } from './sources/guard-of.ts';
 import { type Column, tableLines } from './terminal.ts';
 
 /** The API gives no more. */

@@ -9,10 +9,10 @@ import { secondMs } from '../core/time.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { spanText } from '../core/wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
+import { channelOf, heartbeatArgument } from './configured.ts';
 import { CommandError, exitFailed } from './errors.ts';
 import { type ChangeOptions, operate, withChangeOptions } from './operations.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { channelOf, heartbeatArgument } from './sources/channel-of.ts';
 
 /** How much of an answer's body is shown. */
 const maxBodyShown = 200;

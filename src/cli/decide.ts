@@ -13,10 +13,10 @@ import type { Verdict } from '../core/verdict.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { failureOf } from '../schema/small-file.ts';
 import { systemClock } from '../world/world.ts';
+import { guardOf } from './configured.ts';
 import { decideCases } from './decide/cases.ts';
 import { CommandError } from './errors.ts';
 import { jsonOption, printJson } from './options.ts';
-import { guardOf } from './sources/guard-of.ts';
 
 interface DecideOptions {
   readonly mode?: string;

@@ -17,7 +17,7 @@ import { type MovedClock, movedClock, standardOutput, type World, worldOn } from
 import { type Receiver, startReceiver } from './demo/receiver.ts';
 import { createStory, type Story } from './demo/story.ts';
 import { configVariable } from './options.ts';
-import { handleSignals } from './run/signals.ts';
+import { handleSignals } from './run/process.ts';
 import { goOnWithoutOutputs } from './terminal.ts';
 
 /** Ten minutes of mailbox life a second: a morning takes half a minute. */

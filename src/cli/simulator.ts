@@ -14,7 +14,7 @@ import { proxiesIn } from '../core/egress.ts';
 import { type Clock, movedClock, standardOutput, systemClock, worldOn } from '../world/world.ts';
 import { exitFailed } from './errors.ts';
 import { wholeNumber } from './options.ts';
-import { afterParent } from './run/parent.ts';
+import { afterParent } from './run/process.ts';
 import { banner } from './simulator/banner.ts';
 import { receivedMessage } from './simulator/inbox.ts';
 import { plans, simulatedKeys, type TypedKey, withKey } from './simulator/keys.ts';

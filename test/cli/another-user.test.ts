@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { askDaemon } from '../../src/cli/daemon.ts';
-import { examineDaemon } from '../../src/cli/doctor/daemon.ts';
+import { examineDaemon } from '../../src/cli/doctor/network.ts';
 import { examineStore } from '../../src/cli/doctor/store.ts';
 import { switchInStore } from '../../src/cli/writes.ts';
 import { socketPathOf } from '../../src/operations/socket.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { askOnline, onlineJson, onlineText } from '../../src/cli/check/online.ts';
-import { examineAccounts } from '../../src/cli/doctor/accounts.ts';
+import { examineAccounts } from '../../src/cli/doctor/network.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { systemClock, worldOn } from '../../src/world/world.ts';

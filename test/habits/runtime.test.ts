@@ -102,7 +102,7 @@ it.each(hasProc ? (['SIGTERM', 'SIGHUP', 'SIGKILL'] as const) : (['SIGTERM'] as 
 );
 
 it('what npx started ends also when npx is gone before it looks for the first time', async () => {
-  const url = JSON.stringify(pathToFileURL(join(root, 'src/cli/run/parent.ts')).href);
+  const url = JSON.stringify(pathToFileURL(join(root, 'src/cli/run/process.ts')).href);
   // It looks only once its parent is gone, as under load.
   const started = `const { afterParent } = await import(${url}); const { ppid } = process; console.log('loaded');
     while (process.ppid === ppid) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,16 +1,21 @@
-// The store as `store check` reads it, and the space on its disk.
-import { statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
+// The store and the files that Warmwarden uses, as the doctor finds them. Nothing is changed.
+
+import { accessSync, constants, existsSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Places } from '../../config/places.ts';
-import { counted } from '../../core/wording/phrases.ts';
+import { nameOf, type PostgresPlace, pathOf, type StorePlace } from '../../core/store-failure.ts';
+import { counted, listText, spanText } from '../../core/wording/phrases.ts';
+import { userName } from '../../operations/user-name.ts';
 import { StoreError } from '../../store/failure.ts';
 import { lockOf, presenceOf, sizeOf } from '../../store/file/place.ts';
+import { skewOf } from '../../store/lease.ts';
 import { Ledger } from '../../store/ledger.ts';
+import { connectionsAProcess } from '../../store/postgres/doubts.ts';
+import type { Content, Examination } from '../../store/postgres/examination.ts';
 import { commandName } from '../../world/command-name.ts';
 import { systemClock } from '../../world/world.ts';
 import { bytesText } from '../terminal.ts';
 import { type Examined, reporter } from './examined.ts';
-import { activeLines, serverLines } from './postgres.ts';
 
 const store = reporter('store');
 /** A backup, and an upgrade that rewrites a table, need as much again; below this much a day of a large fleet is close. */
@@ -103,4 +108,194 @@ function disk(path: string): readonly Examined[] {
 function freeBytesBeside(path: string): number {
   const { bavail, bfree, bsize } = statfsSync(dirname(path));
   return (process.getuid?.() === 0 ? bfree : bavail) * bsize;
+}
+
+const clock = reporter('clock');
+const daemon = reporter('daemon');
+
+/** `accountNames`: of the configuration. */
+export function serverLines(
+  place: PostgresPlace,
+  seen: Examination,
+  accountNames: readonly string[],
+): readonly Examined[] {
+  return [
+    ...seen.lacking.map((what) => store('problem', what)),
+    ...(seen.lacking.length === 0 ? [stateLine(place, seen)] : []),
+    ...connectionLines(seen),
+    ...seen.doubts.map((doubt) => store('warning', doubt)),
+    ...(seen.content ? otherFleet(seen.content, accountNames) : []),
+    clockLine(seen.aheadMs),
+  ];
+}
+
+function stateLine(place: PostgresPlace, { version, state }: Examination): Examined {
+  const server = `PostgreSQL answers at ${nameOf(place)} (version ${version})`;
+  if (state === 'absent') return store('ok', `${server}. It has no store yet: the first start creates it.`);
+  if (state === 'ready') return store('ok', `${server}, and the store in it can be used.`);
+  const advice = 'Back it up with `pg_dump --schema=warmwarden`; the next start upgrades it.';
+  return store('warning', `${server}. An earlier version of Warmwarden wrote the store in it. ${advice}`);
+}
+
+function connectionLines({ connections, content }: Examination): readonly Examined[] {
+  if (connections === null) return [];
+  const { free, remedy } = connections;
+  const each = `a Warmwarden process needs ${connectionsAProcess}`;
+  if (free >= connectionsAProcess)
+    return [store('ok', `PostgreSQL has ${counted(free, 'free connection')}, and ${each}.`)];
+  const kind = content?.active ? 'warning' : 'problem';
+  return [store(kind, `PostgreSQL has only ${counted(free, 'free connection')}, and ${each}. ${remedy}`)];
+}
+
+/** Another deployment in the same database, by what it has stored. */
+function otherFleet({ accounts }: Content, accountNames: readonly string[]): readonly Examined[] {
+  const isOther = (theirs: readonly string[]) =>
+    accountNames.length > 0 && theirs.length > 0 && !theirs.some((account) => accountNames.includes(account));
+  const advice = 'If it belongs to another deployment, give each deployment a database of its own.';
+  if (!isOther(accounts)) return [];
+  return [
+    store(
+      'warning',
+      `The store has none of the accounts of this configuration, but others: ${listText(accounts)}. ${advice}`,
+    ),
+  ];
+}
+
+function clockLine(aheadMs: number): Examined {
+  const skew = skewOf(aheadMs);
+  if (skew === 'small') return clock('ok', 'The clock of this machine agrees with the PostgreSQL server.');
+  const where = aheadMs > 0 ? 'behind' : 'ahead of';
+  const differ = `The clock of this machine is ${spanText(Math.abs(aheadMs))} ${where} the clock of the PostgreSQL server`;
+  const advice = 'Synchronize both (`timedatectl` shows whether a clock is synchronized).';
+  return skew === 'large'
+    ? clock('warning', `${differ}. ${advice}`)
+    : clock('problem', `${differ}, so a process on this machine does not become active. ${advice}`);
+}
+
+export const unknownProcess: readonly Examined[] = [
+  daemon('skipped', 'No daemon answers on this machine; whether one runs elsewhere is not known.'),
+];
+
+/** Where no daemon answers on this machine. */
+export function activeLines({ content }: Examination): readonly Examined[] {
+  if (content === null) return unknownProcess;
+  const { active } = content;
+  if (active === null)
+    return [
+      daemon(
+        'warning',
+        `No daemon runs on this store: nothing is guarded. Start it: \`${commandName} run --config FILE\`.`,
+      ),
+    ];
+  return [
+    daemon(
+      'ok',
+      `No daemon of this configuration answers on this machine: ${active.name} is active (version ${active.version}).`,
+    ),
+  ];
+}
+
+const permission = reporter('permissions');
+const everybodyReads = 0o004;
+const everybodyWrites = 0o002;
+/** What anybody but the owner may do. */
+const others = 0o077;
+
+interface Files {
+  readonly config: string;
+  /** Names of the settings whose secret stands in the configuration itself. */
+  readonly secrets: readonly string[];
+  readonly secretFiles: readonly string[];
+  readonly recipesFolder: string | null;
+  readonly store: StorePlace | null;
+}
+
+export function examineFiles(files: Files): readonly Examined[] {
+  const wrong = [
+    ...configFile(files),
+    ...files.secretFiles.flatMap(secretFile),
+    ...(files.recipesFolder === null ? [] : recipesFolder(files.recipesFolder)),
+    ...(files.store === null ? [] : storeFiles(files.store)),
+  ];
+  return wrong.length > 0 ? wrong : [permission('ok', `The files are protected, and ${userName()} can use them.`)];
+}
+
+/**
+ * Whether somebody who reads this value can do something with it: not with the digest of a token, nor with an address that has
+ * neither a password nor a path. The path of a database is its name.
+ */
+export function isReadersGain(secret: string | null): boolean {
+  if (secret === null || /^[0-9a-f]{64}$/i.test(secret)) return false;
+  if (!URL.canParse(secret)) return true;
+  const { protocol, username, password, pathname, search } = new URL(secret);
+  const isDatabase = protocol.startsWith('postgres');
+  return password !== '' || search !== '' || !(isDatabase || (username === '' && pathname.length <= 1));
+}
+
+function configFile({ config, secrets }: Files): readonly Examined[] {
+  const { mode } = statSync(config);
+  if (mode & everybodyWrites)
+    return [permission('problem', `Every user can change ${config}: run \`chmod o-w ${config}\`.`)];
+  if (secrets.length === 0 || !(mode & everybodyReads)) return [];
+  const advice = `run \`chmod o-r ${config}\`, or move each into a file of its own (${secrets[0]}_file)`;
+  return [
+    permission('warning', `${config} holds secrets (${secrets.join(', ')}), and every user can read it: ${advice}.`),
+  ];
+}
+
+function secretFile(file: string): readonly Examined[] {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (!stats || !(stats.mode & everybodyReads)) return [];
+  return [permission('warning', `Every user can read the secret in ${file}: run \`chmod o-r ${file}\`.`)];
+}
+
+function recipesFolder(folder: string): readonly Examined[] {
+  if (!existsSync(folder) || may(folder, constants.R_OK)) return [];
+  return [permission('problem', `${userName()} cannot read the recipes in ${folder}.`)];
+}
+
+function storeFiles(place: StorePlace): readonly Examined[] {
+  const path = pathOf(place);
+  const elsewhere = typeof place === 'string' ? 'store.url to a file elsewhere' : 'store.directory to another folder';
+  const folder = nearestFolder(dirname(path));
+  if (!statSync(folder).isDirectory())
+    return [permission('problem', `${folder} is a file, but the store needs a folder there: set ${elsewhere}.`)];
+  const unwritable = [folder, ...(existsSync(path) ? [path] : [])].filter((one) => !may(one, constants.W_OK));
+  const [first] = unwritable;
+  if (first !== undefined) {
+    const who = `${userName()} cannot write to ${first}`;
+    return [permission('problem', `${who}: run Warmwarden as the owner, or set ${elsewhere}.`)];
+  }
+  const open = filesOf(path).filter((file) => modeOf(file) & others);
+  return open.map((file) =>
+    permission(
+      'warning',
+      `Other users can open ${file}: run \`chmod ${statSync(file).isDirectory() ? 700 : 600} ${file}\`.`,
+    ),
+  );
+}
+
+/** The store, and its folder where nothing else is in it. SQLite gives what it writes beside it the mode of the store. */
+function filesOf(path: string): readonly string[] {
+  const folder = dirname(path);
+  if (!existsSync(path)) return [];
+  return readdirSync(folder).every((name) => join(folder, name).startsWith(path)) ? [folder, path] : [path];
+}
+
+/** Where the first start would make folders. */
+function nearestFolder(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
+}
+
+function modeOf(path: string): Stats['mode'] {
+  return statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+}
+
+function may(path: string, what: number): boolean {
+  try {
+    accessSync(path, what);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -6,8 +6,7 @@ import { formatProblem } from '../../schema/problem.ts';
 import { systemClock, type World, worldOn } from '../../world/world.ts';
 import { loadConfigured } from '../configured.ts';
 import { goOnWithoutOutputs } from '../terminal.ts';
-import { endOrRestart, waitForStart } from './restart.ts';
-import { bySignal, endOnSignal, handleSignals } from './signals.ts';
+import { bySignal, endOnSignal, endOrRestart, handleSignals, waitForStart } from './process.ts';
 
 /** Resolves when the daemon is up. Rejects with one sentence when it does not come up. `reloadAsked`: what keepReloads returned. */
 export async function guard(file: string, reloadAsked: () => boolean): Promise<void> {

@@ -1,0 +1,286 @@
+// Accounts, channels and the daemon, as the doctor finds them: nothing is changed, and no message is sent.
+
+import { accessSync, constants } from 'node:fs';
+import { causes, ProxyError } from '../../api/http/failure.ts';
+import { wayOutTo } from '../../api/http/way-out.ts';
+import { createChannel } from '../../channels/channels.ts';
+import { longestOf, type PingTarget, pingOf } from '../../channels/post.ts';
+import type { AlertsConfig, ChannelConfig, Config } from '../../config/config.ts';
+import { directly, type Egress } from '../../core/egress.ts';
+import { secondMs } from '../../core/time.ts';
+import { sentence } from '../../core/wording/explain.ts';
+import { mendText, sumText } from '../../core/wording/forecast.ts';
+import { counted, overlapText, spanText } from '../../core/wording/phrases.ts';
+import { noneJudged } from '../../core/wording/states.ts';
+import { socketPathOf } from '../../operations/socket.ts';
+import { livingHolder } from '../../store/file/lock.ts';
+import { asItsUser, presenceOf } from '../../store/file/place.ts';
+import type { FleetAnswer } from '../../web/json/fleet.ts';
+import { commandName } from '../../world/command-name.ts';
+import { version } from '../../world/version.ts';
+import { systemClock, worldOn } from '../../world/world.ts';
+import {
+  askOnline,
+  guardsNothing,
+  headline,
+  idleRoutes,
+  isUnjudged,
+  type OnlineAccount,
+  selectMore,
+} from '../check/online.ts';
+import { askFor, silenceAdvice } from '../daemon.ts';
+import { momentIn } from '../terminal.ts';
+import { type Examined, reporter } from './examined.ts';
+
+const api = reporter('api');
+const budget = reporter('budget');
+const clock = reporter('clock');
+/** As the alert clock_off: more than an answer takes. */
+const clocksDifferMs = 60 * secondMs;
+const simulatedClock = clock(
+  'skipped',
+  'The daemon on this store runs on a simulated clock, as in the demo, and not on the clock of this machine.',
+);
+
+/** Each kind of GET once; beside a daemon, which tells what it is answered, two an account. `seen`: the daemon on the same store, which uses the keys, too. */
+export async function examineAccounts(config: Config, seen: SeenDaemon | null): Promise<readonly Examined[]> {
+  const accounts = await askOnline(
+    config,
+    worldOn(systemClock(), { level: 'silent', format: 'json' }),
+    seen?.fleet ?? null,
+  );
+  const idle = guardsNothing(accounts) ? 'problem' : 'warning';
+  return [
+    ...accounts.flatMap((account) => apiOf(account, idle)),
+    ...judgingOf(seen),
+    ...idleRoutes(config, accounts).map((rule) => api('warning', `Routes: ${rule}.`)),
+    ...writingOf(accounts, seen),
+    ...accounts.map(budgetOf),
+    ...(seen && Math.abs(seen.clockAheadMs) > clocksDifferMs ? [simulatedClock] : accounts.map(clockOf)),
+  ];
+}
+
+/** `idle`: what an account without a guarded mailbox is. */
+function apiOf(account: OnlineAccount, idle: 'problem' | 'warning'): readonly Examined[] {
+  const { account: name, failure, selected } = account;
+  const said = `Account ${name}: ${headline(account)}.`;
+  if (failure !== null || isUnjudged(account)) return [api('problem', said)];
+  const refused = account.refused.map((one) => api('warning', `Account ${name}: ${sentence(one.said)}`));
+  const cut = account.cut === null ? [] : [api('warning', `Account ${name}: ${sentence(account.cut)}`)];
+  const idleRules = account.idleRules.map((rule) => api('warning', `Account ${name}: ${rule}.`));
+  const none = `${said} No mailbox of this account is guarded: ${selectMore(account)}.`;
+  const overlap =
+    account.guardedElsewhere.length > 0
+      ? [api('warning', `Account ${name}: ${overlapText(account.guardedElsewhere)}.`)]
+      : [];
+  return [selected === 0 ? api(idle, none) : api('ok', said), ...overlap, ...idleRules, ...refused, ...cut];
+}
+
+/** Findings of the running daemon about accounts whose API refuses the statistics or the warm-up. */
+function judgingOf(seen: SeenDaemon | null): readonly Examined[] {
+  return (seen?.fleet.accounts ?? []).flatMap(({ name, judging_failure: failure = null }) =>
+    failure === null ? [] : [api('problem', `Account ${name}: NOT GUARDED, ${noneJudged}: ${sentence(failure)}`)],
+  );
+}
+
+/** What is known of the right to write: how the API answered the last write of the running daemon. */
+function writingOf(accounts: readonly OnlineAccount[], seen: SeenDaemon | null): readonly Examined[] {
+  const states = new Map(seen?.fleet.accounts.map((state) => [state.name, state]));
+  const known = accounts.flatMap(({ account }) => {
+    const { writable = null, last_write_at: lastAt = null } = states.get(account) ?? {};
+    if (seen && writable === null && lastAt !== null) return [api('ok', wroteEarlier(account, lastAt, seen))];
+    if (writable === null) return [];
+    if (writable) return [api('ok', `Account ${account}: the API let a write of the daemon through.`)];
+    const said = `Account ${account} refuses writes, so Warmwarden does not act on breaches there: give its key the permission to write.`;
+    return [api('problem', said)];
+  });
+  if (known.length === accounts.length) return known;
+  const which = known.length > 0 ? 'any other key' : 'a key';
+  const why =
+    'is not known yet, and cannot be checked without writing: the first action shows it (alert key_read_only)';
+  return [...known, api('skipped', `Whether ${which} may write ${why}.`)];
+}
+
+function wroteEarlier(account: string, at: string, { fleet }: SeenDaemon): string {
+  return `Account ${account}: the API let the last write through on ${momentIn(fleet.time_zone)(at)}. The daemon's next action shows whether the key may still write.`;
+}
+
+function budgetOf({ account, forecast, selected }: OnlineAccount): Examined {
+  if (forecast === null || selected === 0) return budget('skipped', `Account ${account}: no mailbox is known.`);
+  const sum = `Account ${account}: ${sumText(forecast)}.`;
+  return forecast.fits ? budget('ok', sum) : budget('warning', `${sum} ${mendText(forecast)}`);
+}
+
+function clockOf({ account, failure, clockAheadMs }: OnlineAccount): Examined {
+  if (clockAheadMs === null) {
+    const why = failure === null ? 'does not report the time' : 'did not answer with the time';
+    return clock('skipped', `The mailbox API of account ${account} ${why}.`);
+  }
+  const span = spanText(Math.abs(clockAheadMs));
+  if (Math.abs(clockAheadMs) <= clocksDifferMs)
+    return clock('ok', `The clock of this machine agrees with the mailbox API of account ${account}.`);
+  const where = clockAheadMs > 0 ? 'ahead of' : 'behind';
+  return clock(
+    'warning',
+    `The clock of this machine is ${span} ${where} the clock of the mailbox API of account ${account}. Synchronize it (\`timedatectl\` shows whether it is synchronized).`,
+  );
+}
+
+// Whether a connection to an address comes about: the name, the port, the proxy, the certificate. Nothing is sent to the address.
+
+const ports: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443', 'smtp:': '587', 'smtps:': '465' };
+
+/** null when it came about; else why not, in words or as a code. Of an `smtps` server, the certificate is not looked at. */
+export function connectionFailure(url: string, egress: Egress = directly): Promise<string | null> {
+  const { connect, forward, proxy } = wayOutTo(url, egress);
+  const { protocol, hostname, host, port } = new URL(forward?.origin ?? url);
+  const target = { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), host, port: port || (ports[protocol] ?? '') };
+  const through = proxy === null ? '' : `through the proxy ${proxy}: `;
+  return new Promise((resolve) => {
+    connect(target, (error, socket) => {
+      socket?.destroy();
+      if (error === null) return resolve(null);
+      // Not the message of another error, which carries an address.
+      const { code = 'unknown error' }: NodeJS.ErrnoException = error;
+      resolve(`${through}${error instanceof ProxyError ? error.message : (causes[code] ?? code)}`);
+    });
+  });
+}
+
+const channels = reporter('channels');
+type Known = FleetAnswer['channels'];
+
+/** `known`: what the daemon, or the store, says of them; null where neither is. */
+export async function examineChannels(alerts: AlertsConfig, known: Known | null): Promise<readonly Examined[]> {
+  const examined = await Promise.all(alerts.channels.map(examineChannel));
+  const none = channels('skipped', 'No channel is configured: no alert will be sent.');
+  return [
+    ...(alerts.channels.length === 0 ? [none] : examined),
+    ...(alerts.heartbeat === null ? [] : [await examineHeartbeat(alerts.heartbeat)]),
+    ...(known ?? []).flatMap(backlogOf),
+  ];
+}
+
+async function examineChannel(settings: ChannelConfig): Promise<Examined> {
+  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const channel = createChannel(settings, { world, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' });
+  const who = `Channel ${settings.name}`;
+  try {
+    if (channel.check) {
+      const { kind, detail } = await channel.check(AbortSignal.timeout(longestOf(channel)));
+      const said = detail ? ` ${sentence(detail)}` : '';
+      return kind === 'sent'
+        ? channels('ok', `${who}:${said}`)
+        : channels('problem', `${who} failed its check.${said}`);
+    }
+    if ('url' in settings)
+      return reached(who, await connectionFailure(settings.url, 'egress' in settings ? settings.egress : directly));
+    return channels('skipped', `${who} was not tried. ${tryIt(settings.name)}`);
+  } finally {
+    await channel.close?.();
+  }
+}
+
+/** A ping is no message, and its service knows nothing else of us. */
+async function examineHeartbeat(to: PingTarget): Promise<Examined> {
+  const { kind, detail = '', answer } = await pingOf(to, systemClock());
+  return kind === 'sent'
+    ? channels('ok', `The heartbeat was pinged: the receiver answered ${answer?.status}.`)
+    : channels('problem', sentence(`The heartbeat does not get through: ${detail}`));
+}
+
+function tryIt(name: string): string {
+  return `To send a test message: \`${commandName} channels test ${name}\`.`;
+}
+
+function reached(who: string, failure: string | null): Examined {
+  if (failure === null) return channels('ok', `${who}: the receiver accepts connections. No message was sent.`);
+  return channels('problem', `${who}: the receiver cannot be reached (${failure}).`);
+}
+
+function backlogOf({ name, undelivered, failing_since: since, last_failure: why }: Known[number]): readonly Examined[] {
+  const resend = `\`${commandName} channels resend ${name}\` sends them again`;
+  return [
+    ...(since === null
+      ? []
+      : [channels('problem', `Channel ${name} has been failing since ${since}${why ? `: ${why}` : '.'}`)]),
+    ...(undelivered === 0
+      ? []
+      : [channels('warning', `Channel ${name} has ${counted(undelivered, 'undelivered message')}: ${resend}.`)]),
+  ];
+}
+
+const daemon = reporter('daemon');
+
+export interface SeenDaemon {
+  readonly fleet: FleetAnswer;
+  /** null: of a version that did not report it. */
+  readonly version: string | null;
+  /** How far its clock is ahead of this machine's: only a simulated one differs, as the demo's does. */
+  readonly clockAheadMs: number;
+}
+
+/** Rejects when none answers. */
+export async function seeDaemon(storePath: string): Promise<SeenDaemon> {
+  const fleet = (await askFor(storePath, 'fleet')) as FleetAnswer;
+  const told = await askFor(storePath, 'version').catch(() => null);
+  const named = typeof told === 'object' && told !== null && 'version' in told ? told.version : null;
+  const clockAheadMs = Date.parse(fleet.at) - systemClock().now();
+  return { fleet, version: typeof named === 'string' ? named : null, clockAheadMs };
+}
+
+/** `active`: what the store says of the active process on another machine; null: there can be none. */
+export function examineDaemon(
+  seen: SeenDaemon | null,
+  storePath: string,
+  active: readonly Examined[] | null = null,
+): readonly Examined[] {
+  if (seen === null) return active ?? [absent(storePath)];
+  const { fleet } = seen;
+  return [
+    saidBy(fleet),
+    ...(seen.version === version ? [] : [otherVersion(seen.version)]),
+    ...fleet.writes_off.map(({ reason, allow_with: command }) =>
+      daemon('warning', `Writes are off (${reason}). To allow them again: \`${command}\`.`),
+    ),
+  ];
+}
+
+/** Its headline. Its advice leads to what stands below it on the page and in `status`, and the store's to what to do. */
+function saidBy({ headline, advice, tone, store_failure: failure }: FleetAnswer): Examined {
+  const said = `A daemon runs on this store. It says: ${headline}`;
+  if (failure) return daemon('problem', `${said} ${advice}`);
+  if (tone === 'calm' || tone === 'acted') return daemon('ok', said);
+  return daemon('warning', `${said} To see what to do: \`${commandName} status\`.`);
+}
+
+function absent(storePath: string): Examined {
+  const socket = socketPathOf(storePath);
+  const presence = presenceOf(socket);
+  if (presence === 'closed' || (presence === 'there' && !isOurs(socket)))
+    return daemon(
+      'skipped',
+      `This user may not use the socket ${socket}, so whether a daemon runs is not known: ${asItsUser}.`,
+    );
+  const holder = livingHolder(storePath);
+  if (holder !== null)
+    return daemon('warning', `A daemon (${holder}) has this store but does not answer. ${silenceAdvice(holder)}`);
+  return daemon(
+    'warning',
+    `No daemon runs on this store: nothing is guarded. Start it: \`${commandName} run --config FILE\`.`,
+  );
+}
+
+function isOurs(socket: string): boolean {
+  try {
+    accessSync(socket, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function otherVersion(told: string | null): Examined {
+  const theirs = told === null ? 'an earlier version' : `version ${told}`;
+  return daemon('warning', `The daemon is ${theirs}, and this command is version ${version}: restart the daemon.`);
+}
