@@ -18,7 +18,6 @@ const neverOne: Readonly<Record<string, string>> = {
   'src/cli/check/online.ts: numberText(mailboxes)': 'of two accounts or more',
   'src/cli/doctor/network.ts: commandName': 'a command',
   'src/cli/explain.ts: count': 'one answer has no number',
-  'src/cli/simulator/banner.ts: speed': 'a speed of one is real time',
   'src/recipes/catalogue.ts: paths.length': 'more than the files that are read',
   'src/recipes/execution.ts: operationRows': 'a constant',
   'src/recipes/runner.ts: own': 'the share of one key',

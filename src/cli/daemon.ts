@@ -169,7 +169,7 @@ function silence(address: DaemonAddress, said: string): CommandError {
 }
 
 /** What to do about a daemon that does not answer: a suspended process need not be ended. `holder`: as the store names it, or null. */
-export function silenceAdvice(holder: string | null): string {
+function silenceAdvice(holder: string | null): string {
   const pid = /^process (\d+) /.exec(holder ?? '')?.[1];
   if (pid !== undefined && isSuspended(pid))
     return `Its process is suspended, so its mailboxes are not guarded. Let it continue: \`kill -CONT ${pid}\`.`;

@@ -66,8 +66,8 @@ function isReadable({ secret, from }: Setting): boolean {
 async function examine(file: string, loaded: LoadedConfig): Promise<Examination> {
   const places = loadPlaces(file, process.env);
   const place = places.ok ? places.store : null;
-  const storePath = place === null ? null : pathOf(place);
-  const seen = storePath === null ? null : await seeDaemon(storePath).catch(() => null);
+  const daemon = place === null ? null : await seeDaemon(pathOf(place));
+  const seen = daemon === null || 'absence' in daemon ? null : daemon;
   const store = places.ok ? await storeOf(places) : notKnown('store');
   const checks = [
     versions(),
@@ -81,7 +81,7 @@ async function examine(file: string, loaded: LoadedConfig): Promise<Examination>
     }),
     ...(loaded.ok ? await outside(loaded, seen) : [...notKnown('api').checks, ...notKnown('channels').checks]),
     ...store.checks,
-    ...(storePath === null ? notKnown('daemon').checks : examineDaemon(seen, storePath, store.active)),
+    ...(daemon === null ? notKnown('daemon').checks : examineDaemon(daemon, store.active)),
   ];
   const hasProblem = checks.some(({ result }) => result === 'problem');
   const otherwise = hasProblem ? errorKinds.failed.exitCode : exitDone;

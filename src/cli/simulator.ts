@@ -1,24 +1,27 @@
-// `warmwarden simulator`: the mailbox API, simulated, on its own port until somebody stops it.
+// `warmwarden simulator`: the mailbox API, simulated, until somebody stops it; `simulator breach MAILBOX` and its like let something go wrong in it.
+
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
 import { fleetOf } from '../../tools/simulator/agency-fleet.ts';
+import { banner } from '../../tools/simulator/banner.ts';
 import { habitsOf } from '../../tools/simulator/habits.ts';
+import { receivedMessage } from '../../tools/simulator/inbox.ts';
 import { type LimiterKind, limiterKinds } from '../../tools/simulator/rate-limit.ts';
 import type { Scenario } from '../../tools/simulator/scenario.ts';
 import { fromError, readScenario } from '../../tools/simulator/scenario-file.ts';
 import { type ScenarioName, scenarios } from '../../tools/simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
+import type { Trouble, TroubleRequest } from '../../tools/simulator/trouble-route.ts';
+import { type TroubleText, troubleCommands } from '../../tools/simulator/trouble-texts.ts';
+import { plans, simulatedKeys, type TypedKey, withKey } from '../../tools/simulator/typed-keys.ts';
 import { proxyFor } from '../api/http/way-out.ts';
 import { proxiesIn } from '../core/egress.ts';
+import { commandName } from '../world/command-name.ts';
 import { type Clock, movedClock, standardOutput, systemClock, worldOn } from '../world/world.ts';
-import { exitFailed } from './errors.ts';
-import { wholeNumber } from './options.ts';
+import { CommandError, exitFailed } from './errors.ts';
+import { type JsonOptions, jsonOption, printJson, wholeNumber } from './options.ts';
 import { afterParent } from './run/process.ts';
-import { banner } from './simulator/banner.ts';
-import { receivedMessage } from './simulator/inbox.ts';
-import { plans, simulatedKeys, type TypedKey, withKey } from './simulator/keys.ts';
-import { troubleSubcommands } from './simulator/trouble.ts';
 import { goOnWithoutOutputs, helpEntry } from './terminal.ts';
 
 interface Flags {
@@ -183,4 +186,64 @@ function instant(text: string): number {
   const time = Date.parse(text);
   if (Number.isNaN(time)) throw new InvalidArgumentError('It must be a time such as 2026-03-10T08:30:00Z.');
   return time;
+}
+
+interface Flags extends JsonOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly url?: string;
+}
+
+/** The commands below `simulator`; its `--port` and `--host` name the simulator too. */
+export function troubleSubcommands(): readonly Command[] {
+  return troubleCommands.map((one) => {
+    const command = new Command(one.kind)
+      .description(one.description)
+      .option('--url <url>', 'the simulator (default: http://127.0.0.1:7030, or what --host and --port say)')
+      .addOption(jsonOption());
+    if (one.target === null) {
+      return command.action(() => letHappen(one, { kind: one.kind }, command.optsWithGlobals<Flags>()));
+    }
+    const { kind, target } = one;
+    return command
+      .argument(`<${target}>`, target === 'mailbox' ? 'its address or id' : 'the domain, or a mailbox of it')
+      .action((name: string) => letHappen(one, { kind, target: name }, command.optsWithGlobals<Flags>()));
+  });
+}
+
+async function letHappen(
+  { seen }: TroubleText,
+  request: TroubleRequest,
+  { port, host, url, json }: Flags,
+): Promise<void> {
+  const base = (url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`).replace(/\/+$/, '');
+  const { mailboxes, message, caveat } = await ask(base, request);
+  const messages = caveat ? [message, caveat] : [message, ...seen];
+  if (json) printJson('simulator breach', { result: 'done', mailboxes, messages });
+  else process.stdout.write(`${messages.join('\n')}\n`);
+}
+
+/** Throws a CommandError when it did not happen. */
+async function ask(base: string, request: TroubleRequest): Promise<Trouble> {
+  if (!URL.canParse(base)) {
+    throw new CommandError('usage', `--url ${base} is not an address. Write it as http://127.0.0.1:7030.`);
+  }
+  const body = JSON.stringify(request);
+  const answer = await fetch(`${base}/admin/troubles`, { method: 'POST', body, redirect: 'error' }).catch(() => null);
+  if (!answer) {
+    const start = `Start one with \`${commandName} simulator\`, or name the address of the running one with --url.`;
+    throw new CommandError('failed', `No simulator answers at ${base}. ${start}`);
+  }
+  const said: unknown = await answer.json().catch(() => null);
+  if (answer.status === 201 && fieldOf(said, 'message') !== null) return said as Trouble;
+  const error = fieldOf(said, 'error') ?? '';
+  if (answer.status === 404 && error.startsWith('The simulated fleet')) throw new CommandError('unknown_name', error);
+  if (answer.status === 409) throw new CommandError('failed', error);
+  throw new CommandError('failed', `${base} answered ${answer.status}, and not as a simulator does.`);
+}
+
+function fieldOf(value: unknown, name: 'error' | 'message'): string | null {
+  const fields: Readonly<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {};
+  const field = fields[name];
+  return typeof field === 'string' ? field : null;
 }

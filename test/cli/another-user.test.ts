@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { askDaemon } from '../../src/cli/daemon.ts';
-import { examineDaemon } from '../../src/cli/doctor/network.ts';
+import { examineDaemon, seeDaemon } from '../../src/cli/doctor/network.ts';
 import { examineStore } from '../../src/cli/doctor/store.ts';
 import { switchInStore } from '../../src/cli/writes.ts';
 import { socketPathOf } from '../../src/operations/socket.ts';
@@ -53,7 +53,7 @@ test('a closed folder is neither a missing store nor a daemon that does not run'
       timeZone: 'UTC',
     }).catch(messageOf),
     (await switchInStore(config, off)).messages[0],
-    examineDaemon(null, path)[0]?.message,
+    examineDaemon(await seeDaemon(path))[0]?.message,
   ]);
   daemon.close();
   rmSync(folder, { recursive: true });
@@ -64,6 +64,6 @@ test('a closed folder is neither a missing store nor a daemon that does not run'
   expect(said).toEqual([
     `${socket}: ${remedy}`,
     ...[closed, closed, closed].map((one) => `${one}: ${remedy}`),
-    `${socket}, so whether a daemon runs is not known: ${remedy}`,
+    `${socket}: ${remedy}`,
   ]);
 });

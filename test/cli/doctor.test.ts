@@ -72,7 +72,7 @@ test('before the first start: no problem, two warnings, and nothing was made', a
   using workplace = place();
   const { code, report, of } = await examined(workplace);
   expect([code, report.problems, report.warnings]).toEqual([0, 0, 2]);
-  expect(of('daemon')).toEqual([expect.stringMatching(/^warning: No daemon runs on this store: nothing is guarded\./)]);
+  expect(of('daemon')).toEqual([expect.stringMatching(/^warning: No daemon answers: nothing is guarded\./)]);
   expect(of('configuration')).toEqual([expect.stringContaining('alerts.channels: there is no channel')]);
   expect(report.checks.find(({ part }) => part === 'store')?.message).toContain('the first start creates it');
 });
@@ -134,13 +134,13 @@ test('a daemon whose store is failing is a problem', () => {
   const store_failure = { said: 'disk full', remedy: 'Free space.' };
   const fleet = { headline: 'The store is failing.', advice: 'Free space.', tone: 'urgent', store_failure };
   const seen = seenDaemon(fleet);
-  expect(examineDaemon(seen, '/store')).toMatchObject([{ result: 'problem' }]);
+  expect(examineDaemon(seen)).toMatchObject([{ result: 'problem' }]);
 });
 
 test('a daemon that is in alarm leads to status, not to what stands below its headline elsewhere', () => {
   const seen = seenDaemon({ headline: '1 critical alert.', advice: 'Read the critical alert below.', tone: 'alarm' });
   const message = 'A daemon runs on this store. It says: 1 critical alert. To see what to do: `warmwarden status`.';
-  expect(examineDaemon(seen, '/store')).toMatchObject([{ result: 'warning', message }]);
+  expect(examineDaemon(seen)).toMatchObject([{ result: 'warning', message }]);
 });
 
 test('what the daemon knows of the right to write stands beside the API, and nothing says that it is unknown', async () => {
@@ -155,7 +155,7 @@ test('what the daemon knows of the right to write stands beside the API, and not
   const writing = async (writable: Readonly<Record<string, boolean>>) => {
     const seen = seenDaemon({ accounts: accounts.map(({ name }) => ({ name, writable: writable[name] ?? null })) });
     const checks = await examineAccounts(loaded.config, seen);
-    expect(examineDaemon(seen, '/store').filter(({ result }) => result === 'problem')).toEqual([]);
+    expect(examineDaemon(seen).filter(({ result }) => result === 'problem')).toEqual([]);
     return checks.flatMap(({ result, message }) => (/\bwrites?\b/.test(message) ? [`${result}: ${message}`] : []));
   };
   const of = (name: string) => expect.stringMatching(`^problem: Account ${name} refuses writes, so .*: give its key`);

@@ -1,6 +1,6 @@
 // How output is laid out: tables that fit the screen, text broken between words, and a demo of 80 columns.
 import { describe, expect, test } from 'vitest';
-import { createStory } from '../../src/cli/demo/story.ts';
+import { createStory } from '../../src/cli/demo.ts';
 import { tableLines, wrapped } from '../../src/cli/terminal.ts';
 import { systemClock } from '../../src/world/world.ts';
 

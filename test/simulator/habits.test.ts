@@ -1,10 +1,10 @@
 // `simulator --habits`: habits of real services that the document does not describe.
 import { expect, test } from 'vitest';
-import { banner } from '../../src/cli/simulator/banner.ts';
-import { simulatedKeys } from '../../src/cli/simulator/keys.ts';
+import { banner } from '../../tools/simulator/banner.ts';
 import { habitsOf } from '../../tools/simulator/habits.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
+import { simulatedKeys } from '../../tools/simulator/typed-keys.ts';
 import { ann, bob, hourMs, scenarioOf, serve } from './served.ts';
 
 const habits = habitsOf([ann, bob]);

@@ -1,20 +1,17 @@
 // Accounts, channels and the daemon, as the doctor finds them: nothing is changed, and no message is sent.
 
-import { accessSync, constants } from 'node:fs';
 import { causes, ProxyError } from '../../api/http/failure.ts';
 import { wayOutTo } from '../../api/http/way-out.ts';
 import { createChannel } from '../../channels/channels.ts';
 import { longestOf, type PingTarget, pingOf } from '../../channels/post.ts';
 import type { AlertsConfig, ChannelConfig, Config } from '../../config/config.ts';
 import { directly, type Egress } from '../../core/egress.ts';
+import { errorText } from '../../core/nearest.ts';
 import { secondMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { mendText, sumText } from '../../core/wording/forecast.ts';
 import { counted, overlapText, spanText } from '../../core/wording/phrases.ts';
 import { noneJudged } from '../../core/wording/states.ts';
-import { socketPathOf } from '../../operations/socket.ts';
-import { livingHolder } from '../../store/file/lock.ts';
-import { asItsUser, presenceOf } from '../../store/file/place.ts';
 import type { FleetAnswer } from '../../web/json/fleet.ts';
 import { commandName } from '../../world/command-name.ts';
 import { version } from '../../world/version.ts';
@@ -28,7 +25,7 @@ import {
   type OnlineAccount,
   selectMore,
 } from '../check/online.ts';
-import { askFor, silenceAdvice } from '../daemon.ts';
+import { askFor } from '../daemon.ts';
 import { momentIn } from '../terminal.ts';
 import { type Examined, reporter } from './examined.ts';
 
@@ -214,32 +211,33 @@ const daemon = reporter('daemon');
 
 export interface SeenDaemon {
   readonly fleet: FleetAnswer;
-  /** null: of a version that did not report it. */
-  readonly version: string | null;
+  readonly version: string;
   /** How far its clock is ahead of this machine's: only a simulated one differs, as the demo's does. */
   readonly clockAheadMs: number;
 }
 
-/** Rejects when none answers. */
-export async function seeDaemon(storePath: string): Promise<SeenDaemon> {
-  const fleet = (await askFor(storePath, 'fleet')) as FleetAnswer;
-  const told = await askFor(storePath, 'version').catch(() => null);
-  const named = typeof told === 'object' && told !== null && 'version' in told ? told.version : null;
-  const clockAheadMs = Date.parse(fleet.at) - systemClock().now();
-  return { fleet, version: typeof named === 'string' ? named : null, clockAheadMs };
+/** What the daemon of a store says, or why none answers. */
+export async function seeDaemon(storePath: string): Promise<SeenDaemon | { readonly absence: string }> {
+  try {
+    const fleet = (await askFor(storePath, 'fleet')) as FleetAnswer;
+    const { version: told } = (await askFor(storePath, 'version')) as { readonly version: string };
+    return { fleet, version: told, clockAheadMs: Date.parse(fleet.at) - systemClock().now() };
+  } catch (error) {
+    return { absence: errorText(error) };
+  }
 }
 
 /** `active`: what the store says of the active process on another machine; null: there can be none. */
 export function examineDaemon(
-  seen: SeenDaemon | null,
-  storePath: string,
+  seen: SeenDaemon | { readonly absence: string },
   active: readonly Examined[] | null = null,
 ): readonly Examined[] {
-  if (seen === null) return active ?? [absent(storePath)];
-  const { fleet } = seen;
+  if ('absence' in seen) return active ?? [daemon('warning', seen.absence.replaceAll('\n', ' '))];
+  const { fleet, version: told } = seen;
+  const other = `The daemon is version ${told}, and this command is version ${version}: restart the daemon.`;
   return [
     saidBy(fleet),
-    ...(seen.version === version ? [] : [otherVersion(seen.version)]),
+    ...(told === version ? [] : [daemon('warning', other)]),
     ...fleet.writes_off.map(({ reason, allow_with: command }) =>
       daemon('warning', `Writes are off (${reason}). To allow them again: \`${command}\`.`),
     ),
@@ -252,35 +250,4 @@ function saidBy({ headline, advice, tone, store_failure: failure }: FleetAnswer)
   if (failure) return daemon('problem', `${said} ${advice}`);
   if (tone === 'calm' || tone === 'acted') return daemon('ok', said);
   return daemon('warning', `${said} To see what to do: \`${commandName} status\`.`);
-}
-
-function absent(storePath: string): Examined {
-  const socket = socketPathOf(storePath);
-  const presence = presenceOf(socket);
-  if (presence === 'closed' || (presence === 'there' && !isOurs(socket)))
-    return daemon(
-      'skipped',
-      `This user may not use the socket ${socket}, so whether a daemon runs is not known: ${asItsUser}.`,
-    );
-  const holder = livingHolder(storePath);
-  if (holder !== null)
-    return daemon('warning', `A daemon (${holder}) has this store but does not answer. ${silenceAdvice(holder)}`);
-  return daemon(
-    'warning',
-    `No daemon runs on this store: nothing is guarded. Start it: \`${commandName} run --config FILE\`.`,
-  );
-}
-
-function isOurs(socket: string): boolean {
-  try {
-    accessSync(socket, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function otherVersion(told: string | null): Examined {
-  const theirs = told === null ? 'an earlier version' : `version ${told}`;
-  return daemon('warning', `The daemon is ${theirs}, and this command is version ${version}: restart the daemon.`);
 }

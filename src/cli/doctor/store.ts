@@ -114,11 +114,7 @@ const clock = reporter('clock');
 const daemon = reporter('daemon');
 
 /** `accountNames`: of the configuration. */
-export function serverLines(
-  place: PostgresPlace,
-  seen: Examination,
-  accountNames: readonly string[],
-): readonly Examined[] {
+function serverLines(place: PostgresPlace, seen: Examination, accountNames: readonly string[]): readonly Examined[] {
   return [
     ...seen.lacking.map((what) => store('problem', what)),
     ...(seen.lacking.length === 0 ? [stateLine(place, seen)] : []),
@@ -177,7 +173,7 @@ export const unknownProcess: readonly Examined[] = [
 ];
 
 /** Where no daemon answers on this machine. */
-export function activeLines({ content }: Examination): readonly Examined[] {
+function activeLines({ content }: Examination): readonly Examined[] {
   if (content === null) return unknownProcess;
   const { active } = content;
   if (active === null)

@@ -1,7 +1,7 @@
 // `--key` of `warmwarden simulator`: which keys it accepts, with which plan and permissions, and about which mailboxes.
 import { InvalidArgumentError } from 'commander';
-import { demoKey, type SimulatedKey } from '../../../tools/simulator/keys.ts';
-import type { LimiterKind } from '../../../tools/simulator/rate-limit.ts';
+import { demoKey, type SimulatedKey } from './keys.ts';
+import type { LimiterKind } from './rate-limit.ts';
 
 export const plans = ['free', 'pro', 'enterprise'] as const;
 type Plan = (typeof plans)[number];

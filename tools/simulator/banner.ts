@@ -1,10 +1,10 @@
 // What `warmwarden simulator` says at its start: where it is, how to guard it, and how to let something go wrong.
 
-import { type Habits, habitTexts } from '../../../tools/simulator/habits.ts';
-import type { SimulatedKey } from '../../../tools/simulator/keys.ts';
-import { matchesAddress } from '../../../tools/simulator/pattern.ts';
-import { counted } from '../../core/wording/phrases.ts';
-import { commandName } from '../../world/command-name.ts';
+import { counted } from '../../src/core/wording/phrases.ts';
+import { commandName } from '../../src/world/command-name.ts';
+import { type Habits, habitTexts } from './habits.ts';
+import type { SimulatedKey } from './keys.ts';
+import { matchesAddress } from './pattern.ts';
 
 export interface Running {
   readonly url: string;

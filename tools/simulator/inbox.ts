@@ -1,6 +1,6 @@
 // The alerts that a daemon sends to the simulator's own channel, as the simulator's terminal shows them.
-import { fittedText } from '../../channels/message-text.ts';
-import { readSlack } from '../demo/slack-message.ts';
+import { fittedText } from '../../src/channels/message-text.ts';
+import { readSlack } from './slack-message.ts';
 
 /** A section of a message for Slack, the longest of which has 3,000, is there as a whole: half a command might run. */
 const maxLine = 3_000;
