@@ -317,7 +317,7 @@ export class AccountHealth {
       unjudged: this.#unread.failure(),
       listUnrecorded: this.#lastingUnrecorded(),
       ...{ requestsPerMinute: expected, limitPerMinute: limit, configuredPerMinute: configured, isSlow },
-      throttledLastHour: budget.throttledLastHour(now),
+      throttledLastHour: budget.throttledAt(now).length,
       queueLength: length,
       oldestDueAt: oldestDueAt === null ? null : world.clock.now() - (now - oldestDueAt),
     };

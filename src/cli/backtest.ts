@@ -1,8 +1,8 @@
 // `warmwarden backtest`: what this guard, or another one, would have done to the fleet over the API's history.
 import { Command } from 'commander';
+import { takeSlot } from '../api/budget.ts';
 import { type Answered, MailboxApi } from '../api/client.ts';
 import type { Failure } from '../api/http/failure.ts';
-import { takeSlot } from '../api/slot.ts';
 import type { AccountConfig } from '../config/config.ts';
 import { resolvePolicy, selects } from '../config/mailbox-rules.ts';
 import type { GuardActionKind } from '../core/action.ts';

@@ -1,7 +1,7 @@
 // headroom: auto. A key that is ours alone is used up to 97 % without one 429; another tool is noticed, however the API counts.
 import { expect, test } from 'vitest';
 import { Budget } from '../../src/api/budget.ts';
-import { Sharing } from '../../src/api/restraint.ts';
+import { Sharing } from '../../src/api/limits.ts';
 import { movedClock } from '../../src/world/world.ts';
 import { seededChance } from '../../tools/bench/guard/chance.ts';
 import { createLimiter, type LimiterKind, limiterKinds } from '../../tools/simulator/rate-limit.ts';
@@ -192,5 +192,5 @@ test('what a predecessor saw of others, and the 429s that it obeyed, count for i
   after.takeOver(JSON.parse(JSON.stringify(before.ledger(hour + minute, day))), day + 2 * hour + minute, -hour);
   after.nextStartAt(day + 2 * hour + minute);
   expect([after.headroomPpm, after.allowedPerMinute]).toEqual([100_000, 67]);
-  expect(after.throttledLastHour(day + 2 * hour + minute)).toBe(1);
+  expect(after.throttledAt(day + 2 * hour + minute)).toHaveLength(1);
 });

@@ -1,10 +1,10 @@
 // `warmwarden check --online`: does each account answer, whom would it guard, and how old would the data get.
 
 import type { Budget } from '../../api/budget.ts';
+import { takeSlot } from '../../api/budget.ts';
 import { MailboxApi } from '../../api/client.ts';
 import type { Failure, Result } from '../../api/http/failure.ts';
 import { forecastOf, type Gaps, gapsOf, ownLimitsOf } from '../../api/poll/forecast.ts';
-import { takeSlot } from '../../api/slot.ts';
 import { cutText } from '../../api/stats-days.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
 import { type MailboxName, patternsOf, resolvePolicy, routePatterns, selects } from '../../config/mailbox-rules.ts';
