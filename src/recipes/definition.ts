@@ -25,7 +25,7 @@ export interface Definition {
   readonly step: RecipeStep | null;
 }
 
-/** Names that HTTP, MCP or the SELECT itself give a meaning. */
+/** Parameter names that HTTP, MCP or the SELECT itself use. */
 const reservedNames: readonly string[] = ['now', 'apply', 'limit', 'offset'];
 const line = (max: number) => z.string().trim().min(1).max(max);
 const scalar = z.union([z.string(), z.number(), z.boolean()], { error: () => 'must be text, a number, true or false' });
@@ -54,7 +54,7 @@ const doSchema = section({
   for: optional(duration(60_000), undefined, 'For the operation silence: how long.'),
 });
 
-/** `do:` names the operation, and what it takes besides the row. */
+/** Operation of `do:`, with its arguments besides the row. */
 export type RecipeStep = z.output<typeof doSchema>;
 
 const recipeSchema = section({
@@ -79,7 +79,7 @@ const recipeSchema = section({
 });
 type WrittenRecipe = z.output<typeof recipeSchema>;
 
-/** Reads a definition. `file` is how problems call it. */
+/** Reads a definition. Problems name it `file`. */
 export function readDefinition(
   text: string,
   { file, builtIn }: { readonly file: string; readonly builtIn: boolean },
@@ -100,7 +100,7 @@ export function readDefinition(
   return { definition: build(checked, builtIn) };
 }
 
-/** What a schema of single keys can't say. */
+/** Problems that involve more than one key. */
 function inconsistencies(written: WrittenRecipe): readonly Finding[] {
   return [
     ...Object.entries(written.parameters ?? {}).flatMap(([name, one]) => parameterFindings(name, one)),
@@ -230,7 +230,7 @@ const maxTextLength = 1_000;
 
 type CheckedParameters = { readonly values: ParameterValues } | { readonly problems: readonly string[] };
 
-/** Every parameter with its value, defaults written out; or one sentence a mistake. Text is read as what is wanted. */
+/** Every parameter with its value, defaults written out; or one sentence a mistake. Text is converted to the type of its parameter. */
 export function checkParameters(
   parameters: readonly Parameter[],
   given: Readonly<Record<string, unknown>>,
@@ -269,7 +269,7 @@ const wanted: Readonly<Record<ParameterType, string>> = {
   boolean: 'must be true or false',
 };
 
-/** A value as the parameter's type wants it, within its limits. */
+/** Converts a value to the type of its parameter, within its limits. */
 function readValue(
   { type, oneOf, minimum, maximum }: Pick<Parameter, 'type' | 'oneOf' | 'minimum' | 'maximum'>,
   given: unknown,

@@ -1,4 +1,4 @@
-// One run from its start to its end: the SELECT's rows, and for a recipe with `do:` what was done, or would be, with each.
+// One run from its start to its end: the rows of the SELECT, and for a recipe with `do:` the outcome of each row.
 import { type MailboxState, mailboxKey } from '../core/mailbox.ts';
 import { errorText } from '../core/nearest.ts';
 import { type CommandOutcome, type OperatorCommands, succeeded } from '../core/operator-command.ts';
@@ -11,42 +11,39 @@ import type { Definition, RecipeStep } from './definition.ts';
 import type { ProgramFacts } from './sandbox.ts';
 import { nowParameter, runSelect, type SelectEnd, type SelectRequest, stepColumns } from './select.ts';
 
-/** What a run may take and keep. */
 export interface RunLimits {
-  /** Of the SELECT, in real time. */
+  /** Time limit of the SELECT, in real time. */
   readonly selectMs: number;
   readonly rows: number;
   readonly bytes: number;
-  /** How many mailboxes one run may change. */
+  /** Most mailboxes that one run may change. */
   readonly operationRows: number;
 }
 
 export const usualLimits: RunLimits = { selectMs: 60_000, rows: 20_000, bytes: 16 * 1024 * 1024, operationRows: 1_000 };
 
-/** What every run shares. */
 export interface ExecutionParts {
   readonly world: World;
   readonly runs: RunLedger;
-  /** The store, for the children that read it. */
+  /** Store that the child processes read. */
   readonly place: StorePlace;
   readonly facts: () => ProgramFacts;
-  /** null: nothing can be changed here (yet), only read. */
+  /** null while mailboxes can only be read. */
   readonly commandAccess: () => CommandAccess | null;
   readonly limits: RunLimits;
 }
 
-/** One run, and how it is watched and stopped. */
 export interface RunContext {
   readonly run: Run;
   readonly definition: Definition;
-  /** The mailboxes that may be changed; null: all that the SELECT names. */
+  /** Mailboxes that may be changed; null: all that the SELECT names. */
   readonly approved: ReadonlySet<string> | null;
   readonly signal: AbortSignal;
-  /** The run as it is from now on. */
+  /** Called with each new state of the run. */
   readonly onChange: (run: Run) => void;
 }
 
-/** There is no room for the rows of a run, and no run that has ended to make it. */
+/** Thrown when the rows of a run fill the space for runs, and no finished run is left to delete. */
 export class NoRoomError extends Error {
   override readonly name = 'NoRoomError';
 
@@ -111,7 +108,7 @@ function tooMany({ operationRows }: RunLimits): string {
   return `it names more than ${operationRows} mailboxes, so Warmwarden did nothing: narrow it down`;
 }
 
-/** Looks for what has the name :name, as people name it. */
+/** SELECTs that find a thing by the name that people give it. */
 const lookups: Readonly<Record<NamedThing, string>> = {
   mailbox: `SELECT 1 FROM mailboxes
     WHERE lower(:name) IN (lower(email), lower(account || '/' || email)) OR mailbox_id = :name LIMIT 1`,
@@ -119,7 +116,7 @@ const lookups: Readonly<Record<NamedThing, string>> = {
   domain: 'SELECT 1 FROM mailboxes WHERE domain = lower(:name) LIMIT 1',
 };
 
-/** Says which parameter of a run without rows names something that is not there: no rows would read as "all is well". */
+/** Names the parameter of a run without rows that names nothing: no rows would read as "all is well". */
 async function unknownName({ run, definition, signal }: RunContext, parts: ExecutionParts): Promise<string | null> {
   for (const { name: parameter, names } of definition.recipe.parameters) {
     const name = run.parameters[parameter];
@@ -160,7 +157,7 @@ function jobOf(select: string, parameters: SelectRequest['parameters'], { place,
   };
 }
 
-/** Row by row: what was done is kept before the next is begun. Plans are kept in larger steps. */
+/** Performs row by row: an outcome is stored before the next row begins. Plans are stored in larger steps. */
 async function performSteps(
   { step, columns, rows }: { step: RecipeStep; columns: readonly string[]; rows: readonly Cell[][] },
   { run, approved, signal }: RunContext,
@@ -185,15 +182,15 @@ async function performSteps(
   }
 }
 
-// `do:` is an operation on the mailbox of each row, through the daemon's one guarded path; or only the plan of it.
+// `do:` is an operation on the mailbox of each row through the operator commands of the daemon, or only its plan.
 
-/** The operator commands that a recipe may use, and the mailbox of a row. Passed in by the daemon. */
+/** Operator commands that a recipe may use, and the mailbox of a row. */
 export interface CommandAccess {
   readonly commands: Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'limit' | 'refresh' | 'silenceAdd'>;
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
 }
 
-/** What a row says of the operation: the columns operation, outcome and message. */
+/** Values of the columns operation, outcome and message. */
 interface RowOutcome {
   readonly operation: string;
   /** planned: a dry run. skipped: the operation does not fit this mailbox. */
@@ -205,15 +202,15 @@ interface StepContext {
   readonly apply: boolean;
   readonly by: string;
   readonly recipe: string;
-  /** The mailboxes that may be changed; null: any. */
+  /** Mailboxes that may be changed; null: any. */
   readonly approved: ReadonlySet<string> | null;
-  /** The words that start this program. */
+  /** Words that start this program. */
   readonly command: string;
 }
 
 /**
- * Does, or plans, what `do:` says with the mailbox of a row. Never rejects: an operation that throws has failed.
- * The holder of a recipe key reads the message: it has no paths of this machine.
+ * Performs or plans `do:` on the mailbox of a row. Never rejects: an operation that throws has failed.
+ * The holder of a recipe key reads the message, so it names no path of this machine.
  */
 export async function performStep(
   step: RecipeStep,
@@ -255,7 +252,7 @@ async function perform(
     case 'pause':
       return commands.pause(request);
     case 'resume': {
-      // Its turn may come late: by then somebody else may have taken the mailbox over.
+      // The run may have waited, and a person may have taken the mailbox over meanwhile.
       const undoes = found.memory?.claim?.actionId;
       return commands.resume({ ...request, ...(undoes !== undefined && { undoes }) });
     }
@@ -276,7 +273,7 @@ async function perform(
   }
 }
 
-/** Tells the mailbox of a row from every other. */
+/** Key of the mailbox of a row. */
 export function subjectOf(row: Row): string {
   return JSON.stringify([row['account'], row['mailbox_id']]);
 }

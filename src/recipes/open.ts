@@ -1,4 +1,4 @@
-// The recipes of a daemon: what they do, they do through its operator commands; their runs are kept in its store.
+// The recipes of a daemon. Runs act through its operator commands, and its store keeps them.
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../core/mailbox.ts';
 import { defaultPolicy, type Ppm } from '../core/policy.ts';
@@ -16,7 +16,7 @@ import { type CommandAccess, usualLimits } from './execution.ts';
 import { RecipeRunner } from './runner.ts';
 import type { ProgramFacts } from './sandbox.ts';
 
-// Starts scheduled runs of recipes, and deletes old runs.
+// The scheduler starts the scheduled runs, and deletes old runs.
 
 interface SchedulerParts {
   readonly world: World;
@@ -27,15 +27,14 @@ interface SchedulerParts {
   readonly retentionMs: () => number;
 }
 
-/** Who asks for a scheduled run. */
+/** Name in `by` of a scheduled run. */
 const scheduleName = 'schedule';
 const pruneEveryMs = hourMs;
-/** A schedule with a seconds field may be this late. */
 const lookEveryMs = minuteMs;
-/** Between two deletions, so that a tick never waits for long. */
+/** Pause between two deletions, which leaves the store to others. */
 const pruneStepMs = 20;
 
-/** Starts the loops; `stop` resolves when they have ended. */
+/** Starts the loops. `stop` resolves when they have ended. */
 function startScheduler(parts: SchedulerParts): { stop(): Promise<void> } {
   const running = [
     parts.loops.create('starting scheduled recipes', scheduling(parts)),
@@ -49,15 +48,15 @@ function startScheduler(parts: SchedulerParts): { stop(): Promise<void> } {
   };
 }
 
-/** A change that was missed by more than this is not made late: the fleet is no longer what it was meant for. */
+/** A scheduled change is not made later than this: the fleet has changed since. */
 const lateChangeMs = hourMs;
 
-/** One look a minute, at its beginning. */
+/** Looks at the schedules at the beginning of each minute. */
 function scheduling({ world, runner, catalogue, runs }: SchedulerParts): () => Promise<number> {
   const { clock, log } = world;
   let lookedAt = clock.now();
   let isFirst = true;
-  /** By recipe: until when its schedule was looked at. */
+  /** Time of the last look at the schedule of each recipe. */
   const looked = new Map<string, EpochMs>();
   const start = async ({ id, operation }: Recipe, { cron, timeZone, apply }: RecipeSchedule, since: EpochMs) => {
     const now = clock.now();
@@ -77,7 +76,7 @@ function scheduling({ world, runner, catalogue, runs }: SchedulerParts): () => P
     const now = clock.now();
     for (const { recipe } of definitions.values()) {
       if (!recipe.schedule) continue;
-      // A run that fell into our absence is caught up once.
+      // A run that fell into a downtime is made up for once.
       const since = looked.get(recipe.id) ?? (await lastScheduled(runs, recipe.id)) ?? lookedAt;
       looked.set(recipe.id, now);
       await start(recipe, recipe.schedule, since);
@@ -98,7 +97,7 @@ async function lastScheduled(runs: RunLedger, recipe: string): Promise<EpochMs |
   return newest.find(({ by }) => by === scheduleName)?.createdAt ?? null;
 }
 
-/** One step. Returns how long to wait for the next one, milliseconds. */
+/** Deletes one old run. Returns the wait before the next step, in milliseconds. */
 async function prune({ world, runs, retentionMs }: SchedulerParts): Promise<number> {
   const isMore = await runs.pruneOne(world.clock.now() - retentionMs());
   return isMore ? pruneStepMs : pruneEveryMs;
@@ -111,16 +110,16 @@ interface RecipeParts {
   readonly fleet: Fleet;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly place: StorePlace;
-  /** Where the user's recipes are; asked each time, as the next two. */
+  /** Folder of the user's recipes. A reload may change it. */
   readonly folder: () => string;
   readonly retentionMs: () => number;
-  /** null until the daemon has them. */
+  /** null while the daemon is starting. */
   readonly commands: () => CommandAccess['commands'] | null;
 }
 
 export interface OpenRecipes {
   readonly runner: RecipeRunner;
-  /** Begins to start scheduled runs, and to delete old ones; `stop` resolves when that has ended. */
+  /** Starts the scheduler. `stop` resolves when it has ended. */
   schedule(): { stop(): Promise<void> };
   stop(): Promise<void>;
 }
@@ -149,7 +148,7 @@ export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
   };
 }
 
-/** The accounts as they are, and the near limits of the policies. */
+/** Accounts at present, and the near limits of the policies. */
 function factsOf(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, now: EpochMs): ProgramFacts {
   const usual = defaultPolicy.nearLimitPpm;
   const others: Record<string, Ppm> = {};

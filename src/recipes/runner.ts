@@ -1,4 +1,4 @@
-// The recipe runner over one store: queues the runs that are requested, executes a few at a time, keeps rows as they come.
+// The recipe runner: queues the requested runs, executes a few at a time, and stores rows as they come.
 import { errorText } from '../core/nearest.ts';
 import type {
   Cell,
@@ -24,7 +24,7 @@ export interface RunnerParts extends ExecutionParts {
 
 const runsAtOnce = 2;
 const maxWaiting = 100;
-/** Of them for one key: it may use up its share, and not everybody's. */
+/** Share of one key. */
 const maxWaitingOfOne = maxWaiting / 4;
 const chunksARead = 8;
 const randomLetters = 12;
@@ -45,10 +45,10 @@ function refuse(refused: RecipeRefusal['refused'], ...said: string[]): RecipeRef
 
 export class RecipeRunner implements RecipeService {
   readonly #parts: RunnerParts;
-  /** Runs that have not ended, in the order in which they were asked for. */
+  /** Runs that have not ended, in the order of their requests. */
   readonly #active = new Map<string, ActiveRun>();
   #running = 0;
-  /** Of runs that were taken: tells two of one moment apart. */
+  /** Number of accepted runs: part of each id, as two runs may have the same time. */
   #taken = 0;
   #stopping = false;
 
@@ -56,7 +56,7 @@ export class RecipeRunner implements RecipeService {
     this.#parts = parts;
   }
 
-  /** Says of the runs that an earlier process left behind that they did not end. Called before anything else. */
+  /** Marks the runs that an earlier process left unfinished as failed. Called before anything else. */
   async endLeftBehind(): Promise<void> {
     const { runs, world } = this.#parts;
     for (const run of await runs.unended()) {
@@ -65,7 +65,7 @@ export class RecipeRunner implements RecipeService {
     }
   }
 
-  /** Cancels what is under way and waits for it. */
+  /** Cancels all runs and waits for their end. */
   async close(): Promise<void> {
     this.#stopping = true;
     await Promise.all([...this.#active.values()].map((active) => this.#cancel(active)));
@@ -99,7 +99,7 @@ export class RecipeRunner implements RecipeService {
     return active.run;
   }
 
-  /** Records a run that is not made, and why. */
+  /** Stores a run that is not started, with the reason. */
   async recordUnmade(request: Pick<RunRequest, 'recipe' | 'apply' | 'by'>, error: string): Promise<void> {
     const run = this.#newRun(request, {});
     await this.#parts.runs.write({ ...run, status: 'failed', error, endedAt: run.createdAt });
@@ -155,7 +155,7 @@ export class RecipeRunner implements RecipeService {
     const { definitions, broken } = await this.#parts.catalogue();
     const found = definitions.get(id);
     if (found) return found;
-    // The holder of a key reads this: it has no paths of this machine.
+    // The holder of a key reads this, so it names no path of this machine.
     const hint = broken.length > 0 ? ['Some files are not valid recipes: see `warmwarden recipes list`.'] : [];
     return refuse('unknown_recipe', `There is no recipe ${id}.`, ...hint);
   }
@@ -173,7 +173,7 @@ export class RecipeRunner implements RecipeService {
     );
   }
 
-  /** Why no further run may wait; null when there is room. */
+  /** Refuses a run when the queue is full; null while there is room. */
   #full({ by, scheduled }: RunRequest): RecipeRefusal | null {
     if (this.#stopping) return refuse('busy', 'Warmwarden is stopping.');
     const waiting = [...this.#active.values()].filter(({ run }) => run.status === 'queued');
@@ -188,7 +188,7 @@ export class RecipeRunner implements RecipeService {
     );
   }
 
-  /** The mailboxes of the dry run that the request names. null: it names none. */
+  /** Mailboxes that the dry run of the request planned to change; null if the request names no dry run. */
   async #approved(
     { recipe, apply, plan = null }: RunRequest,
     parameters: ParameterValues,
@@ -228,7 +228,7 @@ export class RecipeRunner implements RecipeService {
     };
   }
 
-  /** Sorts by time, and can't be guessed from another. */
+  /** Makes an id that sorts by time and cannot be guessed. */
   #newId(at: EpochMs): string {
     const { random } = this.#parts.world;
     const letters = Array.from({ length: randomLetters }, () => Math.floor(random() * 36).toString(36));
@@ -246,12 +246,12 @@ export class RecipeRunner implements RecipeService {
     }
   }
 
-  /** Ends a run: at once when it waits, else as soon as what it is doing has ended. Resolves when it has. */
+  /** Ends a waiting run at once, and any other after its present step. Resolves when the run has ended. */
   async #cancel(active: ActiveRun): Promise<void> {
     active.stop.abort();
     if (active.run.status !== 'queued') return active.ended;
     const { world, runs } = this.#parts;
-    // Not queued any more, and so not begun while this is written.
+    // A run that is no longer queued is not begun during this write.
     active.run = { ...active.run, status: 'cancelled', endedAt: world.clock.now() };
     await runs.write(active.run).catch((error: unknown) => this.#unrecorded(active, error));
     this.#forget(active);
@@ -268,7 +268,7 @@ export class RecipeRunner implements RecipeService {
     } catch (error) {
       const isFull = error instanceof NoRoomError;
       if (!isFull) this.#unrecorded(active, error);
-      // What the store says names its path, and the holder of a key reads this.
+      // An error of the store names its path, and the holder of a key reads this.
       const said = isFull ? errorText(error) : 'its rows could not be kept: the log of Warmwarden says why';
       if (!hasEnded(active.run))
         active.run = { ...active.run, status: 'failed', error: said, endedAt: world.clock.now() };

@@ -20,44 +20,44 @@ import type { TableRead } from '../store/postgres/snapshot.ts';
 import { readStats } from '../store/rows.ts';
 import { baseTables, views } from './views.ts';
 
-/** What only the running program knows, for the views. Travels as JSON. */
+/** Facts that the views take from the running program. Sent to the child process as JSON. */
 export interface ProgramFacts {
   readonly now: EpochMs;
-  /** AccountState, as far as it is known; at least `name`. */
+  /** AccountState as far as it is known, with at least `name`. */
   readonly accounts: readonly { readonly name: string }[];
-  /** The share of the limit from which a mailbox is near it, and the mailboxes (`ACCOUNT/ID`) where it is another. */
+  /** Share of the limit from which a mailbox is near it; `others` by `ACCOUNT/ID`. */
   readonly nearLimitPpm: { readonly usual: Ppm; readonly others: Readonly<Record<string, Ppm>> };
 }
 
-/** No value of a row is longer, no row is wider: a SELECT can't fill the memory. */
+/** Limits of SQLite: a SELECT can't fill the memory. */
 const limits = { length: 1_000_000, column: 100, sqlLength: 100_000, attach: 1 };
 
-/** The tables behind the views: attached from a file, or empty ones. */
+/** Tables behind the views: attached from a file, or empty. */
 interface Stage {
   readonly database: DatabaseSync;
-  /** Nobody can guess it. */
+  /** Random, so that a SELECT cannot name it. */
   readonly schema: string;
 }
 
-/** Hears of each table that a view reads, when a SELECT is compiled. */
+/** Called for each table that a view reads, when a SELECT is compiled. */
 type ReadListener = (table: string, view: string) => void;
 
 /**
- * The store at `path`, read-only, behind the views. Without a path: empty tables, to check a SELECT against.
+ * Opens the store at `path` behind the views, read-only. Without a path: empty tables, to check a SELECT against.
  * Throws what SQLite says, and an Error when this Node.js can't guard the connection.
  */
 export function openSandbox(path: string | null, facts: ProgramFacts): DatabaseSync {
   return guarded(path === null ? emptyStage() : stageOf(path), facts);
 }
 
-/** Throws what SQLite says of the SELECT, and StoreError when PostgreSQL can't be read. */
+/** Opens the store for one SELECT. Throws the error of SQLite, and StoreError if PostgreSQL can't be read. */
 export async function sandboxFor(place: StorePlace, select: string, facts: ProgramFacts): Promise<DatabaseSync> {
   return typeof place === 'string' ? openSandbox(place, facts) : copied(place, select, facts);
 }
 
 async function copied(place: PostgresPlace, select: string, facts: ProgramFacts): Promise<DatabaseSync> {
   const stage = emptyStage();
-  // Only here: a store in a file needs no client of PostgreSQL.
+  // A store in a file needs no client of PostgreSQL.
   const { readSnapshot } = await import('../store/postgres/snapshot.ts');
   stage.database.exec('BEGIN');
   await readSnapshot(place, readsOf(select, facts), ({ table, columns }, rows) => fill(stage, table, columns, rows));
@@ -65,7 +65,7 @@ async function copied(place: PostgresPlace, select: string, facts: ProgramFacts)
   return guarded(stage, facts);
 }
 
-/** What the views look rows up by. */
+/** Indexes that the views need. */
 const indexes = [
   'CREATE INDEX @by_mailbox ON mailboxes (account, mailbox_id)',
   'CREATE INDEX @by_route ON observations (account, mailbox_id, route)',
@@ -75,16 +75,16 @@ const indexes = [
   'CREATE INDEX @by_changed ON changes (account, mailbox_id, id)',
 ];
 
-/** The view `mailboxes` shows of the decisions only the newest of each. */
+/** The view `mailboxes` reads only the newest decision of each mailbox. */
 const showsNewest = (view: string) => /_mailboxes$/.test(view);
 
-/** The tables that a SELECT asks, as SQLite finds when it compiles it over empty ones. */
+/** Tables that a SELECT reads. SQLite names them when it compiles the SELECT over empty tables. */
 function readsOf(select: string, facts: ProgramFacts): readonly TableRead[] {
   const readers = new Map<string, Set<string>>();
   const empty = guarded(emptyStage(), facts, (table, view) => {
     readers.set(table, (readers.get(table) ?? new Set()).add(view));
   });
-  // A view's own reads are heard when it is compiled into a statement; what is said of its names alone has no reader.
+  // SQLite reports the reads of a view when it compiles a statement; a mere name has no reader.
   empty.prepare(select);
   empty.close();
   return [...readers].map(([table, views]) => ({
@@ -104,7 +104,7 @@ function fill(
   for (const row of rows) insert.run(...(row as readonly SQLInputValue[]));
 }
 
-/** SQLite's words without the names that newStage makes up, and without where the store is. */
+/** Error of SQLite without random names and without the path of the store. */
 export function sayable(error: unknown): string {
   const said = errorText(error);
   return said.replaceAll(/store_[0-9a-f]{32}[._]?|: file:\S*\?mode=ro/g, '');
@@ -112,12 +112,12 @@ export function sayable(error: unknown): string {
 
 function newStage(): Stage {
   const database = new DatabaseSync(':memory:', { limits, allowExtension: false });
-  // Nobody can guess these names, so only the inner views reach the tables. A common table expression that is called
-  // like a view would have the view's rights, if the view's name were all that the authorizer went by.
+  // A SELECT cannot guess these names, so only the inner views reach the tables. The name of a view alone would not do: a common
+  // table expression may have the same name.
   return { database, schema: `store_${randomBytes(16).toString('hex')}` };
 }
 
-/** Empty tables, in a file without a name: it is on the disk as far as it does not fit into SQLite's cache. */
+/** Empty tables, in a temporary file. */
 function emptyStage(): Stage {
   const stage = newStage();
   stage.database.exec(`ATTACH '' AS "${stage.schema}"`);
@@ -137,7 +137,7 @@ function stageOf(path: string): Stage {
   return stage;
 }
 
-/** Puts the views before the tables, and admits nothing else from then on. */
+/** Adds the views, and permits nothing else from then on. */
 function guarded({ database, schema }: Stage, facts: ProgramFacts, listen: ReadListener = () => {}): DatabaseSync {
   const inner = (view: string) => `${schema}_${view}`;
   addFunctions(database, facts);
@@ -153,10 +153,10 @@ function guarded({ database, schema }: Stage, facts: ProgramFacts, listen: ReadL
   return database;
 }
 
-/** SQLite's own tables and the functions that read like tables. */
+/** Tables of SQLite itself, and functions that read like tables. */
 const systemTable = /^(sqlite|pragma|dbstat|fts|rtree|geopoly)/i;
 
-/** From here on, only our own inner views read tables, and everything else reads only views. */
+/** Permits only the inner views to read tables, and everything else to read views. */
 function guard(database: DatabaseSync, schema: string, inner: (view: string) => string, listen: ReadListener): void {
   const tables = database.prepare(`SELECT name FROM "${schema}".sqlite_schema`).all();
   const hidden = new Set(tables.map(({ name }) => String(name)).filter((name) => !Object.hasOwn(baseTables, name)));
@@ -164,8 +164,8 @@ function guard(database: DatabaseSync, schema: string, inner: (view: string) => 
   const readable = new Set([...innerViews, ...views.map(({ name }) => name), 'json_each', 'json_tree']);
   database.setAuthorizer((code, subject, detail, place, reader) => {
     const name = subject ?? '';
-    // Where no column is read, as by count(*), SQLite says neither where the name stands nor who reads: it may be a name
-    // of the SELECT's own, or a table that a view has joined for other columns. That gives away a number of rows only.
+    // Where no column is read, as by count(*), SQLite reports neither schema nor reader: it may be a name of the SELECT itself, or a
+    // table that a view has joined for other columns. That reveals a number of rows only.
     const noColumn =
       (place === null || place === schema) && detail === '' && !hidden.has(name) && !systemTable.test(name);
     const allowed = {
@@ -198,7 +198,7 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
         actions: read<readonly Action[]>('paused_text', actions),
         changes: read<readonly Change[]>('paused_text', changes),
       },
-      // As the other times of the views.
+      // The other times of the views are in UTC, too.
       'UTC',
     ),
   );
@@ -211,12 +211,12 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
       memory: memory === null ? null : read<GuardMemory>('guard_state', memory),
       entry: { at: facts.now, answer: read<MailboxEntry>('guard_state', entry) },
       detail: detail === null ? null : { at: facts.now, answer: read<MailboxDetail>('guard_state', detail) },
-      // When they were read, the views do not say.
+      // The views do not have the time of the statistics.
       stats: null,
     };
     return guardStateOf(seen, others[key] ?? usual);
   });
-  // Pairs of a time and a value: the newest value that is known; of two of one time, the first.
+  // Arguments are pairs of time and value. The newest value that is not NULL counts, and the first of two with one time.
   database.function('newest_known', { ...pure, varargs: true }, (...pairs) => {
     let best: { at: number; value: (typeof pairs)[number] } | null = null;
     for (let index = 0; index < pairs.length; index += 2) {
@@ -235,7 +235,7 @@ function read<Value>(name: string, argument: unknown): Value {
   return given<Value>(name, argument, JSON.parse);
 }
 
-/** Reads an argument of the function `name`, which a SELECT may call by itself. Throws an Error that says what was given. */
+/** Reads an argument of the function `name`, which a SELECT may call, too. Throws an Error that quotes the argument. */
 function given<Value>(name: string, argument: unknown, reading: (text: string) => Value): Value {
   const text = String(argument);
   try {

@@ -5,11 +5,11 @@ import type { SelectJob } from './select.ts';
 
 const rowsAChunk = 200;
 const chunkLetters = 64 * 1024;
-/** One row as JSON. */
+/** Largest row as JSON. */
 const maxRowLetters = 256 * 1024;
 const stdout = 1;
 
-/** stdout is a pipe: a full one makes us wait, so rows never pile up here. */
+/** Writes a line to stdout. A full pipe blocks, so rows never pile up here. */
 function say(line: string): void {
   let bytes = Buffer.from(`${line}\n`);
   while (bytes.length > 0) {
@@ -21,7 +21,7 @@ function say(line: string): void {
   }
 }
 
-/** Whole numbers that JavaScript can't hold, and blobs, become text. */
+/** Converts blobs, and whole numbers that JavaScript can't hold, to text. */
 function cell(value: unknown): string | number | null {
   if (typeof value === 'bigint') {
     return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value.toString();
@@ -35,7 +35,7 @@ async function run({ place, select, parameters, facts, maxRows, maxBytes }: Sele
   const statement = sandbox.prepare(select);
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
-  // `now` is always handed over, and seldom used.
+  // `now` is always given, and few SELECTs use it.
   statement.setAllowUnknownNamedParameters(true);
   say(JSON.stringify({ columns: statement.columns().map(({ name }) => name) }));
   let chunk: string[] = [];
@@ -66,7 +66,7 @@ async function run({ place, select, parameters, facts, maxRows, maxBytes }: Sele
 try {
   await run(JSON.parse(readFileSync(0, 'utf8')));
 } catch (error) {
-  // What PostgreSQL said is a sentence of its own.
+  // An error of PostgreSQL is a whole sentence.
   const isStores = error instanceof Error && error.name === 'StoreError';
   say(JSON.stringify({ [isStores ? 'refused' : 'error']: sayable(error) }));
 }

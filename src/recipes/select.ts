@@ -9,11 +9,11 @@ import type { RowChunk } from '../store/runs.ts';
 import { systemClock } from '../world/world.ts';
 import { openSandbox, type ProgramFacts, sayable } from './sandbox.ts';
 
-/** What the child process is to do. Travels as JSON. */
+/** Job of the child process. Sent as JSON. */
 export interface SelectJob {
   readonly place: StorePlace;
   readonly select: string;
-  /** By name, without the colon. */
+  /** Values by name, without the colon. */
   readonly parameters: Readonly<Record<string, Cell>>;
   readonly facts: ProgramFacts;
   readonly maxRows: number;
@@ -24,34 +24,34 @@ export interface SelectRequest extends SelectJob {
   readonly timeLimitMs: number;
   readonly signal: AbortSignal;
   readonly onColumns: (columns: readonly string[]) => void;
-  /** The next chunk is read when it resolves. */
+  /** Called with each chunk of rows. The next chunk is read when it resolves. */
   readonly onRows: (chunk: RowChunk) => Promise<void>;
 }
 
 export interface SelectEnd {
   readonly truncated: boolean;
-  /** Why it failed, in a sentence; null when all rows came, or as many as may. */
+  /** Cause of the failure in a sentence, or null if it succeeded. */
   readonly error: string | null;
 }
 
-/** Of one temporary file, which is where SQLite puts what it sorts: in units of 512 bytes. */
+/** Largest temporary file, into which SQLite sorts, in units of 512 bytes. */
 const maxTemporaryFileBlocks = (256 * 1024 * 1024) / 512;
 const maxHeapMb = 128;
-/** Should we be killed, a child that is busy would go on for ever. */
+/** CPU limit of the child, which would go on for ever if this process were killed. */
 const cpuSeconds = (timeLimitMs: number) => Math.ceil(timeLimitMs / 1_000) + 5;
 
-/** Beside this file, in the sources as in dist. */
+/** Stands beside this file, in the sources and in dist. */
 const childFile = fileURLToPath(
   new URL(`./select-child${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
 );
 
-/** No more than where Node.js keeps compiled sources, if anywhere: secrets of the configuration stand in ours. */
+/** Environment without the variables of this process, which may hold secrets of the configuration. */
 function childEnvironment(): NodeJS.ProcessEnv {
   const { NODE_COMPILE_CACHE } = process.env;
   return NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {};
 }
 
-/** Never rejects for what the SELECT does; rejects with what `onRows` rejects with. The child is gone when it settles. */
+/** Runs a SELECT. Rejects only if `onRows` does. The child has ended when the promise settles. */
 export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
   const { timeLimitMs, signal, onColumns, onRows, ...job } = request;
   const limits = `ulimit -f ${maxTemporaryFileBlocks}; ulimit -t ${cpuSeconds(timeLimitMs)}; exec nice -n 10 "$0" "$@"`;
@@ -67,7 +67,7 @@ export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
   const over = new AbortController();
   let late = false;
   const kill = () => child.kill('SIGKILL');
-  // Real time, also under a moved clock: the child computes in it.
+  // The limit is in real time, also under a moved clock.
   void systemClock()
     .sleep(timeLimitMs, over.signal)
     .then(() => {
@@ -95,7 +95,7 @@ export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
   }
 }
 
-/** The child's last word; null when it was cut short. */
+/** Last message of the child, or null if it was cut short. */
 async function readLines(
   lines: AsyncIterable<string>,
   onColumns: SelectRequest['onColumns'],
@@ -125,21 +125,21 @@ async function readLines(
 
 /** Columns that a run adds to the rows of a recipe with `do:`. */
 export const stepColumns = ['operation', 'outcome', 'message'] as const;
-/** What names the mailbox that an operation is about. */
+/** Columns that name the mailbox of an operation. */
 const subjectColumns = ['account', 'mailbox_id'] as const;
 
-/** The moment of the run, in ISO 8601: always there. */
+/** Parameter with the time of the run in ISO 8601, which every SELECT may use. */
 export const nowParameter = 'now';
 
 let emptySandbox: DatabaseSync | null = null;
 
-/** Empty tables behind the views. One is enough for every check: nothing is run there. */
+/** Empty tables behind the views, shared by all checks: nothing is run there. */
 function sandboxOfChecks(): DatabaseSync {
   emptySandbox ??= openSandbox(null, { now: 0, accounts: [], nearLimitPpm: { usual: 0, others: {} } });
   return emptySandbox;
 }
 
-/** One sentence a mistake. */
+/** Checks a SELECT. Returns one sentence a mistake. */
 export function checkSelect(select: string, parameters: readonly string[], does: boolean): readonly string[] {
   const bare = withoutTexts(select);
   if (!/^\s*(select|with|values)\b/i.test(bare)) return ['must be one SELECT'];
@@ -180,7 +180,7 @@ function parameterProblems(bare: string, parameters: readonly string[]): string[
   return [...problems];
 }
 
-/** The SQL with texts, quoted names and comments blanked out. */
+/** Blanks out texts, quoted names and comments of SQL. */
 function withoutTexts(sql: string): string {
   return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, (text) =>
     text.startsWith('-') || text.startsWith('/') ? ' ' : "''",

@@ -7,7 +7,7 @@ import { jsonOf } from '../schema/json.ts';
 const moment = z.iso.datetime();
 const cell = z.union([z.string(), z.number(), z.null()]);
 
-export const recipeShape = z
+const recipeShape = z
   .object({
     id: z.string().describe('Stable.'),
     title: z.string(),

@@ -2,9 +2,10 @@
 import { expect, test } from 'vitest';
 import { csvLine } from '../../src/web/recipes/run-rows.ts';
 
-const formula = /^\s*[=+\-@＝＋－＠]/;
+const formula = /^\s*[=+\-@|%＝＋－＠]/;
 
 test.each([
+  ...['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '|calc', '%0A=1', ' ; =1', '＝1', '＋1', '－1', '＠A1'],
   ';=1+1',
   '; =1+1',
   ';;@SUM(A1)',

@@ -10,8 +10,9 @@ import { alert, exampleFleet, now } from './example-fleet.ts';
 import { ask, serve } from './running-server.ts';
 
 /** A server over a store in which something ended. */
-async function open(folder: string) {
-  const store = await Store.open(join(folder, 'w.db'), now);
+async function open() {
+  const folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-past-'));
+  const store = await Store.open(join(folder.path, 'w.db'), now);
   const fleet = exampleFleet();
   const server = await serve(fleet, {
     transitions: (limit, before) => store.outbox.recentTransitions(limit, before),
@@ -28,6 +29,7 @@ async function open(folder: string) {
   const close = async () => {
     await server[Symbol.asyncDispose]();
     await store.close();
+    folder.remove();
   };
   return { fleet, record, send, json, page, [Symbol.asyncDispose]: close };
 }
@@ -37,8 +39,7 @@ const down = alert({ rule: 'api_down', severity: 'critical', firingAt: now - 3 *
 const paused = alert({ rule: 'guard_acted', mailboxId: 'm5', email: 'box5@acme.example', facts: facts('box5 paused') });
 
 test('a message about several alerts is among those about each of them', async () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-past-'));
-  await using stage = await open(folder.path);
+  await using stage = await open();
   await stage.record({ kind: 'resolved', at: now - minuteMs, alert: { ...down, status: 'resolved' } });
   await stage.send('named', down, now - 2 * hourMs);
   await stage.send('storm', [down, paused], now - hourMs);
@@ -51,8 +52,7 @@ test('a message about several alerts is among those about each of them', async (
 });
 
 test('each comes once, with the messages from its beginning to an hour after its end', async () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-past-'));
-  await using stage = await open(folder.path);
+  await using stage = await open();
   await stage.send('an outage before', down, now - 5 * hourMs);
   await stage.record({ kind: 'firing', at: now - 3 * hourMs, alert: down });
   await stage.send('began', down, now - 3 * hourMs + minuteMs);
@@ -78,8 +78,7 @@ test('each comes once, with the messages from its beginning to an hour after its
 });
 
 test('its messages are found however many came since, of what is over and of what still fires', async () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-past-'));
-  await using stage = await open(folder.path);
+  await using stage = await open();
   const weekMs = 168 * hourMs;
   const firingAt = now - weekMs;
   const long = alert({
@@ -105,8 +104,7 @@ test('its messages are found however many came since, of what is over and of wha
 });
 
 test('they are narrowed by severity, rule, account and mailbox', async () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-past-'));
-  await using stage = await open(folder.path);
+  await using stage = await open();
   await stage.record({ kind: 'resolved', at: now, alert: down }, { kind: 'event', at: now, alert: paused });
   const rules = async (query: string) => (await stage.json(query)).alerts.map((one: { rule: string }) => one.rule);
   expect(await rules('severity=critical')).toEqual(['api_down']);
@@ -118,8 +116,7 @@ test('they are narrowed by severity, rule, account and mailbox', async () => {
 });
 
 test('an answer looks through a thousand steps, and says where to go on', async () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-past-'));
-  await using stage = await open(folder.path);
+  await using stage = await open();
   await stage.record({ kind: 'event', at: now - hourMs, alert: paused });
   await stage.record(...Array.from({ length: 1_100 }, () => ({ kind: 'firing' as const, at: now, alert: down })));
   const first = await stage.json();
@@ -133,8 +130,7 @@ test('an answer looks through a thousand steps, and says where to go on', async 
 });
 
 test('the page has all firing alerts, fifty at a time', async () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-past-'));
-  await using stage = await open(folder.path);
+  await using stage = await open();
   for (let index = 0; index < 120; index += 1) stage.fleet.putAlert(alert({ rule: 'stale_data', object: `x${index}` }));
   const found = new Set<string>();
   for (const path of ['/alerts?rule=stale_data', '/alerts?rule=stale_data&page=2', '/alerts?rule=stale_data&page=9']) {

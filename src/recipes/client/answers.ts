@@ -2,46 +2,46 @@
 import { jsonText, quote } from '../../api/http/failure.ts';
 import { type RunStatus, runStatuses } from '../../core/recipe.ts';
 
-/** One saved recipe. What the service did not say is null. */
+/** Saved recipe. Unknown values are null. */
 export interface RecipeEntry {
   readonly id: string;
   readonly title: string | null;
   readonly description: string | null;
-  /** Whatever stands where parameters may stand; null when nothing does. */
+  /** Value of any shape, or null if there are no parameters. */
   readonly parameters: unknown;
-  /** What an applied run does, in the service's word; null: it only asks; `unknown`: the service does not say. */
+  /** Operation of an applied run in the service's word; null if it only reads, `unknown` if the service does not say. */
   readonly operation: string | null;
 }
 
 export interface RecipePage {
   readonly recipes: readonly RecipeEntry[];
-  /** In the answer, with those that are there twice or can't be read. */
+  /** Number of entries in the answer, readable or not. */
   readonly entries: number;
-  /** Entries without an id, which nobody could trigger. */
+  /** Number of entries without an id. */
   readonly unreadable: number;
-  /** What the service itself says is wrong with recipes that it does not list, quoted. */
+  /** Problems of recipes that the service does not list, quoted. */
   readonly problems: readonly string[];
 }
 
-/** `unknown`: a word that we don't know, or none. It is neither an end nor a success. */
+/** `unknown` is any other word, or none. It is neither an end nor a success. */
 export type RecordState = RunStatus | 'unknown';
 
 export interface RunRecord {
   readonly id: string;
-  /** The id of its recipe. */
+  /** Id of the recipe. */
   readonly recipe: string | null;
   readonly state: RecordState;
-  /** The service's own word for the state, quoted. */
+  /** State in the service's word, quoted. */
   readonly stateSaid: string | null;
-  /** The rows of this answer, of any shape; null when it has none (yet). */
+  /** Rows of this answer, of any shape, or null if it has none. */
   readonly rows: readonly unknown[] | null;
-  /** How many rows the run has in all, when the service says so. */
+  /** Number of all rows of the run, or null if the service does not say. */
   readonly rowCount: number | null;
-  /** The service says that the run had more rows than it kept. */
+  /** True if the service says that the run had more rows than it kept. */
   readonly truncated: boolean;
-  /** Whether the run carries out the recipe's actions; null when the service does not say. */
+  /** Whether the run carries out the actions of the recipe, or null if the service does not say. */
   readonly apply: boolean | null;
-  /** Why the run failed, in the service's words, quoted. */
+  /** Cause of the failure in the service's words, quoted. */
   readonly error: string | null;
 }
 
@@ -53,7 +53,7 @@ const wordsOf: Readonly<Record<RunStatus, readonly string[]>> = {
   cancelled: ['cancelled', 'canceled', 'aborted', 'stopped', 'killed'],
 };
 
-/** The state that a service's word stands for. Case, dashes and blanks make no difference. */
+/** Reads a word for a state. Case, dashes and blanks make no difference. */
 function stateOf(said: string | null): RecordState {
   const word = (said ?? '')
     .trim()
@@ -64,7 +64,7 @@ function stateOf(said: string | null): RecordState {
 
 type JsonFields = Readonly<Record<string, unknown>>;
 
-/** The fields of an object; of anything else none. */
+/** Fields of an object; none for anything else. */
 export function objectOf(value: unknown): JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonFields) : {};
 }
@@ -86,7 +86,7 @@ function countOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 }
 
-/** The list in an answer: the answer itself, or the first list under one of the names. null when there is none. */
+/** List in an answer: the answer itself, or the first list under one of the names; null if there is none. */
 function listIn(body: unknown, names: readonly string[]): readonly unknown[] | null {
   if (Array.isArray(body)) return body;
   const fields = objectOf(body);
@@ -94,7 +94,7 @@ function listIn(body: unknown, names: readonly string[]): readonly unknown[] | n
   return name === undefined ? null : (fields[name] as readonly unknown[]);
 }
 
-/** null when the answer holds no list: that is not the same as an empty one (docs/faults.md S4). */
+/** Reads a list of recipes. null if the answer holds no list, which is not an empty list (docs/faults.md S4). */
 export function readRecipes(body: unknown): RecipePage | null {
   const list = listIn(body, ['recipes', 'data', 'items', 'results']);
   if (!list) return null;
@@ -108,7 +108,7 @@ export function readRecipes(body: unknown): RecipePage | null {
   return { recipes: [...byId.values()], entries: list.length, unreadable, problems: problemsIn(body) };
 }
 
-/** As our own service lists them: `{broken: [{file, problems: [...]}]}`. */
+/** Reads the problems that Warmwarden's own service lists: `{broken: [{file, problems: [...]}]}`. */
 function problemsIn(body: unknown): readonly string[] {
   const broken = listIn(objectOf(body)['broken'], []) ?? [];
   const said = broken.flatMap((one) => listIn(objectOf(one)['problems'], []) ?? []);
@@ -129,7 +129,7 @@ function readRecipe(raw: unknown): RecipeEntry | null {
   };
 }
 
-/** null when the answer names no run. The record may stand at the top, or inside `run` or `data`. */
+/** Reads a run at the top of the answer, or inside `run` or `data`; null if there is none. */
 export function readRun(body: unknown): RunRecord | null {
   const top = objectOf(body);
   const inside = [top['run'], top['data']].map(objectOf).find((fields) => Object.keys(fields).length > 0) ?? {};
@@ -163,7 +163,7 @@ function errorIn(error: unknown): string | null {
   return quote(textOf(error) ?? message ?? jsonText(error));
 }
 
-/** An error in disguise (docs/faults.md H4), quoted; null when there is none. */
+/** Finds an error in an answer with status 200 (docs/faults.md H4), quoted; null if there is none. */
 export function refusalIn(body: unknown): string | null {
   const fields = objectOf(body);
   const refused = Boolean(fields['error']) || fields['success'] === false;

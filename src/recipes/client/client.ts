@@ -1,5 +1,5 @@
 // The HTTP client of any service that speaks the recipe API: list, trigger, read a run. Failures are values.
-// Source: api/recipe-run-interface.md. What it calls "not shown" is open: everything is tolerated, nothing is assumed.
+// Source: api/recipe-run-interface.md. Where it says "not shown", any answer is tolerated.
 import type { Agent } from 'undici';
 import {
   type AnswerHeaders,
@@ -24,36 +24,35 @@ import {
   refusalIn,
 } from './answers.ts';
 
-/** Pages of a list of recipes that are followed. */
+/** Most pages of a list of recipes. */
 const maxPages = 50;
-/** How services answer a request for a route that they do not have. */
+/** Statuses of a service that does not have the route. */
 const noRoute: readonly number[] = [404, 405, 501];
 
 export interface RecipeApiOptions {
   /** Ends with /v1 (docs/faults.md T1); a slash behind it does no harm. */
   readonly baseUrl: string;
-  /** null: the service asks for none, as a daemon's own socket. */
+  /** null for a service that asks for none, as the daemon's socket. */
   readonly apiKey: string | null;
-  /** Where `baseUrl` is answered instead of over TCP; a daemon's own socket. Default: none. */
+  /** Socket of a daemon, used instead of TCP. */
   readonly socketPath?: string;
-  /** The way to `baseUrl`. Default: directly. */
+  /** Proxies on the way to `baseUrl`. Default: none. */
   readonly egress?: Egress;
 }
 
 export interface ServiceRecipes {
   readonly recipes: readonly RecipeEntry[];
-  /** Entries without an id. */
+  /** Number of entries without an id. */
   readonly unreadable: number;
-  /** What the service says is wrong with recipes that it does not list, quoted. */
+  /** Problems of recipes that the service does not list, quoted. */
   readonly problems: readonly string[];
-  /** The list goes on in a way that we can't follow. */
+  /** True if the list goes on, and no next page is known. */
   readonly truncated: boolean;
 }
 
-/** A run's record with one page of its rows. */
 export interface RunPage {
   readonly run: RunRecord;
-  /** The address of the next page, as `run` takes it; null when the service names none. */
+  /** Address of the next page, as `run` takes it, or null if the service names none. */
   readonly nextPage: string | null;
 }
 
@@ -70,11 +69,11 @@ export type Triggered =
 export interface TriggerRequest {
   readonly recipe: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Carry the recipe's actions out; left out of the request when false. */
+  /** Whether to carry out the actions of the recipe. */
   readonly apply: boolean;
 }
 
-/** Every method is one request; `signal` ends it early, as unavailable. */
+/** Client of one service. Every method sends one request; `signal` ends it early, as unavailable. */
 export class RecipeApi {
   readonly #baseUrl: string;
   readonly #apiKey: string | null;
@@ -91,7 +90,7 @@ export class RecipeApi {
     this.#redactor = new Redactor(options.apiKey, world.secrets?.() ?? []);
   }
 
-  /** The saved recipes, all pages that the service links. */
+  /** Reads the saved recipes, with all pages that the service links. */
   async recipes(signal: AbortSignal | null = null): Promise<Result<ServiceRecipes>> {
     const pages: RecipePage[] = [];
     let path: string | null = '/recipes';
@@ -113,7 +112,7 @@ export class RecipeApi {
     return { ok: true, value: { recipes: [...byId.values()], unreadable, problems, truncated } };
   }
 
-  /** Starts a run. One POST, whatever happens. */
+  /** Starts a run with exactly one POST. */
   async trigger(asked: TriggerRequest, signal: AbortSignal | null = null): Promise<Triggered> {
     const path = `/recipes/${encodeURIComponent(asked.recipe)}/runs`;
     const body = bodyOf(asked);
@@ -139,7 +138,7 @@ export class RecipeApi {
     return { kind: 'may_have_started', detail: this.#said('POST', path, `HTTP ${status}, but it does not name a run`) };
   }
 
-  /** A run, with the first page of its rows or the one at `page`, which an earlier answer named. */
+  /** Reads a run with the first page of its rows, or with the page that an earlier answer named. */
   async run(id: string, page: string | null = null, signal: AbortSignal | null = null): Promise<Result<RunPage>> {
     const path = `/runs/${encodeURIComponent(id)}`;
     const got = await this.#get(page ?? path, signal);
@@ -154,8 +153,8 @@ export class RecipeApi {
   }
 
   /**
-   * Ends a run; resolves with the run as it is then, or with a sentence. The document knows no way (T11); Warmwarden's own
-   * service has this one. At any other it is a route that does not exist.
+   * Ends a run. Resolves with the run, or with a sentence. The document has no such route (T11); only Warmwarden's own service
+   * does.
    */
   async cancel(id: string): Promise<RunRecord | { readonly said: string }> {
     const path = `/runs/${encodeURIComponent(id)}/cancel`;
@@ -210,7 +209,7 @@ export class RecipeApi {
     return said.ok ? { ok: true, value: { status, headers, body: said.value } } : said;
   }
 
-  /** Where the rest is, as a path behind our base address. An address anywhere else is not followed: the key stays here. */
+  /** Path of the next page behind the base address. No other address is followed, because it would get the key. */
   #nextOf({ headers, body }: ReadAnswer): string | null {
     const link = /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec(String(headers['link'] ?? ''))?.[1];
     const said = objectOf(body)['next'];
@@ -229,7 +228,7 @@ export class RecipeApi {
   }
 }
 
-/** What a service that names its refusals says of one, without the name; null where it names none. */
+/** Sentences of a refusal without its word, or null if the service has no word for it. */
 function sentencesOf({ result, status, errorWord }: Exchange<ReadAnswer>): string | null {
   if (result.ok || errorWord === null) return null;
   const before = `HTTP ${status}: ${errorWord}: `;
@@ -246,13 +245,13 @@ interface ReadAnswer {
   readonly headers: AnswerHeaders;
 }
 
-/** The document shows no body. Without anything asked beyond the path none is sent; ours reads `parameters` and `apply`. */
+/** Body of a trigger. The document shows none, so none is sent without parameters and `apply`. */
 function bodyOf({ parameters, apply }: TriggerRequest): string | null {
   if (Object.keys(parameters).length === 0 && !apply) return null;
   return JSON.stringify({ parameters, ...(apply ? { apply } : {}) });
 }
 
-/** A run that only the Location of an answer names. */
+/** Run that is named in the header Location only. */
 function runFromLocation(headers: AnswerHeaders): RunRecord | null {
   const encoded = /\/runs\/([^/?#]+)\/?(?:[?#].*)?$/.exec(String(headers['location'] ?? ''))?.[1];
   if (encoded === undefined) return null;
@@ -267,14 +266,14 @@ function decoded(text: string): string {
   }
 }
 
-// A run is followed to its end, with patience for what comes late and for words that nobody documented.
+// A run is followed to its end, with patience for failures that pass and for undocumented words.
 
-/** The first wait; each next one is twice as long. At the longest a run takes 12 of the 60 requests of the smallest plan. */
+/** First wait; each next one is twice as long. At the longest a run takes 12 of the 60 requests of the smallest plan. */
 const firstWaitMs = 250;
 const longestWaitMs = 5 * secondMs;
-/** A 429 without Retry-After: to the end of the minute (docs/faults.md H10). */
+/** Wait after a 429 without Retry-After: to the end of the minute (docs/faults.md H10). */
 const throttledWaitMs = minuteMs;
-/** A service may know a fresh run only a moment later; so many 404 in a row mean that it is not there. */
+/** So many 404 in a row mean that a run does not exist: a service may know a new run only a moment later. */
 const missingTries = 4;
 
 /**
@@ -293,7 +292,7 @@ export interface FollowOptions {
   readonly onProgress?: (run: RunRecord) => void;
 }
 
-/** Reads the run until it has ended. Never rejects; a failure that may pass is waited out. */
+/** Reads the run until it has ended. Never rejects, and waits out a failure that may pass. */
 export async function followRun(
   api: Pick<RecipeApi, 'run'>,
   id: string,
@@ -303,7 +302,7 @@ export async function followRun(
   const { clock } = world;
   const { withinMs, signal, onProgress } = options;
   const deadline = clock.monotonic() + withinMs;
-  // A request that hangs must not keep the caller longer; real time, as for all that is about sockets.
+  // A request that hangs must not keep the caller longer. Sockets are in real time.
   const patience = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]);
   let seen: RunRecord | null = null;
   let detail = 'it was not read in time';
@@ -333,7 +332,7 @@ export async function followRun(
   }
 }
 
-/** Whether the service's word for the run's state is an end that we know. */
+/** Whether the state of a run is a known end. */
 export function hasEnded(run: RunRecord): boolean {
   return run.state === 'succeeded' || run.state === 'failed' || run.state === 'cancelled';
 }

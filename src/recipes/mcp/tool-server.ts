@@ -1,4 +1,4 @@
-// The MCP server: every recipe is a tool. Old and new protocol versions, over a pair of streams.
+// The MCP server: every recipe is a tool. It speaks old and new protocol versions over a pair of streams.
 
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -31,11 +31,11 @@ import {
 
 // Runs and rows as tool results: one JSON object, as structured content and as text, inert and of bounded size.
 
-/** The rows of one answer, as JSON: an assistant has to read them. The first row is always shown. */
+/** Most characters of the rows of one answer. The first row is always shown. */
 const maxRowsCharacters = 200_000;
 const maxSaidCharacters = 1_000;
 
-/** Why a call did not work, for the assistant to mend it. */
+/** Result of a call that failed, for the assistant to mend it. */
 function refusedResult(said: readonly string[]): CallToolResult {
   const text = said.map((sentence) => inertText(sentence, maxSaidCharacters)).join('\n');
   return { content: [{ type: 'text', text }], isError: true };
@@ -81,7 +81,7 @@ export function runResult(run: RunRecord, page: ToolRows | null, { acts, cancell
   };
 }
 
-/** As many of the first rows as fit. */
+/** Takes as many of the first rows as fit. */
 function packed(rows: readonly unknown[]): readonly Readonly<Record<string, unknown>>[] {
   const kept: Readonly<Record<string, unknown>>[] = [];
   let characters = 0;
@@ -133,9 +133,8 @@ export interface ToolService {
 interface ToolServerOptions {
   readonly service: ToolService;
   readonly version: string;
-  /** How often recipes are looked at for changes while a client is there. */
   readonly lookEveryMs: number;
-  /** Takes what people should know; it must not write to standard output. */
+  /** Prints a message for people, not on standard output. */
   readonly note: (text: string) => void;
 }
 
@@ -148,14 +147,14 @@ const instructions = `Each tool is a saved recipe: a question about a fleet of e
 A tool with the parameter apply can act; without apply: true, it only shows what it would do. An answer holds one page of \
 rows; ${followTool} with next_cursor gives the next, and follows a run that has not ended. ${dataNote}`;
 
-/** What was asked before the input ended is still answered, for this long. */
+/** Time for the answers to requests that came before the input ended. */
 const lastAnswersMs = 1_000;
-/** Real time for what was read last to reach its handler. */
+/** Time for the last request to reach its handler. */
 const lastTurnMs = 50;
 
 /**
- * More at once than the runs that a daemon takes of one caller (recipes/runner.ts), so that a request which waits for none of
- * them has its turn. Each takes a connection or two, of which the daemon needs some for the mailbox API.
+ * Requests at once. They are more than the runs that a daemon takes of one caller (recipes/runner.ts), so that other requests have
+ * their turn. Each takes a connection or two of the daemon.
  */
 const requestLimits = { atOnce: 32, waiting: 1_000 };
 
@@ -190,7 +189,7 @@ export function serveTools(wire: Wire, options: ToolServerOptions, world: World)
       resolve();
     };
   });
-  // What the library says of each shape that a message does not have fills a screen.
+  // The library's own message fills a screen.
   const onerror = ({ name, message }: Error) =>
     options.note(name === 'ZodError' ? 'a message that is not JSON-RPC was ignored' : message);
   serveStdio(({ era }) => session.newServer(era), { transport, onerror });
@@ -200,7 +199,7 @@ export function serveTools(wire: Wire, options: ToolServerOptions, world: World)
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** The longest that a caller waits for a run that goes on without it: then it gets the run's id. */
+/** Longest wait for a run. Then the caller gets the id of the run, which goes on. */
 const handBackAfterMs = 30_000;
 
 /** State of one connection: an old and a new protocol version may each begin with a server of its own. */
@@ -421,7 +420,7 @@ function rowsFrom({ run, nextPage }: RunPage, { skip, page }: RowPlace, limit: n
   return { rows: rows?.slice(skip, skip + limit) ?? null, cursorAfter };
 }
 
-/** Progress for those who asked for it; its number only grows. */
+/** Reports progress to a client that asked for it. The number only grows. */
 function progressOf({ mcpReq }: ServerContext): (run: RunRecord) => void {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return () => {};

@@ -14,7 +14,6 @@ import type { RouteParts } from '../route-parts.ts';
 import { answerTimeOf, count, listOf, moment, nextCursor, number, text, texts, timeZone } from './facts.ts';
 import { fleetRoute } from './route.ts';
 
-/** Beside an alert that goes on. */
 export const silenced = z
   .strictObject({ by: text, until: moment })
   .nullable()
@@ -79,7 +78,7 @@ const delivery = z
   })
   .meta({ id: 'delivery', description: 'A message for a channel, without its text.' });
 
-/** The next attempt is told only of a delivery that waits. */
+/** Facts of a delivery. Only a waiting delivery has a next attempt. */
 function deliveryFacts(one: ListedDelivery) {
   const state = publicState(one);
   return { ...one, state, nextAttemptAt: state === 'pending' ? one.nextAttemptAt : null };
@@ -129,7 +128,6 @@ const incident = z
   })
   .meta({ id: 'incident', description: 'Mailboxes that bounce at the same time and have something in common.' });
 
-/** Incidents that go on. */
 export const openIncidents = listOf(
   z.strictObject({ id: text, title: text, severity: z.enum(severities), began_at: moment, mailboxes: count }),
 ).describe('Open incidents, the newest first.');
@@ -144,7 +142,7 @@ export function openIncidentFacts(incidents: readonly Incident[]) {
 /** Mailboxes that the answer lists of one incident; `mailboxes` counts them all. */
 const membersListed = 100;
 
-/** Those that go on first, and of each kind the newest. */
+/** Orders open incidents first, and within each kind the newest. */
 const incidentKey = ({ id, beganAt, endedAt }: Incident) => (endedAt === null ? [0, -beganAt, id] : [1, -endedAt, id]);
 
 export const incidentsRoute = fleetRoute({
@@ -202,7 +200,7 @@ function alertFacts(one: Alert) {
 
 export const maxAlerts = 1_000;
 
-/** Pages are ordered by severity, then by age. */
+/** Orders alerts by severity, then by age. */
 const alertKey = ({ severity, since, fingerprint }: Alert) => [severities.indexOf(severity), -since, fingerprint];
 
 export const alertsAnswer = z.strictObject({
@@ -232,7 +230,7 @@ export const alertsRoute = fleetRoute({
     const { fleet } = parts;
     const { now, zone } = answerTimeOf(parts);
     let total = 0;
-    // One more than a page shows whether there is another.
+    // One more row than the page holds shows whether there is another page.
     const first = new FirstOf<Alert>((one, other) => compare(alertKey(one), alertKey(other)), limit + 1);
     await eachAlert(fleet.alerts(), (one) => {
       if ((status ?? one.status) !== one.status || severity?.includes(one.severity) === false) return;
@@ -254,7 +252,7 @@ export const alertsRoute = fleetRoute({
 });
 
 const maxWordLength = 400;
-/** The filters of past alerts, on the page and here. */
+/** Filters of past alerts, here and on the page. */
 export const alertFilters = {
   severity: means('Only these.', oneOf(...severities)),
   rule: means('Only this rule.', upTo(maxWordLength)),

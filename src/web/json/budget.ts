@@ -110,7 +110,7 @@ function dataFacts(ages: DataAges, forecast: Forecast | null) {
 }
 
 const filter = { q: means('Words that the name or the value must contain.', upTo(200)) };
-/** Of the page, whose form sends nothing for a box that is not ticked. */
+/** Query of the page, whose form sends nothing for a box that is not ticked. */
 export const settingParameters = { ...filter, changed: oneOf('only') };
 
 const settingKey = ({ name }: ShownSetting) => [name];

@@ -7,7 +7,7 @@ import { fleetRoutes, metricsRoute, probeRoutes } from './json-routes.ts';
 import { operationRoutes } from './operations.ts';
 import { type Access, type Described, type DescribedAnswer, tags } from './route.ts';
 
-/** The routes in the order of docs/http-api.md. */
+/** Routes in the order of docs/http-api.md. */
 export const describedRoutes: readonly Described[] = [
   ...fleetRoutes,
   ...operationRoutes,
@@ -19,7 +19,7 @@ export const describedRoutes: readonly Described[] = [
 
 export interface DocumentParts {
   readonly version: string;
-  /** Where the routes are: an address, or a path on this server. */
+  /** Address of the routes, or their path on this server. */
   readonly server: string;
 }
 
@@ -47,7 +47,7 @@ export function openApiDocument({ version, server }: DocumentParts) {
   };
 }
 
-/** Sent before any route is asked. */
+/** Answer that the server sends before any route is asked. */
 const headersTooLarge = { description: 'The address and the headers are longer than 16 KiB.' };
 
 const about = `Names are in snake_case, times are ISO 8601 in UTC, and unknown values are null. Fields may be added to answers.
@@ -168,7 +168,7 @@ function headersOf(headers: Readonly<Record<string, string>>): Schema {
 const refusalShape = (words: readonly string[]) =>
   z.object({ error: z.enum(words), message: z.string().describe('Sentences.') });
 
-/** One response for all refusals of one status, shared by all routes that have the same. */
+/** Refusals of a route: one response a status, which routes with the same words share. */
 function refusedOf(described: Described, schemas: Schemas, responses: Map<string, Schema>): Schema {
   const { access, route } = described;
   const table: Readonly<Record<string, { readonly status: number; readonly meaning: string }>> =
@@ -198,10 +198,10 @@ function refusedOf(described: Described, schemas: Schemas, responses: Map<string
   return Object.fromEntries(entries);
 }
 
-/** Refusals that say how long to wait. */
+/** Refusals with the header Retry-After. */
 const waiting: readonly AnyRefusal[] = ['rate_limited', 'share_used', 'busy'];
 
-// Shapes as schemas: a shape with a name is written once, and referred to everywhere else.
+// Zod's schemas as JSON Schema: a schema with a name is a component, and all others refer to it.
 
 type Schema = { [name: string]: unknown };
 
@@ -210,17 +210,17 @@ const named = '#/$defs/';
 class Schemas {
   readonly #components = new Map<string, Schema>();
 
-  /** As it is sent: fields may be added to it later. */
+  /** Schema of an answer, to which fields may be added later. */
   answer(shape: z.ZodType): Schema {
     return this.#schemaOf(shape, 'output');
   }
 
-  /** As it is read: what is not in it is refused. */
+  /** Schema of a body, of which unknown fields are refused. */
   body(shape: z.ZodType): Schema {
     return this.#schemaOf(shape, 'input');
   }
 
-  /** By name, from A to Z. */
+  /** Components by name, from A to Z. */
   components(): Schema {
     return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -235,7 +235,7 @@ class Schemas {
   }
 }
 
-/** zod says more than readers need: the pattern of a date, the largest number that is safe, that TypeScript may not write a list. */
+/** Removes what readers do not need: the pattern of a date, the largest safe number, `readOnly` of a list. */
 function tidy(schema: Schema, io: 'input' | 'output'): void {
   if (schema['format'] === 'date-time' || schema['format'] === 'date') delete schema['pattern'];
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
@@ -243,7 +243,7 @@ function tidy(schema: Schema, io: 'input' | 'output'): void {
   delete schema['readOnly'];
   const { propertyNames, additionalProperties, required } = schema;
   if (Array.isArray(required) && propertyNames) {
-    // A number for each word of a closed set.
+    // A record with the words of a closed set is an object with these fields.
     schema['properties'] = Object.fromEntries(required.map((word) => [word, additionalProperties]));
     schema['additionalProperties'] = false;
     delete schema['propertyNames'];
@@ -251,7 +251,7 @@ function tidy(schema: Schema, io: 'input' | 'output'): void {
   if (io === 'output' && schema['additionalProperties'] === false) delete schema['additionalProperties'];
 }
 
-/** A copy that refers to the components, which tools/docs knows by the anchors of docs/cli.md. */
+/** Copy of a schema that refers to the components. Links to the anchors of docs/cli.md become plain text. */
 function linked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(linked);
   if (typeof value !== 'object' || value === null) return value;
@@ -266,7 +266,7 @@ function linked(value: unknown): unknown {
   );
 }
 
-/** `operation_outcome`: OperationOutcome. */
+/** Converts `operation_outcome` to OperationOutcome. */
 function nameOf(id: string): string {
   return id.replace(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase());
 }

@@ -1,4 +1,4 @@
-// Facts that several answers have in common: the schema of each, and how it is read. Unknown values are null. The schemas are strict: an answer has no other field.
+// Facts that several answers have in common: the schema of each, and how it is read. Unknown values are null.
 import { z } from 'zod';
 import type { Action } from '../../core/action.ts';
 import type { Change } from '../../core/change.ts';
@@ -14,7 +14,7 @@ import type { MailboxRow } from '../overview/fleet-view.ts';
 
 export type Explain = (verdict: Verdict) => string;
 
-/** When the answer is made, and in which zone its sentences give times: an IANA name. */
+/** Time of an answer, and the IANA name of the zone of times in its sentences. */
 export interface AnswerTime {
   readonly now: EpochMs;
   readonly zone: string;
@@ -40,7 +40,6 @@ export const timeZone = text.describe(
 export const texts = z.array(text).readonly();
 export const nextCursor = text.nullable().describe('The `cursor` of the next page; null: this is the last.');
 
-/** A list of what `shape` describes. */
 export function listOf<Shape extends z.ZodType>(shape: Shape) {
   return z.array(shape).readonly();
 }
@@ -67,7 +66,7 @@ const verdictFields = {
 
 const verdict = z.strictObject(verdictFields).meta({ id: 'verdict', description: 'A decision of the guard.' });
 
-/** A verdict with when it was given. */
+/** Verdict with its time. */
 export const datedVerdict = z.strictObject({ at: moment, ...verdictFields });
 
 const dayCounts = listOf(z.strictObject({ date: z.iso.date(), sent: count.nullable(), bounced: count.nullable() }));
@@ -130,7 +129,7 @@ export const mailboxFields = {
 
 export const mailbox = z.strictObject(mailboxFields).meta({ id: 'mailbox', description: 'A guarded mailbox.' });
 
-/** null: it is over. */
+/** First sweep of an account; null if it is over. */
 export const firstSweep = z
   .strictObject({
     since: moment,
@@ -189,7 +188,7 @@ export function changeFacts(change: Change, zone: string) {
   return { ...change, seenAt: change.at, text: changeSentence(change, zone) };
 }
 
-/** Verdict with the figures that people read. */
+/** Verdict with derived figures. */
 function verdictFacts(verdict: Verdict, explain: Explain) {
   const { sent, bounced, limitPpm } = verdict;
   return {

@@ -262,7 +262,7 @@ const trendDay = z.strictObject({
   held: count.describe('Mailboxes that were held at any time of the day.'),
 });
 
-/** As the page orders them. No name comes before every name. */
+/** Orders groups as the page does. A group without a name comes before every name. */
 const groupKey = (group: Group) => [group.urgency, -shareOf(group), group.name === null ? '' : `=${group.name}`];
 
 export const groupParameters = {

@@ -41,7 +41,7 @@ export type HistoryAnswer = z.infer<typeof historyAnswer> | { readonly error: st
 const usualSpanSeconds = (30 * dayMs) / secondMs;
 const maxNameLength = 400;
 
-/** The filters of the history, here and on the page. */
+/** Filters of the history, here and on the page. */
 export const historyFilters = {
   by: means('Only what this person did; `Warmwarden`: only what it did by itself.', upTo(maxNameLength)),
   operation: means(
@@ -96,7 +96,7 @@ export const historyRoute = fleetRoute({
         entry: actionFacts(action, { now, zone }),
       })),
     ];
-    // Of one moment commands first, each kind in the order in which it was read.
+    // Commands come before actions of the same time; the sort keeps the order within each kind.
     const inOrder = lines.toSorted((a, b) => b.at - a.at || a.kind - b.kind);
     const { rows, next } = pageOf(inOrder, ({ at, kind, id }) => [-at, kind, id], limit);
     return { timeZone: zone, entries: rows.map(({ entry }) => entry), nextCursor: next };
@@ -105,13 +105,13 @@ export const historyRoute = fleetRoute({
 
 interface HistoryLine {
   readonly at: EpochMs;
-  /** 0: a command, 1: an action of the guard. */
+  /** 0 for a command, 1 for an action of the guard. */
   readonly kind: number;
   readonly id: string;
   readonly entry: Source<typeof historyEntry>;
 }
 
-/** Where commands and actions go on behind the line that a cursor names. */
+/** Places behind the line of a cursor, from which commands and actions are read. */
 function placesIn(cursor: Query<typeof query>['cursor']) {
   if (cursor === undefined) return { ofCommands: null, ofActions: null };
   const [negative, kind, id] = cursor;
@@ -121,7 +121,7 @@ function placesIn(cursor: Query<typeof query>['cursor']) {
     : { ofCommands: { at, id: 0 }, ofActions: { at, id } };
 }
 
-/** Also those that its address had before. */
+/** Ids of a mailbox, with the former ids of its address. */
 function idsOf({ id, memory }: MailboxState): readonly string[] {
   return [id, ...(memory?.formerIds ?? [])];
 }

@@ -16,7 +16,7 @@ import { historyRoute } from './history.ts';
 import { explainRoute, mailboxRoute } from './mailbox.ts';
 import { type Described, type FleetRoute, type JsonRoute, jsonContent } from './route.ts';
 
-/** What the daemon's socket answers from. */
+/** Sources of the answers of the daemon's socket. */
 export type AnswerParts = PictureParts &
   Pick<RouteParts, 'history' | 'entries' | 'deliveries' | 'transitions' | 'settings' | 'tags' | 'trend'>;
 
@@ -45,7 +45,7 @@ export async function jsonAnswer(name: string, asked: URLSearchParams, parts: An
 
 const plain = { 'text/plain': z.string() };
 
-/** `document`: the OpenAPI document as JSON. */
+/** `document` returns the OpenAPI document as JSON. */
 type ProbeParts = Pick<RouteParts, 'ready'> & { readonly document: () => string };
 
 export const probeRoutes: readonly JsonRoute<ProbeParts>[] = [
@@ -94,7 +94,7 @@ export const probeRoutes: readonly JsonRoute<ProbeParts>[] = [
   },
 ];
 
-/** `addMetrics` of the room metrics answers it. */
+/** Answered by `addMetrics` of the room metrics. */
 export const metricsRoute: Described = {
   route: 'GET /metrics',
   id: 'getMetrics',

@@ -35,7 +35,7 @@ import { fleetRoute, UnknownMailboxError } from './route.ts';
 const word = text.nullable();
 const figure = number.nullable();
 
-/** What one request to the mailbox API showed; null: it was not read yet. */
+/** Schema of an observation; null if it was not made yet. */
 function observed<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject({ at: moment.describe('When it was read.'), answer: z.strictObject(shape) }).nullable();
 }
@@ -160,7 +160,6 @@ export const mailboxRoute = fleetRoute({
   },
 });
 
-/** An action as `explain` tells it. */
 const explainedAction = z.strictObject({
   ...actionFields,
   target_mode: text.nullable(),
@@ -204,10 +203,10 @@ export const explainAnswer = z.strictObject({
 
 export type Explanation = z.infer<typeof explainAnswer>;
 
-/** The most that a query may ask for. */
+/** Largest `limit` of a query. */
 export const maxEntriesShown = 1_000;
 
-/** A `+` in a query is a space. */
+/** Parameter with a time. A `+` in a query is a space. */
 const momentAsked: Parameter<EpochMs> = {
   wanted: 'a time such as 2026-11-22T03:08:10Z, or with an offset (write + as %2B)',
   schema: { type: 'string', format: 'date-time' },
@@ -231,8 +230,8 @@ export const explainRoute = fleetRoute({
     const { now, zone } = answerTimeOf(parts);
     const found = namedMailbox(name, parts.fleet.mailboxes());
     if ('wrong' in found) throw new UnknownMailboxError(found.wrong);
-    // Without a time, all of it: a fleet on another clock (a simulation) may be ahead of ours.
-    // One more of each shows whether there are older ones.
+    // Without `at` there is no upper bound: the clock of a simulated fleet may be ahead. One more of each shows whether there are older
+    // entries.
     const entries = await parts.entries.entriesOf(found.mailbox, at ?? Number.MAX_SAFE_INTEGER, limit + 1);
     const decided = typeof at === 'number' ? { at, ...decisionAt(entries.decisions[0], at, zone) } : null;
     const { decisions, actions, changes } = entries;
@@ -250,7 +249,7 @@ function explanationFacts(mailbox: MailboxState, { decisions, actions, changes }
   const { warmup, memory, verdict } = mailbox;
   const claim = memory?.claim ?? null;
   const isPaused = verdict?.answer.reason === 'already_paused';
-  // Since the request, as the action below says; the claim itself begins when it was read back.
+  // `since` is the time of the request, as in the action; the claim itself begins with the read-back.
   const since = claim && (actions.find((one) => one.id === claim.actionId)?.openedAt ?? claim.since);
   return {
     at: now,

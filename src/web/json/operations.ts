@@ -1,4 +1,4 @@
-// POST /api/operations/NAME and POST /-/reload: what the socket beside the store takes, for a token that may operate.
+// POST /api/operations/NAME and POST /-/reload: the operations of the daemon's socket, for a token with the role operator.
 import { z } from 'zod';
 import {
   type CommandOutcome,
@@ -78,9 +78,9 @@ const noTokens =
   'This daemon has no tokens, and without them it accepts only a reload over HTTP. Run the command without --url on the machine of the daemon, use the page, or configure server.auth.tokens.';
 
 /**
- * Answers with the outcome. Without tokens only a reload is accepted, as POST /-/reload does: for the rest the socket is the way.
- * Requests of web pages are refused, so that none can post here with a browser's remembered password, or to a daemon without
- * tokens; and so is another content-type than JSON's, for browsers that say nothing of the page.
+ * Answers with the outcome. Without tokens only a reload is accepted, as POST /-/reload does; other operations need the socket.
+ * Requests of web pages are refused, so that no page can post with a browser's remembered password, or to a daemon without
+ * tokens. Another content-type than JSON's is refused for browsers that do not name the page.
  */
 function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
   const shape = operationShapes[name];

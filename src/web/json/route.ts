@@ -22,7 +22,7 @@ export type Access = 'anybody' | 'any_role' | 'viewer' | 'operator' | 'key';
 
 export interface DescribedAnswer {
   readonly description: string;
-  /** By content type. */
+  /** Schemas by content type. */
   readonly content: Readonly<Record<string, z.ZodType>>;
   /** Headers that are always sent, with what each says. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -31,20 +31,20 @@ export interface DescribedAnswer {
 export interface Described {
   /** Method and path as hono writes them: `GET /api/mailboxes/:account/:id`. */
   readonly route: string;
-  /** Unique: the operationId. */
+  /** Unique name: the operationId. */
   readonly id: string;
   readonly tag: keyof typeof tags;
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
-  /** What each name in the path means. */
+  /** Meaning of each name in the path. */
   readonly names?: Readonly<Record<string, string>>;
-  /** Absent: a query is ignored. */
+  /** Without it, a query is ignored. */
   readonly query?: Shape;
   readonly body?: z.ZodType;
-  /** By status. */
+  /** Answers by status. */
   readonly answers: Readonly<Record<number, DescribedAnswer>>;
-  /** Besides those that come with `access`. */
+  /** Refusals besides those that come with `access`. */
   readonly refusals?: readonly (RefusalWord | RecipeRefusalWord)[];
 }
 
@@ -57,7 +57,7 @@ interface Answering<Parts, S extends Shape> {
   readonly handle: (c: Context, parts: Parts, query: Query<S>) => Response | Promise<Response>;
 }
 
-/** A route that refuses a query that is not in its `query`. */
+/** Route that reads its query, and refuses a wrong one. */
 export function routeOf<Parts, const S extends Shape>({
   handle,
   ...described
@@ -78,7 +78,7 @@ export function addRoutes<Parts>(app: Hono, routes: readonly JsonRoute<Parts>[],
 
 export const jsonContent = (shape: z.ZodType) => ({ 'application/json': shape });
 
-/** Ends the answer of a fleet route: no mailbox has the name, and why. */
+/** Ends the answer of a fleet route with the reason why no mailbox is meant. */
 export class UnknownMailboxError extends Error {
   override readonly name = 'UnknownMailboxError';
 }
@@ -89,7 +89,7 @@ interface FleetRouteParts<Parts, S extends Shape, A extends z.ZodType>
   readonly shape: A;
   /** The request names a mailbox, which may be unknown. */
   readonly named?: true;
-  /** Reads what the answer says, as the program has it; the route makes JSON of it. */
+  /** Reads the answer in the shape of the program; the route converts it to JSON. */
   readonly read: (parts: Parts, query: Query<S>, names: PathNames) => Source<A> | Promise<Source<A>>;
 }
 
@@ -104,7 +104,7 @@ export interface FleetRoute<Parts, Body> extends JsonRoute<Parts> {
   readonly read: (parts: Parts, asked: URLSearchParams, names?: PathNames) => Promise<FleetAnswered<Body>>;
 }
 
-/** A GET route below /api, which the daemon's socket answers, too. */
+/** GET route below /api, which the daemon's socket answers, too. */
 export function fleetRoute<Parts, const S extends Shape, A extends z.ZodType>({
   shape,
   named,

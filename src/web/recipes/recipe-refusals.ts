@@ -1,4 +1,4 @@
-// What the recipe routes answer when they do not do what was asked: the word in `error`, its status, and what it means.
+// Refusals of the recipe routes: the word in `error`, its status, and its meaning. The rate limit of a recipe key.
 
 import type { Context } from 'hono';
 import type { RecipeRefusal } from '../../core/recipe.ts';
@@ -32,16 +32,13 @@ export const recipeRefusals = {
 
 export type RecipeRefusalWord = keyof typeof recipeRefusals;
 
-/** Seconds. */
 const waitForRoom = '5';
 
-/** The status of a refusal, and how long to wait where that helps. */
+/** Status of a refusal. Sets Retry-After where waiting helps. */
 export function statusOf(c: Context, { refused }: RecipeRefusal) {
   if (refused === 'busy' || refused === 'share_used') c.header('Retry-After', waitForRoom);
   return recipeRefusals[refused].status;
 }
-
-// How many requests a minute a recipe key may make: a window of the last 60 s, counted exactly.
 
 /** Requests a minute by plan (api/recipe-run-interface.md section 8). */
 const requestsPerMinute = { pro: 60, cloud: 600, agency: 6_000 } as const;
@@ -52,13 +49,13 @@ const windowMs = 60_000;
 interface Allowance {
   readonly allowed: boolean;
   readonly limit: number;
-  /** What is left in this window, after this request. */
+  /** Requests left in this window, after this request. */
   readonly remaining: number;
-  /** When refused: whole seconds until a request is allowed again, at least 1. */
+  /** Whole seconds until a request is allowed again, at least 1; 0 if this one is allowed. */
   readonly retryAfterSeconds: number;
 }
 
-/** Counts by name. `now` is on a scale that never jumps, milliseconds. A refused request does not count. */
+/** Counts the requests of each key in the last 60 s. `now` is monotonic, in milliseconds. A refused request does not count. */
 export class RateLimit {
   readonly #starts = new Map<string, number[]>();
 

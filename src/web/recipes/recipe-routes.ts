@@ -26,18 +26,16 @@ import { csvOf, jsonOf, rowsARead } from './run-rows.ts';
 export interface Caller {
   readonly name: string;
   readonly role: 'viewer' | 'operator';
-  /** null: nobody counts. */
+  /** null if requests are not limited. */
   readonly plan: KeyPlan | null;
 }
 
 export interface RecipeRouteParts {
   readonly service: RecipeService;
   readonly world: World;
-  /** Who asks, by the Authorization header; null: nobody that we know. */
+  /** Caller of the Authorization header, or null if the key is unknown. */
   readonly callerOf: (authorization: string | undefined) => Caller | null;
 }
-
-// Callers are known by the keys of the configuration, as Bearer tokens only.
 
 export interface RecipeKey {
   readonly name: string;
@@ -46,7 +44,7 @@ export interface RecipeKey {
   readonly role: Caller['role'];
 }
 
-/** `keys` is asked each time: a reload may bring others. A page's token, sent as Basic, opens nothing here. */
+/** Finds callers by the keys of the configuration, as Bearer tokens only. A reload may change the keys. */
 export function callersOf(keys: () => readonly RecipeKey[]): RecipeRouteParts['callerOf'] {
   let known = { keys: keys(), authenticate: createAuthenticate(keys()) };
   return (authorization) => {
@@ -217,7 +215,7 @@ export const downloadRoutes: readonly JsonRoute<Pick<RecipeRouteParts, 'service'
   }),
 );
 
-/** The routes below /v1. `wrongTokens` slows those who guess; null where everybody who gets here is known. */
+/** Routes below /v1. `wrongTokens` slows down guesses; null on the socket, where the caller is known. */
 export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTokens | null): Hono {
   const app = new Hono();
   addGate(app, parts, wrongTokens);
@@ -235,7 +233,7 @@ function addGate(app: Hono, { callerOf, world }: RecipeRouteParts, wrongTokens: 
   app.use('/v1/*', async (c, next) => {
     const caller = callerOf(c.req.header('authorization'));
     if (caller === null) {
-      // Only Bearer is a guess here: a browser sends the page's token as Basic by itself.
+      // Only Bearer counts as a guess: a browser sends the page's token as Basic by itself.
       const isWrong = /^bearer\b/i.test(c.req.header('authorization') ?? '');
       const waitSeconds = isWrong && wrongTokens ? await wrongTokens.slow(c.get('client').address) : null;
       if (waitSeconds !== null) {
@@ -265,7 +263,7 @@ function idIn(c: Context): string {
   return c.req.param('id') ?? '';
 }
 
-/** No body at all is a run without parameters. Whatever its Content-Type says, a body is JSON. */
+/** Reads the body as JSON, whatever its Content-Type says. An empty body is a run without parameters. */
 async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape> | { readonly wrong: string }> {
   const text = await bodyText(c.req.raw);
   if (text === null) return { wrong: `The body is larger than ${maxBodyBytes / 1_024} KiB.` };

@@ -12,10 +12,10 @@ import { statusOf } from './recipe-refusals.ts';
 
 type RecipePageParts = Pick<RouteParts, 'recipes' | 'publicUrl'>;
 
-/** Of the effect, on the form that agrees to it. */
+/** Rows of the plan on the form that applies it. */
 const rowsShown = 100;
 
-/** null: there is none with this id. */
+/** Recipe with this id, or null. */
 export async function recipeOf(service: RecipeService, wanted: string): Promise<Recipe | null> {
   const { recipes } = await service.list();
   return recipes.find(({ id }) => id === wanted) ?? null;
@@ -48,7 +48,7 @@ export function addRunForms(app: Hono, parts: RecipePageParts): void {
 
 type Given = Readonly<Record<string, string>>;
 
-/** The parameters of a form by their names. */
+/** Parameters of a form by name. */
 function givenIn(form: URLSearchParams): Given {
   const named = [...form].filter(([name]) => name.startsWith(parameterPrefix));
   return Object.fromEntries(named.map(([name, value]) => [name.slice(parameterPrefix.length), value]));
@@ -66,17 +66,17 @@ async function showRunForm(c: Context, { recipes: { service } }: RecipePageParts
   return c.html(framed(c, recipe.title, form), refusal ? statusOf(c, refusal) : 200);
 }
 
-/** Without `apply`: whatever the recipe does is only planned, so a viewer may run it, too. */
+/** Starts a dry run, which a viewer may do, too. */
 async function start(c: Context, parts: RecipePageParts, form: URLSearchParams) {
   const given = givenIn(form);
-  // An empty field is one that was left out.
+  // An empty field counts as absent.
   const parameters = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   const asked = { recipe: c.req.param('id') ?? '', parameters, apply: false, by: byOf(c), role: roleOf(c) };
   const run = await parts.recipes.service.start(asked);
   return 'refused' in run ? showRunForm(c, parts, { given, refusal: run }) : c.redirect(runPath(run.id), 303);
 }
 
-/** The run that an address names, with its recipe; or the answer that refuses it. */
+/** Run of the address with its recipe, or the answer that refuses it. */
 async function runOf(c: Context, { recipes: { service } }: RecipePageParts) {
   const page = await service.rows(c.req.param('id') ?? '', { offset: 0, limit: rowsShown });
   if ('refused' in page) return { refused: refuse(c, 'not_found', page.said.join(' ')) };
@@ -93,7 +93,7 @@ async function showApply(c: Context, parts: RecipePageParts, refusal: RecipeRefu
   return c.html(framed(c, recipe.title, form), refusal ? statusOf(c, refusal) : 200);
 }
 
-/** Only the mailboxes that the dry run named. */
+/** Applies the recipe to the mailboxes of the dry run. */
 async function apply(c: Context, parts: RecipePageParts) {
   const found = await runOf(c, parts);
   if ('refused' in found) return found.refused;
@@ -110,7 +110,7 @@ async function showCancel(c: Context, parts: RecipePageParts) {
   return c.html(framed(c, recipe.title, cancelForm({ recipe, run: page.run, formToken: formTokenFor(c) })));
 }
 
-/** A run that has ended by now stays as it is. */
+/** Cancels a run. A run that has ended stays as it is. */
 async function cancel(c: Context, { recipes: { service } }: RecipePageParts) {
   const run = await service.cancel(c.req.param('id') ?? '');
   return 'refused' in run ? refuse(c, 'not_found', run.said.join(' ')) : c.redirect(runPath(run.id), 303);

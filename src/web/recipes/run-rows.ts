@@ -1,11 +1,11 @@
-// The rows of a run as text, piece by piece: CSV (RFC 4180) that a spreadsheet shows and never computes, or JSON as the recipe API has it.
+// The rows of a run as text, piece by piece: CSV (RFC 4180) that a spreadsheet never computes, or JSON of the recipe API.
 import type { Cell, RecipeService, Row, RowPage } from '../../core/recipe.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
 import { runJson } from '../../recipes/shapes.ts';
 
-/** How a text begins that a spreadsheet takes for a formula, full-width forms too. Numbers of ours come as numbers and stay. */
+/** Beginning of a text that a spreadsheet takes for a formula, with full-width forms. */
 const formulaStart = /^[\s;]*[=+\-@|%＝＋－＠﹢﹣﹦﹫−]|^[\t\r\n]/;
-/** Where the decimal sign is a comma, a semicolon begins the next cell. */
+/** Formula behind a semicolon, which begins a cell in countries with a decimal comma. */
 const formulaBehindSemicolon = /;(?=\s*[=+\-@＝＋－＠﹢﹣﹦﹫−])/g;
 
 export function csvLine(cells: readonly Cell[]): string {
@@ -16,7 +16,7 @@ function csvRows(columns: readonly string[], rows: readonly Row[]): string {
   return rows.map((row) => csvLine(columns.map((name) => row[name] ?? null))).join('');
 }
 
-/** A text that begins as a formula gets an apostrophe, which spreadsheets take as "this is text". */
+/** Puts an apostrophe before a formula: spreadsheets then show it as text. */
 function csvCell(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return String(cell);
@@ -25,10 +25,10 @@ function csvCell(cell: Cell): string {
   return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
 
-/** Of one page that is read. */
+/** Rows of one page. */
 export const rowsARead = 500;
 
-/** Page by page, so that neither the memory nor the event loop ever holds all rows of a run. `limit`: null for all. */
+/** Reads page by page, so that the memory never holds all rows of a run. `limit` is null for all rows. */
 async function* pagesFrom(service: RecipeService, first: RowPage, limit: number | null): AsyncGenerator<RowPage> {
   let page = first;
   let left = limit ?? Number.POSITIVE_INFINITY;
@@ -47,7 +47,7 @@ export async function* csvOf(service: RecipeService, first: RowPage, limit: numb
   for await (const { run, rows } of pagesFrom(service, first, limit)) yield csvRows(run.columns, rows);
 }
 
-/** One object: the run, its `rows`, and in `next` the path of those that come after them. */
+/** Writes one object: the run, its `rows`, and in `next` the path of the rows after them. */
 export async function* jsonOf(service: RecipeService, first: RowPage, limit: number | null): AsyncGenerator<string> {
   yield `${JSON.stringify(runJson(first.run)).slice(0, -1)},"rows":[`;
   let next: number | null = null;
