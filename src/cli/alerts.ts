@@ -7,7 +7,7 @@ import { addressOf, askForAll, type DaemonOptions, withDaemonOptions } from './d
 import { printJson } from './options.ts';
 import { momentIn, printLines, printTable, silencedText } from './terminal.ts';
 
-interface ListOptions extends DaemonOptions {
+interface AlertsOptions extends DaemonOptions {
   readonly all?: boolean;
   readonly details?: boolean;
   readonly severity?: readonly string[];
@@ -23,7 +23,7 @@ export function alertsCommand(): Command {
   return new Command('alerts').description('list the alerts that are firing').addCommand(list);
 }
 
-async function listAlerts(options: ListOptions): Promise<void> {
+async function listAlerts(options: AlertsOptions): Promise<void> {
   const { all = false, details = false, severity = severities, json = false } = options;
   const query = { severity: severity.join(), limit: `${maxAlerts}`, ...(all ? {} : { status: 'firing' }) };
   const answer = (await askForAll(addressOf(options), 'alerts', 'alerts', query)) as AlertsAnswer;
@@ -49,7 +49,7 @@ function detailsOf({ alerts, time_zone: zone }: AlertsAnswer): readonly string[]
 }
 
 /** Names the options that may leave alerts out. */
-function noneText({ all = false, severity = [] }: ListOptions): string {
+function noneText({ all = false, severity = [] }: AlertsOptions): string {
   const which = severity.length === 0 ? '' : ` with severity ${severity.join(' or ')}`;
   return `No alert${which} is ${all ? 'firing or pending' : 'firing'}.`;
 }

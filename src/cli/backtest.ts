@@ -17,7 +17,7 @@ import { systemClock, type World, worldOn } from '../world/world.ts';
 import { guardOf, loadConfigured } from './configured.ts';
 import { exitDone, exitFailed } from './errors.ts';
 import { type Answers, configOption, jsonOption, wholeNumber } from './options.ts';
-import { type Column, tableLines } from './terminal.ts';
+import { type TableColumn, tableLines } from './terminal.ts';
 
 /** The API gives no more. */
 const maxDays = 90;
@@ -71,9 +71,9 @@ interface ComparedGuard {
   readonly of: (account: AccountConfig) => AccountConfig;
 }
 
-type Outcome = Answers['backtest'];
-type Backtested = Outcome['mailboxes'][number];
-type Totals = Outcome['totals'][number];
+type BacktestAnswer = Answers['backtest'];
+type Backtested = BacktestAnswer['mailboxes'][number];
+type Totals = BacktestAnswer['totals'][number];
 
 /** Runs a backtest; its exit code: 0 done, 1 when something could not be read. Throws a CommandError for a mistake in a file. */
 export async function backtest(options: BacktestOptions, surroundings: Surroundings): Promise<number> {
@@ -106,7 +106,7 @@ function guardsOf({ config, guard: file }: BacktestOptions): readonly ComparedGu
   return [own, { name: file, of: (account) => ({ ...account, guard }) }];
 }
 
-interface Reading {
+interface HistoryReading {
   readonly world: World;
   /** 1 to 90. */
   readonly days: number;
@@ -116,7 +116,7 @@ interface Reading {
 async function backtestAccount(
   account: AccountConfig,
   guards: readonly ComparedGuard[],
-  reading: Reading,
+  reading: HistoryReading,
 ): Promise<{ readonly mailboxes: readonly Backtested[]; readonly failure: string | null }> {
   const api = new MailboxApi({ ...account, account: account.name }, reading.world, noTally);
   const said = (failure: string) => `account ${account.name}: ${failure}`;
@@ -140,7 +140,11 @@ async function backtestAccount(
 }
 
 /** Past of a mailbox, or why it can't be read. */
-async function readPast(api: MailboxApi, { world, days }: Reading, id: string): Promise<Past | { failure: string }> {
+async function readPast(
+  api: MailboxApi,
+  { world, days }: HistoryReading,
+  id: string,
+): Promise<Past | { failure: string }> {
   const warmup = await ask(api, world, 'warmup', () => api.warmup(id));
   if (!warmup.ok) return { failure: warmup.failure.detail };
   const stats = await ask(api, world, 'stats', () => api.stats(id, days));
@@ -224,9 +228,9 @@ const actionWords: Readonly<Record<GuardActionKind, string>> = {
 };
 
 /** A table, then the story of every mailbox on which the guard would have acted, then what was assumed. */
-function outcomeText({ days, mailboxes, totals }: Outcome): string {
+function outcomeText({ days, mailboxes, totals }: BacktestAnswer): string {
   const several = totals.length > 1;
-  const columns: readonly Column[] = [
+  const columns: readonly TableColumn[] = [
     ...['MAILBOX', 'MODE', ...(several ? ['GUARD'] : [])].map((title) => ({ title })),
     ...['INTERVENTIONS', 'RECOVERY', 'PAUSED', 'HELD', 'BOUNCES AVOIDED', 'SENDS LOST'].map((title) => ({
       title,

@@ -248,11 +248,11 @@ export async function askForAll<List extends string, Entry>(
   list: List,
   query: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly [Key in List]: readonly Entry[] } & { readonly next_cursor: string | null }> {
-  type Page = Awaited<ReturnType<typeof askForAll<List, Entry>>>;
-  const first = (await askFor(address, name, query)) as Page;
+  type AnswerPage = Awaited<ReturnType<typeof askForAll<List, Entry>>>;
+  const first = (await askFor(address, name, query)) as AnswerPage;
   const entries = [...first[list]];
   for (let cursor = first.next_cursor; cursor !== null; ) {
-    const next = (await askFor(address, name, { ...query, cursor })) as Page;
+    const next = (await askFor(address, name, { ...query, cursor })) as AnswerPage;
     entries.push(...next[list]);
     cursor = next.next_cursor;
   }

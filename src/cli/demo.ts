@@ -152,7 +152,7 @@ server: {listen: "${listen}"}
 }
 
 /** Where the parts of the demo are. */
-interface Beginning {
+interface DemoPlaces {
   readonly page: string;
   readonly simulator: string;
   readonly key: string;
@@ -162,7 +162,7 @@ interface Beginning {
 }
 
 export interface Story {
-  begin(beginning: Beginning): void;
+  begin(beginning: DemoPlaces): void;
   /** Tells what is new in the fleet since the last look. */
   look(fleet: Fleet): void;
   /** A message arrived at the receiver. */
@@ -186,7 +186,7 @@ const widthOfText = width - indent.length;
 type Paint = (code: number, text: string) => string;
 
 /** What the demo is, where to look, and how to ask it. */
-function greeting({ page, simulator, key, speed, command }: Beginning, paint: Paint): string {
+function greeting({ page, simulator, key, speed, command }: DemoPlaces, paint: Paint): string {
   return [
     '',
     `${paint(1, 'Warmwarden')} guards the warm-up of email mailboxes.`,

@@ -53,7 +53,7 @@ async function doctor({ config: file, json = false }: DoctorOptions): Promise<vo
   else printLines(linesOf(report));
 }
 
-interface Examination {
+interface DoctorFindings {
   readonly checks: readonly Examined[];
   readonly exitCode: number;
 }
@@ -63,7 +63,7 @@ function isReadable({ secret, from }: Setting): boolean {
   return from.kind === 'file' && isReadersGain(secret);
 }
 
-async function examine(file: string, loaded: LoadedConfig): Promise<Examination> {
+async function examine(file: string, loaded: LoadedConfig): Promise<DoctorFindings> {
   const places = loadPlaces(file, process.env);
   const place = places.ok ? places.store : null;
   const daemon = place === null ? null : await seeDaemon(pathOf(place));
@@ -121,7 +121,7 @@ async function outside({ config }: ValidConfig, seen: SeenDaemon | null): Promis
   return [...accounts, ...channels];
 }
 
-async function storeOf(places: Extract<Places, { ok: true }>): Promise<StoreLines & Examination> {
+async function storeOf(places: Extract<Places, { ok: true }>): Promise<StoreLines & DoctorFindings> {
   try {
     return { ...(await examineStore(places)), exitCode: exitDone };
   } catch (error) {
@@ -132,7 +132,7 @@ async function storeOf(places: Extract<Places, { ok: true }>): Promise<StoreLine
   }
 }
 
-function notKnown(part: DoctorPart): StoreLines & Examination {
+function notKnown(part: DoctorPart): StoreLines & DoctorFindings {
   const why = 'Not checked, because the configuration has problems.';
   return { checks: [reporter(part)('skipped', why)], active: null, exitCode: exitDone };
 }

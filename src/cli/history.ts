@@ -8,7 +8,7 @@ import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './daem
 import { duration, printJson, wholeNumber } from './options.ts';
 import { momentIn, printLines } from './terminal.ts';
 
-type Entries = Exclude<HistoryAnswer, { readonly error: string }>;
+type HistoryPage = Exclude<HistoryAnswer, { readonly error: string }>;
 
 interface HistoryOptions extends DaemonOptions {
   readonly mailbox?: string;
@@ -37,7 +37,7 @@ export function historyCommand(): Command {
 }
 
 async function history(options: HistoryOptions): Promise<void> {
-  const answer = (await askFor(addressOf(options), 'history', queryOf(options))) as Entries;
+  const answer = (await askFor(addressOf(options), 'history', queryOf(options))) as HistoryPage;
   const { next_cursor: next, ...rest } = answer;
   if (options.json) printJson('history', { ...rest, more: next !== null });
   else printLines(linesOf(answer, options));
@@ -57,7 +57,10 @@ function queryOf(options: HistoryOptions): Readonly<Record<string, string>> {
   };
 }
 
-function linesOf({ entries, next_cursor: next, time_zone: zone }: Entries, options: HistoryOptions): readonly string[] {
+function linesOf(
+  { entries, next_cursor: next, time_zone: zone }: HistoryPage,
+  options: HistoryOptions,
+): readonly string[] {
   if (entries.length === 0) return [noneText(options)];
   const rest = next !== null ? ['There are older entries: --limit shows more of them.'] : [];
   return [...entries.flatMap((entry) => entryLines(entry, momentIn(zone))), ...rest];

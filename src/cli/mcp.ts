@@ -30,7 +30,7 @@ interface McpOptions {
 }
 
 /** Where the tools come from, how often to look for changes, and how to leave. */
-interface Opened {
+interface OpenedTools {
   readonly service: ToolService;
   readonly lookEveryMs: number;
   readonly close: () => Promise<void>;
@@ -58,7 +58,7 @@ async function mcp(options: McpOptions): Promise<void> {
 }
 
 /** Recipes of the daemon beside the store. */
-function openStore(file: string, world: World): Opened {
+function openStore(file: string, world: World): OpenedTools {
   const store = findStore(file);
   const socketPath = socketPathOf(pathOf(store));
   const api = new RecipeApi({ baseUrl: 'http://localhost/v1', apiKey: null, socketPath }, world);
@@ -69,7 +69,7 @@ function openStore(file: string, world: World): Opened {
   };
 }
 
-function openService(options: McpOptions, world: World): Opened {
+function openService(options: McpOptions, world: World): OpenedTools {
   const api = new RecipeApi(
     {
       baseUrl: checkedBaseUrl(options),

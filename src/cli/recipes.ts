@@ -11,21 +11,21 @@ import { addressOf, ask, isHttp, refusal } from './daemon.ts';
 import { CommandError, exitFailed } from './errors.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './operations.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { type Column, tableLines } from './terminal.ts';
+import { type TableColumn, tableLines } from './terminal.ts';
 
 const lookEveryMs = 250;
 const keyVariable = 'WARMWARDEN_API_KEY';
 
-interface ListOptions extends JsonOptions {
+interface RecipesOptions extends JsonOptions {
   readonly config: string;
   readonly url?: string;
 }
-interface RunOptions extends ListOptions, ConfirmOptions {
+interface RunOptions extends RecipesOptions, ConfirmOptions {
   readonly param: Readonly<Record<string, string>>;
   readonly apply?: boolean;
   readonly csv?: boolean;
 }
-type Ask = (
+type AskRecipes = (
   path: string,
   asked?: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> },
 ) => Promise<string>;
@@ -38,7 +38,7 @@ export function recipesCommand(): Command {
     .addOption(configOption())
     .option(...url)
     .addOption(jsonOption())
-    .action((options: ListOptions) => listRecipes(askerOf(options), options));
+    .action((options: RecipesOptions) => listRecipes(askerOf(options), options));
   const run = withConfirmOptions(new Command('run'))
     .description('run a recipe and print its rows')
     .argument('<recipe>', 'its id, as `recipes list` shows it')
@@ -66,7 +66,7 @@ function readParameter(text: string, before: Readonly<Record<string, string>>): 
 }
 
 /** Asks the daemon beside the store, or one elsewhere with a recipe key. */
-function askerOf({ config, url }: ListOptions): Ask {
+function askerOf({ config, url }: RecipesOptions): AskRecipes {
   const elsewhere = url === undefined ? null : addressOf({ config, url });
   const key = process.env[keyVariable]?.trim() ?? '';
   if (elsewhere !== null && key === '') throw new CommandError('usage', `--url needs a recipe key in ${keyVariable}.`);
@@ -85,7 +85,7 @@ interface RecipesAnswer {
   readonly broken: readonly ReturnType<typeof brokenJson>[];
 }
 
-async function listRecipes(ask: Ask, { json = false }: ListOptions): Promise<void> {
+async function listRecipes(ask: AskRecipes, { json = false }: RecipesOptions): Promise<void> {
   const answer = JSON.parse(await ask('/recipes')) as RecipesAnswer;
   if (json) return void printJson('recipes list', answer);
   const { recipes, broken } = answer;
@@ -105,7 +105,7 @@ function parametersText({ properties, required }: ReturnType<typeof parametersSc
 }
 
 /** What the recipe says is done to the mailboxes of a dry run that was agreed to, and to no others. */
-async function runRecipe(ask: Ask, id: string, options: RunOptions): Promise<void> {
+async function runRecipe(ask: AskRecipes, id: string, options: RunOptions): Promise<void> {
   const { apply = false, yes = false, dryRun = false } = options;
   if (!apply || dryRun) return showRun(ask, await runOnce(ask, id, options, {}), options);
   mustBeConfirmed(options);
@@ -119,7 +119,7 @@ async function runRecipe(ask: Ask, id: string, options: RunOptions): Promise<voi
 
 /** Starts a run, waits for its end, and returns it with all its rows. */
 async function runOnce(
-  ask: Ask,
+  ask: AskRecipes,
   id: string,
   { param: parameters }: RunOptions,
   how: { readonly apply?: boolean; readonly plan?: string },
@@ -134,7 +134,7 @@ async function runOnce(
 }
 
 async function showRun(
-  ask: Ask,
+  ask: AskRecipes,
   run: RunAnswer,
   { json = false, csv = false, dryRun = false }: RunOptions,
 ): Promise<void> {
@@ -156,7 +156,7 @@ async function showRun(
 function tableOf(names: readonly string[], rows: readonly Row[]): readonly string[] {
   const shown = [...names.filter((name) => !isId(name)), ...names.filter(isId)];
   const columns = shown.map(
-    (name): Column => ({ title: name, numbers: rows.some((row) => typeof row[name] === 'number') }),
+    (name): TableColumn => ({ title: name, numbers: rows.some((row) => typeof row[name] === 'number') }),
   );
   const cells = rows.map((row) => shown.map((name) => cellText(row[name] ?? null)));
   return tableLines(columns, cells);

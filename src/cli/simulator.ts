@@ -24,7 +24,7 @@ import { type JsonOptions, jsonOption, printJson, wholeNumber } from './options.
 import { afterParent } from './run/process.ts';
 import { goOnWithoutOutputs, helpEntry } from './terminal.ts';
 
-interface Flags {
+interface SimulatorFlags {
   readonly port: number;
   readonly host: string;
   readonly scenario: ScenarioName;
@@ -92,7 +92,7 @@ export function simulatorCommand(): Command {
     .addHelpText('after', notes)
     .argument('[command...]', 'what goes wrong in a simulator that runs; without a command, a new one is started')
     .usage('[options] [command]')
-    .action(([word]: readonly string[], flags: Flags) => {
+    .action(([word]: readonly string[], flags: SimulatorFlags) => {
       if (word === undefined) return run(flags);
       return command.error(`error: unknown command '${word}'`);
     });
@@ -100,7 +100,7 @@ export function simulatorCommand(): Command {
   return command;
 }
 
-async function run(flags: Flags): Promise<void> {
+async function run(flags: SimulatorFlags): Promise<void> {
   goOnWithoutOutputs();
   const output = standardOutput(() => '');
   const stop = new AbortController();
@@ -140,14 +140,14 @@ async function run(flags: Flags): Promise<void> {
 }
 
 /** Real time when nothing else is asked for: only it survives a laptop's sleep without falling behind. */
-function fleetClock({ speed, start }: Flags, signal: AbortSignal): { clock: Clock; pacing: Promise<void> } {
+function fleetClock({ speed, start }: SimulatorFlags, signal: AbortSignal): { clock: Clock; pacing: Promise<void> } {
   const real = systemClock();
   if (speed === 1 && start === undefined) return { clock: real, pacing: Promise.resolve() };
   const clock = movedClock(start ?? real.now());
   return { clock, pacing: clock.pace(speed, signal) };
 }
 
-function refusal(error: unknown, { port, host }: Flags): string {
+function refusal(error: unknown, { port, host }: SimulatorFlags): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use: choose another one with --port.`;
   if (code === 'EACCES') return `Port ${port} needs more rights than you have: choose one above 1023 with --port.`;
@@ -188,7 +188,7 @@ function instant(text: string): number {
   return time;
 }
 
-interface Flags extends JsonOptions {
+interface TroubleFlags extends JsonOptions {
   readonly port: number;
   readonly host: string;
   readonly url?: string;
@@ -202,19 +202,19 @@ export function troubleSubcommands(): readonly Command[] {
       .option('--url <url>', 'the simulator (default: http://127.0.0.1:7030, or what --host and --port say)')
       .addOption(jsonOption());
     if (one.target === null) {
-      return command.action(() => letHappen(one, { kind: one.kind }, command.optsWithGlobals<Flags>()));
+      return command.action(() => letHappen(one, { kind: one.kind }, command.optsWithGlobals<TroubleFlags>()));
     }
     const { kind, target } = one;
     return command
       .argument(`<${target}>`, target === 'mailbox' ? 'its address or id' : 'the domain, or a mailbox of it')
-      .action((name: string) => letHappen(one, { kind, target: name }, command.optsWithGlobals<Flags>()));
+      .action((name: string) => letHappen(one, { kind, target: name }, command.optsWithGlobals<TroubleFlags>()));
   });
 }
 
 async function letHappen(
   { seen }: TroubleText,
   request: TroubleRequest,
-  { port, host, url, json }: Flags,
+  { port, host, url, json }: TroubleFlags,
 ): Promise<void> {
   const base = (url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`).replace(/\/+$/, '');
   const { mailboxes, message, caveat } = await ask(base, request);

@@ -74,7 +74,7 @@ export function helpEntry(term: string, meaning: string): string {
 }
 
 /** Column of a table. Numbers stand to the right. */
-export interface Column {
+export interface TableColumn {
   readonly title: string;
   readonly numbers?: boolean;
 }
@@ -84,7 +84,7 @@ const leastLetters = 12;
 
 /** Lines of a table: the titles, then one a row. On a screen that is too narrow the widest column of words is cut. */
 export function tableLines(
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
   screen = screenColumns(),
 ): readonly string[] {
@@ -101,7 +101,7 @@ export function tableLines(
   return lines.map((line) => line.map(cell).join('  ').trimEnd());
 }
 
-export function printTable(columns: readonly Column[], rows: readonly (readonly string[])[]): void {
+export function printTable(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): void {
   process.stdout.write(`${tableLines(columns, rows).join('\n')}\n`);
 }
 

@@ -119,9 +119,11 @@ export type OperationName = keyof typeof operationShapes;
 export const operationNames = Object.keys(operationShapes) as readonly OperationName[];
 /** The JSON body of an operation. */
 export type OperationBody<Name extends OperationName> = z.input<(typeof operationShapes)[Name]>;
-type Read<Name extends OperationName> = z.output<(typeof operationShapes)[Name]>;
+type OperationRequest<Name extends OperationName> = z.output<(typeof operationShapes)[Name]>;
 
-type Carry = { readonly [Name in OperationName]: (body: Read<Name>, to: DaemonCommands) => Promise<CommandOutcome> };
+type Carry = {
+  readonly [Name in OperationName]: (body: OperationRequest<Name>, to: DaemonCommands) => Promise<CommandOutcome>;
+};
 
 const carry: Carry = {
   'breaker-release': (body, to) => to.breakerRelease(common(body)),
@@ -163,7 +165,7 @@ export function operating(to: DaemonCommands): Operate {
 
 const sameVersion = 'Check that the command and the daemon have the same version.';
 
-interface Asked {
+interface AskedBy {
   /** What the sender might do about a body that cannot be read. */
   readonly advise?: string;
   /** Who asks, whatever the body says. */
@@ -175,17 +177,17 @@ export async function answerOperation(
   name: string,
   body: unknown,
   to: DaemonCommands,
-  asked: Asked = {},
+  asked: AskedBy = {},
 ): Promise<CommandOutcome> {
   if (!Object.hasOwn(operationShapes, name)) return invalid(`This daemon has no operation ${name}.`);
   return answerKnown(name as OperationName, body, to, asked);
 }
 
-async function answerKnown<Name extends OperationName>(name: Name, body: unknown, to: DaemonCommands, asked: Asked) {
+async function answerKnown<Name extends OperationName>(name: Name, body: unknown, to: DaemonCommands, asked: AskedBy) {
   const { advise, by } = asked;
   const request = readRequest(operationShapes[name], body);
   if ('read' in request) {
-    const read = request.read as Read<Name>;
+    const read = request.read as OperationRequest<Name>;
     return carry[name](by === undefined ? read : { ...read, by }, to);
   }
   const advice = advise === undefined ? '' : ` ${advise}`;

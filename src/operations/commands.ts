@@ -51,7 +51,7 @@ export function judgingAgain(watches: readonly Pick<AccountWatch, 'account' | 'j
 // `channels resend`: undelivered messages are sent once more, exactly those that were planned, as they were.
 
 /** What the notifier offers. */
-interface Undelivered {
+interface UndeliveredMessages {
   /** The names of the configured channels. */
   channels(): readonly string[];
   find(which: WhichUndelivered): Promise<readonly { readonly id: string; readonly channel: string }[]>;
@@ -59,7 +59,7 @@ interface Undelivered {
   resend(ids: readonly string[]): Promise<readonly { readonly channel: string; readonly count: number }[]>;
 }
 
-export function resendCommand(undelivered: Undelivered, audited: Audited) {
+export function resendCommand(undelivered: UndeliveredMessages, audited: Audited) {
   return async (request: ResendRequest): Promise<CommandOutcome> => {
     const { channel, delivery } = request;
     const names = undelivered.channels();

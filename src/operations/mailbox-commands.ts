@@ -21,11 +21,11 @@ import type { Audited, CommandRooms } from './audit.ts';
 import { failed, invalid, type Plan, stopsAt } from './plan.ts';
 
 /** What is wanted of a mailbox, whoever asks. */
-export type Change = Omit<PersonsChange, 'by'>;
+export type MailboxChange = Omit<PersonsChange, 'by'>;
 export type WatchOf = (account: string) => AccountWatch | undefined;
 
 /** Makes a change through to its outcome. */
-export type CarryOut = (mailbox: MailboxState, change: Change, requester: Requester) => Promise<CommandOutcome>;
+export type CarryOut = (mailbox: MailboxState, change: MailboxChange, requester: Requester) => Promise<CommandOutcome>;
 
 /** Behind the reason why a change was not even begun. */
 export const nothingDone = 'Nothing was done.';
@@ -47,7 +47,7 @@ export function mailboxCommands(
 ): Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'limit' | 'refresh'> {
   const { fleet } = rooms;
   const carryOut = carryingOut(watchOf, rooms);
-  const change = async (request: MailboxRequest, wanted: Change): Promise<CommandOutcome> => {
+  const change = async (request: MailboxRequest, wanted: MailboxChange): Promise<CommandOutcome> => {
     const found = namedMailbox(request.mailbox, fleet.mailboxes());
     if ('wrong' in found) return invalid(found.wrong);
     const { mailbox } = found;
@@ -88,12 +88,12 @@ export function mailboxCommands(
   };
 }
 
-function nameOf({ account, id, email }: MailboxState, { kind, targetMode, targetLimit }: Change): CommandName {
+function nameOf({ account, id, email }: MailboxState, { kind, targetMode, targetLimit }: MailboxChange): CommandName {
   const command = [kind, email, targetMode ?? targetLimit].filter((word) => word != null).join(' ');
   return { name: kind, command, account, mailboxes: [{ account, id, email }] };
 }
 
-function planOf(mailbox: MailboxState, change: Change, fleet: Pick<Fleet, 'account'>): Plan {
+function planOf(mailbox: MailboxState, change: MailboxChange, fleet: Pick<Fleet, 'account'>): Plan {
   const { account, id, warmup } = mailbox;
   const { mode, status } = warmup?.answer ?? { mode: null, status: null };
   const limit = change.kind === 'limit' ? [targetLimitOf(mailbox)] : [];
@@ -117,7 +117,7 @@ export function readOnlyKeys(mailboxes: readonly MailboxState[], fleet: Pick<Fle
 }
 
 /** What Warmwarden will do to a mailbox, in a sentence that says how the mailbox is now. */
-export function effectOf(state: MailboxState, change: Change): string {
+export function effectOf(state: MailboxState, change: MailboxChange): string {
   const { email, account, warmup } = state;
   const { mode, status } = warmup?.answer ?? { mode: null, status: null };
   const mailbox = `${email} (account ${account}, mode ${mode ?? 'unknown'}, warm-up ${status ?? 'unknown'})`;
@@ -179,7 +179,7 @@ function changedText({ kind, targetMode, targetLimit, email, account }: Action):
   return `${kind === 'pause' ? 'paused' : 'resumed'} the warm-up of ${mailbox}`;
 }
 
-function emailsText({ targetLimit }: Pick<Change, 'targetLimit'>): string {
+function emailsText({ targetLimit }: Pick<MailboxChange, 'targetLimit'>): string {
   return counted(targetLimit ?? 0, 'email');
 }
 

@@ -111,7 +111,7 @@ function namesOf(fleet: Fleet, held: ReadonlyMap<string, readonly string[]>): re
 
 // What a release of the circuit breaker would do and did, in sentences.
 
-type Seen = Pick<CommandRooms, 'fleet' | 'world'>;
+type ReleaseView = Pick<CommandRooms, 'fleet' | 'world'>;
 
 /** A plan names this many of the mailboxes that each action is about. */
 const heldNamed = 10;
@@ -119,7 +119,7 @@ const heldNamed = 10;
 const stopsNamed = 3;
 
 /** `held`: by API, the keys of the mailboxes that its open breaker holds. */
-export function releasePlan({ fleet, world }: Seen, held: ReadonlyMap<string, readonly string[]>): Plan {
+export function releasePlan({ fleet, world }: ReleaseView, held: ReadonlyMap<string, readonly string[]>): Plan {
   const entries = [...held.keys()].flatMap((api) => heldEntries(fleet.breaker(api)));
   const stops = stopsOver(
     { fleet, world },
@@ -177,7 +177,7 @@ function emailsOf(entries: readonly BreakerEntry[]): string {
 }
 
 /** `released`: the keys of the mailboxes that were held. */
-export function releasedTexts({ fleet, world }: Seen, released: readonly string[]): readonly string[] {
+export function releasedTexts({ fleet, world }: ReleaseView, released: readonly string[]): readonly string[] {
   if (released.length === 0) return ['The circuit breaker is closed. It was holding no action.'];
   const stops = stopsOver({ fleet, world }, released);
   const acting = stops.filter((off) => off === null).length;
@@ -188,7 +188,7 @@ export function releasedTexts({ fleet, world }: Seen, released: readonly string[
 }
 
 /** For each, the emergency stop that keeps Warmwarden from acting on it. */
-function stopsOver({ fleet, world }: Seen, keys: readonly string[]): readonly (WritesOff | null)[] {
+function stopsOver({ fleet, world }: ReleaseView, keys: readonly string[]): readonly (WritesOff | null)[] {
   const now = world.clock.now();
   return keys.map((key) => fleet.writesOffOver(accountOfKey(key), idOfKey(key), now));
 }

@@ -12,7 +12,14 @@ import type { Claim } from '../core/verdict.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { countedOf, listText, momentText } from '../core/wording/phrases.ts';
 import type { Audited, CommandRooms } from './audit.ts';
-import { type Change, carryingOut, effectOf, nothingDone, readOnlyKeys, type WatchOf } from './mailbox-commands.ts';
+import {
+  carryingOut,
+  effectOf,
+  type MailboxChange,
+  nothingDone,
+  readOnlyKeys,
+  type WatchOf,
+} from './mailbox-commands.ts';
 import { failed, noChange, stopsAt } from './plan.ts';
 
 // Which target daily limits were set through Warmwarden, are still in force, and what was there before. Pure.
@@ -63,7 +70,7 @@ interface TakingBack {
   /** In which times are given. */
   readonly zone: string;
   /** Makes a change in that person's name. */
-  readonly carryOut: (mailbox: MailboxState, change: Change) => Promise<CommandOutcome>;
+  readonly carryOut: (mailbox: MailboxState, change: MailboxChange) => Promise<CommandOutcome>;
 }
 
 export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audited): OperatorCommands['undo'] {
@@ -104,7 +111,7 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
         fleet,
         command,
         zone,
-        carryOut: (mailbox: MailboxState, to: Change) => carryOut(mailbox, to, request),
+        carryOut: (mailbox: MailboxState, to: MailboxChange) => carryOut(mailbox, to, request),
       };
       const outcomes = await undoAll(ours, by);
       const failures = outcomes.filter(({ outcome }) => !succeeded(outcome)).map(({ email }) => email);
@@ -233,13 +240,13 @@ function undoingsOf(
 }
 
 /** The change that takes a claim back; null when the mode before is not known. */
-function changeBack({ kind, actionId: undoes, previousMode }: Claim): Change | null {
+function changeBack({ kind, actionId: undoes, previousMode }: Claim): MailboxChange | null {
   if (kind === 'pause') return { kind: 'resume', targetMode: null, undoes };
   return isWarmupMode(previousMode) ? { kind: 'mode', targetMode: previousMode, undoes } : null;
 }
 
 /** The change that takes a limit back. */
-function limitBack({ set, earlier }: SetLimit): Change {
+function limitBack({ set, earlier }: SetLimit): MailboxChange {
   return { kind: 'limit', targetMode: null, targetLimit: earlier, undoesLimit: set };
 }
 

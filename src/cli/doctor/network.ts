@@ -145,10 +145,10 @@ export function connectionFailure(url: string, egress: Egress = directly): Promi
 }
 
 const channels = reporter('channels');
-type Known = FleetAnswer['channels'];
+type KnownChannels = FleetAnswer['channels'];
 
 /** `known`: what the daemon, or the store, says of them; null where neither is. */
-export async function examineChannels(alerts: AlertsConfig, known: Known | null): Promise<readonly Examined[]> {
+export async function examineChannels(alerts: AlertsConfig, known: KnownChannels | null): Promise<readonly Examined[]> {
   const examined = await Promise.all(alerts.channels.map(examineChannel));
   const none = channels('skipped', 'No channel is configured: no alert will be sent.');
   return [
@@ -195,7 +195,12 @@ function reached(who: string, failure: string | null): Examined {
   return channels('problem', `${who}: the receiver cannot be reached (${failure}).`);
 }
 
-function backlogOf({ name, undelivered, failing_since: since, last_failure: why }: Known[number]): readonly Examined[] {
+function backlogOf({
+  name,
+  undelivered,
+  failing_since: since,
+  last_failure: why,
+}: KnownChannels[number]): readonly Examined[] {
   const resend = `\`${commandName} channels resend ${name}\` sends them again`;
   return [
     ...(since === null
