@@ -13,7 +13,7 @@ import { postJson, resultOf } from './post.ts';
 
 // Our alerts as Alertmanager writes them: labels that name them, annotations that say what is so, and its fingerprint.
 
-type Words = Readonly<Record<string, string>>;
+type LabelSet = Readonly<Record<string, string>>;
 /** Before what is unknown or empty is left out. */
 type Raw = Readonly<Record<string, string | number | null | undefined>>;
 
@@ -26,7 +26,7 @@ const namesOfEvents: Partial<Record<AlertRule, string>> = {
 };
 
 /** What names an alert. Alertmanager takes two alerts with the same labels for one, and drops empty values. */
-function labelsOf(alert: Alert): Words {
+function labelsOf(alert: Alert): LabelSet {
   return filled(rawLabelsOf(alert));
 }
 
@@ -36,7 +36,7 @@ function rawLabelsOf({ rule, severity, account, email, mailboxId, object }: Aler
 }
 
 /** What is said of an alert: `summary` and `description` as is the custom, and every number under its own name. */
-function annotationsOf(alert: Alert): Words {
+function annotationsOf(alert: Alert): LabelSet {
   return filled(rawAnnotationsOf(alert));
 }
 
@@ -63,23 +63,23 @@ function endsAtOf({ at, alert }: Transition): string {
 }
 
 /** The labels and the annotations that all have, with the same value. */
-function commonOf(transitions: readonly Transition[]): { readonly labels: Words; readonly annotations: Words } {
+function commonOf(transitions: readonly Transition[]): { readonly labels: LabelSet; readonly annotations: LabelSet } {
   return { labels: common(transitions, rawLabelsOf), annotations: common(transitions, rawAnnotationsOf) };
 }
 
-function common(transitions: readonly Transition[], rawOf: (alert: Alert) => Raw): Words {
+function common(transitions: readonly Transition[], rawOf: (alert: Alert) => Raw): LabelSet {
   const [first, ...others] = transitions.map(({ alert }) => rawOf(alert));
   const shared = Object.entries(first ?? {}).filter(([name, value]) => others.every((raw) => raw[name] === value));
   return filled(Object.fromEntries(shared));
 }
 
 /** What a message is grouped by: the account and the rule, where they are among the common labels. */
-function groupLabelsOf({ alertname, account }: Words): Words {
+function groupLabelsOf({ alertname, account }: LabelSet): LabelSet {
   return filled({ account, alertname });
 }
 
 /** As Prometheus prints a label set: `{account="acme", alertname="dns_failing"}`. */
-function labelText(labels: Words): string {
+function labelText(labels: LabelSet): string {
   const names = Object.keys(labels).sort();
   return `{${names.map((name) => `${name}=${JSON.stringify(labels[name])}`).join(', ')}}`;
 }
@@ -89,7 +89,7 @@ const fnvPrime = 0x100000001b3n;
 const separator = 0xff;
 
 /** The fingerprint that Alertmanager gives to the same labels: FNV-1a over the sorted names and values, 16 hex digits. */
-function fingerprintOfLabels(labels: Words): string {
+function fingerprintOfLabels(labels: LabelSet): string {
   let hash = fnvOffset;
   const add = (byte: number) => {
     hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * fnvPrime);
@@ -104,7 +104,7 @@ function fingerprintOfLabels(labels: Words): string {
 }
 
 /** Without what is unknown or empty; well-formed, since Alertmanager refuses broken UTF-8. */
-function filled(words: Raw): Words {
+function filled(words: Raw): LabelSet {
   const given = Object.entries(words).flatMap(([name, value]): [string, string][] => {
     const text = value === null || value === undefined ? '' : String(value).toWellFormed();
     return text === '' ? [] : [[name, text]];
@@ -138,7 +138,7 @@ const resolvedKeptMs = 15 * minuteMs;
 const maxAlertsInPost = 500;
 
 /** An alert as it stands in a payload. Without `endsAt` its end is `aheadMs` after the moment of sending. */
-interface Frozen {
+interface PostedAlert {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly startsAt: string;
@@ -150,11 +150,11 @@ interface Frozen {
 export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
   const to = { ...settings, url: `${settings.url.replace(/\/+$/, '')}/api/v2/alerts` };
   /** By their labels; until then on the monotonic scale. */
-  const resolvedLately = new Map<string, { readonly alert: Frozen; readonly until: number }>();
+  const resolvedLately = new Map<string, { readonly alert: PostedAlert; readonly until: number }>();
   /** By their labels: what the last upkeep reported as firing. */
-  let keptFiring = new Map<string, Frozen>();
+  let keptFiring = new Map<string, PostedAlert>();
 
-  const post = async (alerts: readonly Frozen[], signal: AbortSignal): Promise<SendResult> => {
+  const post = async (alerts: readonly PostedAlert[], signal: AbortSignal): Promise<SendResult> => {
     let result: SendResult = { kind: 'sent' };
     for (let from = 0; from < alerts.length; from += maxAlertsInPost) {
       const body = JSON.stringify(
@@ -165,7 +165,7 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
     }
     return result;
   };
-  const remember = (alerts: readonly Frozen[]) => {
+  const remember = (alerts: readonly PostedAlert[]) => {
     for (const alert of alerts) {
       const key = keyOf(alert);
       if (alert.endsAt === undefined) resolvedLately.delete(key);
@@ -185,7 +185,7 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
     renderNotice: (notice) =>
       notice.name === 'test' ? { payload: JSON.stringify([testAlert(notice)]), title: notice.title } : null,
     send: async ({ payload }, signal) => {
-      const alerts: readonly Frozen[] = JSON.parse(payload);
+      const alerts: readonly PostedAlert[] = JSON.parse(payload);
       const result = await post(alerts, signal);
       if (result.kind === 'sent') remember(alerts);
       return result;
@@ -208,7 +208,7 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
 }
 
 /** What Alertmanager tells alerts apart by. All labels are made in one order. */
-function keyOf({ labels }: Frozen): string {
+function keyOf({ labels }: PostedAlert): string {
   return JSON.stringify(labels);
 }
 
@@ -216,7 +216,7 @@ function asFiring(alert: Alert): Transition {
   return { kind: 'firing', at: alert.firingAt ?? alert.since, alert };
 }
 
-function frozen(transition: Transition): Frozen {
+function frozen(transition: Transition): PostedAlert {
   const { kind, alert } = transition;
   const end =
     kind === 'resolved' ? { endsAt: endsAtOf(transition) } : { aheadMs: kind === 'event' ? eventLastsMs : firesForMs };
@@ -229,16 +229,16 @@ function frozen(transition: Transition): Frozen {
   };
 }
 
-function endedAt({ aheadMs: _, ...alert }: Frozen, now: number): Frozen {
+function endedAt({ aheadMs: _, ...alert }: PostedAlert, now: number): PostedAlert {
   return { ...alert, endsAt: new Date(Math.max(now, Date.parse(alert.startsAt))).toISOString() };
 }
 
-function thawed({ aheadMs = firesForMs, endsAt, ...alert }: Frozen, now: number) {
+function thawed({ aheadMs = firesForMs, endsAt, ...alert }: PostedAlert, now: number) {
   return { ...alert, endsAt: endsAt ?? new Date(Math.max(now, Date.parse(alert.startsAt)) + aheadMs).toISOString() };
 }
 
 /** Ends by itself a minute later. */
-function testAlert(notice: { readonly title: string; readonly at: number }): Frozen {
+function testAlert(notice: { readonly title: string; readonly at: number }): PostedAlert {
   return {
     labels: { alertname: 'warmwarden_test', severity: 'info' },
     annotations: { summary: notice.title },
@@ -254,13 +254,13 @@ function testAlert(notice: { readonly title: string; readonly at: number }): Fro
 const noEnd = '0001-01-01T00:00:00Z';
 const maxAlerts = 500;
 
-interface Sender {
+interface WebhookSender {
   readonly name: string;
   readonly pageUrl: string | null;
 }
 
 /** A message as Alertmanager would send it. An event stands there as firing, for it has no other word. */
-export function alertmanagerBody(message: GroupMessage, sender: Sender) {
+export function alertmanagerBody(message: GroupMessage, sender: WebhookSender) {
   const { transitions } = message;
   const common = commonOf(transitions);
   const groupLabels = groupLabelsOf(common.labels);
@@ -276,7 +276,7 @@ export function alertmanagerBody(message: GroupMessage, sender: Sender) {
 }
 
 /** A test, which has resolved already. */
-export function alertmanagerNotice({ title, at }: Notice, sender: Sender) {
+export function alertmanagerNotice({ title, at }: Notice, sender: WebhookSender) {
   const labels = { alertname: 'warmwarden_test', severity: 'info' };
   const annotations = { summary: title };
   const moment = new Date(at).toISOString();
@@ -292,7 +292,7 @@ export function alertmanagerNotice({ title, at }: Notice, sender: Sender) {
   };
 }
 
-function bodyOf<Item>(alerts: readonly Item[], { name, pageUrl }: Sender) {
+function bodyOf<Item>(alerts: readonly Item[], { name, pageUrl }: WebhookSender) {
   return { version: '4', receiver: name, externalURL: pageUrl ?? '', alerts };
 }
 

@@ -17,7 +17,7 @@ import {
   moreText,
   noticeText,
 } from './message-text.ts';
-import { type Answer, fieldsIn, hookResultOf, postJson } from './post.ts';
+import { fieldsIn, hookResultOf, postJson, type ReceiverAnswer } from './post.ts';
 
 export const discordSettings = section({
   ...hookKeys,
@@ -105,7 +105,7 @@ function harmless(text: string): string {
 }
 
 /** Discord answers 200 with the message, or JSON with a `code` (10015: no such webhook, 50027: a wrong token). */
-function resultOf(answer: Answer): SendResult {
+function resultOf(answer: ReceiverAnswer): SendResult {
   const { code } = answer.kind === 'answer' ? fieldsIn(answer.text) : {};
   const said = typeof code === 'number' ? ` (code ${code})` : '';
   const remedy = 'create a webhook in the settings of the Discord channel, and set url to its address';

@@ -41,7 +41,7 @@ interface SmtpError {
   readonly rejectedErrors?: readonly SmtpError[];
 }
 
-interface Attempt {
+interface SmtpAttempt {
   readonly password: string;
   /** The server did not answer in time. */
   readonly isLate: boolean;
@@ -53,7 +53,7 @@ const maxQuoted = 200;
 /** "Authentication required", "... too weak", "... credentials invalid", "encryption required". RFC 4954 section 6. */
 const authenticationCodes = [530, 534, 535, 538];
 
-function failureMeaning(error: SmtpError, { password, isLate, isWhole }: Attempt): SendResult {
+function failureMeaning(error: SmtpError, { password, isLate, isWhole }: SmtpAttempt): SendResult {
   const noAnswer = 'the mail server did not answer in time';
   if (isLate) return isWhole ? unanswered(noAnswer) : later(noAnswer);
   const blamed = blamedFor(error);

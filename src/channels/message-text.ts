@@ -318,10 +318,10 @@ const pieces = /`[^`\n]*`|[\s\S]/gu;
 const command = /`[^`\n]*`/;
 
 /** Writes a command with its backticks, or one character, in the receiver's markup. */
-type Write = (piece: string) => string;
+type WritePiece = (piece: string) => string;
 
 /** At most `max` UTF-16 units of markup. */
-export function fittedText(text: string, max: number, write: Write): string {
+export function fittedText(text: string, max: number, write: WritePiece): string {
   const written = [...text.matchAll(pieces)].map(([piece]) => write(piece));
   const whole = written.join('');
   if (whole.length <= max) return whole;
@@ -339,7 +339,7 @@ export function fittedText(text: string, max: number, write: Write): string {
  */
 export function fittedSentences(
   sentences: readonly string[],
-  { separator, max, write }: { readonly separator: string; readonly max: number; readonly write: Write },
+  { separator, max, write }: { readonly separator: string; readonly max: number; readonly write: WritePiece },
 ): string {
   const joined = sentences.join(separator);
   const whole = fittedText(joined, Number.POSITIVE_INFINITY, write);

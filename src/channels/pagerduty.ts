@@ -15,7 +15,7 @@ import { plainHttp, privateAuthority, secret, section } from '../schema/section.
 import type { Clock } from '../world/world.ts';
 import { type Channel, channelName, type Hook, type SendOutcome, type SendResult } from './channel.ts';
 import { cutText, linksOf, messageTitle, moreText, type PageAddresses } from './message-text.ts';
-import { type Answer, failureOf, fieldsIn, postJson, resultOf, setupRefused } from './post.ts';
+import { failureOf, fieldsIn, postJson, type ReceiverAnswer, resultOf, setupRefused } from './post.ts';
 
 /** Of the service region US. */
 const usualUrl = 'https://events.pagerduty.com/v2/enqueue';
@@ -55,7 +55,7 @@ const maxTriggers = 20;
 const throttledMs = 2 * minuteMs;
 const continueMs = secondMs;
 
-interface Event {
+interface PagerDutyEvent {
   readonly event_action: 'trigger' | 'resolve';
   readonly dedup_key: string;
   readonly payload?: object;
@@ -66,7 +66,7 @@ interface Event {
 
 export function pagerdutyChannel(settings: PagerDutySettings, clock: Clock): Channel {
   const { name, routingKey } = settings;
-  const post = async (event: Event, signal: AbortSignal): Promise<SendResult> => {
+  const post = async (event: PagerDutyEvent, signal: AbortSignal): Promise<SendResult> => {
     const body = JSON.stringify({ routing_key: routingKey, ...event });
     return meaningOf(await postJson(settings, body, { signal, clock }), routingKey);
   };
@@ -82,7 +82,7 @@ export function pagerdutyChannel(settings: PagerDutySettings, clock: Clock): Cha
     },
     renderNotice: () => null,
     send: async ({ payload, receipt }, signal) => {
-      const events: readonly Event[] = JSON.parse(payload);
+      const events: readonly PagerDutyEvent[] = JSON.parse(payload);
       const from = receipt === null ? 0 : Number(receipt);
       for (const [index, event] of events.entries()) {
         if (index < from) continue;
@@ -114,7 +114,7 @@ function acceptedUntil(index: number, all: number, { detail, ...result }: SendRe
   };
 }
 
-function eventsOf(message: GroupMessage, page: PageAddresses): readonly Event[] {
+function eventsOf(message: GroupMessage, page: PageAddresses): readonly PagerDutyEvent[] {
   const { incident } = message;
   if (incident) {
     // What was triggered before it belonged to the incident ends under its own key.
@@ -136,7 +136,7 @@ function isTrigger(transition: Transition): boolean {
   return transition.kind === 'event' ? isPause(transition) : transition.kind !== 'resolved';
 }
 
-function incidentEvent(message: GroupMessage, incident: MessageIncident, page: PageAddresses): Event {
+function incidentEvent(message: GroupMessage, incident: MessageIncident, page: PageAddresses): PagerDutyEvent {
   if (incident.step === 'ended') return resolveOf(incident.id);
   const { sentences, worst, memberCount, cause, kind, beganAt, severity } = incident;
   const listed = worst.map(({ line }) => line);
@@ -160,7 +160,7 @@ interface TriggerContext {
   readonly others: string | null;
 }
 
-function triggerOf(message: GroupMessage, transition: Transition, { page, others }: TriggerContext): Event {
+function triggerOf(message: GroupMessage, transition: Transition, { page, others }: TriggerContext): PagerDutyEvent {
   const { kind, at, alert } = transition;
   const { rule, account, email, object, severity, since, facts } = alert;
   const alone: GroupMessage = { ...message, kind, severity, transitions: [transition] };
@@ -188,7 +188,7 @@ interface Trigger {
   readonly details: { readonly what: readonly string[] } & Readonly<Record<string, string | readonly string[]>>;
 }
 
-function trigger(message: GroupMessage, page: PageAddresses, event: Trigger): Event {
+function trigger(message: GroupMessage, page: PageAddresses, event: Trigger): PagerDutyEvent {
   const { what, ...others } = event.details;
   return {
     event_action: 'trigger',
@@ -207,7 +207,7 @@ function trigger(message: GroupMessage, page: PageAddresses, event: Trigger): Ev
   };
 }
 
-function resolveOf(key: string): Event {
+function resolveOf(key: string): PagerDutyEvent {
   return { event_action: 'resolve', dedup_key: keyOf(key) };
 }
 
@@ -217,7 +217,7 @@ function keyOf(identity: string): string {
 }
 
 /** PagerDuty answers 202, or JSON with a `message` and `errors`, which may quote the key. */
-function meaningOf(answer: Answer, routingKey: string): SendResult {
+function meaningOf(answer: ReceiverAnswer, routingKey: string): SendResult {
   const result = resultOf(answer, 'PagerDuty');
   if (answer.kind === 'failed' || result.kind === 'sent' || result.kind === 'gone') return result;
   const { message, errors } = fieldsIn(answer.text);

@@ -15,14 +15,14 @@ const maxAnswerBytes = 4_096;
 /** An answer is given so long for its body, which may say why, and after how long to try again. */
 const saidWithinMs = 500;
 
-interface Sender extends WayOut {
+interface ReceiverAgent extends WayOut {
   readonly agent: Agent;
 }
 
 /** Senders by origin and egress. Node.js has an undici of its own, whose parser would be compiled while the first message is sent; ours was, for the polls. */
-const senders = new Map<string, Sender>();
+const senders = new Map<string, ReceiverAgent>();
 
-function senderTo(url: string, egress: Egress): Sender {
+function senderTo(url: string, egress: Egress): ReceiverAgent {
   const key = JSON.stringify([new URL(url).origin, egress]);
   const known = senders.get(key);
   if (known) return known;
@@ -32,7 +32,7 @@ function senderTo(url: string, egress: Egress): Sender {
   return made;
 }
 
-interface Ask {
+interface ReceiverRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly body?: string;
@@ -45,7 +45,7 @@ interface Ask {
 }
 
 /** The answer, or why there is none: `detail` is a sentence. `isLate`: the request left whole, and no answer to it came in time. */
-export type Answer =
+export type ReceiverAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
   | { readonly kind: 'failed'; readonly detail: string; readonly isLate: boolean };
 
@@ -54,7 +54,7 @@ export function postJson(
   { url, egress }: Pick<Hook, 'url' | 'egress'>,
   body: string,
   { signal, clock, headers }: PostOptions,
-): Promise<Answer> {
+): Promise<ReceiverAnswer> {
   const types = { 'content-type': 'application/json; charset=utf-8', ...headers };
   return ask({ method: 'POST', url, egress, body, headers: types, signal, now: clock.now() });
 }
@@ -66,7 +66,7 @@ interface PostOptions {
 }
 
 /** Sends a request and waits for the answer, or for its beginning when it is long or never ends. */
-async function ask(asked: Ask): Promise<Answer> {
+async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
   const bytes = Buffer.from(asked.body ?? '');
   let isSent = false;
   const sending = async function* () {
@@ -134,14 +134,14 @@ async function textOf(body: Body): Promise<string> {
   return Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8');
 }
 
-interface Failed {
+interface FailedRequest {
   readonly signal: AbortSignal;
   readonly proxy: string | null;
   readonly mayHaveArrived: boolean;
 }
 
 /** Only the error's code: messages of the network carry addresses. The address of a proxy is no secret. */
-function failureText(error: unknown, { signal, proxy, mayHaveArrived }: Failed): string {
+function failureText(error: unknown, { signal, proxy, mayHaveArrived }: FailedRequest): string {
   if (signal.aborted) return 'the receiver did not answer in time';
   const code = codeOf(error) ?? codeOf((error as { cause?: unknown } | null)?.cause);
   const through = proxy === null ? '' : ` through the proxy ${proxy}`;
@@ -161,7 +161,7 @@ const laterStatuses = [408, 425, 429];
 const goneStatus = 410;
 
 /** What an answer means for a receiver to which any 2xx is a success. `who` begins the sentence of a failure. */
-export function resultOf(answer: Answer, who = 'the receiver'): SendResult {
+export function resultOf(answer: ReceiverAnswer, who = 'the receiver'): SendResult {
   if (answer.kind === 'failed') return { kind: 'failed', detail: answer.detail, retryAfterMs: null, final: false };
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'sent', answer };
@@ -204,7 +204,10 @@ interface HookWords {
 }
 
 /** The meaning of an answer of a chat's webhook. A chat shows a message that comes again as another one. */
-export function hookResultOf(answer: Answer, { who, said, remedy, blamesSetup = false }: HookWords): SendResult {
+export function hookResultOf(
+  answer: ReceiverAnswer,
+  { who, said, remedy, blamesSetup = false }: HookWords,
+): SendResult {
   const result = resultOf(answer, who);
   if (answer.kind === 'failed') return answer.isLate ? unanswered(answer.detail) : result;
   if (result.kind === 'sent' || result.kind === 'gone') return result;
@@ -246,7 +249,7 @@ export function longestOf({ longestMs = sendDeadlineMs }: Pick<Channel, 'longest
 }
 
 /** When an attempt that takes long is to end before its deadline. */
-interface Patience {
+interface AttemptPatience {
   readonly mayGoOn: () => boolean;
   /** For tests; absent: ten seconds. */
   readonly alwaysMs?: number | undefined;
@@ -256,7 +259,7 @@ interface Patience {
 export async function attempt<Outcome>(
   channel: Pick<Channel, 'longestMs'>,
   send: (signal: AbortSignal) => Promise<Outcome>,
-  patience: Patience,
+  patience: AttemptPatience,
 ): Promise<Outcome> {
   const over = new AbortController();
   const cut = new AbortController();
@@ -268,7 +271,7 @@ export async function attempt<Outcome>(
   }
 }
 
-async function cutShort(cut: AbortController, over: AbortSignal, patience: Patience): Promise<void> {
+async function cutShort(cut: AbortController, over: AbortSignal, patience: AttemptPatience): Promise<void> {
   await realTime.sleep(patience.alwaysMs ?? alwaysMs, over);
   while (!over.aborted && patience.mayGoOn()) await realTime.sleep(lookMs, over);
   cut.abort();
@@ -283,7 +286,7 @@ export type PingTarget = Pick<Hook, 'url' | 'egress'>;
 export async function pingOf(
   { url, egress }: PingTarget,
   clock: Clock,
-  patience: Patience = { mayGoOn: () => true },
+  patience: AttemptPatience = { mayGoOn: () => true },
 ): Promise<SendResult> {
   const ping = (signal: AbortSignal) => ask({ method: 'GET', url, egress, headers: {}, signal, now: clock.now() });
   return resultOf(await attempt({}, ping, patience));

@@ -33,7 +33,7 @@ import {
   placeOf,
   timesText,
 } from './message-text.ts';
-import { type Answer, fieldsIn, hookResultOf, postJson } from './post.ts';
+import { fieldsIn, hookResultOf, postJson, type ReceiverAnswer } from './post.ts';
 
 // Text for Slack: escaped, without mentions and control characters, cut to Slack's limits without breaking an entity.
 // Source: docs.slack.dev, "Formatting message text".
@@ -120,7 +120,7 @@ const errorWords = new Set([
   ...['too_many_attachments', 'user_not_found'],
 ]);
 
-function resultOf(answer: Answer): SendResult {
+function resultOf(answer: ReceiverAnswer): SendResult {
   const text = answer.kind === 'answer' ? answer.text.trim() : '';
   const { ok, success, error } = fieldsIn(text);
   const word = typeof error === 'string' ? error : text;

@@ -18,7 +18,7 @@ import {
   moreText,
   noticeText,
 } from './message-text.ts';
-import { type Answer, fieldsIn, hookResultOf, postJson } from './post.ts';
+import { fieldsIn, hookResultOf, postJson, type ReceiverAnswer } from './post.ts';
 
 export const teamsSettings = section({
   ...hookKeys,
@@ -122,7 +122,7 @@ function runs(inlines: readonly object[], spacing: 'small' | 'medium' = 'small')
 }
 
 /** A workflow answers 202, or JSON with an `error` that has a `code`, such as WorkflowTriggerIsNotEnabled. */
-function resultOf(answer: Answer): SendResult {
+function resultOf(answer: ReceiverAnswer): SendResult {
   const { error } = answer.kind === 'answer' ? fieldsIn(answer.text) : {};
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   const known = typeof code === 'string' && /^[A-Za-z]{1,60}$/.test(code) ? code : null;

@@ -7,7 +7,7 @@ import type { GuardSettings } from './config.ts';
 import { guardSchema } from './guard-schema.ts';
 import { mergeGuard } from './mailbox-rules.ts';
 
-type Mapping = Readonly<Record<string, unknown>>;
+type RawMapping = Readonly<Record<string, unknown>>;
 
 /** Mistakes that stand between two sections. */
 export function inconsistencies(tree: unknown): Finding[] {
@@ -26,7 +26,7 @@ export function inconsistencies(tree: unknown): Finding[] {
 }
 
 /** A digest is for people: Alertmanager and recipes have no use for it. */
-function ofDigest(digest: Mapping, channels: readonly Mapping[]): Finding[] {
+function ofDigest(digest: RawMapping, channels: readonly RawMapping[]): Finding[] {
   return strings(digest['channels']).flatMap((name, index) => {
     const path = ['alerts', 'digest', 'channels', index];
     const channel = channels.find((one) => one['name'] === name);
@@ -38,7 +38,7 @@ function ofDigest(digest: Mapping, channels: readonly Mapping[]): Finding[] {
 }
 
 /** The rate limit belongs to the key at its API: two ledgers for one key would exceed it together. */
-function sharedKeys(accounts: readonly Mapping[]): Finding[] {
+function sharedKeys(accounts: readonly RawMapping[]): Finding[] {
   return accounts.flatMap((account, index) => {
     const first = accounts.findIndex(
       (other) => other['api_key'] === account['api_key'] && hostOf(other) === hostOf(account),
@@ -53,11 +53,11 @@ function sharedKeys(accounts: readonly Mapping[]): Finding[] {
 }
 
 /** Another host is another API, with a rate limit of its own. */
-function hostOf({ base_url: url }: Mapping): unknown {
+function hostOf({ base_url: url }: RawMapping): unknown {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : url;
 }
 
-function repeats(holders: readonly Mapping[], path: Path): Finding[] {
+function repeats(holders: readonly RawMapping[], path: Path): Finding[] {
   return holders.flatMap((holder, index) => {
     const first = holders.findIndex((other) => other['name'] === holder['name']);
     if (typeof holder['name'] !== 'string' || first === index) return [];
@@ -67,7 +67,7 @@ function repeats(holders: readonly Mapping[], path: Path): Finding[] {
   });
 }
 
-function ofRoutes(routes: readonly Mapping[], channels: readonly string[]): Finding[] {
+function ofRoutes(routes: readonly RawMapping[], channels: readonly string[]): Finding[] {
   return routes.flatMap((route, index) =>
     strings(route['channels']).flatMap((name, position) =>
       channels.includes(name)
@@ -81,7 +81,7 @@ function unknownChannel(name: string, channels: readonly string[]): string {
   return `there is no channel "${name}"${didYouMean(name, channels)}`;
 }
 
-function ofGuards(root: Mapping): Finding[] {
+function ofGuards(root: RawMapping): Finding[] {
   const base = settingsOf(root['guard']);
   const found = ofGuard(base, ['guard']);
   // An override inherits what is wrong in the guard: that is one mistake, reported once.
@@ -126,12 +126,12 @@ function finding(path: Path, message: string): Finding {
   return { path, at: 'value', message };
 }
 
-function mapping(value: unknown): Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : {};
+function mapping(value: unknown): RawMapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as RawMapping) : {};
 }
 
 /** The items of a list, each as a mapping; what is no list has none. Places in the list are kept. */
-function mappings(value: unknown): readonly Mapping[] {
+function mappings(value: unknown): readonly RawMapping[] {
   return Array.isArray(value) ? value.map(mapping) : [];
 }
 
@@ -139,6 +139,6 @@ function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map((item) => (typeof item === 'string' ? item : '')) : [];
 }
 
-function namesOf(holders: readonly Mapping[]): readonly string[] {
+function namesOf(holders: readonly RawMapping[]): readonly string[] {
   return holders.map((holder) => (typeof holder['name'] === 'string' ? holder['name'] : ''));
 }

@@ -9,20 +9,18 @@ import type { Setting } from './settings.ts';
 type InForce = Pick<ValidConfig, 'config' | 'settings'>;
 
 export class LiveConfig {
-  #config: Config;
-  #settings: readonly Setting[];
+  #inForce: InForce;
 
-  constructor({ config, settings }: InForce) {
-    this.#config = config;
-    this.#settings = settings;
+  constructor(inForce: InForce) {
+    this.#inForce = inForce;
   }
 
   get config(): Config {
-    return this.#config;
+    return this.#inForce.config;
   }
 
   account(name: string): AccountConfig | undefined {
-    return this.#config.accounts.find((account) => account.name === name);
+    return this.config.accounts.find((account) => account.name === name);
   }
 
   /** The policy of a mailbox; the defaults for one whose account is not configured. */
@@ -34,7 +32,7 @@ export class LiveConfig {
   /** All that are in use, in the order of the alphabet. */
   get tags(): readonly string[] {
     const of = ({ tags, overrides }: AccountConfig) => [...tags, ...overrides.flatMap((override) => override.tags)];
-    return [...new Set(this.#config.accounts.flatMap(of))].sort();
+    return [...new Set(this.config.accounts.flatMap(of))].sort();
   }
 
   /** Of a mailbox; none for one whose account is not configured. */
@@ -45,16 +43,15 @@ export class LiveConfig {
 
   /** The names of the accounts under a base_url, in the order of the file. */
   accountsOf(baseUrl: string): readonly string[] {
-    return this.#config.accounts.filter((account) => account.baseUrl === baseUrl).map(({ name }) => name);
+    return this.config.accounts.filter((account) => account.baseUrl === baseUrl).map(({ name }) => name);
   }
 
   /** The same for people, without secrets. */
   get settings(): readonly Setting[] {
-    return this.#settings;
+    return this.#inForce.settings;
   }
 
-  replace({ config, settings }: InForce): void {
-    this.#config = config;
-    this.#settings = settings;
+  replace(inForce: InForce): void {
+    this.#inForce = inForce;
   }
 }

@@ -54,13 +54,13 @@ function at(path: Path, pattern: string): MailboxPattern {
   return { place: formatPath(path), pattern };
 }
 
-interface Guarded {
+interface GuardedByOverrides {
   readonly guard: GuardSettings;
   readonly overrides: readonly Pick<GuardOverride, 'match' | 'guard'>[];
 }
 
 /** The mailbox's policy: the account's guard, then every override that matches, in order. */
-export function resolvePolicy({ guard, overrides }: Guarded, mailbox: MailboxName): Policy {
+export function resolvePolicy({ guard, overrides }: GuardedByOverrides, mailbox: MailboxName): Policy {
   const matching = overrides.filter(({ match }) => namesMailbox(match, mailbox));
   return policyOf(matching.reduce((settings, override) => mergeGuard(settings, override.guard), guard));
 }

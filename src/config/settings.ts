@@ -75,7 +75,7 @@ interface SettingsSource {
   readonly originOf: (path: Path) => Origin;
 }
 
-type Mapping = Readonly<Record<string, unknown>>;
+type FileMapping = Readonly<Record<string, unknown>>;
 
 /** In the order of the schema. Keys without a value and without a default are left out. */
 export function settingsOf(source: SettingsSource): readonly Setting[] {
@@ -123,18 +123,13 @@ export function changesBetween(before: readonly Setting[], after: readonly Setti
   const changes: SettingChange[] = [];
   for (const [name, setting] of now) {
     const was = old.get(name);
-    if (was && isSameSetting(was, setting)) continue;
+    if (was && was.secret === setting.secret && isDeepStrictEqual(was.value, setting.value)) continue;
     changes.push({ name, before: was ? valueText(was.value) : null, after: valueText(setting.value) });
   }
   for (const [name, { value }] of old) {
     if (!now.has(name)) changes.push({ name, before: valueText(value), after: null });
   }
   return changes;
-}
-
-/** Nearly all of the thousands of settings are the same plain values: those are compared quickly. */
-function isSameSetting(was: Setting, is: Setting): boolean {
-  return was.secret === is.secret && (was.value === is.value || isDeepStrictEqual(was.value, is.value));
 }
 
 /** `default`, `line 12`. */
@@ -192,7 +187,7 @@ function isWholeByDefault({ properties = {} }: Shape): boolean {
 }
 
 /** A default that another written key stands in for. */
-function isReplaced(key: string, holder: Mapping): boolean {
+function isReplaced(key: string, holder: FileMapping): boolean {
   return key === 'plan' && holder['requests_per_minute'] !== undefined;
 }
 
@@ -219,6 +214,6 @@ function hideDeep(value: unknown, secrets: readonly string[]): unknown {
   return typeof value === 'string' ? hideIn(value, secrets) : value;
 }
 
-function isMapping(value: unknown): value is Mapping {
+function isMapping(value: unknown): value is FileMapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

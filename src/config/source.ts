@@ -7,10 +7,10 @@ import { secretKeys } from '../schema/section.ts';
 import { readSmallFile } from '../schema/small-file.ts';
 import { hideSecrets, secretsIn } from './hiding.ts';
 
-type Source = SourceDocument & { readonly tree: object };
+type ConfigTree = SourceDocument & { readonly tree: object };
 
 /** The file as a mapping of keys, or every reason why it is none. */
-export function readSource(path: string): Source | readonly Problem[] {
+export function readSource(path: string): ConfigTree | readonly Problem[] {
   const read = readSmallFile(path);
   if ('failure' in read) return [atTop(`the file can't be read: ${read.failure}`)];
   const source = readDocument(read.text);

@@ -92,7 +92,7 @@ interface Turn {
   readonly waitMs: number;
 }
 
-interface Patience {
+interface TurnContext {
   readonly now: EpochMs;
   /** How long the channel still rests after a failure, milliseconds. A message that was never tried need not wait for it. */
   readonly restMs: number;
@@ -101,7 +101,7 @@ interface Patience {
 }
 
 /** `pending` in order of sequence. */
-export function nextDelivery(pending: readonly Delivery[], patience: Patience): Turn {
+export function nextDelivery(pending: readonly Delivery[], patience: TurnContext): Turn {
   const free = firstOfEachAlert(pending).map((delivery) => ({ delivery, wait: waitOf(delivery, patience) }));
   const due = free.filter(({ wait }) => wait <= 0).map(({ delivery }) => delivery);
   const [delivery] = due.sort((one, other) => triesOf(one) - triesOf(other) || one.sequence - other.sequence);
@@ -132,7 +132,7 @@ function firstOfEachAlert(pending: readonly Delivery[]): readonly Delivery[] {
   });
 }
 
-function waitOf({ id, attempts, nextAttemptAt }: Delivery, { now, restMs, revived }: Patience): number {
+function waitOf({ id, attempts, nextAttemptAt }: Delivery, { now, restMs, revived }: TurnContext): number {
   const wait = nextAttemptAt - now;
   // No wait is longer than the longest that a receiver may ask for: if it is, the clock was set back.
   const own = wait > maxRetryAfterMs || revived(id) ? 0 : Math.max(0, wait);
@@ -160,7 +160,7 @@ const minAttempts = 5;
 
 type FailedOutcome = Extract<SendOutcome, { readonly kind: 'failed' | 'refused' | 'gone' }>;
 
-export interface Attempt {
+export interface SettledAttempt {
   readonly delivery: Delivery;
   readonly outcome: SendOutcome;
   /** Refusals in a row of this delivery, this attempt included. */
@@ -171,7 +171,7 @@ export interface Attempt {
 }
 
 /** The settlement of an attempt: given up after a day, after five refusals in a row, or where it is final. */
-export function settlementOf(attempt: Attempt): AttemptSettlement {
+export function settlementOf(attempt: SettledAttempt): AttemptSettlement {
   const { delivery, outcome, refusals, random, now } = attempt;
   if (outcome.kind === 'sent') return { kind: 'sent', detail: outcome.detail ?? null, at: now };
   const { detail } = outcome;

@@ -39,7 +39,7 @@ export interface CollectorParts extends RecordingParts {
 }
 
 /** What one look led to. */
-interface Outcome {
+interface LookOutcome {
   readonly notifications: readonly Notification[];
   readonly early: readonly EarlyStep[];
   readonly incidents: IncidentsOfLook;
@@ -68,7 +68,7 @@ export class Collector {
   /** Until when the aftermath of an account's outage explains its old data. */
   readonly #explainedUntil = new Map<string, EpochMs>();
   /** What waits for a channel. */
-  readonly #waiting = new Waiting();
+  readonly #waiting = new WaitingForChannel();
   /** Who waits for the next look, in which no group waits. */
   readonly #hurried: (() => void)[] = [];
   /** The next look, on the monotonic scale. */
@@ -220,7 +220,7 @@ export class Collector {
   }
 
   async #record(
-    { notifications, early, incidents, firing }: Outcome,
+    { notifications, early, incidents, firing }: LookOutcome,
     announced: Map<string, Announcement>,
     now: EpochMs,
   ) {
@@ -342,7 +342,7 @@ interface LookResult {
   readonly now: EpochMs;
 }
 
-class Waiting {
+class WaitingForChannel {
   /** By the id of a transition that the store has as not notified: when it was. */
   readonly #since = new Map<number, EpochMs>();
 

@@ -73,7 +73,7 @@ export interface RoutedGroup {
 }
 
 /** What one look announces. */
-interface Announced {
+interface LookAnnouncements {
   readonly groups: readonly RoutedGroup[];
   /** Before its group. */
   readonly early: readonly EarlyStep[];
@@ -82,7 +82,7 @@ interface Announced {
   readonly incidents: readonly IncidentNews[];
 }
 
-interface Known {
+interface KnownBefore {
   /** What people knew before, by fingerprint. */
   readonly before: ReadonlyMap<string, Announcement>;
   readonly now: EpochMs;
@@ -91,8 +91,8 @@ interface Known {
 }
 
 export function notificationLogAfter(
-  { groups, early, late, incidents }: Announced,
-  { before, now, followers }: Known,
+  { groups, early, late, incidents }: LookAnnouncements,
+  { before, now, followers }: KnownBefore,
 ): NotificationLogChanges {
   // By fingerprint: what is said of an alert last is what people know.
   const known = new Map<string, Announcement>();

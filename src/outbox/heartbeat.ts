@@ -19,7 +19,7 @@ const notPinged: PingState = { lastSuccessAt: null, failingSince: null, lastFail
 
 export interface HeartbeatParts extends NotifyParts {
   readonly settings: () => HeartbeatSettings | null;
-  /** See Patience. */
+  /** See AttemptPatience. */
   readonly alwaysMs?: number;
 }
 

@@ -29,7 +29,7 @@ const beginningRules: readonly AlertRule[] = ['guard_acted', 'guard_held', 'boun
 /** The pooled counts of a domain or an account go on being over their limits for a week: they keep no incident alive. */
 const lastingRules: readonly AlertRule[] = ['guard_held', 'dns_failing', 'blacklisted'];
 
-interface Seen {
+interface LookInput {
   readonly firing: readonly Alert[];
   readonly unnotified: readonly StoredTransition[];
   readonly now: EpochMs;
@@ -45,7 +45,11 @@ export interface IncidentsOfLook {
 }
 
 /** What the picture, and what nobody was notified of yet, make of the incidents that go on. */
-export function lookAtIncidents(fleet: Fleet, seen: Seen, apiOf: (account: string) => string | null): IncidentsOfLook {
+export function lookAtIncidents(
+  fleet: Fleet,
+  seen: LookInput,
+  apiOf: (account: string) => string | null,
+): IncidentsOfLook {
   const { firing, unnotified, now } = seen;
   const known = fleet.incidents().filter(({ endedAt }) => endedAt === null);
   const isNews = unnotified.some(({ transition }) => beginningRules.includes(transition.alert.rule));
@@ -172,7 +176,7 @@ function wants(channel: string, incident: Incident, news: readonly Routed[], rea
   return news.some(({ to }) => to.includes(channel)) || visible(channel, incident, readers).length > 0;
 }
 
-interface About {
+interface IncidentStep {
   readonly incident: Incident;
   readonly step: MessageIncident['step'];
   readonly transitions: readonly Transition[];
@@ -181,7 +185,7 @@ interface About {
 /** A channel that none of the mailboxes concern gets its alerts without the incident. */
 function messageFor(
   channel: string,
-  { incident, step, transitions }: About,
+  { incident, step, transitions }: IncidentStep,
   readers: IncidentReaders,
 ): GroupMessage | null {
   const members = visible(channel, incident, readers);

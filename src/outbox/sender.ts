@@ -16,7 +16,7 @@ export interface SenderParts extends NotifyParts {
   readonly tally: Tally;
   /** Whether an attempt that begins now ends before another process can take the lease; absent: none can. */
   readonly maySend?: () => boolean;
-  /** See Patience. */
+  /** See AttemptPatience. */
   readonly alwaysMs?: number;
   /** Whether people were notified through the channel that the alert fires. */
   readonly hasNotified: (alert: Alert) => boolean;

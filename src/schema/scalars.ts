@@ -279,7 +279,7 @@ function isCertificate(pem: string): boolean {
 // The digest of a token, which is all that the configuration holds of it: refused when others could guess the token.
 
 /** The options of `token new` that make it. */
-type Kind = '--role ROLE' | '--recipe-key';
+type TokenOption = '--role ROLE' | '--recipe-key';
 
 const emptyDigests = digestsOf(['']);
 /** What examples and manuals write where a token belongs. */
@@ -292,7 +292,7 @@ const guessableDigests = digestsOf(
 );
 
 /** The SHA-256 of a token, as hex in any case. Output: lower case. */
-export function tokenDigest(kind: Kind) {
+export function tokenDigest(kind: TokenOption) {
   const remedy = `make one with \`${commandName} token new NAME ${kind}\`, which prints its digest too`;
   return z
     .string()

@@ -10,8 +10,8 @@ type SectionRule = (keys: Readonly<Record<string, unknown>>, refuse: Refuse) => 
 
 /** What the program gets of a section; a key that is not written is absent. */
 type Keys<Shape extends z.ZodRawShape> = Present<z.output<z.ZodObject<Shape>>>;
-type Present<Fields> = { readonly [Key in keyof Fields]: Frozen<Exclude<Fields[Key], undefined>> };
-type Frozen<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value;
+type Present<Fields> = { readonly [Key in keyof Fields]: ReadonlyLists<Exclude<Fields[Key], undefined>> };
+type ReadonlyLists<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value;
 
 /**
  * A mapping with exactly these keys. The program's names are given, such as `groupWaitMs`: the file has the same in snake case and

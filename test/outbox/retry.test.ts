@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { deliveryAfter } from '../../src/core/delivery.ts';
 import { dayMs, hourMs, minuteMs, readRetryAfter, secondMs } from '../../src/core/time.ts';
-import { type Attempt, settlementOf } from '../../src/outbox/channel-outbox.ts';
+import { type SettledAttempt, settlementOf } from '../../src/outbox/channel-outbox.ts';
 import { sampleDelivery } from './sample-delivery.ts';
 
 const now = Date.parse('2026-03-20T10:00:00Z');
@@ -44,7 +44,7 @@ const delivery = sampleDelivery({ createdAt: now, nextAttemptAt: now });
 const failed = { kind: 'failed', detail: 'no', retryAfterMs: null, final: false } as const;
 
 /** The delivery after an attempt. */
-const after = (attempt: Attempt) => deliveryAfter(attempt.delivery, settlementOf(attempt));
+const after = (attempt: SettledAttempt) => deliveryAfter(attempt.delivery, settlementOf(attempt));
 
 function waitAfter(attempts: number, random: number): number {
   const { nextAttemptAt } = after({
