@@ -9,7 +9,7 @@ const docs = readFileSync(join(import.meta.dirname, '../docs/operating.md'), 'ut
 
 /** Messages that are made elsewhere, by file and expression, and how docs/operating.md gives them. */
 const madeElsewhere: Readonly<Record<string, string>> = {
-  'account/act/action-log.ts: text': '`sending: KIND`, `the POST failed: ...`, `KIND: STATE`',
+  'account/act/post.ts: text': '`sending: KIND`, `the POST failed: ...`, `KIND: STATE`',
   'cli/run/guard.ts: formatProblem(file, warning)': 'what the configuration allows but probably does not mean',
   'cli/run/guard.ts: text': '`SIGTERM: stopping; a second signal stops at once`, `stopped`',
   'daemon/open.ts: news': '`Created a new, empty store: FILE.`',

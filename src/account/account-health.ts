@@ -11,7 +11,6 @@ import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
 import { mendText, sumText } from '../core/wording/forecast.ts';
 import { Repeats } from '../world/repeats.ts';
 import type { World } from '../world/world.ts';
-import { KeyWrites, type WriteOutcome } from './key-writes.ts';
 import { UnreadRoutes } from './unread-routes.ts';
 
 /** While requests succeeded within this time, one mailbox that is not answered is no outage. */
@@ -378,5 +377,46 @@ function failureText({ kind, status, detail }: Failure, listed: boolean): string
     case 'unavailable':
     case 'held_back':
       return `the API does not answer (${detail})${listed ? '' : '; check base_url and whether the API is up'}`;
+  }
+}
+
+// Whether a key may write, by the outcomes of its writes. A 403 names no cause (docs/faults.md T8): one alone may be about its mailbox. Pure.
+
+/** A POST that the API accepted, or refused with 403. */
+interface WriteOutcome {
+  readonly mailboxId: string;
+  readonly accepted: boolean;
+}
+
+/** Number of refused mailboxes, with no write accepted since, that says that the key may not write. */
+const refusedUntilReadOnly = 2;
+
+class KeyWrites {
+  /** Mailboxes of which a write was ever accepted. */
+  readonly #accepted = new Set<string>();
+  /** Mailboxes of which a write was refused, since the last one that was accepted. */
+  readonly #refused = new Set<string>();
+  #areAllowed: boolean | null = null;
+
+  /** `earlier`: outcomes from before this process, the oldest first. That the key could write then does not show that it still can. */
+  constructor(earlier: readonly WriteOutcome[]) {
+    for (const write of earlier) this.note(write);
+    this.#areAllowed = this.#areAllowed === false ? false : null;
+  }
+
+  /** null: nothing is known yet. */
+  get areAllowed(): boolean | null {
+    return this.#areAllowed;
+  }
+
+  note({ mailboxId, accepted }: WriteOutcome): void {
+    if (accepted) {
+      this.#accepted.add(mailboxId);
+      this.#refused.clear();
+      this.#areAllowed = true;
+      return;
+    }
+    this.#refused.add(mailboxId);
+    if (this.#refused.size >= refusedUntilReadOnly || this.#accepted.has(mailboxId)) this.#areAllowed = false;
   }
 }

@@ -77,7 +77,7 @@ export class MailboxBlocks {
   }
 
   async #count(): Promise<void> {
-    const pacer = createPacer(sliceMs, 'patient');
+    const pacer = createPacer(sliceMs);
     // A reload may come meanwhile.
     const settings = this.#settings;
     const before = this.#seenBy === settings ? this.#seen : [];

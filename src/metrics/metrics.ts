@@ -63,7 +63,7 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
       try {
         const blocks = await scrapes();
         sayOmitted(mailboxes.omitted());
-        const pacer = createPacer(sliceMs, 'patient');
+        const pacer = createPacer(sliceMs);
         const ofFleet = await fleetFamilies(fleet, mailboxes, { settings: inForce, now: clock.now(), ready }, pacer);
         const families = [...ofFleet, ...(await own.families(pacer))];
         const pieces = [...blocks, ...(await piecesOf(families, format, pacer))];

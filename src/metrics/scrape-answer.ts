@@ -91,7 +91,7 @@ function* portions(pieces: readonly Piece[]): Generator<readonly Piece[], undefi
 
 /** Reads as fast as the receiver does. */
 function streamOf(buffers: Generator<Buffer, undefined>): ReadableStream<Uint8Array> {
-  const pacer = createPacer(sliceMs, 'patient');
+  const pacer = createPacer(sliceMs);
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { value, done } = buffers.next();

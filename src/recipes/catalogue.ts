@@ -5,8 +5,8 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BrokenRecipe } from '../core/recipe.ts';
 import { readSmallFile } from '../schema/small-file.ts';
-import { ownTurn } from '../world/event-loop.ts';
 import { bothDaysDoubt } from '../world/schedule.ts';
+import { nextTurn } from '../world/world.ts';
 import { type Definition, readDefinition } from './definition.ts';
 
 /** Stands in the sources also when the program runs from dist. */
@@ -62,7 +62,7 @@ async function readRecipe(path: string, builtIn: boolean): Promise<ReadRecipe> {
   if ('failure' in found) return { problems: [`${path}: can't be read: ${found.failure}`] };
   const known = checked.get(path);
   if (known?.text === found.text) return known.read;
-  await ownTurn('patient');
+  await nextTurn();
   const read = readDefinition(found.text, { file: path, builtIn });
   checked.set(path, { text: found.text, read });
   return read;

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { HeldSpan } from '../core/decision.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
-import { ownTurn } from '../world/event-loop.ts';
+import { nextTurn } from '../world/world.ts';
 import type { Gate } from './gate.ts';
 import { isHeld } from './schema/tables.ts';
 
@@ -56,7 +56,7 @@ export class FleetDays {
       const last = rows.at(-1);
       if (rows.length < spansARead || !last) return;
       [until, id] = [last.until, last.id];
-      await ownTurn('patient');
+      await nextTurn();
     }
   }
 }

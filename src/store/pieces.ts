@@ -1,5 +1,5 @@
 // Long lists in pieces, with a turn of the event loop between two: awaited statements alone never give it one.
-import { ownTurn } from '../world/event-loop.ts';
+import { nextTurn } from '../world/world.ts';
 
 /** So many rows or ids go into one statement; SQLite takes 32,766 parameters, and a row has up to ten. */
 export const rowsAPiece = 100;
@@ -16,7 +16,7 @@ export async function inPieces<Row>(
   aPiece = rowsAPiece,
 ): Promise<void> {
   for (let from = 0; from < rows.length; from += aPiece) {
-    if (from > 0) await ownTurn();
+    if (from > 0) await nextTurn();
     await work(rows.slice(from, from + aPiece));
   }
 }

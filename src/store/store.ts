@@ -9,7 +9,7 @@ import type { MailboxState } from '../core/mailbox.ts';
 import type { NotifiedOutage, StorePlace, StoreTrouble } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
-import { ownTurn } from '../world/event-loop.ts';
+import { nextTurn } from '../world/world.ts';
 import { AuditLog } from './audit.ts';
 import { writeBreaker } from './breakers.ts';
 import type { Database, Rim } from './database.ts';
@@ -194,7 +194,7 @@ export class Store {
       await writeAlerts(trx, record.alerts);
       if (record.breaker) await writeBreaker(trx, record.breaker);
       // Of hundreds of mailboxes, COMMIT has a turn of its own.
-      await ownTurn();
+      await nextTurn();
     });
   }
 

@@ -98,14 +98,14 @@ async function fleetView(parts: ViewParts, { query }: Asked): Promise<View | Ref
   const selection = selectionFrom(asked.read);
   const deliveries = await orNull(parts.world, () => parts.deliveries(deliveriesShown));
   // What the message of a storm is about is a megabyte.
-  await nextTurn('patient');
+  await nextTurn();
   const picture = await pictureOf(parts);
   const { fleet, tags } = parts;
   const page = await selectPage(picture.known.ranked, selection, { fleet, tags, rowsAPage });
   const facets = facetsOf(fleet, picture.known.providers, tags);
   const trend = await parts.trend.read();
   // Fifty rows are work for a turn of their own.
-  await turnAfter(picture.known.ranked, 'patient');
+  await turnAfter(picture.known.ranked);
   return fleetPage({ fleet, ...picture, page, selection, facets, trend, deliveries, explain: parts.explain });
 }
 
@@ -131,7 +131,7 @@ async function alertsView(parts: ViewParts, { query }: Asked): Promise<View | Re
   const spans = shown.flatMap(({ first }) => spansOf(first, null));
   const told = deliveries && (await orNull(world, () => messagesIn(parts.deliveries, spans, deliveries)));
   // Long lists are work for a turn of their own.
-  await nextTurn('patient');
+  await nextTurn();
   return alertsPage({
     ...current,
     past,

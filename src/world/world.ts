@@ -4,7 +4,6 @@ import { createRequire } from 'node:module';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { commandName } from './command-name.ts';
-import { ownTurn, patientTurn, type Urgency } from './event-loop.ts';
 import { Output, type Patience, writerTo } from './output.ts';
 import { Repeats } from './repeats.ts';
 
@@ -179,58 +178,49 @@ export interface Pacer {
   turn(): Promise<void>;
 }
 
-/** When a pacer was first asked in a patient turn. */
-let shared = { turn: -1, since: 0 };
-
-/** When the patient turn that goes on began, or now. */
-function patientSince(): number {
-  const [turn, now] = [patientTurn(), performance.now()];
-  if (turn === null) return now;
-  if (shared.turn !== turn) shared = { turn, since: now };
-  return shared.since;
-}
-
-/**
- * A pacer whose first slice of `sliceMs` begins now. Work is `patient` when no guarded mailbox waits for it; its slice begins
- * with the turn, because other patient work may have been done in it before.
- */
-export function createPacer(sliceMs: number, urgency: Urgency = 'urgent'): Pacer {
-  const sliceEnd = () => (urgency === 'patient' ? patientSince() : performance.now()) + sliceMs;
-  let until = sliceEnd();
+/** A pacer whose first slice of `sliceMs` begins now. */
+export function createPacer(sliceMs: number): Pacer {
+  let until = performance.now() + sliceMs;
   return {
     due: () => performance.now() >= until,
     async turn() {
-      await ownTurn(urgency);
-      until = sliceEnd();
+      await nextTurn();
+      until = performance.now() + sliceMs;
     },
   };
 }
 
-/** Resolves in a turn of the event loop of its own: what has arrived at the process by then was taken in. */
-export function nextTurn(urgency: Urgency = 'urgent'): Promise<void> {
-  return ownTurn(urgency);
+/** Long works that wait for a turn of the event loop. */
+const waitingWorks: (() => void)[] = [];
+
+/** Resolves in a turn of the event loop in which no other long work does a piece, in the order of asking. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waitingWorks.push(resolve) === 1) setImmediate(beginNext);
+  });
+}
+
+function beginNext(): void {
+  waitingWorks.shift()?.();
+  if (waitingWorks.length > 0) setImmediate(beginNext);
 }
 
 /** Rows that are worked through in one turn of the event loop. */
 const rowsATurn = 100;
 
 /** Resolves in a turn of its own when the work before it was on a long list; at once for a short one. */
-export async function turnAfter(rows: readonly unknown[], urgency: Urgency = 'urgent'): Promise<void> {
-  if (rows.length > rowsATurn) await ownTurn(urgency);
+export async function turnAfter(rows: readonly unknown[]): Promise<void> {
+  if (rows.length > rowsATurn) await nextTurn();
 }
 
 /** Works through a list in pieces, with a turn of the event loop between two. Ends early when `signal` aborts. */
 export async function inTurns<Row>(
   rows: readonly Row[],
   work: (piece: readonly Row[]) => void,
-  {
-    signal = null,
-    urgency = 'urgent',
-    size = rowsATurn,
-  }: { readonly signal?: AbortSignal | null; readonly urgency?: Urgency; readonly size?: number } = {},
+  { signal = null, size = rowsATurn }: { readonly signal?: AbortSignal | null; readonly size?: number } = {},
 ): Promise<void> {
   for (let from = 0; from < rows.length && !signal?.aborted; from += size) {
-    if (from > 0) await ownTurn(urgency);
+    if (from > 0) await nextTurn();
     work(rows.slice(from, from + size));
   }
 }

@@ -5,11 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { createAgent, exchange } from '../../src/api/http/exchange.ts';
 import { Redactor } from '../../src/api/http/redactor.ts';
-import { smallWorksATurn } from '../../src/world/event-loop.ts';
 
 const [agents, requestsEach] = [5, 16];
 
-test('answers that arrive at once are read a few at a time', async () => {
+test('answers that arrive at once are read one at a time', async () => {
   const waiting: ServerResponse[] = [];
   const server = createServer((_, response) => {
     waiting.push(response);
@@ -40,8 +39,8 @@ test('answers that arrive at once are read a few at a time', async () => {
   );
   clearImmediate(counting);
   expect(answers.filter(({ result }) => result.ok)).toHaveLength(agents * requestsEach);
-  // Those for which there was room at once, and those that waited for the end of the same turn.
-  expect(Math.max(...readIn.values())).toBeLessThanOrEqual(2 * smallWorksATurn);
+  // A count may see two turns as one.
+  expect(Math.max(...readIn.values())).toBeLessThanOrEqual(2);
   await Promise.all(all.map((agent) => agent.destroy()));
   server.closeAllConnections();
   server.close();

@@ -1,6 +1,6 @@
 // A mailbox list against what is known: who arrives, changes, is absent, is gone. docs/faults.md H23, S8.
-import { describe, expect, test } from 'vitest';
-import { compareRoster, type Roster, type RosterChanges, Rosters } from '../../src/account/record/roster.ts';
+import { expect, test } from 'vitest';
+import { compareRoster, type RosterChanges } from '../../src/account/record/roster.ts';
 import type { MailboxEntry } from '../../src/core/answers.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
@@ -45,46 +45,6 @@ test('an unchanged list changes nothing', () => {
     left: [],
     stirred: [],
     shortage: null,
-  });
-});
-
-describe('the same list about the same mailboxes is not compared again, and one about other mailboxes is', () => {
-  const fleet = fleetOf(3);
-  const entries = entriesOf(fleet);
-  const calm: Roster = {
-    ...{ account: 'acme', known: fleet, list: { at: now, answer: { mailboxes: entries, truncated: false } } },
-    ...{ selects: () => true, expects: [], absentSince: new Map(), elsewhere: new Map() },
-  };
-  const [first = arrivedMailbox('m0'), ...others] = fleet;
-  const other = { ...first.entry.answer, status: 'paused' };
-
-  test('it is only checked that they are selected', () => {
-    const rosters = new Rosters();
-    const asked: string[] = [];
-    const selects = ({ id }: { readonly id: string }) => asked.push(id) > 0;
-    const once = rosters.compare(calm);
-    const list = { at: now + 1, answer: calm.list.answer };
-    expect(rosters.compare({ ...calm, list, selects })).toEqual(once);
-    expect(asked).toEqual(['m0', 'm1', 'm2']);
-  });
-
-  test.each<[string, Partial<Roster>]>([
-    ['a mailbox is not selected any more', { selects: ({ id }) => id !== 'm0' }],
-    [
-      'one says something else: what it said last was not committed',
-      { known: [{ ...first, entry: { at: now, answer: other } }, ...others] },
-    ],
-    ['one was missing', { known: [{ ...first, missingLists: 1 }, ...others] }],
-    ['one is unknown', { known: others }],
-    ['another is known', { known: [...fleet, arrivedMailbox('m9')] }],
-    ['the configuration names one that is not listed', { expects: ['nobody@one.example'] }],
-  ])('%s', (_, change) => {
-    const rosters = new Rosters();
-    rosters.compare(calm);
-    rosters.compare(calm);
-    const changed = { ...calm, ...change };
-    expect(rosters.compare(changed)).toEqual(compareRoster(changed));
-    expect(compareRoster(changed)).not.toEqual(compareRoster(calm));
   });
 });
 

@@ -1,7 +1,6 @@
 // The mailboxes that the configuration names one by one: which of them no list holds, and which are reported already.
 import { expect, test } from 'vitest';
-import { missedMailboxes } from '../../src/account/record/missed.ts';
-import { noLongerNamed, reportedMissing, unlistedNames } from '../../src/account/record/unlisted.ts';
+import { missedMailboxes, noLongerNamed, reportedMissing, unlistedNames } from '../../src/account/record/roster.ts';
 import { expectedNames } from '../../src/config/mailbox-rules.ts';
 import { dayMs } from '../../src/core/time.ts';
 import { sampleAlert, start } from '../alerts/samples.ts';

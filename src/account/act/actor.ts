@@ -5,10 +5,8 @@ import { tryWaitMs } from '../../core/action-transition.ts';
 import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
 import { changedByOthers } from '../record/persons.ts';
 import type { Settlement } from '../record/plan.ts';
-import { logAction } from './action-log.ts';
 import { Conditions, personWaitsMs } from './conditions.ts';
-import { Look } from './look.ts';
-import { Post } from './post.ts';
+import { Look, logAction, Post } from './post.ts';
 import type { ActorOptions, ActorRooms } from './rooms.ts';
 
 /** After a step that failed, the action is taken up again after this; sooner, when it was the store and that works again. */

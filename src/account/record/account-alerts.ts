@@ -28,6 +28,7 @@ import type { Action } from '../../core/action.ts';
 import {
   type Alert,
   type AlertChanges,
+  type AlertFacts,
   bothChanges,
   fingerprintOf,
   isToBeSeenAgain,
@@ -47,13 +48,19 @@ import { lacksCounts } from '../../core/verdict.ts';
 import { inTurns } from '../../world/world.ts';
 import { asFound, type RecorderOptions, type RecorderRooms } from './guarded-account.ts';
 import type { LatePost } from './late-posts.ts';
-import { missedMailboxes, noLongerMissed, notNamed } from './missed.ts';
-import { conditionNamed, transitionNamed } from './namesakes.ts';
 import { isNearOrOver, outsideChanges, stoppedTogether } from './outside-changes.ts';
 import { isActive } from './plan.ts';
 import { pooledAlerts } from './pooled-alerts.ts';
-import { othersOf, type RosterChanges } from './roster.ts';
-import { noLongerNamed, reportedMissing, unlistedNames } from './unlisted.ts';
+import {
+  missedMailboxes,
+  noLongerMissed,
+  noLongerNamed,
+  notNamed,
+  othersOf,
+  type RosterChanges,
+  reportedMissing,
+  unlistedNames,
+} from './roster.ts';
 
 /** Whose alerts a list moves in one turn: while V8 marks, it takes several times as long for what that allocates. */
 const mailboxesATurn = 25;
@@ -366,4 +373,33 @@ export class AccountAlerts {
       return (rule === 'dns_failing' || rule === 'blacklisted') && object !== null && !objects.has(object);
     });
   }
+}
+
+// Two mailboxes of one address: what people read of either begins with its id besides.
+
+type Names = Pick<Fleet, 'nameOf'>;
+
+function conditionNamed(condition: Condition, fleet: Names): Condition {
+  const rename = renaming(condition.subject, fleet);
+  return rename === null ? condition : { ...condition, facts: rename(condition.facts) };
+}
+
+function transitionNamed(transition: Transition, fleet: Names): Transition {
+  const { alert } = transition;
+  const rename = renaming(alert, fleet);
+  return rename === null
+    ? transition
+    : { ...transition, alert: { ...alert, facts: rename(alert.facts) } satisfies Alert };
+}
+
+/** null: the address is enough. */
+function renaming(
+  { account, mailboxId: id, email }: Subject,
+  fleet: Names,
+): ((facts: AlertFacts) => AlertFacts) | null {
+  if (id === null || email === null) return null;
+  const name = fleet.nameOf({ account, id, email });
+  if (name === email) return null;
+  return (facts) =>
+    facts.title.startsWith(`${email}:`) ? { ...facts, title: `${name}${facts.title.slice(email.length)}` } : facts;
 }

@@ -14,7 +14,7 @@ import { nothingMoved } from '../commit/group-commit.ts';
 import type { AccountAlerts, ListFindings } from './account-alerts.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { alertsMoved, namesakesOf, type Rival, rivalOf } from './guards.ts';
-import { type RosterChanges, Rosters, withHistory } from './roster.ts';
+import { compareRoster, type RosterChanges, withHistory } from './roster.ts';
 
 /** So many addresses stand in a line of the log. */
 const namesLogged = 20;
@@ -43,7 +43,6 @@ export class Lists {
   readonly #rooms: RecorderRooms;
   readonly #parts: ListsParts;
   readonly #absentSince = new Map<string, EpochMs>();
-  readonly #rosters = new Rosters();
   /** Patterns that match no mailbox, as the log named them last. */
   #saidIdle = '';
   /** Mailboxes that have the id of another account's, as the log named them last. */
@@ -63,7 +62,7 @@ export class Lists {
       [...rivals].flatMap(([id, { mailbox, stays }]) => (stays && selects(mailbox) ? [[id, nameOf(mailbox)]] : [])),
     );
     const expected = { selects, elsewhere, expects: expects() };
-    const changes = this.#rosters.compare({ account, known, list, ...expected, absentSince: this.#absentSince });
+    const changes = compareRoster({ account, known, list, ...expected, absentSince: this.#absentSince });
     await turnAfter(list.answer.mailboxes);
     const { arrived, moves } = await this.#remembering(changes, rivals);
     const { changed, absent, left } = changes;

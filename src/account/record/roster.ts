@@ -1,5 +1,6 @@
 // Compares a mailbox list with the mailboxes that we know: who is new, changed, absent, gone. Pure. docs/faults.md H23, S8.
 import type { ListShortage } from '../../alerts/rules/account-rules.ts';
+import type { Alert } from '../../core/alert.ts';
 import { isSameEntry, type MailboxEntry, type MailboxList, type Observed } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { underNewId } from '../../core/guard/memory.ts';
@@ -7,7 +8,6 @@ import { domainOf, type GuardedElsewhere, type MailboxState } from '../../core/m
 import { dayMs, type EpochMs, hourMs } from '../../core/time.ts';
 import type { Others } from '../../core/wording/causes.ts';
 import { newMailbox, withLimits } from './observe.ts';
-import { unlistedNames } from './unlisted.ts';
 
 // Mailboxes that are back: under their old id, or under a new id with their address's history (S9). Pure.
 
@@ -104,80 +104,28 @@ export interface Roster {
   readonly absentSince: ReadonlyMap<string, EpochMs>;
 }
 
-/** A list that says of each mailbox what was known, and of nobody else. */
-interface RepeatedList {
-  readonly list: MailboxList;
-  /** In the order of the known mailboxes. */
-  readonly entries: readonly MailboxEntry[];
-}
-
-/** What lists change, one after the other: the same list about the same mailboxes is not compared again. */
-export class Rosters {
-  #repeated: RepeatedList | null = null;
-
-  /** As `compareRoster`. */
-  compare(roster: Roster): RosterChanges {
-    const { known, list, expects } = roster;
-    const { mailboxes } = list.answer;
-    if (this.#repeated?.list === list.answer && isAsKnown(roster, this.#repeated.entries)) {
-      return { ...nothing, repeated: known, unlisted: unlistedNames(expects, expects.length === 0 ? [] : mailboxes) };
-    }
-    const changes = compareRoster(roster);
-    const { arrived, changed, absent, left, shortage } = changes;
-    const moved = arrived.length + changed.length + absent.length + left.length;
-    const isRepeated = moved === 0 && shortage === null && mailboxes.length === known.length;
-    this.#repeated = isRepeated ? { list: list.answer, entries: known.map(({ entry }) => entry.answer) } : null;
-    return changes;
-  }
-}
-
-const nothing = {
-  elsewhere: [],
-  arrived: [],
-  changed: [],
-  absent: [],
-  left: [],
-  gone: [],
-  missed: [],
-  shortage: null,
-  stirred: [],
-};
-
-/** Whether each mailbox still says what it said then, and is still selected and on the list. */
-function isAsKnown({ known, selects }: Roster, entries: readonly MailboxEntry[]): boolean {
-  const isSame = (mailbox: MailboxState, index: number) =>
-    mailbox.entry.answer === entries[index] && mailbox.missingLists === 0 && selects(mailbox);
-  return known.length === entries.length && known.every(isSame);
-}
-
 /**
  * What a list changes. A truncated list says nothing about those who are not in it. A mailbox that the configuration
  * no longer selects has left, whatever the list says.
  */
-export function compareRoster({ account, known, list, expects, absentSince, ...roster }: Roster): RosterChanges {
+export function compareRoster({ account, list, expects, absentSince, ...roster }: Roster): RosterChanges {
   const at = list.at;
   const selects: Roster['selects'] = (mailbox) => roster.selects(mailbox) && !roster.elsewhere.has(mailbox.id);
   const elsewhere = [...roster.elsewhere.values()];
-  const ours = known.every(selects) ? known : known.filter(selects);
-  const excluded = ours === known ? [] : known.filter((mailbox) => !selects(mailbox));
-  const unseen = new Unseen(ours);
+  const ours = roster.known.filter(selects);
+  const excluded = roster.known.filter((mailbox) => !selects(mailbox));
+  const known = new Map(ours.map((mailbox) => [mailbox.id, mailbox]));
+  const unseen = new Set(ours);
   const [arrived, changed, repeated]: [MailboxState[], MailboxState[], MailboxState[]] = [[], [], []];
   const stirred: RosterChanges['stirred'][number][] = [];
-  let index = -1;
   for (const entry of list.answer.mailboxes) {
-    index += 1;
-    const place = unseen.placeOf(entry.id, index);
-    const before = ours[place];
+    const before = known.get(entry.id);
     if (before?.email !== entry.email && !selects(entry)) continue;
-    unseen.delete(place);
     if (!before) {
       arrived.push(newMailbox(account, { at, answer: entry }));
       continue;
     }
-    if (before.entry.answer === entry && before.missingLists === 0) {
-      repeated.push(before);
-      continue;
-    }
+    unseen.delete(before);
     const routes = stirredBy(before.entry.answer, entry);
     if (routes.length > 0) stirred.push({ id: entry.id, routes });
     if (before.missingLists > 0 || !isSameEntry(before.entry.answer, entry)) {
@@ -192,9 +140,9 @@ export function compareRoster({ account, known, list, expects, absentSince, ...r
     const nobody = { absent: [], left: excluded, gone: [], missed: [], unlisted: null };
     return { arrived, changed, repeated, ...nobody, elsewhere, shortage, stirred };
   }
-  const missing = unseen.all().map((mailbox) => ({ ...mailbox, missingLists: mailbox.missingLists + 1 }));
+  const missing = [...unseen].map((mailbox) => ({ ...mailbox, missingLists: mailbox.missingLists + 1 }));
   const since = (mailbox: MailboxState) => absentSince.get(mailbox.id) ?? at;
-  const listedOnes = missing.length === 0 ? [] : [...arrived, ...unseen.others()];
+  const listedOnes = missing.length === 0 ? [] : [...arrived, ...ours.filter((mailbox) => !unseen.has(mailbox))];
   const replaced = replacedOf(missing, listedOnes, since);
   const lost = missing.length - replaced.size;
   const all = lost > 0 && lost === ours.length;
@@ -213,45 +161,6 @@ export function compareRoster({ account, known, list, expects, absentSince, ...r
   const shortage = isLoss || isNobody ? { listed, missing: lacking, truncated: false } : null;
   const left = [...excluded, ...gone];
   return { arrived, changed, repeated, absent, left, gone, missed, unlisted, elsewhere, shortage, stirred };
-}
-
-/** Known mailboxes that a list has not named yet. A map of all of them is made for a list in another order alone. */
-class Unseen {
-  readonly #known: readonly MailboxState[];
-  readonly #seen: Uint8Array;
-  #places: ReadonlyMap<string, number> | null = null;
-
-  constructor(known: readonly MailboxState[]) {
-    this.#known = known;
-    this.#seen = new Uint8Array(known.length);
-  }
-
-  /** Where the mailbox stands among the known ones, looked for at `likely` first; -1: it is none of them, or was seen. */
-  placeOf(id: string, likely: number): number {
-    const place = this.#known[likely]?.id === id ? likely : (this.#all().get(id) ?? -1);
-    return this.#seen[place] === 0 ? place : -1;
-  }
-
-  delete(place: number): void {
-    if (place !== -1) this.#seen[place] = 1;
-  }
-
-  all(): readonly MailboxState[] {
-    return this.#known.filter((_, place) => this.#seen[place] === 0);
-  }
-
-  /** Those that were seen. */
-  others(): readonly MailboxState[] {
-    return this.#known.filter((_, place) => this.#seen[place] === 1);
-  }
-
-  #all(): ReadonlyMap<string, number> {
-    if (this.#places) return this.#places;
-    const places = new Map<string, number>();
-    for (const { id } of this.#known) places.set(id, places.size);
-    this.#places = places;
-    return places;
-  }
 }
 
 // The mailboxes that share a domain or a provider with one: where they bounce too, the cause is likely shared. Pure.
@@ -290,4 +199,75 @@ export function runningIn(accounts: readonly string[], fleet: Fleet): number {
   for (const account of accounts)
     for (const { verdict } of fleet.mailboxesOf(account)) if (verdict?.answer.run === 'running') running += 1;
   return running;
+}
+
+// Names of the configuration that no mailbox list holds.
+
+interface NamedMailbox {
+  readonly id: string;
+  readonly email: string;
+}
+
+/** The names that belong to none of these mailboxes: neither an id nor, whatever its case, an address. */
+export function unlistedNames(names: readonly string[], mailboxes: readonly NamedMailbox[]): readonly string[] {
+  if (names.length === 0) return [];
+  const here = new Set(mailboxes.flatMap(({ id, email }) => [id, email.toLowerCase()]));
+  return [...new Set(names)].filter((name) => !here.has(name) && !here.has(name.toLowerCase()));
+}
+
+/** The mailboxes that are reported as missing already, because they were listed before. */
+export function reportedMissing(alerts: readonly Alert[]): readonly NamedMailbox[] {
+  return alerts.flatMap(({ rule, status, mailboxId: id, email }) =>
+    rule === 'mailbox_missing' && status !== 'resolved' && id !== null && email !== null ? [{ id, email }] : [],
+  );
+}
+
+/** The alerts about names that the configuration no longer has. */
+export function noLongerNamed(alerts: readonly Alert[], names: readonly string[]): readonly Alert[] {
+  return alerts.filter(
+    ({ rule, mailboxId, object }) =>
+      rule === 'mailbox_missing' && mailboxId === null && object !== null && !names.includes(object),
+  );
+}
+
+// Mailboxes that were reported as missing: which are back, and which are no longer waited for.
+
+/** How long a missing mailbox is waited for. */
+const missedForMs = 7 * dayMs;
+
+export const noLongerMissed =
+  'Warmwarden no longer expects the mailbox: it was missing for a week, or the configuration excludes it.';
+
+export const notNamed = 'The configuration no longer names the mailbox.';
+
+type Guarded = Pick<MailboxState, 'account' | 'id' | 'email'>;
+
+interface ReadList {
+  readonly arrived: readonly Guarded[];
+  readonly selects: (mailbox: Guarded) => boolean;
+  /** The mailboxes that the configuration names one by one: they are waited for as long as it does. */
+  readonly expected: readonly string[];
+  readonly now: EpochMs;
+}
+
+/** `alerts`: those of one account. A mailbox is back under its id, or under its address with another id (S9). */
+export function missedMailboxes(
+  alerts: readonly Alert[],
+  { arrived, selects, expected, now }: ReadList,
+): { readonly back: readonly Guarded[]; readonly forgotten: readonly Alert[] } {
+  const reported = alerts.filter(({ rule, status }) => rule === 'mailbox_missing' && status === 'firing');
+  if (reported.length === 0) return { back: [], forgotten: [] };
+  const named = new Set(expected.flatMap((name) => [name, name.toLowerCase()]));
+  const here = new Set(arrived.flatMap(({ id, email }) => [id, email.toLowerCase()]));
+  const back: Guarded[] = [];
+  const forgotten: Alert[] = [];
+  for (const alert of reported) {
+    const { account, mailboxId: id, email } = alert;
+    if (id === null || email === null) continue;
+    if (here.has(id) || here.has(email.toLowerCase())) back.push({ account, id, email });
+    else if (!selects({ account, id, email })) forgotten.push(alert);
+    else if (now - alert.since > missedForMs && !named.has(id) && !named.has(email.toLowerCase()))
+      forgotten.push(alert);
+  }
+  return { back, forgotten };
 }

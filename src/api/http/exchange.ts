@@ -3,7 +3,7 @@
 import { Agent } from 'undici';
 import type { Egress } from '../../core/egress.ts';
 import { type EpochMs, minuteMs, readRetryAfter, retryAfterInBody } from '../../core/time.ts';
-import { ownTurn } from '../../world/event-loop.ts';
+import { nextTurn } from '../../world/world.ts';
 import {
   causes,
   classify,
@@ -160,7 +160,7 @@ export async function exchange<Value>(
     if (status >= 300) return { ...answer, ...refusalOf(received, now(), ask.redactor) };
     if (trouble !== null) return { ...answer, result: malformed(status, trouble) };
     // Hundreds of answers may arrive at once: each is read in a turn of the event loop of its own.
-    await ownTurn();
+    await nextTurn();
     return { ...answer, result: read({ status, headers, body: received.body }) };
   } finally {
     load.requests -= 1;

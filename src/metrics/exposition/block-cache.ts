@@ -135,7 +135,7 @@ export class BlockCache<Item, Name extends string> {
    * loop; not to be called while it runs.
    */
   async pieces(overwrites = false): Promise<readonly Piece[]> {
-    const pacer = createPacer(sliceMs, 'patient');
+    const pacer = createPacer(sliceMs);
     this.#changes = 0;
     if (!(await this.#takeChanges(pacer))) await this.#regroup(pacer);
     await this.#arrange(pacer);

@@ -179,7 +179,7 @@ export async function messagesIn(
       found.push(...read.filter(({ createdAt }) => createdAt >= from));
       const last = read.at(-1);
       place = read.length < deliveriesARead || last === undefined || last.createdAt < from ? null : last;
-      await turnAfter(read, 'patient');
+      await turnAfter(read);
     }
   }
   return { deliveries: found, complete: true };

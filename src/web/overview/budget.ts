@@ -68,11 +68,11 @@ export async function agesOf(fleet: Fleet, accounts: readonly AccountState[]): P
   for (const { name } of accounts) {
     const known = new DataAges();
     const mailboxes = [...fleet.mailboxesOf(name)];
-    await turnAfter(mailboxes, 'patient');
+    await turnAfter(mailboxes);
     const add = (piece: readonly MailboxState[]) => {
       for (const mailbox of piece) known.add(mailbox);
     };
-    await inTurns(mailboxes, add, { urgency: 'patient' });
+    await inTurns(mailboxes, add);
     ages.set(name, known);
   }
   return ages;

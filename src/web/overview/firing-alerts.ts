@@ -130,7 +130,7 @@ const sliceMs = 3;
 
 /** Those that there are now. One that changes meanwhile is looked at as it was. */
 export async function eachAlert(alerts: Iterable<Alert>, look: (alert: Alert) => void): Promise<void> {
-  const pacer = createPacer(sliceMs, 'patient');
+  const pacer = createPacer(sliceMs);
   for (const alert of [...alerts]) {
     if (pacer.due()) await pacer.turn();
     look(alert);

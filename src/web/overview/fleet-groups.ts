@@ -158,10 +158,10 @@ export async function readGroups({ fleet, ranking, tags, world }: GroupParts, by
   const add = (piece: typeof ranked) => {
     for (const one of piece) grouped.add(one);
   };
-  await inTurns(ranked, add, { urgency: 'patient' });
+  await inTurns(ranked, add);
   if (by === 'account') for (const name of accountsOf(fleet)) grouped.addAccount(name, fleet.account(name) ?? null);
   const groups = grouped.groups();
-  await turnAfter(groups, 'patient');
+  await turnAfter(groups);
   return groups;
 }
 

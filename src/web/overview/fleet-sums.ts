@@ -160,7 +160,7 @@ export class FleetTrend {
     const { fleet } = this.#parts;
     const first = addDays(utcDate(now), 1 - daysShown);
     const sums = new Map<IsoDate, { sent: number; bounced: number }>();
-    const pacer = createPacer(sliceMs, 'patient');
+    const pacer = createPacer(sliceMs);
     for (const { stats } of [...fleet.mailboxes()]) {
       if (pacer.due()) await pacer.turn();
       for (const { date, sent, bounced } of dailyRows(stats?.answer, now)) {

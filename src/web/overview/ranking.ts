@@ -75,11 +75,11 @@ export class Ranking {
     const firing = known?.alertsRevision === alertsRevision ? known.fleet.firing : await this.#firing();
     const mailboxes = [...this.#fleet.mailboxes()];
     // With a hundred thousand, each of these steps takes milliseconds, though nothing changed.
-    await turnAfter(mailboxes, 'patient');
+    await turnAfter(mailboxes);
     const before = known?.fleet.ranked ?? [];
     const ranked = before.slice(0, mailboxes.length);
     const sums = known?.sums.copy() ?? new FleetSums();
-    const pacer = createPacer(sliceMs, 'patient');
+    const pacer = createPacer(sliceMs);
     for (let place = 0; place < Math.max(mailboxes.length, before.length); place += 1) {
       const mailbox = mailboxes[place];
       // A mailbox that is the same object is the same.
@@ -93,7 +93,7 @@ export class Ranking {
       sums.replace(place, was, one);
       if (one) ranked[place] = one;
     }
-    await turnAfter(mailboxes, 'patient');
+    await turnAfter(mailboxes);
     const fleet = { ranked, firing, ...sums.totals() };
     this.#known = { revision, alertsRevision, configuration, silences, mailboxes, sums, fleet };
   }

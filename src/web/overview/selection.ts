@@ -66,7 +66,7 @@ export async function selectPage(
 ): Promise<Page> {
   const isChosen = choose(selection, tags);
   const first = new FirstOf(orders[selection.sort], selection.page * rowsAPage);
-  const pacer = createPacer(sliceMs, 'patient');
+  const pacer = createPacer(sliceMs);
   for (const one of ranked) {
     if (pacer.due()) await pacer.turn();
     if (isChosen(one)) first.put(one);
@@ -94,7 +94,7 @@ export async function rowsAfter(
 ): Promise<RowsAfter> {
   const isChosen = choose({ ...wholeFleet, text, state }, noTags);
   const first = new FirstOf(orders.worst, limit);
-  const pacer = createPacer(sliceMs, 'patient');
+  const pacer = createPacer(sliceMs);
   let total = 0;
   for (const one of ranked) {
     if (pacer.due()) await pacer.turn();
