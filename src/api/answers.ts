@@ -22,7 +22,11 @@ import {
 import { isWarmupMode } from '../core/policy.ts';
 import { isoDateOf } from '../core/time.ts';
 import { jsonText, quote, saysMore } from './http/failure.ts';
-import { isPlainDecimal } from './plain-decimal.ts';
+
+/** A plain decimal text: digits, with a minus before them and a fraction behind them where it has these; blanks around it do not matter. */
+export function isPlainDecimal(text: string): boolean {
+  return /^-?\d+(\.\d+)?$/.test(text.trim());
+}
 
 /** A number, or a plain decimal text such as "98.50" (S1, T2). Anything else is unknown. */
 function readDecimal(value: unknown): number | null {

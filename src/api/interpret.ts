@@ -3,6 +3,7 @@
 import type { DnsWords } from '../core/answers.ts';
 import {
   dnsReader,
+  isPlainDecimal,
   readBlacklist,
   readDetail,
   readDns,
@@ -12,7 +13,6 @@ import {
   readWarmup,
 } from './answers.ts';
 import { failed, jsonText, malformed, quote, type Result } from './http/failure.ts';
-import { isPlainDecimal } from './plain-decimal.ts';
 
 // What in an answer can't be believed as it stands: numbers that are none, and a listing that contradicts itself. docs/faults.md S1, S5.
 

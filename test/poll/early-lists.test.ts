@@ -1,7 +1,7 @@
 // Early lists are polite: rarer while they show nothing new, and never more bytes than all other polls together.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { EarlyLists } from '../../src/api/poll/later.ts';
+import { EarlyLists } from '../../src/api/poll/poll.ts';
 
 const spacing = { leastMs: 6_000, cadenceMs: 60_000 };
 

@@ -1,7 +1,7 @@
 // How urgently a mailbox's statistics are read again, and what of each answer that rests on.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { armedBounces, mayCrossToday, type Risk, RiskOrder, riskOf, weightOf } from '../../src/api/poll/risk.ts';
+import { armedBounces, mayCrossToday, type Risk, RiskOrder, riskOf, Turns, weightOf } from '../../src/api/poll/risk.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import { dayMs, utcDate } from '../../src/core/time.ts';
 import { arrivedMailbox, now, verdictOf } from '../store/records.ts';
@@ -60,21 +60,43 @@ test('whatever the weights, nobody waits longer than twice as many readings as h
       fc.array(fc.record({ weight: fc.nat(1_000), calm: fc.boolean() }), { minLength: 1, maxLength: 30 }),
       (all) => {
         const order = new RiskOrder(0);
-        all.forEach(({ weight, calm }, slot) => {
-          order.weigh(slot, weight, calm);
-          order.served(slot, 0);
-        });
-        const last = new Map(all.map((_, slot) => [slot, 0]));
+        for (const [index, { weight, calm }] of all.entries()) {
+          order.weigh(`m${index}`, weight, calm);
+          order.served(`m${index}`, 0);
+        }
+        const last = new Map(all.map((_, index) => [`m${index}`, 0]));
         for (let turn = 1; turn < 400; turn += 1) {
-          const slot = order.next(turn) ?? 0;
-          expect(turn - (last.get(slot) ?? 0)).toBeLessThanOrEqual(2 * 3 * all.length + 1);
-          last.set(slot, turn);
-          order.taken(slot);
-          order.served(slot, turn);
+          const id = order.next(turn) ?? '';
+          expect(turn - (last.get(id) ?? 0)).toBeLessThanOrEqual(2 * 3 * all.length + 1);
+          last.set(id, turn);
+          order.taken(id);
+          order.served(id, turn);
         }
         for (const turn of last.values()) expect(turn).toBeGreaterThan(399 - 2 * 3 * all.length - 2);
       },
     ),
     { numRuns: 100 },
+  );
+});
+
+test('the first is the smallest, whatever is put in, moved and taken out', () => {
+  const step = fc.record({ id: fc.integer({ min: 0, max: 40 }), key: fc.option(fc.integer({ min: -5, max: 5 })) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const [turns, plain] = [new Turns(), new Map<string, number>()];
+      for (const { id, key } of steps) {
+        if (key === null) {
+          turns.delete(`m${id}`);
+          plain.delete(`m${id}`);
+        } else {
+          turns.set(`m${id}`, key);
+          plain.set(`m${id}`, key);
+        }
+        const first = turns.first();
+        const smallest = plain.size === 0 ? null : Math.min(...plain.values());
+        expect([first === null ? null : plain.get(first), turns.size]).toEqual([smallest, plain.size]);
+        expect(turns.countBelow(0)).toBe([...plain.values()].filter((one) => one < 0).length);
+      }
+    }),
   );
 });

@@ -1,21 +1,25 @@
 // Which poll of one account is made next, when the budget has a slot. docs/decisions/0006.
 import { type Route, routes } from '../../core/answers.ts';
 import type { SweepPart } from '../../core/mailbox.ts';
-import { Pace } from './forecast.ts';
+import { minuteMs } from '../../core/time.ts';
+import { type Demand, demandOf } from './forecast.ts';
 import {
   AccountPolls,
   type AccountRoute,
   accountRoutes,
   betweenAccountPolls,
   EarlyLists,
+  type LastRead,
   Later,
+  type MailboxRoute,
+  mailboxRoutes,
+  type Poll,
+  pollKey,
   type Urgency,
   type WaitingPoll,
-} from './later.ts';
-import { type LastRead, type MailboxRoute, mailboxRoutes, type Poll, pollKey } from './poll.ts';
-import { mayCrossToday, type Risk, RiskOrder, weightOf } from './risk.ts';
-import { SlotHeap } from './slot-heap.ts';
-import { type Demand, judgedRoutes, partOf, rememberedDemand, Sweep, type SweepPoll } from './sweep.ts';
+} from './poll.ts';
+import { mayCrossToday, type Risk, RiskOrder, Turns, weightOf } from './risk.ts';
+import { judgedRoutes, partOf, Sweep, type SweepPoll } from './sweep.ts';
 
 export interface QueueOptions {
   /** How far apart the runs of each kind are, milliseconds. */
@@ -43,18 +47,16 @@ const runsKept = 100;
  * each kind with its fair share, statistics by risk, in turns with what else was never read; and with requests to spare
  * the list and statistics early. What somebody waits for and the first reading go as fast as the budget allows, the rest at
  * the pace of the demand. A poll that is under way, or due already, is not put in again. Times are milliseconds of the
- * monotonic clock. A slot of the budget costs O(log n); a mailbox takes constant memory.
+ * monotonic clock.
  */
 export class PollQueue {
   readonly #options: QueueOptions;
-  readonly #slots = new Map<string, number>();
-  readonly #ids: (string | undefined)[] = [];
-  readonly #freeSlots: number[] = [];
+  readonly #mailboxes = new Set<string>();
   /** What was never read, and is not under way. */
   readonly #sweep = new Sweep();
   /** By the moment of the last poll: due is who was polled before the kind's last run. Without those of the sweep. */
-  readonly #turns = Object.fromEntries(mailboxRoutes.map((route) => [route, new SlotHeap()])) as Readonly<
-    Record<MailboxRoute, SlotHeap>
+  readonly #turns = Object.fromEntries(mailboxRoutes.map((route) => [route, new Turns()])) as Readonly<
+    Record<MailboxRoute, Turns>
   >;
   /** The last runs of each kind, oldest first. */
   readonly #runs = Object.fromEntries(mailboxRoutes.map((route): [MailboxRoute, number[]] => [route, []])) as Record<
@@ -74,7 +76,6 @@ export class PollQueue {
   readonly #underWay = new Map<string, number>();
   readonly #risks: RiskOrder;
   readonly #earlyLists = new EarlyLists();
-  readonly #demandOf = rememberedDemand();
   #sparePerMinute = Number.POSITIVE_INFINITY;
   /** Of the polls that nothing presses. */
   readonly #pace = new Pace();
@@ -98,8 +99,8 @@ export class PollQueue {
 
   /** What the present cadence asks of the present budget. */
   demand(): Demand {
-    return this.#demandOf({
-      mailboxes: this.#slots.size,
+    return demandOf({
+      mailboxes: this.#mailboxes.size,
       allowedPerMinute: this.#options.allowedPerMinute(),
       sparePerMinute: this.#sparePerMinute,
       cadenceMs: this.#options.cadenceMs,
@@ -109,30 +110,24 @@ export class PollQueue {
 
   /** A mailbox of the account. Its warm-up and statistics are read before they are judged by, whenever they were read. */
   join(mailboxId: string, lastRead: LastRead, now: number): void {
-    if (this.#slots.has(mailboxId)) return;
-    const slot = this.#freeSlots.pop() ?? this.#ids.length;
-    this.#ids[slot] = mailboxId;
-    this.#slots.set(mailboxId, slot);
+    if (this.#mailboxes.has(mailboxId)) return;
+    this.#mailboxes.add(mailboxId);
     const details = mailboxRoutes.filter((route) => partOf(route) === 'details');
     for (const route of details) {
       const readAt = lastRead[route];
-      if (readAt !== undefined) this.#turns[route].set(slot, Math.min(readAt, now));
+      if (readAt !== undefined) this.#turns[route].set(mailboxId, Math.min(readAt, now));
     }
-    this.#sweep.join(slot, [...judgedRoutes, ...details.filter((route) => lastRead[route] === undefined)], now);
-    this.#risks.weigh(slot, 0, false);
+    this.#sweep.join(mailboxId, [...judgedRoutes, ...details.filter((route) => lastRead[route] === undefined)], now);
+    this.#risks.weigh(mailboxId, 0, false);
   }
 
   /** A mailbox that is gone takes all its polls along. */
   leave(mailboxId: string): void {
-    const slot = this.#slots.get(mailboxId);
-    if (slot === undefined) return;
-    this.#slots.delete(mailboxId);
-    this.#ids[slot] = undefined;
-    this.#freeSlots.push(slot);
-    this.#risks.leave(slot);
-    this.#sweep.leave(slot);
+    if (!this.#mailboxes.delete(mailboxId)) return;
+    this.#risks.leave(mailboxId);
+    this.#sweep.leave(mailboxId);
     for (const route of mailboxRoutes) {
-      this.#turns[route].delete(slot);
+      this.#turns[route].delete(mailboxId);
       for (const waiting of Object.values(this.#waiting)) waiting.delete(pollKey({ route, mailboxId }));
       this.#later.delete({ route, mailboxId });
     }
@@ -140,8 +135,7 @@ export class PollQueue {
 
   /** What a mailbox risks, as its last answers show it. */
   weigh(mailboxId: string, risk: Risk): void {
-    const slot = this.#slots.get(mailboxId);
-    if (slot !== undefined) this.#risks.weigh(slot, weightOf(risk), !mayCrossToday(risk));
+    if (this.#mailboxes.has(mailboxId)) this.#risks.weigh(mailboxId, weightOf(risk), !mayCrossToday(risk));
   }
 
   /** A run of the kind: everybody is due who was not polled since the last moment. */
@@ -184,10 +178,10 @@ export class PollQueue {
     const key = pollKey(poll);
     const startedAt = this.#underWay.get(key);
     this.#underWay.delete(key);
-    const slot = this.#slots.get(poll.mailboxId ?? '');
-    if (startedAt === undefined || slot === undefined) return;
-    this.#turns[poll.route as MailboxRoute].set(slot, startedAt);
-    if (poll.route === 'stats' && this.#options.earlyMs > 0) this.#risks.served(slot, startedAt);
+    const id = this.#idOf(poll);
+    if (startedAt === undefined || id === null) return;
+    this.#turns[poll.route as MailboxRoute].set(id, startedAt);
+    if (poll.route === 'stats' && this.#options.earlyMs > 0) this.#risks.served(id, startedAt);
   }
 
   /** An answer of so many bytes came, to a poll of this kind. */
@@ -222,7 +216,7 @@ export class PollQueue {
     add(this.#sweep.polls, this.#sweep.since);
     for (const route of mailboxRoutes) {
       const [turns, runs] = [this.#turns[route], this.#runs[route]];
-      const oldest = turns.keyOf(turns.first() ?? 0) ?? now;
+      const oldest = turns.keyOf(turns.first() ?? '') ?? now;
       add(turns.countBelow(runs.at(-1) ?? 0), runs.find((run) => run > oldest) ?? now);
     }
     return { length, oldestDueAt: length === 0 ? null : oldestDueAt };
@@ -231,21 +225,21 @@ export class PollQueue {
   #ripen(now: number): void {
     for (let ripe = this.#later.take(now); ripe; ripe = this.#later.take(now)) {
       const { poll, dueAt, urgency } = ripe;
-      const slot = this.#slots.get(poll.mailboxId ?? '');
-      if (slot === undefined) continue;
+      const id = this.#idOf(poll);
+      if (id === null) continue;
       const route = poll.route as MailboxRoute;
       if (urgency === 'urgent') this.#waiting.urgent.set(pollKey(poll), { poll, dueAt });
       // What the sweep has yet to read needs no reading besides; what failed in it has no other place yet.
-      else if (this.#sweep.hasten(slot, route)) continue;
+      else if (this.#sweep.hasten(id, route)) continue;
       else if (urgency === 'soon' || !this.#isSwept) this.#waiting.soon.set(pollKey(poll), { poll, dueAt });
-      else if (!this.#underWay.has(pollKey(poll))) this.#putBack(route, slot, now);
+      else if (!this.#underWay.has(pollKey(poll))) this.#putBack(route, id, now);
     }
   }
 
   /** Just before the last run: due, and behind those who have waited longer. */
-  #putBack(route: MailboxRoute, slot: number, now: number): void {
+  #putBack(route: MailboxRoute, id: string, now: number): void {
     const turns = this.#turns[route];
-    turns.set(slot, Math.min(turns.keyOf(slot) ?? now, (this.#runs[route].at(-1) ?? 0) - 1));
+    turns.set(id, Math.min(turns.keyOf(id) ?? now, (this.#runs[route].at(-1) ?? 0) - 1));
   }
 
   /** `between`: so many polls of mailboxes were made since the last one of that kind. */
@@ -280,19 +274,19 @@ export class PollQueue {
     for (const [key, { poll }] of waiting) {
       if (this.#underWay.has(key) || !this.#isOpen(poll.route, now)) continue;
       waiting.delete(key);
-      const slot = this.#slots.get(poll.mailboxId ?? '');
-      if (slot !== undefined) return this.#takeSlot(poll.route as MailboxRoute, slot);
+      const id = this.#idOf(poll);
+      if (id !== null) return this.#takeOf(poll.route as MailboxRoute, id);
     }
     return undefined;
   }
 
   #takeSweep(part: SweepPart, now: number): Poll | undefined {
     const next = this.#nextOfSweep(part, now);
-    return next ? this.#takeSlot(next.route, next.slot) : undefined;
+    return next ? this.#takeOf(next.route, next.mailboxId) : undefined;
   }
 
   #nextOfSweep(part: SweepPart, now: number): SweepPoll | null {
-    return this.#sweep.polls === 0 ? null : this.#sweep.next(part, (route) => this.#isOpen(route, now));
+    return this.#sweep.next(part, (route) => this.#isOpen(route, now));
   }
 
   /** Nothing is left to be read for the first time of what may be asked for at present. */
@@ -339,19 +333,19 @@ export class PollQueue {
   }
 
   /** The kind that is furthest behind its share; one that had nothing to ask has no claim to what it missed. */
-  #takeByShare(routes: readonly MailboxRoute[], byRisk: number | null): Poll | undefined {
+  #takeByShare(routes: readonly MailboxRoute[], byRisk: string | null): Poll | undefined {
     let [first] = routes;
     if (!first) return undefined;
     for (const route of routes) if (this.#given[route] < this.#given[first]) first = route;
     const level = this.#given[first];
     for (const route of mailboxRoutes) this.#given[route] = Math.max(this.#given[route], level);
     this.#given[first] = level + this.demand().turnMs[first];
-    const slot = first === 'stats' && byRisk !== null ? byRisk : this.#turns[first].first();
-    return slot === null ? undefined : this.#takeSlot(first, slot);
+    const id = first === 'stats' && byRisk !== null ? byRisk : this.#turns[first].first();
+    return id === null ? undefined : this.#takeOf(first, id);
   }
 
   /** Whose statistics are read by risk: the oldest when they are too old; null when all were read lately. */
-  #byRisk(now: number): number | null {
+  #byRisk(now: number): string | null {
     if (!this.#readsEarly) return null;
     const oldest = this.#firstKey('stats');
     const tooOld = now - Math.max(this.#options.earlyMs, this.demand().statsCapMs);
@@ -359,12 +353,12 @@ export class PollQueue {
   }
 
   /** The next by risk who was not read lately for another reason. */
-  #nextByRisk(now: number): number | null {
+  #nextByRisk(now: number): string | null {
     const { earlyMs } = this.#options;
-    for (let slot = this.#risks.next(now); slot !== null; slot = this.#risks.next(now)) {
-      const last = this.#turns.stats.keyOf(slot);
-      if (last !== null && last <= now - earlyMs) return slot;
-      this.#risks.postpone(slot, last);
+    for (let id = this.#risks.next(now); id !== null; id = this.#risks.next(now)) {
+      const last = this.#turns.stats.keyOf(id);
+      if (last !== null && last <= now - earlyMs) return id;
+      this.#risks.postpone(id, last);
     }
     return null;
   }
@@ -374,7 +368,7 @@ export class PollQueue {
    * while lists show nothing new, and no more bytes than the polls of mailboxes.
    */
   #listEarlyAt(now: number): number | null {
-    if (!this.#readsEarly || this.#slots.size === 0 || this.#isUnderWay('mailboxes') || !this.#isAllRead(now))
+    if (!this.#readsEarly || this.#mailboxes.size === 0 || this.#isUnderWay('mailboxes') || !this.#isAllRead(now))
       return null;
     const { fitsWithList, accountSpacingMs } = this.demand();
     if (!fitsWithList) return null;
@@ -385,20 +379,40 @@ export class PollQueue {
     });
   }
 
-  #takeSlot(route: MailboxRoute, slot: number): Poll {
+  #takeOf(route: MailboxRoute, mailboxId: string): Poll {
     this.#account.mailboxPolled();
-    this.#turns[route].delete(slot);
-    this.#sweep.taken({ route, slot });
+    this.#turns[route].delete(mailboxId);
+    this.#sweep.taken({ route, mailboxId });
     this.#isSwept ||= this.#sweep.next('judging') === null;
-    if (route === 'stats') this.#risks.taken(slot);
-    const poll = { route, mailboxId: this.#ids[slot] ?? '' };
+    if (route === 'stats') this.#risks.taken(mailboxId);
+    const poll = { route, mailboxId };
     const { urgent, soon } = this.#waiting;
-    if (urgent.size > 0) urgent.delete(pollKey(poll));
-    if (soon.size > 0) soon.delete(pollKey(poll));
+    urgent.delete(pollKey(poll));
+    soon.delete(pollKey(poll));
     return poll;
+  }
+
+  /** The mailbox of a poll, or null if it has none, or it has left. */
+  #idOf({ mailboxId }: Poll): string | null {
+    return mailboxId !== null && this.#mailboxes.has(mailboxId) ? mailboxId : null;
   }
 
   #isUnderWay(route: AccountRoute): boolean {
     return this.#underWay.has(pollKey({ route, mailboxId: null }));
+  }
+}
+
+/** When the next poll may be made at an even pace. */
+class Pace {
+  #nextAt = 0;
+
+  get nextAt(): number {
+    return this.#nextAt;
+  }
+
+  /** Counts a poll that was made when it might be. A poll that came a little late does not delay the next. */
+  made(now: number, perMinute: number): void {
+    const gapMs = minuteMs / perMinute;
+    this.#nextAt = Math.max(this.#nextAt, now - gapMs) + gapMs;
   }
 }

@@ -2,7 +2,6 @@
 // Pure. docs/decisions/0006 has the measurements behind the numbers; `npm run bench -- lag` repeats them.
 import type { MailboxState } from '../../core/mailbox.ts';
 import { type EpochMs, utcDate } from '../../core/time.ts';
-import { SlotHeap } from './slot-heap.ts';
 
 /** Why a mailbox may cross its limit before its statistics are read again. */
 export interface Risk {
@@ -65,27 +64,74 @@ function sentToday({ stats }: MailboxState, now: EpochMs): number {
 /** No weight counts for less than this share of the mean: a mailbox that seems calm is looked at, too. */
 const floorShare = 0.5;
 
+/** Mailboxes in the order of a number each. To find the first costs a look at all: an account has hundreds. */
+export class Turns {
+  readonly #keys = new Map<string, number>();
+  /** The first, as long as it is known: undefined after it left or moved. */
+  #first: string | null | undefined = null;
+
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  /** The mailbox with the smallest number, the one that came first among equals; null when there is none. */
+  first(): string | null {
+    if (this.#first !== undefined) return this.#first;
+    let [first, smallest]: [string | null, number] = [null, Number.POSITIVE_INFINITY];
+    for (const [id, key] of this.#keys) if (first === null || key < smallest) [first, smallest] = [id, key];
+    this.#first = first;
+    return first;
+  }
+
+  /** The number of a mailbox; null when it is not in. */
+  keyOf(id: string): number | null {
+    return this.#keys.get(id) ?? null;
+  }
+
+  /** Puts a mailbox in, or moves it. */
+  set(id: string, key: number): void {
+    const first = this.#first;
+    this.#keys.set(id, key);
+    if (first === undefined) return;
+    if (first === id) this.#first = undefined;
+    else if (first === null || key < (this.#keys.get(first) ?? key)) this.#first = id;
+  }
+
+  delete(id: string): void {
+    this.#keys.delete(id);
+    if (this.#first === id) this.#first = undefined;
+  }
+
+  /** How many numbers are smaller. */
+  countBelow(key: number): number {
+    return [...this.#keys.values()].filter((one) => one < key).length;
+  }
+}
+
 interface Resting {
-  readonly slot: number;
+  readonly id: string;
   readonly until: number;
   /** The virtual time at which it was served. */
   readonly served: number;
 }
 
-/** Times are milliseconds of the monotonic clock. Every call costs O(log n), spread over the calls. */
+interface Member {
+  readonly weight: number;
+  /** It can't cross its limit today. */
+  readonly calm: boolean;
+  /** The weight that its turns are given by at present. */
+  share: number;
+}
+
+/** Times are milliseconds of the monotonic clock. */
 export class RiskOrder {
   readonly #restMs: number;
   /** By virtual deadline. */
-  readonly #turns = new SlotHeap();
+  readonly #turns = new Turns();
   /** Served lately, in the order of serving. */
-  #resting: Resting[] = [];
-  #firstResting = 0;
-  /** By slot; negative where the limit can't be crossed today, NaN where nobody is. */
-  #weights = new Float32Array(0);
+  readonly #resting: Resting[] = [];
+  readonly #members = new Map<string, Member>();
   #weightSum = 0;
-  #members = 0;
-  /** By slot: the weight that its turns are given by at present. */
-  #shares = new Float32Array(0);
   #shareSum = 0;
   /** Moves on by one, divided by all shares, with each reading. */
   #virtualNow = 0;
@@ -95,90 +141,71 @@ export class RiskOrder {
     this.#restMs = restMs;
   }
 
-  /** Gives a slot its weight, a newcomer at its first. `calm`: it can't cross its limit today. */
-  weigh(slot: number, weight: number, calm: boolean): void {
-    this.#reserve(slot + 1);
-    const known = this.#weights[slot] ?? Number.NaN;
-    if (Number.isNaN(known)) this.#members += 1;
-    else this.#weightSum -= Math.abs(known);
-    // As it is kept, or the sum would drift away from its terms.
-    const kept = Math.fround(weight);
-    this.#weightSum += kept;
-    this.#weights[slot] = calm ? -kept : kept;
-    const before = this.#shares[slot] ?? 0;
-    const share = this.#shareAnew(slot);
-    const deadline = this.#turns.keyOf(slot);
+  /** Gives a mailbox its weight, a newcomer at its first. `calm`: it can't cross its limit today. */
+  weigh(id: string, weight: number, calm: boolean): void {
+    const known = this.#members.get(id);
+    const before = known?.share ?? 0;
+    this.#weightSum += weight - (known?.weight ?? 0);
+    const member = { weight, calm, share: before };
+    this.#members.set(id, member);
+    const share = this.#shareAnew(member);
+    const deadline = this.#turns.keyOf(id);
     if (deadline === null || deadline <= this.#virtualNow) return;
-    this.#turns.set(slot, this.#virtualNow + ((deadline - this.#virtualNow) * before) / share);
+    this.#turns.set(id, this.#virtualNow + ((deadline - this.#virtualNow) * before) / share);
   }
 
-  /** Forgets a slot. */
-  leave(slot: number): void {
-    this.#turns.delete(slot);
-    const known = this.#weights[slot] ?? Number.NaN;
-    if (Number.isNaN(known)) return;
-    this.#members -= 1;
-    this.#weightSum = this.#members === 0 ? 0 : this.#weightSum - Math.abs(known);
-    this.#shareSum = this.#members === 0 ? 0 : this.#shareSum - (this.#shares[slot] ?? 0);
-    this.#weights[slot] = Number.NaN;
-    this.#shares[slot] = 0;
+  leave(id: string): void {
+    this.#turns.delete(id);
+    const known = this.#members.get(id);
+    if (!known) return;
+    this.#members.delete(id);
+    const isEmpty = this.#members.size === 0;
+    this.#weightSum = isEmpty ? 0 : this.#weightSum - known.weight;
+    this.#shareSum = isEmpty ? 0 : this.#shareSum - known.share;
   }
 
-  /** Whose turn it is; null when all rest. It stays its turn until it is taken. */
-  next(now: number): number | null {
+  /** Next mailbox, or null when all rest. Does not remove it. */
+  next(now: number): string | null {
     this.#wakeRested(now);
     return this.#turns.first();
   }
 
-  /** The slot is being read, whether or not it was its turn. */
-  taken(slot: number): void {
+  /** The mailbox is being read, whether or not it was its turn. */
+  taken(id: string): void {
     if (this.#shareSum > 0) this.#virtualNow += 1 / this.#shareSum;
-    this.#turns.delete(slot);
+    this.#turns.delete(id);
   }
 
-  /** The reading that began at `startedAt` has ended: the slot rests, and then waits for its turn. */
-  served(slot: number, startedAt: number): void {
-    this.#resting.push({ slot, until: startedAt + this.#restMs, served: this.#virtualNow });
+  /** The reading that began at `startedAt` has ended: the mailbox rests, and then waits for its turn. */
+  served(id: string, startedAt: number): void {
+    this.#resting.push({ id, until: startedAt + this.#restMs, served: this.#virtualNow });
   }
 
   /** It was read for another reason at that moment, or is being read (null): not its turn yet. */
-  postpone(slot: number, startedAt: number | null): void {
-    this.#turns.delete(slot);
-    if (startedAt !== null) this.served(slot, startedAt);
+  postpone(id: string, startedAt: number | null): void {
+    this.#turns.delete(id);
+    if (startedAt !== null) this.served(id, startedAt);
   }
 
   /** When the first one has rested; null when nobody rests. */
   nextRestedAt(): number | null {
-    return this.#resting[this.#firstResting]?.until ?? null;
+    return this.#resting[0]?.until ?? null;
   }
 
   #wakeRested(now: number): void {
-    for (let one = this.#resting[this.#firstResting]; one && one.until <= now; ) {
-      this.#firstResting += 1;
-      const isMember = !Number.isNaN(this.#weights[one.slot] ?? Number.NaN);
-      if (isMember) this.#turns.set(one.slot, one.served + 1 / this.#shareAnew(one.slot));
-      one = this.#resting[this.#firstResting];
+    for (let one = this.#resting[0]; one && one.until <= now; one = this.#resting[0]) {
+      this.#resting.shift();
+      const member = this.#members.get(one.id);
+      if (member) this.#turns.set(one.id, one.served + 1 / this.#shareAnew(member));
     }
-    if (this.#firstResting * 2 <= this.#resting.length) return;
-    this.#resting = this.#resting.slice(this.#firstResting);
-    this.#firstResting = 0;
   }
 
   /** The share by its weight and today's mean, which is kept as the present one. */
-  #shareAnew(slot: number): number {
-    const floor = this.#weightSum > 0 ? (floorShare * this.#weightSum) / this.#members : 1;
-    const share = Math.fround(Math.max(this.#weights[slot] ?? 0, floor));
-    this.#shareSum += share - (this.#shares[slot] ?? 0);
-    this.#shares[slot] = share;
+  #shareAnew(member: Member): number {
+    const floor = this.#weightSum > 0 ? (floorShare * this.#weightSum) / this.#members.size : 1;
+    const share = Math.max(member.calm ? 0 : member.weight, floor);
+    this.#shareSum += share - member.share;
+    member.share = share;
     return share;
-  }
-
-  #reserve(slots: number): void {
-    if (slots <= this.#weights.length) return;
-    const capacity = Math.max(slots, Math.ceil(this.#weights.length * 1.2), 8);
-    const [weights, shares] = [new Float32Array(capacity).fill(Number.NaN), new Float32Array(capacity)];
-    weights.set(this.#weights);
-    shares.set(this.#shares);
-    [this.#weights, this.#shares] = [weights, shares];
   }
 }

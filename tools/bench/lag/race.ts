@@ -1,8 +1,8 @@
 // The two ways of asking: round robin of four endpoints, and the queue that the daemon uses, on the same fleet and slots.
 
+import { demandOf } from '../../../src/api/poll/forecast.ts';
 import { PollQueue } from '../../../src/api/poll/queue.ts';
 import { armedBounces } from '../../../src/api/poll/risk.ts';
-import { demandOf } from '../../../src/api/poll/sweep.ts';
 import type { Route } from '../../../src/core/answers.ts';
 import { bouncesLeft, countsAt, type FleetMailbox, healthScore, isOver, weekMs } from './fleet.ts';
 
