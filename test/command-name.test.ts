@@ -82,13 +82,13 @@ it('is its name in a test', () => {
 });
 
 /**
- * Texts that become documents, where the command has its plain name, and what somebody outside reads, who is to learn no path. runbooks.ts
+ * Texts that become documents, where the command has its plain name, and what somebody outside reads, who is to learn no path. alert-rules.ts
  * puts in the other one itself.
  */
 const documents = [
   'config/config.ts',
   'config/kept-schema.ts',
-  'core/wording/runbooks.ts',
+  'core/alert-rules.ts',
   'recipes/execution.ts',
   'recipes/runner.ts',
   'recipes/sandbox.ts',

@@ -116,7 +116,7 @@ describe('the house rules', () => {
   it('keep the time, chance and timers in world/world.ts', () => {
     const outside = /\bDate\.now\(|new Date\(\)|Math\.random\(|\bset(Timeout|Interval)\(|performance\.now\(/;
     // The browser's script lives in its reader's world.
-    const own = ['world/world.ts', 'web/page/assets/live-script.ts'];
+    const own = ['world/world.ts', 'web/page/assets/scripts.ts'];
     const found = files.filter(({ file, text }) => !own.includes(file) && outside.test(text));
     expect(found.map(({ file }) => file)).toEqual([]);
   });

@@ -1,8 +1,8 @@
 // The health of an account: whether its requests succeed, and its key is accepted and may write. Logged when it changes.
 
+import { isOutage } from '../alerts/rules/account-rules.ts';
 import type { Budget } from '../api/budget.ts';
 import type { Failure } from '../api/http/failure.ts';
-import type { AlertRule } from '../core/alert.ts';
 import type { HealthAnswer, Observed, Route } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { AccountState, ApiHealth, Forecast, GuardedElsewhere, ReadFailure } from '../core/mailbox.ts';
@@ -16,14 +16,11 @@ import { UnreadRoutes } from './unread-routes.ts';
 /** While requests succeeded within this time, one mailbox that is not answered is no outage. */
 const silenceMs = minuteMs;
 
-/** While no request succeeds for so long, api_down reports it. */
+/** While no request succeeds for so long, an alert reports the outage. */
 const outageMs = 3 * minuteMs;
 
 /** While no list can be recorded for so long, the account does not know its mailboxes. */
 const unrecordedMs = 10 * minuteMs;
-
-/** The alerts that say that no request of an account succeeds. */
-const outageRules: readonly AlertRule[] = ['api_down', 'key_rejected'];
 
 /** So many names stand in a line of the log. */
 const namesLogged = 20;
@@ -254,7 +251,7 @@ export class AccountHealth {
     const { name, lastSuccessAt } = this.#state;
     const now = world.clock.now();
     if (lastSuccessAt !== null) return now;
-    const known = [...fleet.alertsOf(name)].filter(({ rule }) => outageRules.includes(rule));
+    const known = [...fleet.alertsOf(name)].filter(isOutage);
     return Math.min(now, ...known.map(({ since }) => since));
   }
 

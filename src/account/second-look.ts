@@ -1,15 +1,16 @@
 // Which findings are looked at again soon: those whose alert waits for a second observation, and breaches that are held.
 
 import { type MailboxRoute, mailboxRoutes } from '../api/poll/poll.ts';
-import { type Alert, type AlertRule, fingerprintOf, isToBeSeenAgain } from '../core/alert.ts';
+import { type Alert, fingerprintOf, isToBeSeenAgain } from '../core/alert.ts';
+import type { AlertRule } from '../core/alert-rules.ts';
 import type { Route } from '../core/answers.ts';
 import { domainOf, type MailboxState } from '../core/mailbox.ts';
 
 /** Rules whose alerts fire or resolve on the second observation, by the route that observes. */
 const rulesSeenTwice: Partial<Record<Route, readonly AlertRule[]>> = {
-  mailbox: ['mailbox_disconnected', 'mailbox_status_unknown'],
-  dns: ['dns_failing', 'measurement_stale'],
-  blacklist: ['blacklisted', 'measurement_stale'],
+  mailbox: ['mailbox_unwell'],
+  dns: ['dns_failing', 'stale_data'],
+  blacklist: ['blacklisted', 'stale_data'],
 };
 
 /** The pending or firing alert of a fingerprint. */
@@ -48,9 +49,10 @@ function alertsShownBy(mailbox: MailboxState, route: Route, alertOf: AlertOf): r
   const rules = rulesSeenTwice[route];
   if (!rules) return [];
   const { account, id, email, dns, blacklist } = mailbox;
+  const causes = route === 'mailbox' ? ['connection', 'status'] : [route];
   const objects = [dns?.answer.domain, domainOf(email), blacklist?.answer.ip].filter((one) => typeof one === 'string');
   const abouts = [
-    ...[null, route].map((object) => ({ mailboxId: id, object })),
+    ...causes.map((object) => ({ mailboxId: id, object })),
     ...objects.map((object) => ({ mailboxId: null, object })),
   ];
   return rules.flatMap((rule) =>

@@ -1,6 +1,8 @@
 // The mailboxes whose bounces the guard or an alert noticed lately, as they stand in the picture. Pure.
+
 import type { Action } from '../core/action.ts';
-import type { Alert, AlertRule, Severity, Transition } from '../core/alert.ts';
+import type { Alert, Severity, Transition } from '../core/alert.ts';
+import type { AlertRule } from '../core/alert-rules.ts';
 import { type BreakerState, heldEntries } from '../core/breaker.ts';
 import {
   type Incident,

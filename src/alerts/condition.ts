@@ -1,13 +1,14 @@
 // What the rules take and what they give: the context, and a condition as one answer shows it.
+
 import {
   type Alert,
   type AlertFacts,
-  type AlertRule,
   fingerprintOf,
   type Severity,
   type Subject,
   type Transition,
 } from '../core/alert.ts';
+import type { AlertRule } from '../core/alert-rules.ts';
 import type { MeasuredRoute, RecentBounce, StaleMeasurement } from '../core/answers.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import { mailboxPath } from '../core/page-links.ts';
@@ -123,19 +124,19 @@ export function pageLink(pageUrl: string | null, account: string, mailboxId: str
   return { page_url: `${pageUrl}${mailboxPath({ account, id: mailboxId })}` };
 }
 
-/** A rule's identity for an account as a whole. */
-export function accountSubject(rule: AlertRule, account: string): Subject {
-  return { rule, account, mailboxId: null, email: null, object: null };
+/** Identity for an account as a whole; `cause` is null for a rule with one cause. */
+export function accountSubject(rule: AlertRule, account: string, cause: string | null = null): Subject {
+  return { rule, account, mailboxId: null, email: null, object: cause };
 }
 
 /** Identity of guard_blind for an account whose counts are missing or contradicted. It replaces the alerts of its mailboxes. */
 export function missingCountsSubject(account: string): Subject {
-  return { ...accountSubject('guard_blind', account), object: 'counts' };
+  return accountSubject('guard_blind', account, 'counts');
 }
 
-/** A rule's identity for one mailbox. */
-export function subjectOf(rule: AlertRule, mailbox: MailboxState): Subject {
-  return { rule, account: mailbox.account, mailboxId: mailbox.id, email: mailbox.email, object: null };
+/** Identity for one mailbox; `cause` is null for a rule with one cause. */
+export function subjectOf(rule: AlertRule, mailbox: MailboxState, cause: string | null = null): Subject {
+  return { rule, account: mailbox.account, mailboxId: mailbox.id, email: mailbox.email, object: cause };
 }
 
 /** Something that happened once: its alert is never kept among the current ones. */

@@ -1,15 +1,16 @@
 // Conditions become alerts: pending, firing, resolved. Pure: the caller keeps the alerts and records the transitions.
+
 import {
   type Alert,
   type AlertChanges,
   type AlertFacts,
-  type AlertRule,
   type Announcement,
   fingerprintOf,
   severities,
   type Transition,
   type Unstable,
 } from '../core/alert.ts';
+import { ruleBook } from '../core/alert-rules.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
 import type { Condition } from './condition.ts';
@@ -24,22 +25,6 @@ interface Collected {
 
 /** An alert is unstable when it fires again within this time of its end, and ends once it is calm for as long. */
 const calmMs = 30 * minuteMs;
-/** Rules about states that the API shows, which may change within a minute. An alert of another rule is never unstable. */
-const comeAndGo: readonly AlertRule[] = [
-  'api_down',
-  'api_unwell',
-  'guard_blind',
-  'mailbox_disconnected',
-  'mailbox_status_unknown',
-  'mailbox_missing',
-  'mailbox_list_short',
-  'dns_failing',
-  'blacklisted',
-  'stale_data',
-  'measurement_stale',
-  'health_score_drop',
-];
-
 type Step = 'firing' | 'worsened' | 'resolved';
 
 /**
@@ -156,7 +141,7 @@ type FindEnded = (fingerprint: string) => Alert | undefined;
 /** A pending alert whose time has come. What comes again soon after its end is unstable, if its rule may be. */
 function begun(alert: Alert, { now, endedLately }: { readonly now: EpochMs; readonly endedLately: FindEnded }): Alert {
   const firing = { ...alert, status: 'firing', firingAt: now, firesAt: null, seen: 0 } as const;
-  const last = comeAndGo.includes(alert.rule) ? endedLately(alert.fingerprint) : undefined;
+  const last = ruleBook[alert.rule].comesAndGoes ? endedLately(alert.fingerprint) : undefined;
   if (!last || elapsedMs(last.resolvedAt ?? now, now) >= calmMs) return firing;
   const unstable = { times: (last.unstable?.times ?? 1) + 1, calm: null };
   return { ...firing, facts: factsIn(alert.facts, unstable), unstable };

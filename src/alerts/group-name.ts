@@ -1,7 +1,8 @@
 // What several alerts of one rule are called together.
-import type { Alert, AlertRule, Transition } from '../core/alert.ts';
+
+import type { Alert, Transition } from '../core/alert.ts';
+import { type AlertRule, ruleBook } from '../core/alert-rules.ts';
 import type { Reason } from '../core/verdict.ts';
-import { ruleNames } from '../core/wording/states.ts';
 import { isTooFew } from './quiet-ends.ts';
 
 /** Why Warmwarden acts: an alert that ends so is no all-clear. */
@@ -13,10 +14,10 @@ function isActedOn({ rule, facts }: Pick<Alert, 'rule' | 'facts'>): boolean {
 
 /** Of bounces over the limit it says whether they are not acted on: some are too few for that, and some have ended. */
 export function groupName(rule: AlertRule, alerts: readonly Pick<Transition, 'kind' | 'alert'>[]): string {
-  if (rule !== 'bounce_over_limit') return ruleNames[rule];
+  if (rule !== 'bounce_over_limit') return ruleBook[rule].name;
   const goOn = alerts.filter(({ kind, alert }) => kind !== 'resolved' && alert.rule === rule);
   const few = goOn.filter(({ alert }) => isTooFew(alert)).length;
-  const name = ruleNames.bounce_over_limit;
+  const name = ruleBook.bounce_over_limit.name;
   if (goOn.length === 0)
     return alerts.some(({ alert }) => isActedOn(alert)) ? `${name}: Warmwarden can act again` : name;
   if (few === 0) return `${name}, NO ACTION TAKEN`;

@@ -1,5 +1,7 @@
 // Transitions that belong together become one message: a group is an account with a rule. Pure.
-import { type Alert, type AlertRule, alertRules, type Severity, severities, type Transition } from '../core/alert.ts';
+
+import { type Alert, type Severity, severities, type Transition } from '../core/alert.ts';
+import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../core/time.ts';
@@ -127,18 +129,9 @@ function keptUntilOf(found: Iterable<Transition>, timing: GroupTiming): (finding
 
 /** What follows from bounces waits a little longer: an incident may begin that it belongs to. */
 const symptomWaitMs = 30 * minuteMs;
-/** What follows from bounces, lasts for days after them, and calls for nothing at once. */
-export const symptoms: readonly AlertRule[] = [
-  'health_score_drop',
-  'inbox_rate_low',
-  'bounce_near_limit',
-  'domain_over_limit',
-  'account_shift',
-];
-
 function groupDueAt(group: string, members: readonly StoredTransition[], timing: GroupTiming): EpochMs {
   const oldest = members.reduce((at, { transition }) => Math.min(at, transition.at), Number.POSITIVE_INFINITY);
-  const isSymptom = members.every(({ transition }) => symptoms.includes(transition.alert.rule));
+  const isSymptom = members.every(({ transition }) => ruleBook[transition.alert.rule].isSymptom);
   const afterWait = dueAt(oldest, Math.max(timing.groupWaitMs, isSymptom ? symptomWaitMs : 0), timing.now);
   const exempt = members.some(({ transition: { kind, urgent } }) => kind === 'event' || urgent);
   return exempt ? afterWait : Math.max(afterWait, mayNotifyFrom(group, timing));
@@ -290,14 +283,20 @@ interface Announced {
 
 /** The refused change that shows that a key may not write is announced with the key. */
 export function joinedGroups(groups: readonly Announced[]): readonly Announced[] {
-  const all = new Set(groups.map(({ group }) => group));
+  const readOnlyKeys = new Set(
+    groups.filter(({ transitions }) => transitions.some(isReadOnlyKey)).map(({ group }) => group),
+  );
   const joined = new Map<string, readonly Transition[]>();
   for (const { group, transitions } of groups) {
     const [first] = transitions;
-    const cause =
-      first?.alert.rule === 'guard_action_failed' ? groupOf({ ...first.alert, rule: 'key_read_only' }) : group;
-    const of = all.has(cause) ? cause : group;
+    const ofKey =
+      first?.alert.rule === 'guard_action_failed' ? groupOf({ ...first.alert, rule: 'not_guarded' }) : group;
+    const of = readOnlyKeys.has(ofKey) ? ofKey : group;
     joined.set(of, [...(joined.get(of) ?? []), ...transitions]);
   }
   return [...joined].map(([group, transitions]) => ({ group, transitions }));
+}
+
+function isReadOnlyKey({ alert: { rule, object } }: Transition): boolean {
+  return rule === 'not_guarded' && object === 'key read-only';
 }

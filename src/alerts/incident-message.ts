@@ -1,5 +1,7 @@
 // What people read of an incident: its cause and its count first, what Warmwarden did, what waits, what to do. Pure.
-import { type Alert, type AlertRule, alertRules } from '../core/alert.ts';
+
+import type { Alert } from '../core/alert.ts';
+import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
 import type {
   Incident,
   IncidentCause,
@@ -21,8 +23,7 @@ import {
   worstFirst,
 } from '../core/wording/incidents.ts';
 import { counted, listText, momentText, spanText } from '../core/wording/phrases.ts';
-import { ruleNames } from '../core/wording/states.ts';
-import { symptoms, worstOf } from './grouping.ts';
+import { worstOf } from './grouping.ts';
 import { callsForNothing } from './quiet-ends.ts';
 
 /** What a message is written with. */
@@ -122,7 +123,7 @@ function nounOf({ attribute }: IncidentCause): string {
 const told: readonly AlertRule[] = ['dns_failing', 'blacklisted'];
 
 function symptomTexts(own: readonly Alert[]): readonly string[] {
-  const seen = countsText(own.filter(({ rule }) => symptoms.includes(rule)));
+  const seen = countsText(own.filter(({ rule }) => ruleBook[rule].isSymptom));
   return seen === '' ? [] : [`Also seen: ${seen}.`];
 }
 
@@ -134,7 +135,7 @@ function outlastingTexts(own: readonly Alert[]): readonly string[] {
 
 function countsText(alerts: readonly Alert[]): string {
   const counts = alertRules.map((rule) => [rule, countOf(alerts, rule)] as const);
-  return listText(counts.filter(([, count]) => count > 0).map(([rule, count]) => `${ruleNames[rule]} (${count})`));
+  return listText(counts.filter(([, count]) => count > 0).map(([rule, count]) => `${ruleBook[rule].name} (${count})`));
 }
 
 function countOf(alerts: readonly Alert[], wanted: AlertRule): number {

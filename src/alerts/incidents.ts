@@ -1,5 +1,7 @@
 // Incidents over time: begin with what mailboxes share, take in who joins, widen, and end when nothing goes on. Pure.
-import { type Alert, type AlertRule, fingerprintOf, type Transition } from '../core/alert.ts';
+
+import { type Alert, fingerprintOf, isCause, type Transition } from '../core/alert.ts';
+import { type AlertRule, ruleBook } from '../core/alert-rules.ts';
 import {
   type Incident,
   type IncidentAnnouncement,
@@ -12,7 +14,8 @@ import { mailboxKey } from '../core/mailbox.ts';
 import { dayMs, type EpochMs, elapsedMs, hourMs, minuteMs } from '../core/time.ts';
 import { lacksCounts, type Reason } from '../core/verdict.ts';
 import { accountSubject, missingCountsSubject } from './condition.ts';
-import { severer, symptoms, worstOf } from './grouping.ts';
+import { severer, worstOf } from './grouping.ts';
+import { outageCauses } from './rules/account-rules.ts';
 import { type Affected, type Shared, sharedCauses } from './shared-cause.ts';
 
 /** What shares more than a domain begins within an hour... */
@@ -175,8 +178,8 @@ const memberRules: readonly AlertRule[] = [
   'bounce_over_limit',
   'bounce_burst',
   'bounce_near_limit',
-  'health_score_drop',
-  'inbox_rate_low',
+  'reputation_low',
+  'reputation_low',
 ];
 
 /** What decides to which incident an alert belongs, besides the incidents. */
@@ -247,17 +250,17 @@ function concerns(incident: Incident, alert: Alert, belonging: Belonging): boole
   const { rule, account, object } = alert;
   const { members, cause, announced } = incident;
   // Nobody would be notified of it before the end: symptoms call for nothing before that.
-  if (announced?.updated && !symptoms.includes(rule)) return false;
+  if (announced?.updated && !ruleBook[rule].isSymptom) return false;
   switch (rule) {
     case 'guard_held':
       return belonging.heldKeys(object ?? '').length > 0 && !holdsOthers(alert, incident, belonging);
     case 'dns_failing':
     case 'blacklisted':
       return cause.value === object && (cause.attribute === 'domain' || cause.attribute === 'ip');
-    case 'domain_over_limit':
-      return object !== null && belonging.shows(account, object, incident);
-    case 'account_shift':
-      return members.filter((member) => member.account === account).length >= 3;
+    case 'shared_bounces':
+      return isCause(alert)
+        ? members.filter((member) => member.account === account).length >= 3
+        : object !== null && belonging.shows(account, object, incident);
     default:
       return false;
   }
@@ -283,7 +286,7 @@ const longestWaveMs = 2 * hourMs;
 
 /** How many alerts belong to it that are no symptoms: what is held, its domain's DNS. A further one is announced at once. */
 export function graveAlerts({ alerts }: Pick<Incident, 'alerts'>): number {
-  return alerts.filter((fingerprint) => !symptoms.some((rule) => fingerprint.startsWith(`${rule}|`))).length;
+  return alerts.filter((fingerprint) => !ruleBook[fingerprint.split('|', 1)[0] as AlertRule].isSymptom).length;
 }
 
 /** Which message is due; null for none. */
@@ -320,14 +323,12 @@ function breadth(attribute: SharedAttribute): number {
 // What is not announced because its cause is: an API that does not answer, over the old data of its mailboxes; counts that are missing all
 // over an account, over those of its mailboxes. Nothing else.
 
-/** While one of these fires for an account... */
-const parents: readonly AlertRule[] = ['api_down', 'key_rejected'];
-/** ...these of its mailboxes say nothing new. What the guard did, or could not do, is never among them. */
-const children: readonly AlertRule[] = ['stale_data', 'measurement_stale', 'mailbox_missing'];
+/** Alerts that say nothing new during an outage. What the guard did, or could not do, is never among them. */
+const explained: readonly AlertRule[] = ['stale_data', 'mailbox_missing'];
 
 /** Whether an outage of the account, that is over or will be at `until`, explains the alert at `now`. */
 export function isExplained(alert: Alert, until: EpochMs, now: EpochMs): boolean {
-  return children.includes(alert.rule) && now < until;
+  return explained.includes(alert.rule) && now < until;
 }
 
 /** Whether the alert of a whole account stands for this one of a mailbox: their counts are missing together. */
@@ -339,5 +340,7 @@ export function isStoodFor(alert: Alert, current: (fingerprint: string) => Alert
 
 /** Whether an outage fires for the account. `current`: the alert of a fingerprint, if any. */
 export function hasCause(account: string, current: (fingerprint: string) => Alert | undefined): boolean {
-  return parents.some((rule) => current(fingerprintOf(accountSubject(rule, account)))?.status === 'firing');
+  return outageCauses.some(
+    (cause) => current(fingerprintOf(accountSubject('not_guarded', account, cause)))?.status === 'firing',
+  );
 }

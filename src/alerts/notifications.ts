@@ -5,7 +5,7 @@ import type { StoredTransition } from '../core/delivery.ts';
 import { dayMs, type EpochMs, elapsedMs } from '../core/time.ts';
 import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
 import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.ts';
-import { isDisarming } from './rules/disarmed-rule.ts';
+import { isDisarming } from './rules/protection-rule.ts';
 
 export interface NotificationFacts {
   /** In the order of their ids. */

@@ -1,7 +1,8 @@
 // Ends that are no message to people, because an earlier message said so: of bounces that were too few to act on, and of what
 // the last message of an incident named as still so. Pure. Receivers that keep alerts open get it all the same.
+
 import type { Alert, Announcement, Transition } from '../core/alert.ts';
-import { symptoms } from './grouping.ts';
+import { ruleBook } from '../core/alert-rules.ts';
 
 /** Bounces over the limit that are too few to act on. */
 export function isTooFew({ rule, facts }: Pick<Alert, 'rule' | 'facts'>): boolean {
@@ -10,7 +11,7 @@ export function isTooFew({ rule, facts }: Pick<Alert, 'rule' | 'facts'>): boolea
 
 /** The digest lists what calls for nothing to be done now: symptoms, and bounces that are too few to act on. */
 export function callsForNothing(alert: Alert): boolean {
-  return isTooFew(alert) || symptoms.includes(alert.rule);
+  return isTooFew(alert) || ruleBook[alert.rule].isSymptom === true;
 }
 
 /** What the message about an alert says about its end. Whoever was notified of more than too few bounces is notified of their end. */

@@ -4,6 +4,7 @@ import {
   type AlertMatch,
   type Announcement,
   accountsOf,
+  isCause,
   type Severity,
   type Silence,
   type Transition,
@@ -11,7 +12,7 @@ import {
 import { domainOf, type MailboxState } from '../core/mailbox.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
 import type { EpochMs } from '../core/time.ts';
-import { isDisarming } from './rules/disarmed-rule.ts';
+import { isDisarming } from './rules/protection-rule.ts';
 
 // Whether an alert is one of those that a route or a silence is about.
 
@@ -58,7 +59,9 @@ function namesMailbox(patterns: readonly string[], { email, mailboxId }: Alert):
 }
 
 /** The domain of the alert's mailbox, or the domain that it is about itself. */
-function isOfDomain(globs: readonly string[], { email, object, facts }: Alert): boolean {
+function isOfDomain(globs: readonly string[], alert: Alert): boolean {
+  const { email, facts } = alert;
+  const object = isCause(alert) ? null : alert.object;
   const seenWith = facts.numbers['seen_with'];
   const address = email ?? (typeof seenWith === 'string' ? seenWith : null);
   return (object !== null && anyGlob(globs, object)) || (address !== null && anyGlob(globs, domainOf(address)));

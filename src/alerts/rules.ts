@@ -1,7 +1,9 @@
 // Which conditions an answer speaks about, and the rules of an action.
+
 import type { Action } from '../core/action.ts';
 import { nextTryAfterUnconfirmed } from '../core/action-transition.ts';
-import type { AlertFacts, AlertRule, Subject, Transition } from '../core/alert.ts';
+import type { AlertFacts, Subject, Transition } from '../core/alert.ts';
+import type { AlertRule } from '../core/alert-rules.ts';
 import { measuredRoutes, type Route } from '../core/answers.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import { isWarmupMode, type Policy } from '../core/policy.ts';

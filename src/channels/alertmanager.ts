@@ -1,8 +1,10 @@
 // The alertmanager channel: POST /api/v2/alerts. Alertmanager holds an alert for as long as it is sent again, and forgets
 // all of them when it restarts: so what fires is announced again every minute, and what resolved for a quarter of an hour.
+
 import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
-import type { Alert, AlertRule, Transition } from '../core/alert.ts';
+import type { Alert, Transition } from '../core/alert.ts';
+import type { AlertRule } from '../core/alert-rules.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
 import { refuse, serviceUrl } from '../schema/scalars.ts';
 import { secret, section } from '../schema/section.ts';

@@ -3,7 +3,7 @@
 import { groupName } from '../alerts/group-name.ts';
 import { countsByRule, type GroupMessage } from '../alerts/grouping.ts';
 import { isPause } from '../alerts/routing.ts';
-import { isDisarming } from '../alerts/rules/disarmed-rule.ts';
+import { isDisarming } from '../alerts/rules/protection-rule.ts';
 import type { Alert, Severity, Transition } from '../core/alert.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { alertSilencePath, groupSilencePath, mailboxPath, resumePath } from '../core/page-links.ts';

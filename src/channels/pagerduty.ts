@@ -2,11 +2,12 @@
 // page nobody, except a pause of Warmwarden, which is resolved when the mailbox runs again.
 // Source: developer.pagerduty.com, "Events API v2 Overview" (512 KB an event; 202, 400, 429 and 5xx) and "Send an Alert Event"
 // (summary 1,024 characters, dedup_key 255).
+
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
 import { isPause, pauseFingerprint } from '../alerts/routing.ts';
-import { noAccount, type Severity, type Transition } from '../core/alert.ts';
+import { isCause, noAccount, type Severity, type Transition } from '../core/alert.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { type EpochMs, minuteMs, secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
@@ -167,7 +168,7 @@ function triggerOf(message: GroupMessage, transition: Transition, { page, others
   return trigger(alone, page, {
     key: kind === 'event' ? pauseFingerprint(alert) : alert.fingerprint,
     severity,
-    source: email ?? object ?? (account === noAccount ? 'Warmwarden' : account),
+    source: email ?? (isCause(alert) ? null : object) ?? (account === noAccount ? 'Warmwarden' : account),
     class: rule,
     at,
     details: {

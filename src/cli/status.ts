@@ -1,7 +1,9 @@
 // `warmwarden status`: the fleet as the running daemon knows it, the worst first.
+
 import { Command } from 'commander';
+import { ruleBook } from '../core/alert-rules.ts';
 import { counted, firstText, overlapText, roughSpanText, visibleText } from '../core/wording/phrases.ts';
-import { accountTrouble, noneJudged, ruleNames, stateWords } from '../core/wording/states.ts';
+import { accountTrouble, noneJudged, stateWords } from '../core/wording/states.ts';
 import type { FleetAnswer } from '../web/json/fleet.ts';
 import { addressOf, askFor, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { exitDone, exitFailed } from './errors.ts';
@@ -110,7 +112,7 @@ function alertLines(
   if (groups.length === 0) return [];
   const named = groups.slice(0, Number.isFinite(rows) ? alertsNamed : groups.length);
   const lines = named.flatMap(({ rule, severity, title, silenced, count }) => {
-    const what = count === 1 ? visibleText(title) : `${counted(count, 'alert')}: ${ruleNames[rule]}`;
+    const what = count === 1 ? visibleText(title) : `${counted(count, 'alert')}: ${ruleBook[rule].name}`;
     const line = `${severity.padEnd(8)}  ${what}`;
     const muted = silenced && count === 1 ? [`${' '.repeat(10)}silenced ${silencedText(silenced, zone)}`] : [];
     return [severity === 'critical' ? coloured('red', line) : line, ...muted];

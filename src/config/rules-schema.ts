@@ -1,6 +1,8 @@
 // The keys of `alerts.rules:`, one mapping a rule, with the defaults of core/rule-settings.ts.
+
 import { z } from 'zod';
-import { type AlertRule, alertRules, severities } from '../core/alert.ts';
+import { severities } from '../core/alert.ts';
+import { type AlertRule, alertRules } from '../core/alert-rules.ts';
 import { defaultRuleSettings, type RuleSettings } from '../core/rule-settings.ts';
 import { duration, pattern, share, truth, whole } from '../schema/scalars.ts';
 import { keyed, oneOf, section } from '../schema/section.ts';
@@ -52,46 +54,39 @@ const special = {
     {},
     'A sending IP address or domain is on blacklists.',
   ),
-  mailbox_status_unknown: keyed(
+  mailbox_unwell: keyed(
     section({
-      ...plain('mailbox_status_unknown'),
+      ...plain('mailbox_unwell'),
       known: keyed(
         z.array(z.string().min(1)),
-        [...defaults.mailboxStatusUnknown.known],
+        [...defaults.mailboxUnwell.known],
         'Status words of a mailbox that are normal, in addition to those of api.status_words.running and api.status_words.paused.',
       ),
     }),
     {},
-    'The API reports a status of a mailbox that Warmwarden does not know.',
+    'A mailbox is disconnected, or the API reports a status that Warmwarden does not know.',
   ),
-  inbox_rate_low: keyed(
+  reputation_low: keyed(
     section({
-      ...plain('inbox_rate_low'),
-      belowPpm: keyed(
+      ...plain('reputation_low'),
+      inboxBelowPpm: keyed(
         share(1, 950_000),
-        `${defaults.inboxRateLow.belowPpm / 10_000}%`,
-        'Fires below this share of seven days; ends 5 points above.',
+        `${defaults.reputationLow.inboxBelowPpm / 10_000}%`,
+        'Fires below this share of emails in the inbox, of seven days; ends 5 points above.',
       ),
       minMails: keyed(
         whole(1, 100_000),
-        defaults.inboxRateLow.minMails,
-        'With fewer delivered emails the rule does not apply.',
+        defaults.reputationLow.minMails,
+        'With fewer delivered emails, the share does not count.',
       ),
-    }),
-    {},
-    'Too few emails reach the inbox.',
-  ),
-  health_score_drop: keyed(
-    section({
-      ...plain('health_score_drop'),
-      points: keyed(
+      scoreDrop: keyed(
         whole(6, 100),
-        defaults.healthScoreDrop.points,
-        'How far below the best of seven days; ends 5 points above.',
+        defaults.reputationLow.scoreDrop,
+        "How many points the API's health score is below the best of seven days; ends 5 points above.",
       ),
     }),
     {},
-    "The API's health score fell.",
+    "Too few emails reach the inbox, or the API's health score fell.",
   ),
 } as const;
 
@@ -111,7 +106,6 @@ export const rulesSchema = ruleKeys.transform((rules) => ({
   ) as unknown as RuleSettings['of'],
   acted: rules.guard_acted,
   blacklisted: rules.blacklisted,
-  inboxRateLow: rules.inbox_rate_low,
-  mailboxStatusUnknown: rules.mailbox_status_unknown,
-  healthScoreDrop: rules.health_score_drop,
+  reputationLow: rules.reputation_low,
+  mailboxUnwell: rules.mailbox_unwell,
 }));

@@ -1,5 +1,7 @@
 // What is allowed in a configuration and probably not meant. Pure.
-import { type AlertRule, alertRules, type Severity, severities } from '../core/alert.ts';
+
+import { type Severity, severities } from '../core/alert.ts';
+import { type AlertRule, alertRules } from '../core/alert-rules.ts';
 import { isLoopback } from '../core/egress.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
 import { didYouMean } from '../core/nearest.ts';
@@ -96,8 +98,9 @@ const otherSeverities: Partial<Record<AlertRule, readonly Severity[]>> = {
   guard_acted: ['critical'],
   bounce_over_limit: ['critical', 'warning', 'info'],
   bounce_burst: ['critical'],
-  mailbox_list_short: ['warning'],
+  not_guarded: ['warning'],
   budget_too_small: ['warning'],
+  mailbox_unwell: ['warning'],
   changed_by_others: ['warning'],
 };
 

@@ -1,54 +1,10 @@
 // Alerts as values: what is wrong, with whom, since when, and the transitions that people are notified of.
 
+import { type AlertRule, ruleBook } from './alert-rules.ts';
 import type { EpochMs } from './time.ts';
 
 export const severities = ['critical', 'warning', 'info'] as const;
 export type Severity = (typeof severities)[number];
-
-/** The alert rules, the most urgent kind first. docs/alerts.md has a runbook for each. */
-export const alertRules = [
-  'api_down',
-  'crashed',
-  'key_rejected',
-  'key_read_only',
-  'guard_acted',
-  'restored',
-  'guard_held',
-  'writes_off',
-  'disarmed',
-  'contested',
-  'recovery_without_effect',
-  'restore_overdue',
-  'guard_action_failed',
-  'guard_blind',
-  'bounce_over_limit',
-  'bounce_near_limit',
-  'bounce_burst',
-  'domain_over_limit',
-  'account_shift',
-  'sending_over_limit',
-  'mailbox_disconnected',
-  'mailbox_status_unknown',
-  'mailbox_missing',
-  'mailbox_list_short',
-  'dns_failing',
-  'blacklisted',
-  'stale_data',
-  'measurement_stale',
-  'inbox_rate_low',
-  'health_score_drop',
-  'key_shared',
-  'budget_too_small',
-  'changed_by_others',
-  'api_unwell',
-  'clock_off',
-  'config_reload_failed',
-  'config_matches_nothing',
-  'operator_acted',
-  'channel_failing',
-  'store_failing',
-] as const;
-export type AlertRule = (typeof alertRules)[number];
 
 /** Content of a message about an alert: sentences and numbers, plain text, not escaped. */
 export interface AlertFacts {
@@ -185,6 +141,11 @@ export interface AlertChanges {
 /** The accounts that an alert is about: none when it is about Warmwarden itself. */
 export function accountsOf({ account, facts }: Pick<Alert, 'account' | 'facts'>): readonly string[] {
   return account === noAccount ? (facts.accounts ?? []) : [account];
+}
+
+/** Whether the object of an alert is why it fires, and no domain, address or channel. */
+export function isCause({ rule, object }: Pick<Subject, 'rule' | 'object'>): boolean {
+  return object !== null && ruleBook[rule].causes?.includes(object) === true;
 }
 
 export function fingerprintOf(subject: Subject): string {

@@ -1,7 +1,8 @@
 // Settings of the alert rules: on or off, severity, wait before firing, and thresholds. docs/alerts.md.
-import type { AlertRule, Severity } from './alert.ts';
+import type { Severity } from './alert.ts';
+import { type AlertRule, alertRules, ruleBook } from './alert-rules.ts';
 import type { Ppm } from './policy.ts';
-import { type EpochMs, hourMs, minuteMs } from './time.ts';
+import type { EpochMs } from './time.ts';
 
 /** Common settings of every rule. */
 export interface RuleSetting {
@@ -24,65 +25,30 @@ export interface RuleSettings {
     /** A listing on fewer lists does not count. */
     readonly minLists: number;
   };
-  /** Inbox rate over the delivered emails of seven days. */
-  readonly inboxRateLow: { readonly belowPpm: Ppm; readonly minMails: number };
+  readonly reputationLow: {
+    /** Inbox rate over the delivered emails of seven days. */
+    readonly inboxBelowPpm: Ppm;
+    /** Delivered emails that the rate needs at least. */
+    readonly minMails: number;
+    /** Points below the best health score of the last seven days. */
+    readonly scoreDrop: number;
+  };
   /** Status words of a mailbox that are normal, besides those of a warm-up that runs or is paused. */
-  readonly mailboxStatusUnknown: { readonly known: readonly string[] };
-  /** Points below the best of the last seven days. */
-  readonly healthScoreDrop: { readonly points: number };
+  readonly mailboxUnwell: { readonly known: readonly string[] };
   /** The zone in which messages give times: an IANA name. */
   readonly timeZone: string;
 }
 
-const setting = (severity: Severity, forMs = 0): RuleSetting => ({ enabled: true, severity, forMs });
-
 export const defaultRuleSettings: RuleSettings = {
-  of: {
-    api_down: setting('critical', 3 * minuteMs),
-    crashed: setting('critical'),
-    key_rejected: setting('critical'),
-    key_read_only: setting('critical'),
-    guard_acted: setting('warning'),
-    restored: setting('info'),
-    guard_held: setting('critical'),
-    writes_off: setting('warning'),
-    disarmed: setting('warning'),
-    contested: setting('warning'),
-    recovery_without_effect: setting('warning'),
-    restore_overdue: setting('warning'),
-    guard_action_failed: setting('critical'),
-    guard_blind: setting('warning', hourMs),
-    bounce_over_limit: setting('critical'),
-    bounce_near_limit: setting('info'),
-    bounce_burst: setting('warning'),
-    domain_over_limit: setting('warning'),
-    account_shift: setting('warning'),
-    sending_over_limit: setting('warning'),
-    mailbox_disconnected: setting('critical'),
-    mailbox_status_unknown: setting('warning'),
-    mailbox_missing: setting('warning'),
-    mailbox_list_short: setting('critical'),
-    dns_failing: setting('critical'),
-    blacklisted: setting('warning'),
-    stale_data: setting('warning'),
-    measurement_stale: setting('warning'),
-    inbox_rate_low: setting('warning'),
-    health_score_drop: setting('warning'),
-    key_shared: setting('warning'),
-    budget_too_small: setting('info', 4 * minuteMs),
-    changed_by_others: setting('info'),
-    api_unwell: setting('warning', 5 * minuteMs),
-    clock_off: setting('warning', 5 * minuteMs),
-    config_reload_failed: setting('warning'),
-    config_matches_nothing: setting('warning'),
-    operator_acted: setting('info'),
-    channel_failing: setting('critical', 15 * minuteMs),
-    store_failing: setting('critical'),
-  },
+  of: Object.fromEntries(
+    alertRules.map((rule) => [
+      rule,
+      { enabled: true, severity: ruleBook[rule].severity, forMs: ruleBook[rule].forMs ?? 0 },
+    ]),
+  ) as RuleSettings['of'],
   acted: { pause: 'critical', recovery: 'warning' },
   blacklisted: { major: [], ignore: [], minLists: 1 },
-  inboxRateLow: { belowPpm: 800_000, minMails: 30 },
-  mailboxStatusUnknown: { known: ['connected', 'not_started', 'finished', 'completed', 'done', 'pending'] },
-  healthScoreDrop: { points: 15 },
+  reputationLow: { inboxBelowPpm: 800_000, minMails: 30, scoreDrop: 15 },
+  mailboxUnwell: { known: ['connected', 'not_started', 'finished', 'completed', 'done', 'pending'] },
   timeZone: 'UTC',
 };

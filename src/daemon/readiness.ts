@@ -1,5 +1,5 @@
 // Whether Warmwarden itself works, polls every account and can judge its mailboxes; otherwise what does not, for `/readyz`. An API that
-// fails does not count: api_down and key_rejected say so.
+// fails does not count: not_guarded says so.
 import { unheardSince } from '../alerts/rules/channel-rule.ts';
 import { noAccount } from '../core/alert.ts';
 import { storeTitle } from '../core/store-failure.ts';

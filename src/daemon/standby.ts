@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { pathOf } from '../core/store-failure.ts';
 import { failed } from '../operations/plan.ts';
 import { startCommandSocket } from '../operations/socket.ts';
-import { type StandbyState, standbyText, startStandbyServer } from '../web/standby.ts';
+import { type StandbyState, standbyText, startStandbyServer } from '../web/server.ts';
 import { Teardowns } from '../world/loop.ts';
 import { version } from '../world/version.ts';
 import type { World } from '../world/world.ts';

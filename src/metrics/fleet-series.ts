@@ -106,7 +106,7 @@ function accountFamilies(fleet: Fleet, now: EpochMs): readonly Family[] {
   return [
     one(
       'account_writable',
-      '1 when the API accepts writes with the key, 0 when it refuses them (key_read_only), also before a restart; absent while unknown.',
+      '1 when the API accepts writes with the key, 0 when it refuses them (not_guarded), also before a restart; absent while unknown.',
       ({ keyWrites }) => (keyWrites === null ? null : Number(keyWrites)),
     ),
     one(

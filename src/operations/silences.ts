@@ -1,7 +1,9 @@
 // The commands that add a silence and expire one before its time. Stored first, then shown in the picture.
+
 import { mutes } from '../alerts/routing.ts';
-import { isDisarming } from '../alerts/rules/disarmed-rule.ts';
-import { type AlertMatch, alertRules, matchText, type Silence } from '../core/alert.ts';
+import { isDisarming } from '../alerts/rules/protection-rule.ts';
+import { type AlertMatch, matchText, type Silence } from '../core/alert.ts';
+import { alertRules } from '../core/alert-rules.ts';
 import { fitsGlob, namesMailbox } from '../core/mailbox-pattern.ts';
 import { suggestion } from '../core/nearest.ts';
 import type { OperatorCommands } from '../core/operator-command.ts';

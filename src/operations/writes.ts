@@ -1,7 +1,7 @@
 // The emergency stop: writing to the API is switched off, or on again, for everything, an account or a mailbox.
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
-import { type WritesEnd, writesOffCondition } from '../alerts/rules/writes-rule.ts';
+import { type WritesEnd, writesOffCondition } from '../alerts/rules/protection-rule.ts';
 import type { AlertChanges } from '../core/alert.ts';
 import { type MailboxState, namedMailbox } from '../core/mailbox.ts';
 import type { CommandName, CommandOutcome, OperatorCommands, WritesRequest } from '../core/operator-command.ts';

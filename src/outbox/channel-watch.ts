@@ -2,7 +2,7 @@
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { channelsFailing, heartbeatName } from '../alerts/rules/channel-rule.ts';
-import { messagesSilenced } from '../alerts/rules/disarmed-rule.ts';
+import { messagesSilenced } from '../alerts/rules/protection-rule.ts';
 import { noAccount } from '../core/alert.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';
 import type { PingState } from './heartbeat.ts';

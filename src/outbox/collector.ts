@@ -4,7 +4,7 @@ import { groupOf, joinedGroups, MessageParts } from '../alerts/grouping.ts';
 import { hasCause, isExplained, isStoodFor } from '../alerts/incidents.ts';
 import { type Notification, notificationsOf, type Routed, withRunbook } from '../alerts/notifications.ts';
 import { type AlertRoute, channelsFor, isForPeople, joinedChannels, mutes, pauseEnd } from '../alerts/routing.ts';
-import { isDisarming } from '../alerts/rules/disarmed-rule.ts';
+import { isDisarming } from '../alerts/rules/protection-rule.ts';
 import type { Alert, Announcement, Severity, Transition } from '../core/alert.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';

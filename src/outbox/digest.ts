@@ -1,7 +1,9 @@
 // The digest: what was done since the last one, what is at risk, what is unknown, and what did not reach anybody. Pure.
+
 import type { Notice } from '../channels/channel.ts';
 import type { Action } from '../core/action.ts';
-import { type Alert, type AlertRule, severities } from '../core/alert.ts';
+import { type Alert, severities } from '../core/alert.ts';
+import type { AlertRule } from '../core/alert-rules.ts';
 import type { Delivery, NewDelivery } from '../core/delivery.ts';
 import type { Incident } from '../core/incident.ts';
 import type { MailboxState } from '../core/mailbox.ts';
@@ -30,15 +32,7 @@ interface DigestPicture {
 const maxLines = 10;
 
 /** Alerts that say that nothing is known; all others say what is. */
-const blindRules: readonly AlertRule[] = [
-  'api_down',
-  'key_rejected',
-  'guard_blind',
-  'stale_data',
-  'measurement_stale',
-  'mailbox_missing',
-  'mailbox_list_short',
-];
+const blindRules: readonly AlertRule[] = ['not_guarded', 'guard_blind', 'stale_data', 'mailbox_missing'];
 
 /** The message, also when there is nothing to report: that it comes says that somebody watches. */
 function digestOf({ actions, undelivered }: DigestFacts, picture: DigestPicture): Notice {

@@ -1,4 +1,5 @@
 // The incidents of one look: which begin, go on or end, what belongs to them, and the messages that are due.
+
 import { createHash } from 'node:crypto';
 import { affectedMailboxes, domainKey, domainsShowing, traitOf } from '../alerts/affected.ts';
 import { type GroupMessage, incidentMessageOf, messageOf } from '../alerts/grouping.ts';
@@ -15,7 +16,8 @@ import {
 } from '../alerts/incidents.ts';
 import type { Routed } from '../alerts/notifications.ts';
 import { type AlertRoute, channelsFor, type RoutedChannel } from '../alerts/routing.ts';
-import type { Alert, AlertRule, Transition } from '../core/alert.ts';
+import type { Alert, Transition } from '../core/alert.ts';
+import type { AlertRule } from '../core/alert-rules.ts';
 import { heldEntries } from '../core/breaker.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';

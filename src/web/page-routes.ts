@@ -1,8 +1,7 @@
 // The pages in their frame, and what they load.
 import type { Context, Hono } from 'hono';
 import { visitorOf } from './access.ts';
-import { liveScript } from './page/assets/live-script.ts';
-import { localTimes } from './page/assets/local-times.ts';
+import { liveScript, localTimes } from './page/assets/scripts.ts';
 import { iconSvg, styleSheet } from './page/assets/style-sheet.ts';
 import { layout } from './page/layout.ts';
 import { withoutCommands } from './page/parts/command-links.ts';

@@ -1,11 +1,10 @@
-// The HTTP server: listens, answers, and closes within a bounded time.
-import { createServer, type Server } from 'node:http';
+// The HTTP server, of the active process and of a standby: listens, answers, and closes within a bounded time.
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { systemClock } from '../world/world.ts';
 import { WrongTokens } from './access/wrong-tokens.ts';
-import { type ConnectionLimits, type Connections, limitConnections, usualConnections } from './connections.ts';
 import { type LiveLimits, usualLimits } from './live.ts';
 import { pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
@@ -80,7 +79,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 /** A server of a few fixed answers. Rejects as `startServer` does. */
-export async function listenerFor(
+async function listenerFor(
   { host, port, tls, pathPrefix }: ServerPlace,
   answer: (path: string) => Promise<Response>,
 ): Promise<Pick<RunningServer, 'close'>> {
@@ -161,3 +160,109 @@ async function close(server: Server | TlsServer, { wrongTokens, closing, connect
   connections.cut();
   await closed;
 }
+
+// How many connections the server keeps. The last ones are for probes, which must get an answer also while others hold all the rest.
+
+/** What connections may take of the machine, so that the guard keeps files and memory for its own requests. */
+export interface ConnectionLimits {
+  /** A further one is closed, unless it asks for what a probe asks for. */
+  readonly connections: number;
+  /** A client that reads nothing of an answer for this long is disconnected. */
+  readonly stallMs: number;
+}
+
+/** Live pages may use 200. By default, a process may open 1,024 files. */
+export const usualConnections: ConnectionLimits = { connections: 500, stallMs: 60_000 };
+/** So many further ones may be open until they have asked. */
+const forProbes = 20;
+const probed = ['/healthz', '/readyz', '/metrics'];
+
+interface Connections {
+  /** Whether a request may be answered; where not, its connection is closed. */
+  readonly mayAsk: (socket: Socket, path: () => string) => boolean;
+  /** Closes all, also those that have not asked for anything. */
+  readonly cut: () => void;
+}
+
+/** Limits the connections of a server that does not listen yet. */
+function limitConnections(server: Server | TlsServer, { connections, stallMs }: ConnectionLimits): Connections {
+  const open = new Set<Socket>();
+  /** By the other end: with TLS, a request has another socket than its connection. */
+  const further = new Map<string, Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    const name = nameOf(socket);
+    socket.once('close', () => {
+      open.delete(socket);
+      further.delete(name);
+    });
+    if (open.size <= connections) return;
+    further.set(name, socket);
+    // Whoever has opened one and asks for nothing makes room: a probe asks at once.
+    const [oldest] = further.values();
+    if (further.size > forProbes) oldest?.destroy();
+  });
+  server.timeout = stallMs;
+  server.on('request', (_request, response: ServerResponse) => {
+    // A request that is not answered yet may take longer, as commands do.
+    response.on('timeout', () => {
+      if ((response.socket?.writableLength ?? 0) > 0) response.socket?.destroy();
+    });
+    // A further connection is not kept for a second request.
+    if (response.socket && further.has(nameOf(response.socket))) response.shouldKeepAlive = false;
+  });
+  return {
+    mayAsk: (socket, path) => {
+      if (!further.has(nameOf(socket)) || probed.includes(path())) return true;
+      socket.destroy();
+      return false;
+    },
+    cut: () => {
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
+
+function nameOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+// What a standby answers over HTTP: that it runs, and which process is active.
+
+/** `name` says which process is active; `failure` says why this one could not become active, or null. */
+export interface StandbyState {
+  readonly active: string;
+  readonly failure: string | null;
+}
+
+/** Rejects with one clear sentence when the address can't be had. */
+export function startStandbyServer(
+  place: ServerPlace,
+  state: () => StandbyState,
+): Promise<Pick<RunningServer, 'close'>> {
+  return listenerFor(place, async (path) => answerTo(path, state()));
+}
+
+export function standbyText({ active }: Pick<StandbyState, 'active'>): string {
+  return `This process stands by: ${active} is active.`;
+}
+
+const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' };
+
+function answerTo(path: string, state: StandbyState): Response {
+  if (path === '/healthz') return new Response('ok\n', { headers: plain });
+  if (path === '/readyz')
+    return state.failure === null
+      ? new Response(`standby: ${state.active} is active\n`, { headers: plain })
+      : new Response(`not ready: this standby can't reach the store: ${state.failure}\n`, {
+          status: 503,
+          headers: plain,
+        });
+  if (path === '/metrics') return new Response(metrics, { headers: plain });
+  const message = standbyText(state);
+  if (path.startsWith('/api/')) return Response.json({ message }, { status: 503 });
+  return new Response(`${message}\n`, { status: 503, headers: plain });
+}
+
+const metrics =
+  '# HELP warmwarden_active Whether this process guards; 0: it stands by.\n# TYPE warmwarden_active gauge\nwarmwarden_active 0\n';

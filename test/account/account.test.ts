@@ -42,30 +42,30 @@ test('an API that is down is told after three minutes, nothing is believed of it
   await duty.run(10 * minuteMs);
   const [verdict, from] = [duty.mailbox()?.verdict, duty.clock.now()];
   duty.between.meddle = () => unavailable;
-  await duty.until(() => duty.alert('api_down')?.status === 'firing', 10 * minuteMs);
+  await duty.until(() => duty.alert('not_guarded')?.status === 'firing', 10 * minuteMs);
   expect(duty.clock.now() - from).toBeGreaterThanOrEqual(3 * minuteMs);
   expect(duty.clock.now() - from).toBeLessThan(5 * minuteMs);
   await duty.run(20 * minuteMs);
   expect([duty.mailbox()?.verdict, account(duty)?.health]).toEqual([verdict, 'unknown']);
   expect(account(duty)?.lastFailure).toContain('HTTP 503');
   duty.between.meddle = () => 'pass';
-  await duty.until(() => duty.alert('api_down') === undefined, 6 * minuteMs);
-  expect(await duty.notified()).toEqual(['firing api_down', 'resolved api_down']);
+  await duty.until(() => duty.alert('not_guarded') === undefined, 6 * minuteMs);
+  expect(await duty.notified()).toEqual(['firing not_guarded', 'resolved not_guarded']);
 });
 
 test('an outage goes on through a restart: it began when its alert says, in every place', async () => {
   await using duty = await goOnDuty();
   await duty.run(10 * minuteMs);
   duty.between.meddle = () => unavailable;
-  await duty.until(() => duty.alert('api_down')?.status === 'firing', 10 * minuteMs);
-  const { since } = duty.alert('api_down') ?? {};
+  await duty.until(() => duty.alert('not_guarded')?.status === 'firing', 10 * minuteMs);
+  const { since } = duty.alert('not_guarded') ?? {};
   await duty.restart({ pauseMs: 10 * minuteMs });
   await duty.run(5 * minuteMs);
-  expect([account(duty)?.failingSince, duty.alert('api_down')?.since]).toEqual([since, since]);
-  const said = duty.alert('api_down')?.facts.sentences[0];
+  expect([account(duty)?.failingSince, duty.alert('not_guarded')?.since]).toEqual([since, since]);
+  const said = duty.alert('not_guarded')?.facts.sentences[0];
   expect(said).toBe(`All requests of account agency have failed since ${momentText(since ?? 0, 'UTC')}.`);
   duty.between.meddle = () => 'pass';
-  await duty.until(() => duty.alert('api_down') === undefined, 6 * minuteMs);
+  await duty.until(() => duty.alert('not_guarded') === undefined, 6 * minuteMs);
   const later = duty.clock.now();
   duty.between.meddle = () => unavailable;
   await duty.run(6 * minuteMs);
@@ -103,7 +103,7 @@ test('a refused key is not hammered, and what waited is asked when it is accepte
   const asked = duty.between.requests.slice(from).filter(({ path }) => path !== '/v1/health');
   expect(asked.length).toBeLessThan(140);
   expect(asked.slice(10).every(({ path }) => path === '/v1/mailboxes')).toBe(true);
-  expect([account(duty)?.keyRejected, duty.alert('key_rejected')?.status]).toEqual([true, 'firing']);
+  expect([account(duty)?.keyRejected, duty.alert('not_guarded', 'key rejected')?.status]).toEqual([true, 'firing']);
   const refused = duty.between.requests.length;
   duty.between.meddle = () => 'pass';
   await duty.run(3 * minuteMs);

@@ -1,4 +1,5 @@
 // An account on duty: the simulator behind a go-between, a real store in a folder, the fleet and the watch, on one moved clock.
+
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,8 @@ import { GroupCommit } from '../../src/account/commit/group-commit.ts';
 import { Turns } from '../../src/account/commit/turns.ts';
 import { MailboxApi } from '../../src/api/client.ts';
 import type { Action } from '../../src/core/action.ts';
-import type { Alert, AlertRule, Transition } from '../../src/core/alert.ts';
+import type { Alert, Transition } from '../../src/core/alert.ts';
+import type { AlertRule } from '../../src/core/alert-rules.ts';
 import type { Route } from '../../src/core/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { MailboxState, RequestCount } from '../../src/core/mailbox.ts';
@@ -203,7 +205,9 @@ export async function goOnDuty(options: DutyOptions = {}) {
     /** Bodies of the POSTs that were sent, in order. */
     posts: () => between.requests.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body)),
     asked: (path: string) => between.requests.filter((one) => one.method === 'GET' && one.path.startsWith(path)).length,
-    alert: (rule: AlertRule): Alert | undefined => [...shift.fleet.alerts()].find((one) => one.rule === rule),
+    /** `object`: of a rule with several causes, the cause. */
+    alert: (rule: AlertRule, object?: string): Alert | undefined =>
+      [...shift.fleet.alerts()].find((one) => one.rule === rule && (object === undefined || one.object === object)),
     /** What people were told, as "kind rule outcome", of all shifts. */
     notified: async () =>
       [...transitions, ...(await transitionsOf(shift.store))].map(({ kind, alert }) => {

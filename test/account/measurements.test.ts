@@ -40,8 +40,8 @@ test('an API that does not measure even when asked to is asked at every reading,
   const moments = duty.fresh().map(({ at }) => at);
   const gaps = moments.slice(1).map((at, index) => at - (moments[index] ?? 0));
   expect([moments.length, Math.min(...gaps) >= hourMs]).toEqual([8, true]);
-  expect(await duty.notified()).toEqual(['firing measurement_stale']);
+  expect(await duty.notified()).toEqual(['firing stale_data']);
   duty.measuring.obeys = true;
   await duty.run(6 * hourMs + minuteMs);
-  expect(await duty.notified()).toEqual(['firing measurement_stale', 'resolved measurement_stale']);
+  expect(await duty.notified()).toEqual(['firing stale_data', 'resolved stale_data']);
 });

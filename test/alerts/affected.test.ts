@@ -17,7 +17,7 @@ test('of a thousand mailboxes those are found that have an alert of their own or
     mailboxes: all,
     firing: [
       alert({ rule: 'bounce_over_limit', account: 'acme', mailboxId: 'm7', ...began }),
-      alert({ rule: 'mailbox_disconnected', account: 'acme', mailboxId: 'm8', ...began }),
+      alert({ rule: 'mailbox_unwell', account: 'acme', mailboxId: 'm8', ...began }),
     ],
     breakers: [],
     unnotified: [],

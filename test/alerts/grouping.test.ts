@@ -34,7 +34,7 @@ test('a group waits from its oldest transition on, then takes all that came sinc
   const transitions = [
     firing(sampleAlert(1)),
     firing(sampleAlert(2), start + 20 * secondMs),
-    firing(sampleAlert(3, { rule: 'api_down' }), start + 29 * secondMs),
+    firing(sampleAlert(3, { rule: 'not_guarded' }), start + 29 * secondMs),
   ];
   expect(await due(transitions, { now: start + 30 * secondMs - 1 })).toEqual({
     groups: [],

@@ -359,7 +359,7 @@ test('blacklisted is per ip, once; it ends after twice not listed, and nothing c
   expect(active('blacklisted', 'blacklist', with_(false))).toBe(false);
 });
 
-test('mailbox_disconnected: the list alone does not end what the detail says, and unclear says nothing', () => {
+test('mailbox_unwell: the list alone does not end what the detail says, and unclear says nothing', () => {
   const state = (connection: 'connected' | 'error' | 'unclear', status: string | null) => {
     const base = sampleMailbox();
     const answer = {
@@ -371,7 +371,7 @@ test('mailbox_disconnected: the list alone does not end what the detail says, an
     };
     return { ...base, entry: { at: start, answer: { ...base.entry.answer, status } }, detail: { at: start, answer } };
   };
-  const rule = 'mailbox_disconnected';
+  const rule = 'mailbox_unwell';
   expect(active(rule, 'mailbox', state('error', 'active'))).toBe(true);
   expect(active(rule, 'mailboxes', state('error', 'active'))).toBe('unknown');
   expect(active(rule, 'mailbox', state('unclear', 'active'))).toBe('unknown');
@@ -384,7 +384,7 @@ test('mailbox_disconnected: the list alone does not end what the detail says, an
   );
 });
 
-test('api_down counts from the first failure, for three minutes; before any answer nothing is known', () => {
+test('not_guarded counts from the first failure, for three minutes; before any answer nothing is known', () => {
   const account: AccountState = {
     name: 'acme',
     requestsPerMinute: 90,

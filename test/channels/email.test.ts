@@ -82,7 +82,7 @@ test('a storm and an attack are whole emails: the list is cut, the headline is n
   await send(channel, storm);
   await send(channel, attacking);
   const [many, hostile] = server.received.map(({ mail }) => mail);
-  expect(many?.subject).toBe('Warning: acme: stale statistics (2000)');
+  expect(many?.subject).toBe('Warning: acme: data out of date (2000)');
   expect(many?.text).toMatch(/and 1,9\d\d more: see the page\./);
   expect(hostile?.html).not.toMatch(/<b>|<!channel>|<@123>/);
   expect(hostile?.subject).not.toContain('\u202e');

@@ -1,9 +1,11 @@
 // The link that silences an alert: it mutes this very alert, and none that is about something else.
+
 import { expect, test } from 'vitest';
 import { mutes } from '../../src/alerts/routing.ts';
-import { isDisarming } from '../../src/alerts/rules/disarmed-rule.ts';
+import { isDisarming } from '../../src/alerts/rules/protection-rule.ts';
 import { linksOf } from '../../src/channels/message-text.ts';
-import { type Alert, type AlertMatch, alertRules } from '../../src/core/alert.ts';
+import type { Alert, AlertMatch } from '../../src/core/alert.ts';
+import { alertRules } from '../../src/core/alert-rules.ts';
 import { alertSilencePath } from '../../src/core/page-links.ts';
 import { preparedAt } from '../../src/web/commands/prepared.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
@@ -49,13 +51,13 @@ test.each(alertRules.filter((rule) => !isDisarming({ rule })))('a silence of one
 });
 
 test('a silence of what a message names does not mute a domain that it does not name', () => {
-  const of = (domain: string) => sampleAlert(1, { rule: 'domain_over_limit', ...wide, object: domain });
+  const of = (domain: string) => sampleAlert(1, { rule: 'shared_bounces', ...wide, object: domain });
   const named = [of('one.example'), of('two.example')] as const;
   const transitions = named.map((alert) => firing(alert));
   const message = {
     group: '',
     account: 'acme',
-    rule: 'domain_over_limit',
+    rule: 'shared_bounces',
     kind: 'firing',
     severity: 'warning',
   } as const;

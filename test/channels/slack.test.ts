@@ -72,7 +72,7 @@ test('2,000 alerts: twenty in words, the count of the rest, within every limit',
   );
   const payload = rendered(transitions);
   expect(slackFaults(payload)).toEqual([]);
-  expect(payload.text).toBe('Warning: acme: stale statistics (2000)');
+  expect(payload.text).toBe('Warning: acme: data out of date (2000)');
   const blocks = payload.attachments[0]?.blocks ?? [];
   expect(blocks.filter(({ type }) => type === 'section')).toHaveLength(20);
   expect(blocks.at(-3)?.elements?.[0]?.text).toBe('and 1980 more: see the page.');
@@ -89,7 +89,7 @@ test('what resolved is green and carries since and until; a mixed message says h
   const brief = rendered([resolved(sampleAlert(1), start + 1_000)]);
   expect(brief.attachments[0]?.blocks[0]?.text?.text).toContain('On 20 March 10:02 UTC, for 1 s');
   const mixed = rendered([firing(sampleAlert(1)), resolved(sampleAlert(2))]);
-  expect(mixed.text).toBe('Warning: acme: stale statistics (2, 1 of them resolved)');
+  expect(mixed.text).toBe('Warning: acme: data out of date (2, 1 of them resolved)');
 });
 
 test('markup, mentions and marks in names are harmless', () => {

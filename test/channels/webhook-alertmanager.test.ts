@@ -11,7 +11,7 @@ const facts = (number: number, more: object = {}) => ({
   numbers: { page_url: `http://page/${number}`, limit: 40, unknown: null, ...more },
 });
 const storm = Array.from({ length: 600 }, (_, number) =>
-  firing(sampleAlert(number, { rule: 'mailbox_disconnected', severity: 'critical', facts: facts(number) })),
+  firing(sampleAlert(number, { rule: 'mailbox_unwell', severity: 'critical', facts: facts(number) })),
 );
 const bodyOf = (transitions: readonly ReturnType<typeof firing>[]) =>
   alertmanagerBody(messageOf('g', transitions, start) as GroupMessage, sender);
@@ -22,10 +22,10 @@ test('of 600 alerts 500 are listed; labels and annotations that all have are com
   expect(body).toMatchObject({
     truncatedAlerts: 100,
     status: 'firing',
-    groupKey: '{}:{account="acme", alertname="mailbox_disconnected"}',
-    groupLabels: { account: 'acme', alertname: 'mailbox_disconnected' },
+    groupKey: '{}:{account="acme", alertname="mailbox_unwell"}',
+    groupLabels: { account: 'acme', alertname: 'mailbox_unwell' },
   });
-  expect(body.commonLabels).toEqual({ account: 'acme', alertname: 'mailbox_disconnected', severity: 'critical' });
+  expect(body.commonLabels).toEqual({ account: 'acme', alertname: 'mailbox_unwell', severity: 'critical' });
   expect(body.commonAnnotations).toEqual({ description: 'The login failed. Connect it again.', limit: '40' });
 });
 

@@ -144,7 +144,7 @@ describe('writes without a daemon', () => {
       newest: (await store.audit.commands({ since: 0, mailbox: null, limit: 1 }))[0],
     }));
     expect(writesOff).toMatchObject([{ scope: { kind: 'mailbox', mailboxId: 'm1' }, reason: 'moving' }]);
-    expect(unsaid.slice(-2)).toEqual(['writes_off', 'operator_acted']);
+    expect(unsaid.slice(-2)).toEqual(['protection_off', 'operator_acted']);
     expect(newest).toMatchObject({ name: 'writes', end: 'done', reason: 'moving' });
     expect((await run('writes', 'on', '--mailbox', 'm1', '--yes')).stdout).toMatch(/^Writes are on for mailbox bob@/);
     expect(await inStore(async (store) => (await store.loadPicture()).writesOff)).toEqual([]);

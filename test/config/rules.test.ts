@@ -28,12 +28,12 @@ test('a rule is switched off, made milder, made to wait, and given other thresho
     stale_data: { severity: 'info', for: '20m' },
     guard_acted: { recovery: 'critical' },
     blacklisted: { major: ['*spamhaus*'], min_lists: 2 },
-    inbox_rate_low: { below: '70.5%' },
+    reputation_low: { inbox_below: '70.5%' },
   });
   expect(settings.of.contested).toEqual({ enabled: false, severity: 'warning', forMs: 0 });
   expect(settings.of.stale_data).toEqual({ enabled: true, severity: 'info', forMs: 20 * minuteMs });
   expect(settings.acted).toMatchObject({ pause: 'critical', recovery: 'critical' });
   expect(settings.blacklisted).toMatchObject({ major: ['*spamhaus*'], ignore: [], minLists: 2 });
-  expect(settings.inboxRateLow).toMatchObject({ belowPpm: 705_000, minMails: 30 });
-  expect(settings.of.api_down).toEqual(defaultRuleSettings.of.api_down);
+  expect(settings.reputationLow).toMatchObject({ inboxBelowPpm: 705_000, minMails: 30, scoreDrop: 15 });
+  expect(settings.of.not_guarded).toEqual(defaultRuleSettings.of.not_guarded);
 });

@@ -49,10 +49,10 @@ test('a severity that no route takes, rules that no route takes, and a route to 
     { ...usual, match: { rule: ['guard_*', '*_down'] } },
   ]);
   expect(critical).toMatch(
-    /^no route takes critical alerts of the rules crashed, key_rejected, .*store_failing: Warmwarden sends them/,
+    /^no route takes critical alerts of the rules not_guarded, crashed, .*store_failing: Warmwarden sends them/,
   );
   expect(critical).not.toContain('guard_acted');
-  expect(warning).toContain('domain_over_limit');
+  expect(warning).toContain('shared_bounces');
   expect(said([usual, { match: {}, channels: ['fix'] }])).toEqual([]);
   expect(said([{ match: {}, channels: ['fix'] }])).toHaveLength(3);
 });
@@ -64,10 +64,10 @@ test('a rule that is off is not missed, and a rule counts with the severity that
     said(
       [
         { match: { severity: ['critical'] }, channels: ['ops'] },
-        { match: { rule: ['[a-b]*', 'key_shared'] }, channels: ['ops'] },
+        { match: { rule: ['[a-b]*', 'budget_too_small'] }, channels: ['ops'] },
         route,
       ],
       { of },
     )[0],
-  ).not.toMatch(/clock_off|key_shared/);
+  ).not.toMatch(/clock_off|budget_too_small/);
 });

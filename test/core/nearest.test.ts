@@ -1,6 +1,7 @@
 // Names that somebody probably meant: a part of one, or one that is mistyped.
+
 import { expect, test } from 'vitest';
-import { alertRules } from '../../src/core/alert.ts';
+import { alertRules } from '../../src/core/alert-rules.ts';
 import { namedMailbox } from '../../src/core/mailbox.ts';
 import { suggestion } from '../../src/core/nearest.ts';
 import { arrivedMailbox } from '../store/records.ts';

@@ -65,7 +65,7 @@ function shifting(before: readonly [number, number], last: readonly (readonly [n
   return [1, 2, 3, 4, 5, 6].flatMap((number) => one(`d${number}.example`));
 }
 
-describe('account_shift', () => {
+describe('shared_bounces', () => {
   const bouncing = (counts: readonly (readonly [number, number])[]) => [
     counts[0] ?? ([0, 0] as const),
     counts[1] ?? ([0, 0] as const),

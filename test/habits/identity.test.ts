@@ -187,7 +187,7 @@ describe('a mailbox that moves between accounts of one API', () => {
     burning.connectionError = 'the login failed';
     await stage.run(2 * hourMs);
     expect([claimOf(stage, burning.email), it.modes()]).toEqual(['recovery', [recovery('m1', 'one')]]);
-    expect(stage.notified('mailbox_disconnected')).toEqual(['firing']);
+    expect(stage.notified('mailbox_unwell')).toEqual(['firing']);
     const told = stage.receiver.slack().length;
     expect(told).toBeGreaterThan(0);
     const { memory } = stage.mailbox(burning.email);
@@ -202,11 +202,11 @@ describe('a mailbox that moves between accounts of one API', () => {
     await stage.run(2 * hourMs);
     expect(it.asked(it.keyTwo, burning, movedAt)).toBeGreaterThan(20);
     expect(it.modes()).toHaveLength(1);
-    const disconnected = [...stage.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_disconnected');
+    const disconnected = [...stage.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_unwell');
     expect(disconnected.map(({ account, status }) => [account, status])).toEqual([['second', 'firing']]);
     // People were notified of it already; a receiver that keeps alerts open gets its end, and the same under its new name.
     expect([stage.notified('mailbox_missing'), stage.receiver.slack().length]).toEqual([[], told]);
-    expect(stage.notified('mailbox_disconnected').toSorted()).toEqual(['firing', 'firing', 'resolved']);
+    expect(stage.notified('mailbox_unwell').toSorted()).toEqual(['firing', 'firing', 'resolved']);
     expect(stage.notified('guard_acted')).toEqual(['event']);
     await stage.restart();
     await stage.run(20 * minuteMs);
@@ -216,7 +216,7 @@ describe('a mailbox that moves between accounts of one API', () => {
     expect([it.guardedBy(burning), claimOf(stage, burning.email)]).toEqual([['first'], 'recovery']);
     burning.connectionError = null;
     await stage.run(hourMs);
-    expect([...stage.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_disconnected')).toEqual([]);
+    expect([...stage.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_unwell')).toEqual([]);
     expect(it.modes()).toHaveLength(1);
   });
 
@@ -323,7 +323,7 @@ describe('when the first account no longer reads its list', () => {
     const key = api.keys.get(it.keyOne);
     api.keys.delete(it.keyOne);
     await stage.run(8 * minuteMs);
-    expect([it.guardedBy(burning), stage.notified('key_rejected')]).toEqual([['first'], ['firing']]);
+    expect([it.guardedBy(burning), stage.notified('not_guarded', 'key rejected')]).toEqual([['first'], ['firing']]);
     await stage.run(5 * minuteMs);
     expect(it.guardedBy(burning)).toEqual(['second']);
     it.bounce(burning);
@@ -350,7 +350,11 @@ describe('when the first account no longer reads its list', () => {
     expect([it.guardedBy(burning), claimOf(stage, burning.email)]).toEqual([['second'], 'recovery']);
     await stage.run(2 * hourMs);
     expect(it.asked(it.keyTwo, burning)).toBeGreaterThan(10);
-    expect([it.modes().length, stage.notified('guard_acted'), stage.notified('disarmed')]).toEqual([1, ['event'], []]);
+    expect([it.modes().length, stage.notified('guard_acted'), stage.notified('protection_off')]).toEqual([
+      1,
+      ['event'],
+      [],
+    ]);
   });
 });
 
@@ -377,9 +381,9 @@ describe('an account that gets another name', () => {
     it.bounce(calm);
     await stage.run(2 * hourMs);
     expect(it.modes()).toEqual([recovery('m1', 'one')]);
-    const lost = [...stage.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_disconnected');
+    const lost = [...stage.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_unwell');
     expect(lost.map(({ account, status }) => [account, status])).toEqual([['renamed', 'firing']]);
-    expect([stage.notified('guard_acted'), stage.notified('disarmed')]).toEqual([['event'], []]);
+    expect([stage.notified('guard_acted'), stage.notified('protection_off', 'account first')]).toEqual([['event'], []]);
     const history = await fetch(`${stage.url()}/api/explain?mailbox=renamed/m1`);
     expect(JSON.stringify(await history.json())).toContain('bounce_rate_over_limit');
   };
@@ -437,7 +441,7 @@ describe('an account that gets the name that one of another API had', () => {
     bob.days = week(40, 6);
     bob.connectionError = 'the login failed';
     await stage.run(hourMs);
-    expect([bob.mode, stage.notified('mailbox_disconnected')]).toEqual(['recovery', ['firing']]);
+    expect([bob.mode, stage.notified('mailbox_unwell')]).toEqual(['recovery', ['firing']]);
     if (how === 'a reload') expect((await stage.reload(rename, { force: true })).result).toBe('done');
     else await stage.restart(rename);
     // A mailbox that arrives with the id of another one that was there.

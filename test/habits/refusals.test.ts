@@ -41,7 +41,7 @@ test.each([403, 404, 409, 422, 423])('%i on a POST is that mailbox’s: another 
   const [failed, ...others] = alertsOf(duty, shared).filter(({ status: is }) => is === 'firing');
   expect([failed?.rule, failed?.severity, others]).toEqual(['guard_action_failed', 'critical', []]);
   expect(failed?.facts.sentences.join(' ')).toContain(sentence);
-  expect([account(duty)?.keyWrites, duty.alert('key_read_only')]).toEqual([null, undefined]);
+  expect([account(duty)?.keyWrites, duty.alert('not_guarded')]).toEqual([null, undefined]);
   own.days = emergency;
   await duty.until(() => own.status === 'paused', hourMs);
   await duty.run(minuteMs);
@@ -49,7 +49,7 @@ test.each([403, 404, 409, 422, 423])('%i on a POST is that mailbox’s: another 
   const tries = api.posts(shared).length;
   await duty.run(3 * hourMs);
   expect(api.posts(shared).length - tries).toBe(3);
-  expect([account(duty)?.keyWrites, duty.alert('key_read_only')]).toEqual([true, undefined]);
+  expect([account(duty)?.keyWrites, duty.alert('not_guarded')]).toEqual([true, undefined]);
 });
 
 test('two refused mailboxes and none accepted: the key counts as read-only, and further breaches are tried all the same', async () => {
@@ -61,10 +61,10 @@ test('two refused mailboxes and none accepted: the key counts as read-only, and 
   for (const box of [first, second, third]) refused.set(box, refusal());
   first.days = breach;
   await duty.until(() => isRefused(duty, first));
-  expect(duty.alert('key_read_only')).toBeUndefined();
+  expect(duty.alert('not_guarded')).toBeUndefined();
   second.days = breach;
   await duty.until(() => isRefused(duty, second));
-  expect([account(duty)?.keyWrites, duty.alert('key_read_only')?.status]).toEqual([false, 'firing']);
+  expect([account(duty)?.keyWrites, duty.alert('not_guarded')?.status]).toEqual([false, 'firing']);
   third.days = breach;
   await duty.until(() => isRefused(duty, third));
   expect(api.posts(third)).toHaveLength(1);
@@ -73,7 +73,7 @@ test('two refused mailboxes and none accepted: the key counts as read-only, and 
   fourth.days = emergency;
   await duty.until(() => fourth.status === 'paused', hourMs);
   await duty.run(minuteMs);
-  expect([account(duty)?.keyWrites, duty.alert('key_read_only')]).toEqual([true, undefined]);
+  expect([account(duty)?.keyWrites, duty.alert('not_guarded')]).toEqual([true, undefined]);
 });
 
 test('a mailbox that accepted a change and is then refused says it of the key, after a restart too', async () => {
@@ -88,7 +88,7 @@ test('a mailbox that accepted a change and is then refused says it of the key, a
   refused.set(only, refusal());
   only.days = emergency;
   await duty.until(() => isRefused(duty, only));
-  expect([account(duty)?.keyWrites, duty.alert('key_read_only')?.status]).toEqual([false, 'firing']);
+  expect([account(duty)?.keyWrites, duty.alert('not_guarded')?.status]).toEqual([false, 'firing']);
 });
 
 test.each([

@@ -82,19 +82,19 @@ test('a silence that fits nothing, or everything, is refused with what there is'
     messages: ['A silence needs at least one of: a rule, an account, a mailbox, a domain, an object or a severity.'],
   });
   expect((await ask({ rule: ['dns_fialing'] })).messages[0]).toMatch(
-    /^No alert rule is called dns_fialing\. Did you mean dns_failing\? The rules are: api_down/,
+    /^No alert rule is called dns_fialing\. Did you mean dns_failing\? The rules are: not_guarded/,
   );
   expect((await ask({ account: ['acne'] })).messages).toEqual(['No account is called acne. Did you mean acme?']);
-  expect(await ask({ rule: ['writes_*', 'disarmed'] })).toEqual({
+  expect(await ask({ rule: ['protection_*'] })).toEqual({
     result: 'invalid',
-    messages: ['No silence mutes writes_off or disarmed: people are always notified when protection is off.'],
+    messages: ['No silence mutes protection_off: people are always notified when protection is off.'],
   });
   expect((await ask({ colour: ['red'] } as object)).result).toBe('invalid');
   expect(fleet.silences(systemClock().now())).toEqual([]);
 });
 
 test('an emergency stop is muted by no silence, and none is offered', () => {
-  const writesOff = sampleAlert(3, { rule: 'writes_off' });
+  const writesOff = sampleAlert(3, { rule: 'protection_off', object: 'writes' });
   expect([mutes({ account: ['*'] }, writesOff), mutes({ account: ['*'] }, sampleAlert(1))]).toEqual([false, true]);
   const offered = (alert: Alert) => {
     const message = { incident: null, rule: alert.rule, account: 'acme', transitions: [{ kind: 'firing', alert }] };

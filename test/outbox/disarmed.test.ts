@@ -1,6 +1,6 @@
 // Protection that is switched off reaches every channel but recipes: no route and no silence keeps it back, and it is repeated daily.
 import { expect, test } from 'vitest';
-import { coversEverything } from '../../src/alerts/rules/disarmed-rule.ts';
+import { coversEverything } from '../../src/alerts/rules/protection-rule.ts';
 import type { Channel } from '../../src/channels/channel.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import type { AlertMatch } from '../../src/core/alert.ts';
@@ -77,7 +77,9 @@ test('a silence over everything is announced to every person, repeated daily, an
 test('the emergency stop is for everybody, too, under a silence and beside every route', async () => {
   await using at = await stage();
   at.rig.fleet.putSilence({ ...everything, match: { account: ['acme', 'beta'] } });
-  at.rig.commit(firing(sampleAlert(1, { rule: 'writes_off', account: 'beta', mailboxId: null, email: null })));
+  at.rig.commit(
+    firing(sampleAlert(1, { rule: 'protection_off', object: 'writes', account: 'beta', mailboxId: null, email: null })),
+  );
   await at.rig.clock.advance(2 * minuteMs);
   for (const receiver of [at.routed, at.other])
     expect(at.told(receiver).sort()).toEqual([

@@ -1,8 +1,10 @@
 // A collector over a fleet that lives through recorded days, and what its channels were given to say.
+
 import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import type { Channel } from '../../src/channels/channel.ts';
 import { messageTitle } from '../../src/channels/message-text.ts';
-import type { Alert, AlertRule, Transition } from '../../src/core/alert.ts';
+import type { Alert, Transition } from '../../src/core/alert.ts';
+import type { AlertRule } from '../../src/core/alert-rules.ts';
 import type { RecentBounce } from '../../src/core/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
@@ -45,11 +47,12 @@ interface Options {
   readonly mailboxes?: readonly MailboxState[];
 }
 
-const rules: Readonly<Record<string, AlertRule>> = {
-  over: 'bounce_over_limit',
-  score: 'health_score_drop',
-  inbox: 'inbox_rate_low',
-  near: 'bounce_near_limit',
+/** Rules and causes of the days' words. */
+const rules: Readonly<Record<string, { readonly rule: AlertRule; readonly object?: string }>> = {
+  over: { rule: 'bounce_over_limit' },
+  score: { rule: 'reputation_low', object: 'health score' },
+  inbox: { rule: 'reputation_low', object: 'inbox rate' },
+  near: { rule: 'bounce_near_limit' },
 };
 
 export interface Rig {
@@ -149,11 +152,11 @@ export function incidentRig({ settings = {}, names = ['ops'], mailboxes = agency
 function happen({ what, whom, more }: { what: string; whom: string; more: string }, rig: Rig): void {
   const { fleet, commit, now } = rig;
   if (what === 'dns' || what === 'domain') {
-    commit(firing(domainAlert(what === 'dns' ? 'dns_failing' : 'domain_over_limit', whom, now()), now()));
+    commit(firing(domainAlert(what === 'dns' ? 'dns_failing' : 'shared_bounces', whom, now()), now()));
     return;
   }
   if (what === 'dnsok' || what === 'domainok') {
-    commit(resolved(domainAlert(what === 'dnsok' ? 'dns_failing' : 'domain_over_limit', whom, now()), now()));
+    commit(resolved(domainAlert(what === 'dnsok' ? 'dns_failing' : 'shared_bounces', whom, now()), now()));
     return;
   }
   const mailbox = fleet.mailbox('acme', whom);
@@ -170,17 +173,18 @@ function happen({ what, whom, more }: { what: string; whom: string; more: string
     commit(...own.map((alert) => resolved(alert, now())));
     return;
   }
-  const rule = rules[what];
-  if (!rule) throw new Error(`a day has no ${what}`);
+  const told = rules[what];
+  if (!told) throw new Error(`a day has no ${what}`);
+  const { rule, object = null } = told;
   if (rule === 'bounce_over_limit') {
     const { warmup } = acted(mailbox, now()).mailbox;
     fleet.putMailbox({ ...mailbox, warmup });
   }
   const severity = rule === 'bounce_over_limit' ? 'critical' : rule === 'bounce_near_limit' ? 'info' : 'warning';
-  commit(firing(about(mailbox, rule, now(), { severity }), now()));
+  commit(firing(about(mailbox, rule, now(), { severity, object }), now()));
 }
 
-function domainAlert(rule: 'dns_failing' | 'domain_over_limit', domain: string, at: number): Alert {
+function domainAlert(rule: 'dns_failing' | 'shared_bounces', domain: string, at: number): Alert {
   const isDns = rule === 'dns_failing';
   const title = `${domain}: ${isDns ? 'DKIM does not pass' : 'bounces over the limits of its mailboxes'}`;
   const facts = { title, sentences: [], numbers: {} };

@@ -27,7 +27,7 @@ test('a provider that rejects emails of 16 mailboxes: it begins, it grows once, 
     'What all 5 mailboxes share: provider google. Kind of bounce: block (policy_block). 24 other mailboxes share the provider and are not in this incident; 5 mailboxes have a different one.',
     'Warmwarden switched 4 mailboxes to recovery mode.',
     'Warmwarden paused the warm-up of 1 mailbox.',
-    'Also seen: health score dropped (1).',
+    'Also seen: reputation low (1).',
     'Read the bounce messages of one mailbox, and check the sending rules and the status page of google.',
     'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.',
   ]);
@@ -58,7 +58,7 @@ test("one domain's DNS and the bounces that follow: at most three messages, and 
   const [began, ended] = ofIncidents(at).map(({ message }) => message);
   expect(began?.incident?.sentences).toContain('x.example: DKIM does not pass.');
   const kinds = ended?.transitions.map(({ kind, alert }) => `${kind} ${alert.rule}`);
-  expect(kinds).toEqual(['event guard_acted', 'firing health_score_drop', 'resolved dns_failing']);
+  expect(kinds).toEqual(['event guard_acted', 'firing reputation_low', 'resolved dns_failing']);
   // It was told before the incident: who keeps it open under its own name is told of its end.
   expect(ended?.transitions.filter(({ alone }) => alone).map(({ alert }) => alert.rule)).toEqual(['dns_failing']);
 });
@@ -69,7 +69,7 @@ test("a domain's counts that stay over its limits for a week are named at the en
   await at.run(2 * dayMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began x.example 3', 'ended x.example 4']);
   expect(at.sent.at(-1)?.message.incident?.sentences).toContain(
-    'Still firing: domains over their limits (1) and health score dropped (1). You get no message when this ends.',
+    'Still firing: bounces of many mailboxes (1) and reputation low (1). You get no message when this ends.',
   );
   const before = at.sent.length;
   at.restart();
@@ -102,7 +102,7 @@ test('a domain over its limits is named in the incident whose bounces it shows, 
   expect(titles).toEqual(['x.example: bounces over the limits of its mailboxes']);
   await at.run(dayMs);
   expect(ofIncidents(at).at(-1)?.message.incident?.sentences).toContain(
-    'Still firing: domains over their limits (1). You get no message when this ends.',
+    'Still firing: bounces of many mailboxes (1). You get no message when this ends.',
   );
 });
 
@@ -121,7 +121,7 @@ test('one mailbox alone is no incident, whatever happens to it', async () => {
   await at.play(oneAlone);
   await at.run(dayMs);
   expect(at.fleet.incidents()).toEqual([]);
-  expect(at.sent.map(({ message }) => message.rule)).toEqual(['guard_acted', 'health_score_drop', 'guard_acted']);
+  expect(at.sent.map(({ message }) => message.rule)).toEqual(['guard_acted', 'reputation_low', 'guard_acted']);
 });
 
 test('growth in waves: the domain becomes the provider, which people are told once, and they hear of the rest at the end', async () => {
@@ -155,13 +155,13 @@ test('nobody is reminded of symptoms, also after their incident, whose end names
   const ended = at.sent.at(-1)?.message.incident;
   expect(ended?.step).toBe('ended');
   expect(ended?.sentences).toContain(
-    'Still firing: bounces near the limit (1), few emails reach the inbox (1) and health score dropped (3). You get no message when this ends.',
+    'Still firing: bounces near the limit (1) and reputation low (4). You get no message when this ends.',
   );
   const before = at.sent.length;
   await at.play('23:00 ends g0-0');
   await at.run(hourMs);
   expect(at.sent.slice(before)).toMatchObject([
-    { channel: 'machine', message: { kind: 'resolved', rule: 'health_score_drop', incident: null } },
+    { channel: 'machine', message: { kind: 'resolved', rule: 'reputation_low', incident: null } },
   ]);
 });
 
@@ -304,7 +304,7 @@ test('a symptom that joins is no update by itself: what is held is', async () =>
   await at.run(10 * minuteMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5']);
   const subject = { account: 'acme', mailboxId: null, email: null, object: 'g0.example' };
-  at.commit(firing(sampleAlert(0, { ...subject, rule: 'domain_over_limit', firingAt: at.now() }), at.now()));
+  at.commit(firing(sampleAlert(0, { ...subject, rule: 'shared_bounces', firingAt: at.now() }), at.now()));
   await at.run(10 * minuteMs);
   expect(ofIncidents(at)).toHaveLength(1);
   const held = {

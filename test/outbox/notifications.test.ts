@@ -89,15 +89,22 @@ function rig(change: Partial<NotifySettings> = {}, names: readonly string[] = ['
 }
 
 const down = (account = 'acme') =>
-  sampleAlert(0, { rule: 'api_down', severity: 'critical', account, mailboxId: null, email: null });
+  sampleAlert(0, {
+    rule: 'not_guarded',
+    severity: 'critical',
+    account,
+    mailboxId: null,
+    email: null,
+    object: 'api down',
+  });
 
 test('what goes on is told again after the repeat interval of its severity, a group at a time, also over a restart', async () => {
   const at = rig();
   at.fire(sampleAlert(1, { account: 'other' }), sampleAlert(2, { account: 'other' }), down());
-  expect((await at.run(minuteMs)).map(({ rule }) => rule)).toEqual(['stale_data', 'api_down']);
+  expect((await at.run(minuteMs)).map(({ rule }) => rule)).toEqual(['stale_data', 'not_guarded']);
   expect(await at.run(4 * hourMs - 2 * minuteMs)).toEqual([]);
   at.restart();
-  expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'reminder', alerts: ['reminder api_down'] }]);
+  expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'reminder', alerts: ['reminder not_guarded'] }]);
   expect(at.titles.at(-1)).toMatch(/^Still critical: /);
   at.end(down());
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved' }]);
@@ -118,9 +125,9 @@ test.each([
     at.ahead.ms = 0;
     if (restarts) at.restart();
     expect(await at.run(4 * hourMs - minuteMs)).toEqual([]);
-    expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'reminder', alerts: ['reminder api_down'] }]);
+    expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'reminder', alerts: ['reminder not_guarded'] }]);
     expect(await at.run(4 * hourMs - 2 * minuteMs)).toEqual([]);
-    expect(await at.run(3 * minuteMs)).toMatchObject([{ kind: 'reminder', alerts: ['reminder api_down'] }]);
+    expect(await at.run(3 * minuteMs)).toMatchObject([{ kind: 'reminder', alerts: ['reminder not_guarded'] }]);
   },
 );
 
@@ -223,20 +230,20 @@ test('old data that outlives the outage by half an hour is told', async () => {
   at.fire(down(), sampleAlert(1));
   await at.run(minuteMs);
   at.end(down());
-  expect((await at.run(25 * minuteMs)).flatMap(({ alerts }) => alerts)).toEqual(['resolved api_down']);
+  expect((await at.run(25 * minuteMs)).flatMap(({ alerts }) => alerts)).toEqual(['resolved not_guarded']);
   expect((await at.run(10 * minuteMs)).flatMap(({ alerts }) => alerts)).toEqual(['firing m1']);
 });
 
 test('2,000 mailboxes fail at once, with several rules and accounts: one message, and its counts are right', async () => {
   const at = rig();
-  const rules = ['mailbox_disconnected', 'stale_data', 'contested', 'guard_blind', 'blacklisted'] as const;
+  const rules = ['mailbox_unwell', 'stale_data', 'contested', 'guard_blind', 'blacklisted'] as const;
   const all = Array.from({ length: 2_000 }, (_, number) =>
     sampleAlert(number, { rule: rules[number % 5] ?? 'stale_data', account: `client${number % 40}` }),
   );
   at.fire(...all);
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'firing', rule: null, total: 2_000 }]);
   expect(at.titles).toEqual([
-    'Warning: changes reversed (400), bounces cannot be judged (400), mailbox disconnected (400), blacklisted (400) and 1 more',
+    'Warning: changes reversed (400), bounces cannot be judged (400), mailbox unwell (400), blacklisted (400) and 1 more',
   ]);
   at.end(...all);
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', total: 2_000 }]);
@@ -272,7 +279,7 @@ test('what a first sweep finds is one message when the sweep is over; what an ac
   const sent = await at.run(2 * minuteMs);
   expect(sent).toMatchObject([{ kind: 'found', rule: null, total: 4 }]);
   expect([...(sent[0]?.alerts ?? [])].sort()).toEqual(['firing m1', 'firing m3', 'firing m5', 'resolved m2']);
-  expect(at.titles.at(-1)).toBe('Critical: acme: DNS failing (1), changes reversed (1), stale statistics (2)');
+  expect(at.titles.at(-1)).toBe('Critical: acme: DNS failing (1), changes reversed (1), data out of date (2)');
   expect(await at.run(hourMs)).toEqual([]);
 });
 
@@ -318,7 +325,7 @@ test('every message leads to the runbook of its rule', async () => {
   const payloads = at.store.deliveries().map(({ payload }) => JSON.parse(payload));
   expect(payloads.map(({ transitions }) => transitions[0].alert.facts.numbers.runbook_url)).toEqual([
     'http://page/runbooks#stale_data',
-    'http://page/runbooks#api_down',
+    'http://page/runbooks#not_guarded',
   ]);
 });
 
@@ -383,11 +390,12 @@ test('what began as too few and is not acted on is told as worse, whatever its s
 test('the change whose refusal shows that a key may not write is announced with the key, and by itself where there is none', async () => {
   const at = rig();
   const key = sampleAlert(0, {
-    rule: 'key_read_only',
+    rule: 'not_guarded',
     severity: 'critical',
     account: 'acme',
     mailboxId: null,
     email: null,
+    object: 'key read-only',
   });
   const refused = (number: number, account: string) =>
     sampleAlert(number, { rule: 'guard_action_failed', severity: 'critical', account });

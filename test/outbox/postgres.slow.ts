@@ -30,7 +30,7 @@ test('an incident ends with a message that is the first about a health score whi
   }
   await at.run(2 * dayMs);
   expect(at.sent.at(-1)?.message.transitions.map(({ kind, alert }) => `${kind} ${alert.rule}`)).toContain(
-    'firing health_score_drop',
+    'firing reputation_low',
   );
   const { announcements } = await store.outbox.loadNotificationLog();
   expect(announcements).toMatchObject([{ quietEnd: 'in_incident' }]);

@@ -10,11 +10,11 @@ import { hookChannel, rigWith } from './rig.ts';
 
 const hostile = '<!channel> <script>alert(1)</script> @here *_~`|&\u202e\u0000';
 const rules = [
-  'mailbox_disconnected',
+  'mailbox_unwell',
   'bounce_over_limit',
   'blacklisted',
   'stale_data',
-  'inbox_rate_low',
+  'reputation_low',
   'contested',
 ] as const;
 

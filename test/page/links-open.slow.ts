@@ -15,7 +15,7 @@ async function filledServer(store: Store) {
     fleet.putMailbox(mailbox(`x%${index}`, `x"${index}@<acme>.example`));
     fleet.putAlert(alert({ rule: 'stale_data', object: `x${index}` }));
   }
-  const ended = { ...alert({ rule: 'api_down' }), status: 'resolved' as const };
+  const ended = { ...alert({ rule: 'not_guarded' }), status: 'resolved' as const };
   const transitions = Array.from({ length: 60 }, () => ({ kind: 'resolved' as const, at: now, alert: ended }));
   await store.recordAlerts({ changed: [], dropped: [], transitions });
   const begin = { by: 'anna', reason: '', name: 'pause', command: 'pause', account: null, mailboxes: [] };

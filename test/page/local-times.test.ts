@@ -1,7 +1,7 @@
 // The page's times as its script shows them to a reader in another zone.
 import { createContext, runInContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { localTimes } from '../../src/web/page/assets/local-times.ts';
+import { localTimes } from '../../src/web/page/assets/scripts.ts';
 
 function shownIn(timeZone: string, element: { title: string; show?: string; text?: string }) {
   const dateTime = '2026-03-12T03:12:07.000Z';

@@ -262,7 +262,7 @@ describe('the headline', () => {
     if (!lost.detail) throw new Error('the example is incomplete');
     const answer = { ...lost.detail.answer, connection: 'error', connectionError: 'IMAP login failed' } as const;
     fleet.putMailbox({ ...lost, detail: { ...lost.detail, answer } });
-    fleet.putAlert(alert({ rule: 'mailbox_disconnected', severity: 'critical', mailboxId: 'm3' }));
+    fleet.putAlert(alert({ rule: 'mailbox_unwell', severity: 'critical', mailboxId: 'm3' }));
     const body = await read(fleet);
     expect(headline(body)).toBe('1 critical alert. 1 mailbox not running, 2 OK.');
     expect(body).toContain('Not running <b>1</b>');
@@ -277,7 +277,7 @@ describe('the headline', () => {
   });
 
   test('never says that there is nothing to do beside a warning, also one of no mailbox, nor beside a paused mailbox', async () => {
-    const adviceOf = async (...states: ('paused' | 'recovering' | 'config_reload_failed')[]) => {
+    const adviceOf = async (...states: ('paused' | 'recovering' | 'config_wrong')[]) => {
       const fleet = states.includes('paused') || states.includes('recovering') ? new Fleet() : calmFleet();
       for (const one of exampleFleet().mailboxes()) {
         const kind = one.memory?.claim?.kind;
@@ -285,10 +285,8 @@ describe('the headline', () => {
           fleet.putMailbox(one);
       }
       fleet.putAccount(account('acme'));
-      if (states.includes('config_reload_failed'))
-        fleet.putAlert(
-          alert({ rule: 'config_reload_failed', severity: 'warning', account: noAccount, mailboxId: null }),
-        );
+      if (states.includes('config_wrong'))
+        fleet.putAlert(alert({ rule: 'config_wrong', severity: 'warning', account: noAccount, mailboxId: null }));
       const { advice } = JSON.parse(await read(fleet, '/api/fleet'));
       expect(await read(fleet)).toContain(`<p class="advice">${advice}</p>`);
       return advice;
@@ -296,13 +294,11 @@ describe('the headline', () => {
     const warned = 'The warning below can wait until morning.';
     const clean =
       'Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.';
-    expect(await adviceOf('config_reload_failed')).toBe(`Nothing is urgent. ${warned}`);
+    expect(await adviceOf('config_wrong')).toBe(`Nothing is urgent. ${warned}`);
     expect(await adviceOf('recovering')).toBe('Nothing to do now: Warmwarden has acted and keeps watching.');
-    expect(await adviceOf('recovering', 'config_reload_failed')).toBe(
-      `Warmwarden has acted and keeps watching. ${warned}`,
-    );
+    expect(await adviceOf('recovering', 'config_wrong')).toBe(`Warmwarden has acted and keeps watching. ${warned}`);
     expect(await adviceOf('paused')).toBe(clean);
-    expect(await adviceOf('paused', 'config_reload_failed')).toBe(`${clean} ${warned}`);
+    expect(await adviceOf('paused', 'config_wrong')).toBe(`${clean} ${warned}`);
   });
 
   test('of held mailboxes it names the critical alert, which says what to do, and of the circuit breaker the command', async () => {
@@ -652,7 +648,7 @@ describe('the table', () => {
 
   test('puts a mailbox with a critical alert first although its bounces are fine', async () => {
     const fleet = calmFleet();
-    fleet.putAlert(alert({ rule: 'mailbox_disconnected', severity: 'critical', mailboxId: 'm3' }));
+    fleet.putAlert(alert({ rule: 'mailbox_unwell', severity: 'critical', mailboxId: 'm3' }));
     const body = await read(fleet);
     expect(body.indexOf('>box3<wbr>')).toBeLessThan(body.indexOf('>box1<wbr>'));
   });

@@ -25,7 +25,7 @@ async function read(path: string, fleet = exampleFleet(), changes: Parameters<ty
 const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
 const disconnected = alert({
-  rule: 'mailbox_disconnected',
+  rule: 'mailbox_unwell',
   severity: 'critical',
   mailboxId: 'm3',
   account: 'northwind',
@@ -57,17 +57,17 @@ test('the alerts are shown with their runbook, what was sent of them where, and 
   const match = { rule: ['mailbox_*'] };
   fleet.putSilence({ id: 's1', match, by: 'anna', reason: '<moving>', from: now - hourMs, until: now + hourMs });
   const deliveries = async () => [delivery({ id: 'd1' }), delivery({ id: 'd2', channel: 'hook', state: 'dead' })];
-  const ended = { ...alert({ rule: 'api_down' }), status: 'resolved' as const };
+  const ended = { ...alert({ rule: 'not_guarded' }), status: 'resolved' as const };
   const transitions = async () => [{ id: 1, transition: { kind: 'resolved' as const, at: now - dayMs, alert: ended } }];
   const body = await read('/alerts', fleet, { deliveries, transitions });
-  const [, item = ''] = /<li id="alert-mailbox_disconnected(.*?)<\/li>/s.exec(body) ?? [];
+  const [, item = ''] = /<li id="alert-mailbox_unwell(.*?)<\/li>/s.exec(body) ?? [];
   expect(textOf(item)).toMatch(
     /silenced until 2\d{3}-\d\d-\d\d \d\d:\d\d UTC by anna .*because: &lt;moving&gt; .*sent ops 1 min ago undelivered hook/,
   );
-  expect(item).toContain('href="/runbooks#mailbox_disconnected"');
-  expect(textOf(body)).toMatch(/Past alerts .*resolved warning something is wrong 24 h ago .*api_down/);
+  expect(item).toContain('href="/runbooks#mailbox_unwell"');
+  expect(textOf(body)).toMatch(/Past alerts .*resolved warning something is wrong 24 h ago .*not_guarded/);
   for (const path of ['/', '/alerts', '/mailboxes/northwind/m3']) {
-    const [, mutedItem = ''] = /<li id="alert-mailbox_disconnected(.*?)<\/li>/s.exec(
+    const [, mutedItem = ''] = /<li id="alert-mailbox_unwell(.*?)<\/li>/s.exec(
       await read(path, fleet, { deliveries, transitions }),
     ) ?? [path];
     expect([path, textOf(mutedItem)]).toEqual([path, expect.stringMatching(/silenced until .*UTC by anna/)]);

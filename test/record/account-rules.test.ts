@@ -20,10 +20,10 @@ test.each([
   expect(duty.posts()).toEqual([]);
   expect(duty.mailbox()?.verdict).toEqual(verdict);
   duty.between.meddle = () => 'pass';
-  await duty.until(() => duty.alert('key_rejected') === undefined, 5 * minuteMs);
-  expect((await duty.notified()).filter((notified) => /key_|api_/.test(notified))).toEqual([
-    'firing key_rejected',
-    'resolved key_rejected',
+  await duty.until(() => duty.alert('not_guarded') === undefined, 5 * minuteMs);
+  expect((await duty.notified()).filter((notified) => notified.endsWith('not_guarded'))).toEqual([
+    'firing not_guarded',
+    'resolved not_guarded',
   ]);
 });
 
@@ -44,17 +44,14 @@ test('a key that may not write is told once, is tried again hourly, and ends wit
   await using duty = await goOnDuty({ scenario: stormOf(amelia, jonas) });
   duty.between.meddle = ({ method }) =>
     method === 'POST' ? { status: 403, body: { error: 'the API key lacks the write permission' } } : 'pass';
-  await duty.until(() => duty.alert('key_read_only')?.status === 'firing');
+  await duty.until(() => duty.alert('not_guarded')?.status === 'firing');
   await duty.run(150 * minuteMs);
   const triesOf = (email: string) => duty.posts().filter((body) => body.mailbox_id === duty.mailbox(email)?.id).length;
   expect([triesOf(amelia) > 1, triesOf(jonas)]).toEqual([true, 3]);
   duty.between.meddle = () => 'pass';
-  await duty.until(() => duty.alert('key_read_only') === undefined, 2 * hourMs);
+  await duty.until(() => duty.alert('not_guarded') === undefined, 2 * hourMs);
   const notified = await duty.notified();
-  expect(notified.filter((one) => one.includes('key_read_only'))).toEqual([
-    'firing key_read_only',
-    'resolved key_read_only',
-  ]);
+  expect(notified.filter((one) => one.includes('not_guarded'))).toEqual(['firing not_guarded', 'resolved not_guarded']);
   await duty.until(() => duty.action()?.state === 'confirmed', hourMs);
 });
 
@@ -76,13 +73,13 @@ test('H12: 429 in spite of our counting shrinks the budget, fires an alert at th
   await refuseOnce();
   expect(account(duty)?.requestsPerMinute).toBe(Math.floor((whole ?? 0) * 0.75));
   await refuseOnce();
-  expect(duty.alert('key_shared')).toBeUndefined();
+  expect(duty.alert('budget_too_small')).toBeUndefined();
   await refuseOnce();
-  expect([refusals, duty.alert('key_shared')?.status]).toEqual([3, 'firing']);
+  expect([refusals, duty.alert('budget_too_small')?.status]).toEqual([3, 'firing']);
   await duty.run(2 * hourMs);
   expect([account(duty)?.requestsPerMinute, await duty.notified()]).toEqual([
     whole,
-    ['firing key_shared', 'resolved key_shared'],
+    ['firing budget_too_small', 'resolved budget_too_small'],
   ]);
 });
 
@@ -123,7 +120,7 @@ test('H13: a burst of 5xx slows the account, not one mailbox, and one bad mailbo
   const all = await during(() => busy);
   const gaps = all.slice(1).map(({ at }, index) => at - (all[index]?.at ?? 0));
   expect(Math.max(...gaps)).toBeGreaterThan(5_000);
-  expect(duty.alert('api_down')?.status).toBe('firing');
+  expect(duty.alert('not_guarded')?.status).toBe('firing');
 });
 
 test('S8: a list that suddenly lacks most mailboxes fires an alert, and no mailbox counts as removed until it has lasted an hour', async () => {
@@ -132,9 +129,9 @@ test('S8: a list that suddenly lacks most mailboxes fires an alert, and no mailb
   const removed = calm.fleet.slice(0, 3);
   for (const { email } of removed) duty.simulator.fleet.remove(email);
   await duty.run(30 * minuteMs);
-  expect([duty.fleet().mailboxCount('agency'), duty.alert('mailbox_list_short')?.status]).toEqual([5, 'firing']);
+  expect([duty.fleet().mailboxCount('agency'), duty.alert('not_guarded')?.status]).toEqual([5, 'firing']);
   await duty.run(40 * minuteMs);
-  expect([duty.fleet().mailboxCount('agency'), duty.alert('mailbox_list_short')]).toEqual([2, undefined]);
+  expect([duty.fleet().mailboxCount('agency'), duty.alert('not_guarded')]).toEqual([2, undefined]);
   const missing = () => [...duty.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_missing');
   expect(missing().map(({ email }) => email)).toEqual(removed.map(({ email }) => email));
   for (const spec of removed) duty.simulator.fleet.add(spec);
@@ -151,27 +148,27 @@ test('S8: a list with more pages is reported as incomplete, and no mailbox count
   duty.between.meddle = ({ path }) =>
     path === '/v1/mailboxes' ? { status: 200, body: { mailboxes: [entry], next_cursor: 'abc' } } : 'pass';
   await duty.run(3 * hourMs);
-  expect([duty.fleet().mailboxCount('agency'), duty.alert('mailbox_list_short')?.facts.title]).toEqual([
+  expect([duty.fleet().mailboxCount('agency'), duty.alert('not_guarded')?.facts.title]).toEqual([
     5,
     'agency: the mailbox list is incomplete',
   ]);
   duty.between.meddle = () => 'pass';
   await duty.run(2 * minuteMs);
-  expect(await duty.notified()).toEqual(['firing mailbox_list_short', 'resolved mailbox_list_short']);
+  expect(await duty.notified()).toEqual(['firing not_guarded', 'resolved not_guarded']);
 });
 
 test('S8: a list that is empty from the start fires an alert in its second reading, which ends with the first mailbox', async () => {
   await using duty = await goOnDuty({ scenario: { ...calm, fleet: [] } });
-  await duty.until(() => duty.alert('mailbox_list_short')?.status === 'firing', 3 * hourMs);
-  expect(duty.alert('mailbox_list_short')).toMatchObject({
+  await duty.until(() => duty.alert('not_guarded')?.status === 'firing', 3 * hourMs);
+  expect(duty.alert('not_guarded')).toMatchObject({
     severity: 'warning',
     facts: { title: 'agency: no mailbox is guarded' },
   });
   for (const spec of calm.fleet) duty.simulator.fleet.add(spec);
-  await duty.until(() => duty.alert('mailbox_list_short') === undefined, 3 * hourMs);
+  await duty.until(() => duty.alert('not_guarded') === undefined, 3 * hourMs);
   expect([duty.fleet().mailboxCount('agency'), await duty.notified()]).toEqual([
     5,
-    ['firing mailbox_list_short', 'resolved mailbox_list_short'],
+    ['firing not_guarded', 'resolved not_guarded'],
   ]);
 });
 

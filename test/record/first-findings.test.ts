@@ -16,7 +16,7 @@ const waits = (transition: Transition, acted: Action | null = null, mailbox = ju
 test('findings and a switch to recovery that worked wait', () => {
   const recovery = sampleAction();
   expect(waits(event(recovery), recovery)).toBe(true);
-  for (const rule of ['bounce_over_limit', 'dns_failing', 'health_score_drop', 'guard_blind'] as const)
+  for (const rule of ['bounce_over_limit', 'dns_failing', 'reputation_low', 'guard_blind'] as const)
     expect([rule, waits(firing(sampleAlert(1, { rule })))]).toEqual([rule, true]);
 });
 
@@ -27,7 +27,7 @@ test('a pause, an action without success, a hold and an emergency do not, whatev
     expect([rule, waits(firing(sampleAlert(1, { rule })))]).toEqual([rule, false]);
   const emergency = judged({ reason: 'emergency' });
   expect(waits(firing(sampleAlert(1, { rule: 'bounce_over_limit' })), null, emergency)).toBe(false);
-  expect(waits(firing(sampleAlert(1, { rule: 'health_score_drop' })), null, emergency)).toBe(true);
+  expect(waits(firing(sampleAlert(1, { rule: 'reputation_low' })), null, emergency)).toBe(true);
   expect(waits(resolved(sampleAlert(1)))).toBe(false);
 });
 

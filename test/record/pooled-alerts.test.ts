@@ -51,7 +51,7 @@ function stage(mailboxes: readonly MailboxState[], read = new Set(mailboxes.map(
   };
   const look = () => {
     const { conditions, ends } = pooledAlerts(fleet, options, start);
-    const domain = conditions.find(({ subject }) => subject.rule === 'domain_over_limit');
+    const domain = conditions.find(({ subject }) => subject.rule === 'shared_bounces');
     const { changed } = step(conditions, (fingerprint) => fleet.alert(fingerprint), start);
     for (const alert of [...changed, ...ends.changed]) fleet.putAlert(alert);
     return { says: domain?.active, alerts: [...fleet.alerts()].map(({ rule, status }) => `${rule} ${status}`), ends };
@@ -65,7 +65,7 @@ test('nothing is said before this process has read every mailbox of the domain',
   const { look, read } = stage(bouncing, new Set(['m1', 'm2']));
   expect(look()).toMatchObject({ alerts: [] });
   read.add('m3');
-  expect(look()).toMatchObject({ says: true, alerts: ['domain_over_limit firing'] });
+  expect(look()).toMatchObject({ says: true, alerts: ['shared_bounces firing'] });
 });
 
 test('a mailbox that cannot be read for as long as data may be old is not waited for', () => {
@@ -74,14 +74,14 @@ test('a mailbox that cannot be read for as long as data may be old is not waited
   others.time.staleBefore = start + 1;
   for (const mailbox of [...others.fleet.mailboxes()].slice(0, 3))
     others.fleet.putMailbox({ ...mailbox, stats: { at: start + 1, answer: mailbox.stats?.answer ?? { rows: [] } } });
-  expect(others.look().alerts).toEqual(['domain_over_limit firing']);
+  expect(others.look().alerts).toEqual(['shared_bounces firing']);
 });
 
 test('what fires is neither ended by what is stale nor by what is unknown; it ends within the limits', () => {
   const { fleet, look, time } = stage(bouncing);
   expect(look().says).toBe(true);
   time.staleBefore = start + hourMs;
-  expect(look()).toMatchObject({ says: 'unknown', alerts: ['domain_over_limit firing'] });
+  expect(look()).toMatchObject({ says: 'unknown', alerts: ['shared_bounces firing'] });
   time.staleBefore = start;
   for (const [index, mailbox] of bouncing.entries())
     fleet.putMailbox({ ...mailbox, stats: mailboxOf(index + 1, 0).stats });

@@ -22,7 +22,7 @@ async function listing() {
   return { stage, list, alerts, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() };
 }
 
-const disconnected = (status: string) => ['m0', 'mailbox_disconnected', status];
+const disconnected = (status: string) => ['m0', 'mailbox_unwell', status];
 
 test('it fires with the second list, without a poll of the mailbox', async () => {
   await using it = await listing();

@@ -11,7 +11,7 @@ function troubledFleet() {
     fleet.putAlert(alert({ rule: 'stale_data', object: `box${index}`, since: now - index * 1_000, facts }));
   }
   const facts = { title: 'the gravest', sentences: [], numbers: {} };
-  fleet.putAlert(alert({ rule: 'mailbox_disconnected', severity: 'critical', since: 0, facts }));
+  fleet.putAlert(alert({ rule: 'mailbox_unwell', severity: 'critical', since: 0, facts }));
   return fleet;
 }
 
@@ -62,13 +62,7 @@ test('of 2,000 firing alerts of one rule the pages make one entry, which leads t
 test('up to five firing alerts of one rule are entries of their own, twenty on the page of the fleet', async () => {
   const fleet = exampleFleet();
   const five = Array.from({ length: 5 }, (_, index) => index);
-  for (const rule of [
-    'stale_data',
-    'blacklisted',
-    'mailbox_disconnected',
-    'mailbox_missing',
-    'health_score_drop',
-  ] as const)
+  for (const rule of ['stale_data', 'blacklisted', 'mailbox_unwell', 'mailbox_missing', 'reputation_low'] as const)
     for (const index of five) fleet.putAlert(alert({ rule, object: `x${index}` }));
   await using server = await serve(fleet);
   const body = (await ask(`${server.url}/`, { accept: 'text/html' })).body.toString();

@@ -25,16 +25,16 @@ test('after a restart the key counts as read-only, and the breach as not acted o
   expect([keyWrites(), notActed()?.status ?? 'resolved']).toEqual([true, 'resolved']);
 });
 
-test('a configuration in which key_read_only is off changes nothing of that', async () => {
+test('a configuration in which not_guarded is off changes nothing of that', async () => {
   const { of } = defaultRuleSettings;
-  const rules = { ...defaultRuleSettings, of: { ...of, key_read_only: { ...of.key_read_only, enabled: false } } };
+  const rules = { ...defaultRuleSettings, of: { ...of, not_guarded: { ...of.not_guarded, enabled: false } } };
   await using duty = await goOnDuty({ scenario, poll: rarePoll, afterMs: 3 * hourMs, rules });
   duty.between.meddle = (request) => (request.method === 'POST' ? refusal : 'pass');
   const keyWrites = () => [...duty.fleet().accounts()][0]?.keyWrites;
   const notActed = () => duty.alert('bounce_over_limit')?.status;
   await duty.until(() => keyWrites() === false && notActed() === 'firing');
   await duty.restart();
-  expect([keyWrites(), duty.alert('key_read_only')]).toEqual([false, undefined]);
+  expect([keyWrites(), duty.alert('not_guarded')]).toEqual([false, undefined]);
   await duty.run(30 * minuteMs);
   expect([keyWrites(), notActed()]).toEqual([false, 'firing']);
   duty.between.meddle = () => 'pass';
@@ -49,7 +49,7 @@ test('the refusal of a write and what it shows of the key are stored as one: a k
   await duty.until(() => duty.action(jonas)?.state === 'refused');
   // Of the account, not of the mailbox's first look: no summary of findings is waited for.
   const [told] = (await duty.store().outbox.unnotifiedTransitions(100)).flatMap(({ transition }) =>
-    transition.alert.rule === 'key_read_only' ? [transition] : [],
+    transition.alert.rule === 'not_guarded' ? [transition] : [],
   );
   expect([told?.kind, told?.found]).toEqual(['firing', undefined]);
   await duty.restart({ image: duty.image() });

@@ -10,10 +10,10 @@ const dnsOf = (spf: unknown, measuredAt: number) => ({
   ...{ spf, dkim: passing, dmarc: passing },
 });
 const troubles = [
-  ['mailbox_disconnected', '/v1/mailboxes/', () => ({ status: 'active', connection_error: 'IMAP login failed' })],
-  ['mailbox_status_unknown', '/v1/mailboxes/', () => ({ status: 'molting', connection_error: null })],
+  ['mailbox_unwell', '/v1/mailboxes/', () => ({ status: 'active', connection_error: 'IMAP login failed' })],
+  ['mailbox_unwell', '/v1/mailboxes/', () => ({ status: 'molting', connection_error: null })],
   ['dns_failing', '/v1/dns', (now: number) => dnsOf({ status: 'fail', record: null }, now)],
-  ['measurement_stale', '/v1/dns', (now: number) => dnsOf(passing, now - 50 * 60 * minuteMs)],
+  ['stale_data', '/v1/dns', (now: number) => dnsOf(passing, now - 50 * 60 * minuteMs)],
 ] as const;
 
 test.each(troubles)('%s fires soon after a restart between its first look and its second', async (rule, path, body) => {

@@ -31,7 +31,7 @@ async function stage() {
     const account = `{name: agency, base_url: 'http://127.0.0.1:9', api_key: sk_live_1234, plan: pro}`;
     writeFileSync(
       file,
-      `accounts: [${account}]\nguard: {enforce: ${enforce}}\nalerts: {rules: {disarmed: {for: 10m}, config_reload_failed: {for: 10m}}}\n`,
+      `accounts: [${account}]\nguard: {enforce: ${enforce}}\nalerts: {rules: {protection_off: {for: 10m}, config_wrong: {for: 10m}}}\n`,
     );
     const loaded = loadConfig(file, {});
     if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
@@ -74,7 +74,7 @@ test('one that stays refused fires when it has lasted, once, although no reload 
   expect(await at.told()).toEqual([]);
   await at.clock.advance(waitMs);
   for (let look = 0; look < 2; look += 1) await at.alerts.look();
-  expect(await at.told()).toEqual(['firing config_reload_failed']);
+  expect(await at.told()).toEqual(['firing config_wrong']);
 });
 
 test('the same of enforcement that a reload switched off', async () => {
@@ -85,7 +85,7 @@ test('the same of enforcement that a reload switched off', async () => {
   await at.reload(false);
   await at.clock.advance(waitMs);
   await at.alerts.look();
-  expect(await at.told()).toEqual(['firing disarmed']);
+  expect(await at.told()).toEqual(['firing protection_off']);
 });
 
 test('an account that was removed is an alert for three days, or until it is back', async () => {
@@ -95,11 +95,11 @@ test('an account that was removed is an alert for three days, or until it is bac
   await at.alerts.look();
   await at.clock.advance(3 * dayMs - waitMs - 1);
   await at.alerts.look();
-  expect(await at.told()).toEqual(['firing disarmed']);
+  expect(await at.told()).toEqual(['firing protection_off']);
   await at.clock.advance(1);
   await at.alerts.look();
   expect([await at.told(), await at.known()]).toEqual([
-    ['firing disarmed', 'resolved disarmed'],
+    ['firing protection_off', 'resolved protection_off'],
     [0, 0],
   ]);
   await at.reload(true, [{ account: 'agency', mailboxes: 3 }]);

@@ -18,7 +18,7 @@ it('a domain over its limits is announced once, through a restart, while none of
   const calm = [1, 2, 3].map((number) => mailboxOf('calm.example', number, 'aggressive'));
   const scenario = { name: 'together', summary: 'A domain bounces.', fleet: [...acme, ...calm], incidents: [together] };
   await using stage = await startMovedDaemon({ scenario, poll });
-  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'domain_over_limit');
+  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'shared_bounces');
   await stage.until('the domain to be told', () => notified().length > 0, 5 * hourMs);
   expect(notified()).toMatchObject([
     { status: 'firing', severity: 'warning', account: 'agency', object: 'acme.example' },
@@ -31,10 +31,10 @@ it('a domain over its limits is announced once, through a restart, while none of
 
   await stage.restart();
   await stage.run(hourMs);
-  expect(stage.notified('domain_over_limit')).toEqual(['firing']);
+  expect(stage.notified('shared_bounces')).toEqual(['firing']);
   await stage.until('its end', () => notified().length > 1, 12 * hourMs);
-  expect(stage.notified('domain_over_limit')).toEqual(['firing', 'resolved']);
-  for (const rule of ['guard_acted', 'bounce_burst', 'account_shift']) expect(stage.notified(rule)).toEqual([]);
+  expect(stage.notified('shared_bounces')).toEqual(['firing', 'resolved']);
+  for (const rule of ['guard_acted', 'bounce_burst', 'shared_bounces']) expect(stage.notified(rule)).toEqual([]);
   expect(stage.posts).toEqual([]);
 });
 
@@ -47,14 +47,14 @@ it('the alert about a domain ends with its mailboxes', async () => {
     incidents: [together],
   };
   await using stage = await startMovedDaemon({ scenario, poll });
-  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'domain_over_limit');
+  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'shared_bounces');
   await stage.until('the domain to be told', () => notified().length > 0, 5 * hourMs);
   const exclude = (config: { accounts: Record<string, unknown>[] }) => {
     for (const account of config.accounts) account['mailboxes'] = { exclude: ['*@acme.example'] };
   };
   await stage.reload(exclude, { force: true });
   await stage.until('its end', () => notified().length > 1, 2 * hourMs);
-  expect(stage.notified('domain_over_limit')).toEqual(['firing', 'resolved']);
+  expect(stage.notified('shared_bounces')).toEqual(['firing', 'resolved']);
   expect(notified()[1]?.sentences[0]).toBe('No guarded mailbox of the domain is in warm-up any more.');
 });
 
@@ -66,7 +66,7 @@ it('a bounce rate that doubles on five domains is announced for the account, and
   const scenario = { name: 'everywhere', summary: 'All bounce.', fleet, incidents: [everywhere] };
   const seldom = { ...poll, stats: '5 */2 * * *', warmup: '35 */12 * * *' };
   await using stage = await startMovedDaemon({ scenario, poll: seldom });
-  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'account_shift');
+  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'shared_bounces');
   await stage.until('the shift to be told', () => notified().length > 0, 8 * hourMs);
   expect(notified()).toMatchObject([{ status: 'firing', severity: 'warning', account: 'agency', mailbox: null }]);
   expect(notified()[0]?.sentences.slice(0, 3)).toEqual([
@@ -77,6 +77,6 @@ it('a bounce rate that doubles on five domains is announced for the account, and
   await stage.restart();
   await stage.until('its end', () => notified().at(-1)?.status === 'resolved', 4 * dayMs);
   // It lasts longer than the interval of reminders.
-  expect(stage.notified('account_shift').filter((status) => status !== 'reminder')).toEqual(['firing', 'resolved']);
+  expect(stage.notified('shared_bounces').filter((status) => status !== 'reminder')).toEqual(['firing', 'resolved']);
   expect(stage.posts).toEqual([]);
 });

@@ -38,7 +38,7 @@ test('disconnections are told mailbox by mailbox and end with the login', async 
     poll: { ...hourly, mailboxes: '*/15 * * * *' },
   });
   await stage.run(26 * hourMs);
-  const notified = steps(stage, 'mailbox_disconnected');
+  const notified = steps(stage, 'mailbox_unwell');
   expect([
     notified.filter((status) => status === 'firing').length,
     notified.filter((status) => status === 'resolved').length,

@@ -117,12 +117,12 @@ it('sees one measurement once, asks for a fresh one once, and announces what two
 });
 
 it('announces a measurement that is old although a fresh one was asked for', async () => {
-  const alert = await until('the old check', () => notified(old, 'measurement_stale')[0]);
+  const alert = await until('the old check', () => notified(old, 'stale_data')[0]);
   expect(alert).toMatchObject({ severity: 'warning', title: `${old.email}: the DNS check is out of date` });
   expect(api.asked(old, '/v1/dns').filter((request) => request.includes('refresh=true'))).toHaveLength(1);
   old.dns = { spf: 'pass', checkedAt: ago(0) };
   api.publish();
-  await until('its end', () => notified(old, 'measurement_stale').some(({ status }) => status === 'resolved'));
+  await until('its end', () => notified(old, 'stale_data').some(({ status }) => status === 'resolved'));
 });
 
 it('announces what others raise and pause, and writes nothing', async () => {

@@ -88,11 +88,11 @@ test('T5: a measurement that stays old although a fresh one was asked for is ann
   const old = (ms: number) => ({ fault: { do: 'edit', edit: { shift: { checked_at: -ms } } }, route: 'dns' }) as const;
   stage.simulator.faults.add(old(hourMs));
   await stage.run(hourMs);
-  expect(stage.notified('measurement_stale')).toEqual([]);
+  expect(stage.notified('stale_data')).toEqual([]);
   stage.simulator.faults.clear();
   stage.simulator.faults.add(old(30 * hourMs));
-  await stage.until('the old check to be announced', () => stage.notified('measurement_stale').length > 0, hourMs);
-  const [notified] = stage.receiver.alerts().filter(({ rule }) => rule === 'measurement_stale');
+  await stage.until('the old check to be announced', () => stage.notified('stale_data').length > 0, hourMs);
+  const [notified] = stage.receiver.alerts().filter(({ rule }) => rule === 'stale_data');
   expect(notified).toMatchObject({ severity: 'warning', title: `${oliver}: the DNS check is out of date` });
   expect(notified?.sentences.join(' ')).toContain('although Warmwarden asked it for a new one');
   await stage.run(2 * hourMs);
@@ -103,8 +103,8 @@ test('T5: a measurement that stays old although a fresh one was asked for is ann
   const checkedAt = metrics.value('measurement_timestamp_seconds', { mailbox: oliver, route: 'dns' }) ?? 0;
   expect(stage.clock.now() / 1_000 - checkedAt).toBeGreaterThan(30 * 3_600);
   stage.simulator.faults.clear();
-  await stage.until('its end', () => stage.notified('measurement_stale').length > 1, hourMs);
-  expect(stage.notified('measurement_stale')).toEqual(['firing', 'resolved']);
+  await stage.until('its end', () => stage.notified('stale_data').length > 1, hourMs);
+  expect(stage.notified('stale_data')).toEqual(['firing', 'resolved']);
 });
 
 test('a blacklist check that can not be read four times in a row is announced, once for the mailbox', async () => {
@@ -113,11 +113,11 @@ test('a blacklist check that can not be read four times in a row is announced, o
   await stage.run(10 * minuteMs);
   stage.simulator.faults.add({ fault: 'page-with-200', route: 'blacklist' });
   await stage.run(3 * hourMs);
-  expect(stage.notified('measurement_stale')).toEqual([]);
+  expect(stage.notified('stale_data')).toEqual([]);
   await stage.run(2 * hourMs);
-  expect(stage.notified('measurement_stale')).toEqual(['firing']);
+  expect(stage.notified('stale_data')).toEqual(['firing']);
   stage.simulator.faults.clear();
-  await stage.until('its end', () => stage.notified('measurement_stale').length > 1, 2 * hourMs);
+  await stage.until('its end', () => stage.notified('stale_data').length > 1, 2 * hourMs);
 });
 
 test('the recipe refresh-dns asks for fresh measurements of what fails', async () => {

@@ -173,7 +173,7 @@ describe('120 days', () => {
 
   it('tell of a recovery that lasts 45 days because too little is sent, and remind of it', () => {
     expect(changes('barely-sending')).toEqual(['recovery']);
-    const [first, ...others] = stage.notified('restore_overdue');
+    const [first, ...others] = stage.notified('recovery_without_effect');
     expect([first, ...new Set(others)]).toEqual(['firing', 'reminder']);
     const restore = stage.mailbox(address('barely-sending')).verdict?.answer.restore;
     expect(restore?.cleanDays).toBeGreaterThan(45);

@@ -113,16 +113,14 @@ describe('a month at an agency', () => {
       'dns_failing firing': 1,
       'dns_failing resolved': 1,
       'guard_acted event': 2,
-      'health_score_drop firing': 2,
-      'health_score_drop resolved': 2,
-      'mailbox_disconnected firing': 1,
-      'mailbox_disconnected resolved': 1,
+      'reputation_low firing': 2,
+      'reputation_low resolved': 2,
+      'mailbox_unwell firing': 1,
+      'mailbox_unwell resolved': 1,
     });
     // What lasts is brought to mind, but neither a symptom nor what has ended.
     const lasting = alerts().filter(({ status }) => status === 'reminder');
-    expect(new Set(lasting.map(({ rule }) => rule))).toEqual(
-      new Set(['blacklisted', 'dns_failing', 'mailbox_disconnected']),
-    );
+    expect(new Set(lasting.map(({ rule }) => rule))).toEqual(new Set(['blacklisted', 'dns_failing', 'mailbox_unwell']));
     expect(
       alerts()
         .filter(({ rule }) => rule === 'guard_acted')

@@ -1,4 +1,5 @@
 // The whole daemon with a simulator and a receiver on one clock that is moved by hand; it can be started again.
+
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -241,11 +242,11 @@ export async function startMovedDaemon(options: MovedOptions) {
     warned: errors.warned,
     /** Reloads the file as it is. */
     ask,
-    /** What was told of a rule, in order: firing, resolved or event. */
-    notified: (rule: string) =>
+    /** What was told of a rule, or of one of its causes, in order: firing, resolved or event. */
+    notified: (rule: string, object?: string) =>
       receiver
         .alerts()
-        .filter((alert) => alert.rule === rule)
+        .filter((alert) => alert.rule === rule && (object === undefined || alert.object === object))
         .map(({ status }) => status),
     /** Another process begins, with the file as it was changed for it. */
     async restart(change: (config: WrittenConfig) => void = () => {}): Promise<void> {

@@ -90,7 +90,7 @@ const never = [
   'alerts.yaml: WarmwardenGuardedTwice',
   'alerts.yaml: WarmwardenKeyRejected',
   'alerts.yaml: WarmwardenNotReady',
-  'alerts.yaml: WarmwardenReplicaDown',
+  'alerts.yaml: WarmwardenStandbyDown',
   'alerts.yaml: WarmwardenUnguarded',
   'mailbox-alerts.yaml: WarmwardenActionFailed',
   'mailbox-alerts.yaml: WarmwardenBreakerOpen',

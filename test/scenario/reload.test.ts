@@ -61,7 +61,7 @@ describe('a reload', () => {
   it('keeps what is pending, and judges again at once by the new rules', async () => {
     await using stage = await begin();
     const pending = () =>
-      [...stage.fleet().alerts()].some(({ rule, status }) => rule === 'mailbox_disconnected' && status === 'pending');
+      [...stage.fleet().alerts()].some(({ rule, status }) => rule === 'mailbox_unwell' && status === 'pending');
     await stage.until('the first sight of the lost login', pending, 8 * hourMs);
     const modes = [stage.mailbox(amelia).verdict?.answer.limitPpm];
     const said = await stage.reload((config) => {
@@ -72,7 +72,7 @@ describe('a reload', () => {
     modes.push(stage.mailbox(amelia).verdict?.answer.limitPpm);
     expect(modes).toEqual([3_000, 2_500]);
     await stage.run(5 * minuteMs);
-    expect(stage.notified('mailbox_disconnected')).toEqual(['firing']);
+    expect(stage.notified('mailbox_unwell')).toEqual(['firing']);
   });
 
   it('of a broken file changes nothing: one alert, the metric says so, and it ends with the next good one', async () => {
@@ -86,7 +86,7 @@ describe('a reload', () => {
     const unknown = (config: { [key: string]: unknown }) => Object.assign(config, { pol: {} });
     expect((await stage.reload(unknown)).messages[0]).toContain('unknown key (did you mean poll?)');
     await stage.run(5 * minuteMs);
-    expect(stage.notified('config_reload_failed')).toEqual(['firing']);
+    expect(stage.notified('config_wrong')).toEqual(['firing']);
     expect(await metrics(stage)).toContain('warmwarden_config_last_reload_successful 0');
     expect(asked(stage, amelia, at)).toBe(0);
     expect(await stage.reload((config) => delete config['pol'])).toMatchObject({
@@ -94,7 +94,7 @@ describe('a reload', () => {
       messages: [`Reloaded: ${stage.file} is in force already, so nothing changes.`],
     });
     await stage.run(5 * minuteMs);
-    expect(stage.notified('config_reload_failed')).toEqual(['firing', 'resolved']);
+    expect(stage.notified('config_wrong')).toEqual(['firing', 'resolved']);
     expect(await metrics(stage)).toContain('warmwarden_config_last_reload_successful 1');
   });
 
@@ -113,7 +113,7 @@ describe('a reload', () => {
     await using stage = await begin();
     stage.expectErrors('configuration refused');
     await stage.run(7 * hourMs);
-    expect(stage.notified('mailbox_disconnected')).toEqual(['firing']);
+    expect(stage.notified('mailbox_unwell')).toEqual(['firing']);
     const [, second] = stage.written().accounts;
     const without = (config: { accounts: unknown[] }) => void config.accounts.splice(1);
     const refused = await stage.reload(without);
@@ -127,7 +127,7 @@ describe('a reload', () => {
     await stage.run(10 * minuteMs);
     expect(stage.fleet().mailboxCount()).toBe(1);
     expect(await metrics(stage)).not.toMatch(/_(up|mailbox_info|alerts_firing)\{[^}]*account="second"/);
-    expect(stage.notified('mailbox_disconnected')).toEqual(['firing', 'resolved']);
+    expect(stage.notified('mailbox_unwell')).toEqual(['firing', 'resolved']);
     await stage.reload((config) => void config.accounts.push(second ?? {}));
     await stage.run(10 * minuteMs);
     expect(stage.fleet().mailboxCount()).toBe(3);

@@ -22,12 +22,12 @@ test.each(['killed', 'stopped'] as const)(
     });
     const api = crew.api('a');
     const sick = api.add('sick@sick.example', { dns: 'fail', connectionError: 'IMAP login failed' });
-    const rules = ['dns_failing', 'mailbox_disconnected'];
+    const rules = ['dns_failing', 'mailbox_unwell'];
     const stored = async () => {
       await sleep(lookEveryMs);
       return crew.query<{ rule: string; status: string }>(
         `SELECT alert::jsonb->>'rule' AS rule, alert::jsonb->>'status' AS status FROM warmwarden.alerts
-         WHERE alert::jsonb->>'rule' IN ('dns_failing', 'mailbox_disconnected') ORDER BY 1`,
+         WHERE alert::jsonb->>'rule' IN ('dns_failing', 'mailbox_unwell') ORDER BY 1`,
       );
     };
     const all = (status: string) => async () =>

@@ -47,7 +47,7 @@ async function troubled(stage: Stage): Promise<void> {
   fine.connectionError = `login as ${stage.key} failed, see ${stage.receiver.slackUrl}`;
   fine.status = stage.key;
   stage.receiver.answer = () => 200;
-  await until('what was echoed', () => stage.receiver.alerts().some(({ rule }) => rule === 'mailbox_disconnected'));
+  await until('what was echoed', () => stage.receiver.alerts().some(({ rule }) => rule === 'mailbox_unwell'));
   await until('what was told', () => stage.receiver.alerts().some(({ rule }) => rule === 'guard_acted'));
 }
 

@@ -44,7 +44,7 @@ test('in a year each trouble is told once and ends, and only the bounces are act
   for (const [rule, kind] of [
     ['dns_failing', 'dns'],
     ['blacklisted', 'listing'],
-    ['mailbox_disconnected', 'disconnect'],
+    ['mailbox_unwell', 'disconnect'],
   ] as const) {
     const times = of(kind).length;
     expect([rule, notified.get(`${rule} firing`), notified.get(`${rule} resolved`)]).toEqual([rule, times, times]);
@@ -52,7 +52,7 @@ test('in a year each trouble is told once and ends, and only the bounces are act
   const burnt = of('bounce').map(({ mailbox }) => mailbox);
   const changed = [...new Set(stage.posts.map(({ email }) => email))];
   expect([changed.length > 0, changed.filter((email) => !burnt.includes(email))]).toEqual([true, []]);
-  for (const rule of ['api_down', 'guard_action_failed', 'mailbox_missing', 'mailbox_list_short', 'stale_data']) {
+  for (const rule of ['not_guarded', 'guard_action_failed', 'mailbox_missing', 'stale_data']) {
     expect([rule, notified.get(`${rule} firing`)]).toEqual([rule, undefined]);
   }
 });

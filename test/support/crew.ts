@@ -1,7 +1,7 @@
 // Several real daemons on one PostgreSQL, each by a proxy of its own: they can be killed, frozen, cut off and restarted, and the
 // database says which is active. One that loses its lease ends, and is started again as a service manager does.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { symptoms } from '../../src/alerts/grouping.ts';
+import { alertRules, ruleBook } from '../../src/core/alert-rules.ts';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { OtherApi } from './other-api.ts';
 import type { TestPostgres } from './postgres.ts';
@@ -62,7 +62,12 @@ function fileFor(
       group_wait: '0s',
       group_interval: '1s',
       // What they tell waits half an hour for an incident.
-      rules: { ...Object.fromEntries(symptoms.map((rule) => [rule, { enabled: false }])), ...rules },
+      rules: {
+        ...Object.fromEntries(
+          alertRules.filter((rule) => ruleBook[rule].isSymptom).map((rule) => [rule, { enabled: false }]),
+        ),
+        ...rules,
+      },
     },
     store: { url: `postgres://${place.user}@${place.host}:${place.port}/${place.database}`, tls: 'off' },
     server: { listen: '127.0.0.1:0' },

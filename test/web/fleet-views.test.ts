@@ -1,6 +1,7 @@
 // What the pages Groups, Budget, Configuration, Runbooks and the trend show, as JSON: the same facts, and each held against the document.
+
 import { expect, test } from 'vitest';
-import { alertRules } from '../../src/core/alert.ts';
+import { alertRules } from '../../src/core/alert-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { FleetTrend } from '../../src/web/overview/fleet-sums.ts';
@@ -50,8 +51,8 @@ test("/api/groups counts the alerts of a group's domains, ips and accounts once,
   fleet.putMailbox(mailbox('m3', 'c@other.example', { dns: null }));
   fleet.putAlert(alert({ rule: 'stale_data', mailboxId: 'm1' }));
   fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', object: 'acme.example' }));
-  fleet.putAlert(alert({ rule: 'domain_over_limit', severity: 'warning', object: 'elsewhere.example' }));
-  fleet.putAlert(alert({ rule: 'key_shared', severity: 'warning' }));
+  fleet.putAlert(alert({ rule: 'shared_bounces', severity: 'warning', object: 'elsewhere.example' }));
+  fleet.putAlert(alert({ rule: 'budget_too_small', severity: 'warning' }));
   const held = alert({ rule: 'guard_held', account: '', severity: 'critical', object: 'https://api.example' });
   fleet.putAlert({ ...held, facts: { ...held.facts, accounts: ['acme'] } });
   fleet.putAlert(alert({ rule: 'store_failing', account: '', severity: 'critical' }));
@@ -87,7 +88,7 @@ test('/api/groups has every configured account, also one without a mailbox, and 
   fleet.putAccount(account('wrong', { listed: false, lastSuccessAt: null, failingSince: now, keyRejected: true }));
   const guarding = { startingSince: null };
   fleet.putGuarding(['acme', 'empty', 'gone', 'later', 'wrong'].map((name) => ({ account: name, ...guarding })));
-  fleet.putAlert(alert({ rule: 'key_rejected', account: 'wrong', severity: 'critical' }));
+  fleet.putAlert(alert({ rule: 'not_guarded', account: 'wrong', severity: 'critical' }));
   await using server = await serve(fleet);
   const { groups, total } = await json(server, '/api/groups');
   const seen = groups.map((one: { name: string; mailboxes: number | null; alerts_firing: number }) => [
@@ -107,7 +108,7 @@ test('/api/groups has every configured account, also one without a mailbox, and 
   const first = async () => (await json(server, '/api/groups')).groups[0].name;
   const silence = { by: 'ann', reason: 'known', from: now - 1, until: now + minuteMs };
   expect(await first()).toBe('wrong');
-  fleet.putSilence({ id: 's1', match: { rule: ['key_rejected'] }, ...silence });
+  fleet.putSilence({ id: 's1', match: { rule: ['not_guarded'] }, ...silence });
   expect(await first()).toBe('gone');
   const { body } = await ask(`${server.url}/groups`, { accept: 'text/html' });
   expect(body.toString()).toContain('6 accounts, the ones that need attention first.');

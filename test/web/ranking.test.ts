@@ -41,13 +41,13 @@ test('after any change, the next look finds what a ranking made anew finds', asy
     const about = chance.pick([
       { rule: 'stale_data', mailboxId: `m${below(30)}` },
       { rule: 'dns_failing', object: `domain${below(3)}.example` },
-      { rule: 'key_shared' },
+      { rule: 'budget_too_small' },
     ] as const);
     return alert({ ...about, account, status: chance.pick(['pending', 'firing', 'firing', 'resolved']) });
   };
   let at = now;
   const silence = () => {
-    const match = { rule: [chance.pick(['stale_data', 'dns_*', 'key_shared'])] };
+    const match = { rule: [chance.pick(['stale_data', 'dns_*', 'budget_too_small'])] };
     return { id: `s${below(3)}`, match, by: 'ann', reason: 'known', from: at, until: at + 1 + below(20) };
   };
   const changes = [
@@ -97,7 +97,7 @@ test('an alert that a person silenced does not raise its mailbox, until the sile
   const fleet = new Fleet();
   fleet.putMailbox(mailbox('m1', 'silenced@one.example'));
   fleet.putMailbox({ ...mailbox('m2', 'held@one.example'), verdict: { at: now, answer: held } });
-  fleet.putAlert(alert({ rule: 'mailbox_disconnected', mailboxId: 'm1', severity: 'critical', status: 'firing' }));
+  fleet.putAlert(alert({ rule: 'mailbox_unwell', mailboxId: 'm1', severity: 'critical', status: 'firing' }));
   let at = now;
   const limits = { nearLimitPpm: 800_000, enforce: true };
   const ranking = new Ranking(
@@ -107,7 +107,7 @@ test('an alert that a person silenced does not raise its mailbox, until the sile
   );
   const order = async () => (await ranking.read()).ranked.toSorted(worstFirst).map((one) => one.mailbox.id);
   expect(await order()).toEqual(['m1', 'm2']);
-  const match = { rule: ['mailbox_disconnected'] };
+  const match = { rule: ['mailbox_unwell'] };
   fleet.putSilence({ id: 's1', match, by: 'ann', reason: 'known', from: now, until: now + 1_000 });
   expect(await order()).toEqual(['m2', 'm1']);
   at += 1_000;

@@ -1,8 +1,9 @@
 // Every rule has its runbook: in the documentation and on the page that the messages lead to.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { alertRules } from '../../src/core/alert.ts';
+import { alertRules } from '../../src/core/alert-rules.ts';
 import { runbooksPage } from '../../src/web/page/reference-pages.ts';
 
 test('docs/alerts.md has a section for each rule, whose anchor is its name', () => {

@@ -1,15 +1,15 @@
 // docs/alerts.md: when and how people are notified, and a runbook for each rule.
+
 import { readFileSync } from 'node:fs';
-import { alertRules } from '../../src/core/alert.ts';
+import { alertRules, ruleBook } from '../../src/core/alert-rules.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
-import { runbooks } from '../../src/core/wording/runbooks.ts';
 
 const head = readFileSync(new URL('alerts-head.md', import.meta.url), 'utf8');
 
 /** The whole file. */
 export function alertsText(): string {
   const sections = alertRules.map((rule) => {
-    const { means, done, todo } = runbooks[rule];
+    const { means, done, todo } = ruleBook[rule];
     const { severity, forMs } = defaultRuleSettings.of[rule];
     const level = rule === 'guard_acted' ? 'critical for a pause, warning for a switch to recovery' : severity;
     const minutes = forMs / 60_000;

@@ -31,7 +31,7 @@ is \`WARMWARDEN_CONFIG\`, else \`./config.yaml\`, else \`/etc/warmwarden/config.
 Use \`warmwarden reload\`, SIGHUP, or \`POST /-/reload\` (\`?dry_run=true\`, \`?force=true\`). Over HTTP a reload needs an operator's
 token where \`server.auth\` has tokens, and none where it has none.
 \`reload --dry-run\` says what would change: settings, accounts, mailboxes, alerts that end, verdicts that change. Warmwarden
-reads and checks the file first. A file with a mistake changes nothing: the log says so, \`config_reload_failed\` fires, and
+reads and checks the file first. A file with a mistake changes nothing: the log says so, \`config_wrong\` fires, and
 \`warmwarden_config_last_reload_successful\` is 0 until the next valid file. The same happens with a file
 that removes more than 20 % of the guarded mailboxes, or every channel except recipes. If you intend that, use
 \`--force\`, which shows the effect and asks first (\`--yes\` without a terminal). When \`warmwarden reload\` itself cannot read the file (it is
@@ -44,7 +44,7 @@ empty, gone or not YAML), it says so, exits with 2, and does not ask the daemon.
 | an account that is new or gone | its loop begins, or ends in the same way; the alerts of a removed account end |
 | a channel | only that channel is replaced; what waits in the outbox under its name is sent by the new one |
 | \`proxy\` | every account's loop starts again, and every HTTP channel is replaced |
-| every channel except recipes is gone (\`--force\`) | they get \`disarmed\` as their last message, with the name of the file ([alerts](alerts.md#without-a-channel)) |
+| every channel except recipes is gone (\`--force\`) | they get \`protection_off\` as their last message, with the name of the file ([alerts](alerts.md#without-a-channel)) |
 | \`store\`, \`server.listen\`, \`log.format\` and whatever is not named here | the answer says that it needs a restart |
 
 Environment variables keep their values from the start: a running process cannot get new ones.

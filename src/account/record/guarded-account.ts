@@ -1,7 +1,8 @@
 // What a recorder works with, and the account it records for.
 
 import type { Action } from '../../core/action.ts';
-import type { AlertRule, Transition } from '../../core/alert.ts';
+import type { Transition } from '../../core/alert.ts';
+import type { AlertRule } from '../../core/alert-rules.ts';
 import type { MeasuredRoute, Route, StaleMeasurement } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import type { StatusWords } from '../../core/guard/run-state.ts';
@@ -84,13 +85,7 @@ export interface RecorderOptions extends GuardedAccount {
 // What the first judgement of a mailbox finds is kept for the one message of its sweep; everything else is notified at once. Pure.
 
 /** Never kept: what must be known at once, and what no first answer finds. */
-const atOnce: readonly AlertRule[] = [
-  'key_read_only',
-  'guard_held',
-  'guard_action_failed',
-  'mailbox_missing',
-  'mailbox_list_short',
-];
+const atOnce: readonly AlertRule[] = ['not_guarded', 'guard_held', 'guard_action_failed', 'mailbox_missing'];
 
 /**
  * Whether the first judgement of a mailbox is still to come or not yet settled. `known`: the mailbox as it is before the

@@ -1,4 +1,5 @@
 // The alerts beyond one mailbox, of one account: every look pools its mailboxes anew, and conditions come of that.
+
 import type { Condition } from '../../alerts/condition.ts';
 import { leave } from '../../alerts/engine.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type ShiftFinding,
   shiftSubject,
 } from '../../alerts/rules/pooled-rules.ts';
-import { type Alert, type AlertChanges, fingerprintOf } from '../../core/alert.ts';
+import { type AlertChanges, fingerprintOf, isCause } from '../../core/alert.ts';
 import type { PooledWindow } from '../../core/breaker.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type Part, type Pool, type Pools, poolsOf, type Standing } from '../../core/guard/pool.ts';
@@ -54,8 +55,11 @@ export function pooledAlerts(
   const hasShift = fleet.alert(fingerprintOf(shiftSubject(account))) !== undefined;
   if (hasShift || shift.shift?.isShifted) conditions.push(accountShiftAlert(shift, { now, pageUrl }));
   const gone = [...fleet.alertsOf(account)].filter(
-    ({ rule, object, status }: Alert) =>
-      rule === 'domain_over_limit' && status === 'firing' && !pools.domains.has(object ?? ''),
+    (alert) =>
+      alert.rule === 'shared_bounces' &&
+      alert.status === 'firing' &&
+      !isCause(alert) &&
+      !pools.domains.has(alert.object ?? ''),
   );
   return { conditions, ends: leave(gone, now, noneRuns) };
 }

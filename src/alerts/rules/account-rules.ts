@@ -1,4 +1,5 @@
 // The rules of an account: is the API up, is the key accepted, may it write, is it ours alone, is the mailbox list whole.
+import type { Alert } from '../../core/alert.ts';
 import type { AccountState, MailboxState, SweepProgress } from '../../core/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
@@ -9,6 +10,13 @@ import { budgetTooSmall, throttlesUntilShared } from './budget-rule.ts';
 
 /** How long no request may succeed before people are notified. */
 const apiDownForMs = 3 * minuteMs;
+/** Causes of not_guarded that say that no request of the account succeeds. */
+export const outageCauses = ['api down', 'key rejected'] as const;
+
+export function isOutage({ rule, object }: Pick<Alert, 'rule' | 'object'>): boolean {
+  return rule === 'not_guarded' && outageCauses.some((cause) => cause === object);
+}
+
 /** One refusal may be the API's own hiccup. */
 const rejectionsUntilFiring = 2;
 /** Addresses that a sentence carries at most. */
@@ -34,7 +42,7 @@ export function accountConditions(
   ];
 }
 
-/** api_down. Where the key is what is refused, key_rejected reports it, and this one learns nothing. */
+/** not_guarded, api down. Where the key is what is refused, the cause is that, and this one learns nothing. */
 function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
   const { name, failingSince, lastSuccessAt, lastFailure } = account;
   const down = failingSince !== null;
@@ -48,7 +56,7 @@ function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
       ]
     : [`The mailbox API answers requests for account ${name} again.`];
   return {
-    subject: accountSubject('api_down', name),
+    subject: accountSubject('not_guarded', name, 'api down'),
     severity: 'critical',
     active: unknown ? 'unknown' : down,
     forMs: apiDownForMs,
@@ -66,12 +74,12 @@ function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
   };
 }
 
-/** key_rejected: twice in a row, until a request with the key succeeds. */
+/** not_guarded, key rejected: twice in a row, until a request with the key succeeds. */
 function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailure }: AccountState): Condition {
   const rejected = rejections >= rejectionsUntilFiring;
   const accepted = rejections === 0 && lastSuccessAt !== null && failingSince === null;
   return {
-    subject: accountSubject('key_rejected', name),
+    subject: accountSubject('not_guarded', name, 'key rejected'),
     severity: 'critical',
     active: rejected ? true : accepted ? false : 'unknown',
     ...atOnce,
@@ -89,11 +97,11 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
   };
 }
 
-/** key_read_only: the API refused changes of two mailboxes, or of one of which it accepted a change before. It ends with an accepted change. */
+/** not_guarded, key read-only: the API refused changes of two mailboxes, or of one of which it accepted a change before. It ends with an accepted change. */
 export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
   const readOnly = keyWrites === false;
   return {
-    subject: accountSubject('key_read_only', name),
+    subject: accountSubject('not_guarded', name, 'key read-only'),
     severity: 'critical',
     active: keyWrites === null ? 'unknown' : readOnly,
     ...atOnce,
@@ -111,7 +119,7 @@ export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
   };
 }
 
-/** key_shared: 429 in spite of our counting, three times an hour, until an hour without one. */
+/** budget_too_small: 429 in spite of our counting, three times an hour, until an hour without one. */
 function keyShared(
   { name, throttledLastHour, requestsPerMinute, watchedSince }: AccountState,
   now: EpochMs,
@@ -119,7 +127,7 @@ function keyShared(
   const shared = throttledLastHour >= throttlesUntilShared;
   const quiet = throttledLastHour === 0 && now - watchedSince >= hourMs;
   return {
-    subject: accountSubject('key_shared', name),
+    subject: accountSubject('budget_too_small', name, 'shared key'),
     severity: 'warning',
     active: shared ? true : quiet ? false : 'unknown',
     ...atOnce,
@@ -147,12 +155,12 @@ export interface ListShortage {
 }
 
 /**
- * mailbox_list_short: seen in two lists in a row; `shortage` null: the list is whole, or its loss is believed. Where
+ * not_guarded, mailbox list: seen in two lists in a row; `shortage` null: the list is whole, or its loss is believed. Where
  * nobody is guarded it is a warning: the account may be new.
  */
 export function mailboxListShort(account: string, shortage: ListShortage | null): Condition {
   return {
-    subject: accountSubject('mailbox_list_short', account),
+    subject: accountSubject('not_guarded', account, 'mailbox list'),
     severity: shortage && guardsNobody(shortage) ? 'warning' : 'critical',
     active: shortage !== null,
     forMs: 0,

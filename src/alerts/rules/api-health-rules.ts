@@ -16,7 +16,7 @@ const afterAWhile = { severity: 'warning', forMs: holdsForMs, observations: 1, c
 export function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condition {
   const unwell = health === 'other';
   return {
-    subject: accountSubject('api_unwell', name),
+    subject: accountSubject('api_unwell', name, 'status'),
     ...afterAWhile,
     active: health === 'unknown' ? 'unknown' : unwell,
     facts: {
@@ -33,7 +33,7 @@ export function apiUnwell({ name, health, apiHealth: { status } }: AccountState)
   };
 }
 
-/** Requests that succeeded within this show that the API answers; without any, api_down reports it. */
+/** Requests that succeeded within this show that the API answers; without any, not_guarded reports it. */
 const answersWithinMs = 3 * minuteMs;
 
 /** api_unwell of the mailbox list: it can't be read, and other requests succeed. While none does, nothing is known. */
@@ -43,7 +43,7 @@ export function listUnread({ name, listFailing, lastSuccessAt }: AccountState, n
   const active = answers && elapsedMs(lastSuccessAt, now) <= answersWithinMs;
   const since = failing?.since ?? now;
   return {
-    subject: { ...accountSubject('api_unwell', name), object: 'mailbox list' },
+    subject: accountSubject('api_unwell', name, 'mailbox list'),
     ...afterAWhile,
     since,
     active: failing === null ? (lastSuccessAt === null ? 'unknown' : false) : active ? true : 'unknown',
@@ -67,7 +67,7 @@ export function accountBlind(account: AccountState, now: EpochMs, zone: string):
   const { name, unjudged = null, failingSince, lastSuccessAt } = account;
   const since = unjudged?.since ?? now;
   return {
-    subject: accountSubject('guard_blind', name),
+    subject: accountSubject('not_guarded', name, 'nothing judged'),
     severity: 'critical',
     active: failingSince !== null || lastSuccessAt === null ? 'unknown' : unjudged !== null,
     forMs: answersWithinMs,

@@ -13,7 +13,7 @@ const tooSmallForMs = 4 * minuteMs;
 /** A first sweep that takes longer leaves mailboxes unguarded for too long to notify nobody. */
 const longSweepMs = hourMs;
 
-/** From this number of 429s an hour on, key_shared reports them: in spite of our counting they are no chance. */
+/** From this number of 429s an hour on, budget_too_small reports them: in spite of our counting they are no chance. */
 export const throttlesUntilShared = 3;
 
 /** Unknown until the first mailbox list. `sweep`: the first one of the account, while it goes on. */
@@ -23,7 +23,7 @@ export function budgetTooSmall(account: AccountState, sweep: SweepProgress | und
   const unguarded = small && sweep !== undefined && isLong(sweep, forecast, now);
   const slow = isSlowed(account) ? slowText(account) : isNarrow(forecast) ? narrowText(forecast) : null;
   return {
-    subject: accountSubject('budget_too_small', name),
+    subject: accountSubject('budget_too_small', name, 'cadence'),
     severity: unguarded || slow !== null ? 'warning' : 'info',
     active: small || slow !== null ? true : forecast === null ? 'unknown' : false,
     forMs: tooSmallForMs,
@@ -76,7 +76,7 @@ function sumOf({ name, forecast, requestsPerMinute }: AccountState): readonly st
   return [`${sumText(forecast)}.`, `Warm-up data will be up to ${spanText(forecast.oldestMs.warmup)} old.`];
 }
 
-/** The rule key_shared reports the requests that 429s alone took away, once there are several. */
+/** The rule budget_too_small reports the requests that 429s alone took away, once there are several. */
 function isSlowed({
   isSlow = false,
   limitPerMinute,

@@ -1,4 +1,5 @@
 // The rules about our own changes over time: contested, without effect, overdue to end.
+import type { Subject } from '../../core/alert.ts';
 import { type MailboxState, typedName } from '../../core/mailbox.ts';
 import { maxPerDay } from '../../core/policy.ts';
 import { dayMs, hourMs } from '../../core/time.ts';
@@ -11,8 +12,6 @@ const effectWithinMs = 24 * hourMs;
 /** A recovery that lasts longer than this wants a person's eye. */
 const overdueAfterMs = 45 * dayMs;
 
-type Rule = 'contested' | 'recovery_without_effect' | 'restore_overdue';
-
 /** All three after an answer or the passing of time. */
 export function claimConditions(mailbox: MailboxState, context: MailboxContext): readonly Condition[] {
   return [contested(mailbox, context), withoutEffect(mailbox, context), overdue(mailbox, context)];
@@ -24,12 +23,12 @@ interface Words {
 }
 
 function condition(
-  rule: Rule,
+  subject: Subject,
   mailbox: MailboxState,
   context: MailboxContext,
   { active, words }: { readonly active: Condition['active']; readonly words: () => Words },
 ): Condition {
-  return wordedLater({ subject: subjectOf(rule, mailbox), severity: 'warning', active, ...atOnce }, () => {
+  return wordedLater({ subject, severity: 'warning', active, ...atOnce }, () => {
     const claim = mailbox.memory?.claim ?? null;
     const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
     const { title, sentences } = words();
@@ -45,7 +44,7 @@ function condition(
 function contested(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const active = verdict === undefined ? 'unknown' : verdict.reason === 'contested';
-  return condition('contested', mailbox, context, {
+  return condition(subjectOf('contested', mailbox), mailbox, context, {
     active,
     words: () => ({
       title: active === true ? "somebody reversed Warmwarden's changes" : 'no longer contested',
@@ -65,7 +64,7 @@ function withoutEffect(mailbox: MailboxState, context: MailboxContext): Conditio
   const limit = mailbox.warmup?.answer.dailyLimit ?? null;
   const ripe = claim?.kind === 'recovery' && context.now - claim.since >= effectWithinMs;
   const active = !ripe ? false : limit === null ? 'unknown' : limit > maxPerDay.recovery;
-  return condition('recovery_without_effect', mailbox, context, {
+  return condition(subjectOf('recovery_without_effect', mailbox, 'daily limit'), mailbox, context, {
     active,
     words: () => ({
       title: active === true ? 'recovery mode without effect' : 'recovery mode works, or has ended',
@@ -84,7 +83,7 @@ function overdue(mailbox: MailboxState, context: MailboxContext): Condition {
   const claim = mailbox.memory?.claim;
   const active = claim?.kind === 'recovery' && context.now - claim.since >= overdueAfterMs;
   const verdict = mailbox.verdict?.answer;
-  return condition('restore_overdue', mailbox, context, {
+  return condition(subjectOf('recovery_without_effect', mailbox, 'overdue'), mailbox, context, {
     active,
     words: () => ({
       title: active ? 'in recovery for over 45 days' : 'no longer in recovery for over 45 days',

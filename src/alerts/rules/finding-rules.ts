@@ -219,7 +219,7 @@ function namesText(lists: readonly string[]): string {
 }
 
 /**
- * mailbox_disconnected: seen twice. The list shows only a status, so its silence about an error that the detail
+ * mailbox_unwell: seen twice. The list shows only a status, so its silence about an error that the detail
  * still shows is no resolve, and an old detail is not a second observation.
  */
 export function mailboxDisconnected(
@@ -232,7 +232,7 @@ export function mailboxDisconnected(
   const status = answered === 'mailbox' ? detail?.status : mailbox.entry.answer.status;
   const error = detail?.connection === 'error' ? detail.connectionError : null;
   return {
-    subject: subjectOf('mailbox_disconnected', mailbox),
+    subject: subjectOf('mailbox_unwell', mailbox, 'connection'),
     severity: 'critical',
     active,
     forMs: 0,

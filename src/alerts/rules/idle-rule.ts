@@ -1,4 +1,4 @@
-// config_matches_nothing: the configuration has patterns for mailboxes that match none.
+// config_wrong: the configuration has patterns for mailboxes that match none.
 import { type Alert, noAccount } from '../../core/alert.ts';
 import { type IdlePattern, idleText } from '../../core/mailbox-pattern.ts';
 import { defaultRuleSettings } from '../../core/rule-settings.ts';
@@ -9,7 +9,7 @@ import { accountSubject, type Condition } from '../condition.ts';
 const patternsShown = 5;
 
 export function idleSubject(account: string) {
-  return accountSubject('config_matches_nothing', account);
+  return accountSubject('config_wrong', account, 'patterns');
 }
 
 /**
@@ -21,7 +21,7 @@ export function configMatchesNothing(
   idle: readonly IdlePattern[] | null,
   { alert, command }: { readonly alert: Alert | undefined; readonly command: string },
 ): Condition {
-  const { severity } = defaultRuleSettings.of.config_matches_nothing;
+  const { severity } = defaultRuleSettings.of.config_wrong;
   const shown = idle ?? [];
   const whose = account === noAccount ? 'routes' : account;
   const isNew = ({ place, pattern }: IdlePattern) =>

@@ -1,4 +1,4 @@
-// measurement_stale: DNS or blacklists of a mailbox were measured too long ago, or their answers can no longer be read.
+// stale_data: DNS or blacklists of a mailbox were measured too long ago, or their answers can no longer be read.
 
 import { type MeasuredRoute, measuredAt } from '../../core/answers.ts';
 import { domainOf, type MailboxState } from '../../core/mailbox.ts';
@@ -32,7 +32,7 @@ export function measurementStale(
   const check = checkOf[route];
   const zone = context.rules.timeZone;
   return {
-    subject: { ...subjectOf('measurement_stale', mailbox), object: route },
+    subject: subjectOf('stale_data', mailbox, route),
     severity: 'warning',
     active,
     forMs: 0,

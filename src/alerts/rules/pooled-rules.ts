@@ -52,15 +52,15 @@ interface Look {
 const ageStepMs = 15 * minuteMs;
 
 export function domainSubject(account: string, domain: string): Subject {
-  return { ...accountSubject('domain_over_limit', account), object: domain };
+  return accountSubject('shared_bounces', account, domain);
 }
 
 export function shiftSubject(account: string): Subject {
-  return accountSubject('account_shift', account);
+  return accountSubject('shared_bounces', account, 'whole account');
 }
 
 /**
- * domain_over_limit. Silent while mailboxes are not read yet. One of which nothing is known keeps an alert from ending, not
+ * shared_bounces. Silent while mailboxes are not read yet. One of which nothing is known keeps an alert from ending, not
  * from firing: what the others show stands.
  */
 export function domainOverLimit(finding: DomainFinding, look: Look): Condition {
@@ -116,7 +116,7 @@ function excessFacts(finding: DomainFinding, excess: DomainExcess, look: Look): 
   };
 }
 
-/** account_shift is silent where more than one in so many mailboxes is unknown. */
+/** shared_bounces is silent where more than one in so many mailboxes is unknown. */
 const unknownOneIn = 10;
 
 export interface ShiftFinding extends PoolKnowledge {
@@ -125,7 +125,7 @@ export interface ShiftFinding extends PoolKnowledge {
   readonly shift: AccountShift | null;
 }
 
-/** account_shift: the bounce rate of the whole account has doubled. */
+/** shared_bounces: the bounce rate of the whole account has doubled. */
 export function accountShiftAlert(finding: ShiftFinding, look: Look): Condition {
   const { account, shift } = finding;
   const active = hasShifted(finding);

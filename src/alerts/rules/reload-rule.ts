@@ -1,4 +1,4 @@
-// config_reload_failed: the newest configuration was refused, and the one before stays in force.
+// config_wrong: the newest configuration was refused, and the one before stays in force.
 import { noAccount } from '../../core/alert.ts';
 import { counted } from '../../core/wording/phrases.ts';
 import { accountSubject, atOnce, type Condition } from '../condition.ts';
@@ -10,7 +10,7 @@ const problemsShown = 5;
 export function configReloadFailed(problems: readonly string[], command: string): Condition {
   const more = problems.length - problemsShown;
   return {
-    subject: accountSubject('config_reload_failed', noAccount),
+    subject: accountSubject('config_wrong', noAccount, 'reload'),
     severity: 'warning',
     active: problems.length > 0,
     ...atOnce,

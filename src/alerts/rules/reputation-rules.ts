@@ -1,11 +1,10 @@
 // The rules that read how a mailbox's emails are received: how many reach the inbox, and the API's own health score.
-import type { AlertFacts, AlertRule } from '../../core/alert.ts';
+import type { AlertFacts } from '../../core/alert.ts';
 import { dailyRows, inboxRatio, lastDays, sumOf } from '../../core/daily-counts.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
-import { defaultRuleSettings } from '../../core/rule-settings.ts';
 import { addDays, utcDate } from '../../core/time.ts';
 import { counted, onDatesText, percentText } from '../../core/wording/phrases.ts';
-import { type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
 
 /** Both look at so many calendar days. */
 const days = 7;
@@ -13,16 +12,16 @@ const days = 7;
 const hysteresisPoints = 5;
 const onePointPpm = 10_000;
 
-/** inbox_rate_low: the share of delivered emails that reached the inbox, pooled over seven days. */
+/** reputation_low: the share of delivered emails that reached the inbox, pooled over seven days. */
 export function inboxRateLow(mailbox: MailboxState, context: MailboxContext): Condition {
-  const { belowPpm, minMails } = context.rules.inboxRateLow;
+  const { inboxBelowPpm: belowPpm, minMails } = context.rules.reputationLow;
   const rows = lastDays(dailyRows(mailbox.stats?.answer, context.now), days);
   const ratio = inboxRatio(rows);
   const delivered = sumOf(rows, 'delivered') ?? 0;
   const ppm = ratio === null || delivered < minMails ? null : Math.round(ratio * 1e6);
   const low = ppm !== null && ppm < belowPpm;
   return condition(
-    'inbox_rate_low',
+    'inbox rate',
     mailbox,
     ppm === null ? 'unknown' : low ? true : ppm >= belowPpm + hysteresisPoints * onePointPpm ? false : 'unknown',
     () => {
@@ -52,9 +51,9 @@ export function inboxRateLow(mailbox: MailboxState, context: MailboxContext): Co
   );
 }
 
-/** health_score_drop: below the best of seven days. An older week is forgotten, so it ends by itself. */
+/** reputation_low: below the best of seven days. An older week is forgotten, so it ends by itself. */
 export function healthScoreDrop(mailbox: MailboxState, context: MailboxContext): Condition {
-  const { points } = context.rules.healthScoreDrop;
+  const { scoreDrop: points } = context.rules.reputationLow;
   const score = mailbox.entry.answer.healthScore;
   const from = addDays(utcDate(context.now), 1 - days);
   let best: number | null = null;
@@ -63,7 +62,7 @@ export function healthScoreDrop(mailbox: MailboxState, context: MailboxContext):
   const drop = best === null || score === null ? null : best - score;
   const fell = drop !== null && drop >= points;
   return condition(
-    'health_score_drop',
+    'health score',
     mailbox,
     drop === null ? 'unknown' : fell ? true : drop <= points - hysteresisPoints ? false : 'unknown',
     () => ({
@@ -88,12 +87,13 @@ export function healthScoreDrop(mailbox: MailboxState, context: MailboxContext):
 }
 
 function condition(
-  rule: AlertRule,
+  cause: string,
   mailbox: MailboxState,
   active: Condition['active'],
   facts: () => AlertFacts,
 ): Condition {
-  const { severity, forMs } = defaultRuleSettings.of[rule];
-  const subject = subjectOf(rule, mailbox);
-  return wordedLater({ subject, severity, active, forMs, observations: 1, clearObservations: 1 }, facts);
+  return wordedLater(
+    { subject: subjectOf('reputation_low', mailbox, cause), severity: 'warning', active, ...atOnce },
+    facts,
+  );
 }

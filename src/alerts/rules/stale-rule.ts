@@ -45,7 +45,7 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
   const zone = context.rules.timeZone;
   return wordedLater(
     {
-      subject: subjectOf('stale_data', mailbox),
+      subject: subjectOf('stale_data', mailbox, 'statistics'),
       severity: 'warning',
       active,
       ...atOnce,

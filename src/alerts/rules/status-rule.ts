@@ -1,4 +1,4 @@
-// mailbox_status_unknown: the API says a status of a mailbox that is not known to be normal ("suspended", "locked").
+// mailbox_unwell: the API says a status of a mailbox that is not known to be normal ("suspended", "locked").
 import { saysDisconnected } from '../../core/connection.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
@@ -15,7 +15,7 @@ export function mailboxStatusUnknown(
   const strange = isStrange(here);
   const active = strange ? true : here && !isStrange(elsewhere) ? false : 'unknown';
   return {
-    subject: subjectOf('mailbox_status_unknown', mailbox),
+    subject: subjectOf('mailbox_unwell', mailbox, 'status'),
     severity: 'warning',
     active,
     forMs: 0,
@@ -29,7 +29,7 @@ export function mailboxStatusUnknown(
         ? [
             `The API reports the status "${here}" for ${mailbox.email}. Warmwarden does not know what it means.`,
             'Warmwarden guards the mailbox as usual: it goes by the status of the warm-up.',
-            'Look at the mailbox in the mailbox app. If the status is normal, add the word to alerts.rules.mailbox_status_unknown.known.',
+            'Look at the mailbox in the mailbox app. If the status is normal, add the word to alerts.rules.mailbox_unwell.known.',
           ]
         : [`The API reports the status ${here ?? 'not shown'}, which is normal.`],
       numbers: { status: here ?? null, ...pageLink(context.pageUrl, mailbox.account, mailbox.id) },
@@ -39,6 +39,6 @@ export function mailboxStatusUnknown(
 
 function isKnown(word: string, { rules, usualWords }: MailboxContext): boolean {
   const status = word.trim().toLowerCase();
-  const known = [...usualWords, ...rules.mailboxStatusUnknown.known.map((one) => one.toLowerCase())];
+  const known = [...usualWords, ...rules.mailboxUnwell.known.map((one) => one.toLowerCase())];
   return status === '' || known.includes(status) || saysDisconnected(status);
 }

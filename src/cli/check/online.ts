@@ -259,7 +259,7 @@ export function onlineText(accounts: readonly OnlineAccount[], beside: boolean, 
   const named = Number.isFinite(screenRows()) ? namesShown : Number.POSITIVE_INFINITY;
   const lines = accounts.flatMap((account) => [`${account.account}: ${headline(account)}`, ...details(account, named)]);
   const note =
-    'Whether a key may write cannot be proved without writing: the first action shows it (rule key_read_only).';
+    'Whether a key may write cannot be proved without writing: the first action shows it (rule not_guarded, cause key read-only).';
   const problem = guardsNothing(accounts) ? ['Problem: no mailbox is guarded.'] : [];
   const neighbour = 'A daemon runs on this store; the requests of this check were taken from the headroom.';
   return [...lines, ...idle, ...fleetLines(accounts), ...(beside ? [neighbour] : []), note, ...problem]

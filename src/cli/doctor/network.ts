@@ -93,8 +93,7 @@ function writingOf(accounts: readonly OnlineAccount[], seen: SeenDaemon | null):
   });
   if (known.length === accounts.length) return known;
   const which = known.length > 0 ? 'any other key' : 'a key';
-  const why =
-    'is not known yet, and cannot be checked without writing: the first action shows it (alert key_read_only)';
+  const why = 'is not known yet, and cannot be checked without writing: the first action shows it (alert not_guarded)';
   return [...known, api('skipped', `Whether ${which} may write ${why}.`)];
 }
 

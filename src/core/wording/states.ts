@@ -1,5 +1,4 @@
 // What people read for the guard's states: one word for each, in the terminal, on the page, and in the documents.
-import type { AlertRule } from '../alert.ts';
 import type { RecordedDecision } from '../decision.ts';
 import type { AccountState, GuardState } from '../mailbox.ts';
 import type { EpochMs } from '../time.ts';
@@ -33,52 +32,6 @@ export function accountTrouble({
 
 /** Sentence about an account whose API answers, but refuses the statistics or the warm-up. */
 export const noneJudged = 'no mailbox can be judged';
-
-// What each rule is called where a message is about several alerts.
-
-/** What a group of several alerts is about. */
-export const ruleNames: Readonly<Record<AlertRule, string>> = {
-  key_rejected: 'key rejected',
-  key_read_only: 'key may not write',
-  guard_acted: 'Warmwarden acted',
-  restored: 'restored from recovery',
-  guard_held: 'the circuit breaker holds actions',
-  writes_off: 'writes are OFF',
-  disarmed: 'protection switched off',
-  operator_acted: 'operator commands',
-  contested: 'changes reversed',
-  recovery_without_effect: 'recovery without effect',
-  restore_overdue: 'too long in recovery',
-  guard_action_failed: 'an action failed',
-  guard_blind: 'bounces cannot be judged',
-  bounce_over_limit: 'bounces over the limit',
-  bounce_near_limit: 'bounces near the limit',
-  bounce_burst: 'bursts of bounces',
-  domain_over_limit: 'domains over their limits',
-  account_shift: 'bounce rate of the account has risen',
-  sending_over_limit: 'more emails than allowed',
-  dns_failing: 'DNS failing',
-  blacklisted: 'blacklisted',
-  mailbox_disconnected: 'mailbox disconnected',
-  api_down: 'API down',
-  crashed: 'Warmwarden ended by itself',
-  stale_data: 'stale statistics',
-  measurement_stale: 'DNS or blacklist checks out of date',
-  mailbox_status_unknown: 'unknown mailbox status',
-  mailbox_missing: 'mailbox missing',
-  mailbox_list_short: 'mailbox list too short',
-  inbox_rate_low: 'few emails reach the inbox',
-  health_score_drop: 'health score dropped',
-  key_shared: 'key shared with other tools',
-  budget_too_small: 'request budget too small',
-  changed_by_others: 'changed by others',
-  api_unwell: 'API unwell',
-  clock_off: 'clocks differ',
-  config_reload_failed: 'configuration not reloaded',
-  config_matches_nothing: 'pattern matches nothing',
-  channel_failing: 'channel failing',
-  store_failing: 'store failing',
-};
 
 // A decision in two or three words, as a label: what is done, and why.
 

@@ -1,4 +1,4 @@
-// The alerts about reloads: a configuration that was refused, and protection that a reload took away (config_reload_failed, disarmed).
+// The alerts about reloads: a configuration that was refused, and protection that a reload took away (config_wrong, protection_off).
 // What the store can't take at once is recorded by a later look.
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import { atOnce, type Condition, tune } from '../../alerts/condition.ts';
@@ -16,7 +16,7 @@ import {
   isOfChannels,
   isRemoval,
   removalsOver,
-} from '../../alerts/rules/disarmed-rule.ts';
+} from '../../alerts/rules/protection-rule.ts';
 import { configReloadFailed } from '../../alerts/rules/reload-rule.ts';
 import type { Config } from '../../config/config.ts';
 import type { LiveConfig } from '../../config/live.ts';
@@ -121,7 +121,7 @@ export class ReloadAlerts {
   }
 }
 
-const isRefusal = ({ rule }: Alert) => rule === 'config_reload_failed';
+const isRefusal = ({ rule, object }: Alert) => rule === 'config_wrong' && object === 'reload';
 
 function isOfReload(alert: Alert): boolean {
   return [isRefusal, isEnforcementAlert, isRemoval, isOfChannels].some((is) => is(alert));

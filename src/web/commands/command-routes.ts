@@ -1,16 +1,23 @@
 // Operator commands on the page. A GET with `do` shows what a command would do; only the POST of that form carries it out.
+import { randomUUID } from 'node:crypto';
 import type { Context, Hono } from 'hono';
 import type { CommandOutcome, DaemonCommands } from '../../core/operator-command.ts';
 import { answerOperation } from '../../operations/command-requests.ts';
 import { failure } from '../../operations/plan.ts';
+import { systemClock } from '../../world/world.ts';
 import { byOf, visitorOf } from '../access.ts';
-import { type CommandEffect, commandPage, commandRunPage, maxReasonLength } from '../page/command-page.ts';
+import {
+  type CommandEffect,
+  type CommandRun,
+  commandPage,
+  commandRunPage,
+  maxReasonLength,
+} from '../page/command-page.ts';
 import { layout } from '../page/layout.ts';
 import type { Markup } from '../page/parts/elements.ts';
 import { formTokenFor, noQuery, operatorsOnly, ownFormOf, queryOf, refuse } from '../refusals.ts';
 import { pathBehind } from '../rim.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { CommandRuns } from './command-runs.ts';
 import { commandPatterns, type Prepared, preparedAt } from './prepared.ts';
 
 /** The page of a run that is not over asks again after so long. */
@@ -126,4 +133,47 @@ async function carryOut(c: Context, parts: Parts, { pattern, form, runs }: Sent)
 
 function framed(c: Context, title: string, body: Markup): Markup {
   return layout({ title: `${title} · Warmwarden`, body, live: null, visitor: visitorOf(c) });
+}
+
+// Commands that were begun on the page: carried out a few at a time, and kept for a while so that their outcome can be shown.
+
+/** Runs that are kept: the audit log has all of them. */
+const maxRuns = 200;
+/** Requests of one run at a time: all of an account share one budget. */
+const atATime = 3;
+/** A browser waits so long for the outcome, then it gets a page that asks again. */
+const shownAfterMs = 5_000;
+
+interface RunRequest {
+  readonly name: string;
+  readonly carryOut: () => Promise<CommandOutcome>;
+}
+
+class CommandRuns {
+  readonly #runs = new Map<string, CommandRun>();
+
+  /** Resolves to the id of the run when it is over, or when it takes long. */
+  async start(about: Omit<CommandRun, 'total' | 'outcomes'>, requests: readonly RunRequest[]): Promise<string> {
+    const id = randomUUID();
+    const outcomes: CommandEffect[] = [];
+    this.#runs.set(id, { ...about, total: requests.length, outcomes });
+    for (const [oldest] of this.#runs) {
+      if (this.#runs.size <= maxRuns) break;
+      this.#runs.delete(oldest);
+    }
+    const left = requests.values();
+    const workThrough = async () => {
+      for (const { name, carryOut } of left) outcomes.push({ name, outcome: await carryOut() });
+    };
+    const over = Promise.all(Array.from({ length: atATime }, workThrough));
+    // Browsers wait in the machine's time, also where the daemon's clock is moved by hand.
+    const waiting = new AbortController();
+    await Promise.race([over, systemClock().sleep(shownAfterMs, waiting.signal)]);
+    waiting.abort();
+    return id;
+  }
+
+  find(id: string): CommandRun | undefined {
+    return this.#runs.get(id);
+  }
 }

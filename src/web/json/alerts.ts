@@ -1,11 +1,12 @@
 // GET /api/alerts, /api/past-alerts, /api/incidents, /api/silences, /api/deliveries and /api/runbooks.
+
 import { z } from 'zod';
 import { silenceOf } from '../../alerts/routing.ts';
-import { type Alert, accountsOf, alertRules, severities } from '../../core/alert.ts';
+import { type Alert, accountsOf, severities } from '../../core/alert.ts';
+import { alertRules, runbookOf } from '../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../core/delivery.ts';
 import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } from '../../core/incident.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../core/wording/incidents.ts';
-import { runbookOf } from '../../core/wording/runbooks.ts';
 import { readPast, selectionOf } from '../overview/alerts.ts';
 import { eachAlert } from '../overview/firing-alerts.ts';
 import { FirstOf } from '../overview/first-of.ts';

@@ -1,8 +1,10 @@
 // GET /api/fleet: the headline, accounts and channels, and the mailboxes, the worst first. GET /api/groups: the fleet by account,
 // domain, provider or tag. GET /api/trend: the whole fleet per day.
+
 import { z } from 'zod';
 import { silenceOf } from '../../alerts/routing.ts';
-import { type Alert, alertRules, severities } from '../../core/alert.ts';
+import { type Alert, severities } from '../../core/alert.ts';
+import { alertRules } from '../../core/alert-rules.ts';
 import { unreadAccounts } from '../../core/fleet/unread-accounts.ts';
 import { type AccountState, type GuardedElsewhere, type GuardState, guardStates } from '../../core/mailbox.ts';
 import { type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
@@ -48,7 +50,7 @@ const account = z
       .boolean()
       .nullable()
       .describe(
-        'Whether the API accepts writes with the key: false after refusals that are not about one mailbox alone (key_read_only), even if they were before the daemon started; null: unknown, because only a write shows it.',
+        'Whether the API accepts writes with the key: false after refusals that are not about one mailbox alone (not_guarded), even if they were before the daemon started; null: unknown, because only a write shows it.',
       ),
     judging_failure: text
       .nullable()

@@ -1,6 +1,8 @@
 // Firing alerts as pages count and list them: one by one, or all of one rule as one entry where they are many.
+
 import { concerns, domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
-import { type Alert, type AlertRule, accountsOf, type Severity } from '../../core/alert.ts';
+import { type Alert, accountsOf, isCause, type Severity } from '../../core/alert.ts';
+import type { AlertRule } from '../../core/alert-rules.ts';
 import { type AccountState, domainOf, type MailboxState } from '../../core/mailbox.ts';
 import { firstText } from '../../core/wording/phrases.ts';
 import { createPacer } from '../../world/world.ts';
@@ -64,7 +66,7 @@ function entriesOf(alike: FirstOf<Alert>): readonly AlertGroup[] {
 // Firing alerts that belong to no one mailbox, by the mailboxes that they are about: those of an account, a domain or an IP address.
 
 /** The rules whose alerts are about a domain or an IP address; what else belongs to no mailbox is about whole accounts. */
-const objectRules: ReadonlySet<AlertRule> = new Set(['dns_failing', 'blacklisted', 'domain_over_limit']);
+const objectRules: ReadonlySet<AlertRule> = new Set(['dns_failing', 'blacklisted', 'shared_bounces']);
 
 const none: readonly Alert[] = [];
 
@@ -76,7 +78,7 @@ export class WideAlerts {
   constructor(alerts: Iterable<Alert>) {
     for (const alert of alerts) {
       if (alert.status !== 'firing') continue;
-      const object = objectRules.has(alert.rule) ? (alert.object ?? '') : '';
+      const object = objectRules.has(alert.rule) && !isCause(alert) ? (alert.object ?? '') : '';
       for (const account of accountsOf(alert)) this.#put(account, object, alert);
     }
   }

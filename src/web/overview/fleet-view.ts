@@ -1,7 +1,9 @@
 // What the page and /api/fleet show of the fleet: one row a mailbox, worst first, filtered and paged.
+
 import { silenceOf } from '../../alerts/routing.ts';
 import { concerns } from '../../alerts/rules/finding-rules.ts';
-import { type Alert, type AlertRule, alertRules, type Severity, type Silence } from '../../core/alert.ts';
+import type { Alert, Severity, Silence } from '../../core/alert.ts';
+import { type AlertRule, alertRules } from '../../core/alert-rules.ts';
 import { dnsRecords } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { healthScoreOf } from '../../core/fleet/newest-value.ts';

@@ -1,9 +1,8 @@
 // Pages to look things up: the configuration in force, and what each alert means.
 
 import { html } from 'hono/html';
-import { alertRules } from '../../core/alert.ts';
+import { alertRules, runbookOf } from '../../core/alert-rules.ts';
 import { counted } from '../../core/wording/phrases.ts';
-import { runbookOf } from '../../core/wording/runbooks.ts';
 import { type SettingSelection, type ShownSetting, settingsThat } from '../overview/settings.ts';
 import { prose, text, type View } from './parts/elements.ts';
 

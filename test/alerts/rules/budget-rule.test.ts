@@ -97,7 +97,7 @@ test('below half of the plan it is a warning, whether the cadence fits or not, w
   });
 });
 
-test('what several 429s took away is reported by key_shared alone', () => {
+test('what several 429s took away is reported by budget_too_small alone', () => {
   const fits = { ...small, fits: true, mend: null };
   const throttled = (times: number) => ({ ...account(fits), isSlow: true, throttledLastHour: times });
   expect([1, 3].map((times) => budgetTooSmall(throttled(times), undefined, 0).active)).toEqual([true, false]);

@@ -1,4 +1,4 @@
-// contested, recovery_without_effect and restore_overdue: when they speak, and when they end.
+// contested and recovery_without_effect: when they speak, and when they end.
 import { describe, expect, test } from 'vitest';
 import { claimConditions } from '../../../src/alerts/rules/claim-rules.ts';
 import type { WarmupAnswer } from '../../../src/core/answers.ts';
@@ -7,8 +7,6 @@ import type { MailboxState } from '../../../src/core/mailbox.ts';
 import { dayMs, hourMs } from '../../../src/core/time.ts';
 import type { Claim } from '../../../src/core/verdict.ts';
 import { judged, sampleContext, sampleMailbox, sampleVerdict, start } from '../samples.ts';
-
-type Rule = 'contested' | 'recovery_without_effect' | 'restore_overdue';
 
 const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
 
@@ -48,10 +46,11 @@ function recovering(dailyLimit: number | null, change: Partial<Claim> | null = {
   return sampleMailbox({ warmup: warmup(dailyLimit), memory: memory(theirs), verdict });
 }
 
-function conditionOf(rule: Rule, mailbox: MailboxState, afterMs = 0) {
+/** `what`: a rule, or one of its causes. */
+function conditionOf(what: string, mailbox: MailboxState, afterMs = 0) {
   const found = claimConditions(mailbox, sampleContext({ now: start + afterMs }));
-  const condition = found.find(({ subject }) => subject.rule === rule);
-  if (!condition) throw new Error(`${rule} says nothing`);
+  const condition = found.find(({ subject }) => subject.rule === what || subject.object === what);
+  if (!condition) throw new Error(`${what} says nothing`);
   return condition;
 }
 
@@ -71,8 +70,8 @@ describe('contested', () => {
   });
 });
 
-describe('recovery_without_effect', () => {
-  const rule = 'recovery_without_effect';
+describe('recovery_without_effect, daily limit', () => {
+  const rule = 'daily limit';
 
   test('fires a day after our switch when more than 15 emails a day go on', () => {
     expect(active(rule, recovering(40), dayMs - 1)).toBe(false);
@@ -91,8 +90,8 @@ describe('recovery_without_effect', () => {
   });
 });
 
-describe('restore_overdue', () => {
-  const rule = 'restore_overdue';
+describe('recovery_without_effect, overdue', () => {
+  const rule = 'overdue';
 
   test('fires when a recovery of ours lasts 45 days, with the day of the switch', () => {
     expect(active(rule, recovering(10), 45 * dayMs - hourMs)).toBe(false);

@@ -1,9 +1,11 @@
 // Findings about many mailboxes, their ips and domains, their placement and the list: fires, clears and says nothing, row by row.
+
 import { expect, test } from 'vitest';
 import { tune } from '../../../src/alerts/condition.ts';
 import { step } from '../../../src/alerts/engine.ts';
 import { conditionsAfter } from '../../../src/alerts/rules.ts';
-import { type Alert, type AlertRule, alertRules } from '../../../src/core/alert.ts';
+import type { Alert } from '../../../src/core/alert.ts';
+import { alertRules } from '../../../src/core/alert-rules.ts';
 import type { BlacklistAnswer, Route, StatsRow } from '../../../src/core/answers.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
 import { defaultRuleSettings } from '../../../src/core/rule-settings.ts';
@@ -12,9 +14,11 @@ import { sampleContext, sampleMailbox, sampleVerdict, start } from '../samples.t
 
 type Context = Parameters<typeof sampleContext>[0];
 
-function condition(rule: AlertRule, answered: Route, mailbox: MailboxState, context: Context = {}) {
-  const found = conditionsAfter(answered, mailbox, sampleContext(context)).find(({ subject }) => subject.rule === rule);
-  if (!found) throw new Error(`${answered} says nothing of ${rule}`);
+/** `what`: a rule, or one of its causes. */
+function condition(what: string, answered: Route, mailbox: MailboxState, context: Context = {}) {
+  const all = conditionsAfter(answered, mailbox, sampleContext(context));
+  const found = all.find(({ subject }) => subject.rule === what || subject.object === what);
+  if (!found) throw new Error(`${answered} says nothing of ${what}`);
   return found;
 }
 
@@ -124,9 +128,9 @@ function withDays(days: readonly (readonly [number, number?, number?])[], now = 
   return { ...mailbox, entry, stats: { at: now, answer: { rows: dated } } };
 }
 
-test('inbox_rate_low: under 80 % of at least 30 emails fires, five points above it ends, between says nothing', () => {
+test('reputation_low: under 80 % of at least 30 emails fires, five points above it ends, between says nothing', () => {
   const at = (...days: readonly (readonly [number, number?])[]) =>
-    condition('inbox_rate_low', 'stats', withDays(days)).active;
+    condition('inbox rate', 'stats', withDays(days)).active;
   expect(at([20, 79], [20, 79])).toBe(true);
   expect(at([20, 80], [20, 80])).toBe('unknown');
   expect(at([20, 84], [20, 85])).toBe('unknown');
@@ -134,14 +138,14 @@ test('inbox_rate_low: under 80 % of at least 30 emails fires, five points above 
   expect(at([10, 10], [19, 10])).toBe('unknown');
   // Older than seven days counts for nothing.
   expect(at([500, 0], ...Array.from({ length: 7 }, () => [10, 95] as const))).toBe(false);
-  const rules = { ...defaultRuleSettings, inboxRateLow: { belowPpm: 950_000, minMails: 5 } };
-  expect(condition('inbox_rate_low', 'stats', withDays([[6, 94]]), { rules }).active).toBe(true);
+  const rules = { ...defaultRuleSettings, reputationLow: { inboxBelowPpm: 950_000, minMails: 5, scoreDrop: 15 } };
+  expect(condition('inbox rate', 'stats', withDays([[6, 94]]), { rules }).active).toBe(true);
 });
 
-test('health_score_drop: 15 points below the best of seven days fires, ten end it, an older best is forgotten', () => {
+test('reputation_low: 15 points below the best of seven days fires, ten end it, an older best is forgotten', () => {
   const at = (best: number, score: number) =>
     condition(
-      'health_score_drop',
+      'health score',
       'mailboxes',
       withDays(
         [
@@ -156,11 +160,11 @@ test('health_score_drop: 15 points below the best of seven days fires, ten end i
   expect(at(98, 83.5)).toBe('unknown');
   expect(at(98, 88)).toBe(false);
   const old = withDays([[9, 95, 99], ...Array.from({ length: 7 }, () => [9, 95, 80] as const)], start, 80);
-  expect(condition('health_score_drop', 'stats', old).active).toBe(false);
-  expect(condition('health_score_drop', 'stats', withDays([[9, 95]])).active).toBe('unknown');
+  expect(condition('health score', 'stats', old).active).toBe(false);
+  expect(condition('health score', 'stats', withDays([[9, 95]])).active).toBe('unknown');
 });
 
-const frozen = (mailbox: MailboxState, now: EpochMs) => condition('stale_data', 'stats', mailbox, { now }).active;
+const frozen = (mailbox: MailboxState, now: EpochMs) => condition('statistics', 'stats', mailbox, { now }).active;
 
 test('S11: counts that stand still through two whole sending days are stale, though the days go on with zeros', () => {
   const monday = Date.parse('2026-03-16T12:30:00Z');
@@ -210,10 +214,11 @@ test('every condition carries the severity and the `for` that its settings have 
   );
   expect(all.length).toBeGreaterThan(10);
   for (const { subject, severity, forMs } of all) {
-    expect({ rule: subject.rule, severity, forMs }).toEqual({
-      rule: subject.rule,
-      severity: defaultRuleSettings.of[subject.rule].severity,
-      forMs: defaultRuleSettings.of[subject.rule].forMs,
+    const { rule, object } = subject;
+    const usual = defaultRuleSettings.of[rule];
+    expect({ rule, object, severity, forMs }).toEqual({
+      ...{ rule, object, forMs: usual.forMs },
+      severity: object === 'status' ? 'warning' : usual.severity,
     });
   }
   expect(Object.keys(defaultRuleSettings.of).sort()).toEqual([...alertRules].sort());

@@ -1,8 +1,10 @@
 // Measurements: one counts once, however often and by however many mailboxes it is read; and one that gets too old is announced.
+
 import { expect, test } from 'vitest';
 import { step } from '../../../src/alerts/engine.ts';
 import { conditionsAfter } from '../../../src/alerts/rules.ts';
-import type { Alert, AlertRule } from '../../../src/core/alert.ts';
+import type { Alert } from '../../../src/core/alert.ts';
+import type { AlertRule } from '../../../src/core/alert-rules.ts';
 import type { Route } from '../../../src/core/answers.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs } from '../../../src/core/time.ts';
@@ -157,10 +159,10 @@ test.each<[string, readonly Seen[], readonly string[]]>([
 function stale(answered: Route | 'time', mailbox: MailboxState, unreadSince = Number.NEGATIVE_INFINITY) {
   const staleMeasurement = () => ({ olderThanMs: 24 * hourMs, unreadSince });
   const all = conditionsAfter(answered, mailbox, sampleContext({ staleMeasurement, now: start + minuteMs }));
-  return all.find(({ subject }) => subject.rule === 'measurement_stale' && subject.object === 'dns');
+  return all.find(({ subject }) => subject.rule === 'stale_data' && subject.object === 'dns');
 }
 
-test('measurement_stale: by the time of the measurement when it was read, and not before a second look', () => {
+test('stale_data: by the time of the measurement when it was read, and not before a second look', () => {
   expect(stale('dns', withDns(['a', start - 25 * hourMs, true]))).toMatchObject({ active: true, observations: 2 });
   expect(stale('dns', withDns(['a', start - 23 * hourMs, true]))?.active).toBe(false);
   expect(stale('dns', withDns(['a', null, true]))?.active).toBe('unknown');
@@ -169,7 +171,7 @@ test('measurement_stale: by the time of the measurement when it was read, and no
   );
 });
 
-test('measurement_stale: time alone says only that no poll brought an answer', () => {
+test('stale_data: time alone says only that no poll brought an answer', () => {
   expect(stale('time', withDns(['a', start - 25 * hourMs, true]))?.active).toBe('unknown');
   expect(stale('time', withDns(['a', start, true]), start - minuteMs)?.active).toBe('unknown');
   expect(stale('time', withDns(['a', start, true]), start + minuteMs)).toMatchObject({ active: true });

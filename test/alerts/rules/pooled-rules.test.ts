@@ -36,7 +36,7 @@ function domain(change: Partial<DomainFinding> = {}): DomainFinding {
 
 const calm = { excess: null, week: () => ({ ...week, isWithinLimits: true }) };
 
-describe('domain_over_limit', () => {
+describe('shared_bounces of a domain', () => {
   test('says how many bounces, what the limits allow, who has most of them, and how old the counts are', () => {
     const { facts, severity, active } = domainOverLimit(domain({ unknown: 1 }), look);
     expect({ severity, active, title: facts.title }).toEqual({
@@ -91,7 +91,7 @@ describe('domain_over_limit', () => {
     expect([fits({ account: ['agency'] }), fits({ account: ['second'] })]).toEqual([true, false]);
     const routes = [
       { match: { account: ['second'] }, channels: ['other'] },
-      { match: { rule: ['domain_*'] }, channels: ['ops'] },
+      { match: { rule: ['shared_*'] }, channels: ['ops'] },
     ];
     expect(
       channelsFor(alert as Alert, routes, [
@@ -101,7 +101,7 @@ describe('domain_over_limit', () => {
     ).toEqual(['ops']);
     const rules = {
       ...defaultRuleSettings.of,
-      domain_over_limit: { enabled: false, severity: 'warning', forMs: 0 },
+      shared_bounces: { enabled: false, severity: 'warning', forMs: 0 },
     } as const;
     const off = tune([domainOverLimit(domain(), look)], { ...defaultRuleSettings, of: rules });
     expect(step(off, () => alert, start).transitions).toMatchObject([{ kind: 'resolved' }]);
@@ -116,13 +116,13 @@ function account(change: Partial<ShiftFinding> = {}): ShiftFinding {
   return { account: 'agency', shift, ...known, counted: 500, ...change };
 }
 
-describe('account_shift', () => {
+describe('shared_bounces of an account', () => {
   test('says both rates, on how many domains, and that the data or the provider is to be checked', () => {
     const { facts, severity, active, subject } = accountShiftAlert(account({ unknown: 2 }), look);
     expect({ severity, active, object: subject.object, title: facts.title }).toEqual({
       severity: 'warning',
       active: true,
-      object: null,
+      object: 'whole account',
       title: 'agency: the bounce rate of the account is far above usual',
     });
     expect(facts.sentences.slice(0, 4)).toEqual([

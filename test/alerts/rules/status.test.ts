@@ -1,8 +1,10 @@
 // A mailbox status that nobody knows, and the kinds of bounces that grade a message.
+
 import { expect, test } from 'vitest';
 import { tune } from '../../../src/alerts/condition.ts';
 import { actedEvent, conditionsAfter } from '../../../src/alerts/rules.ts';
-import type { AlertRule, Severity } from '../../../src/core/alert.ts';
+import type { Severity } from '../../../src/core/alert.ts';
+import type { AlertRule } from '../../../src/core/alert-rules.ts';
 import type { RecentBounce, WarmupAnswer } from '../../../src/core/answers.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
 import { defaultRuleSettings } from '../../../src/core/rule-settings.ts';
@@ -17,9 +19,7 @@ function withStatus(listed: string | null, detailed: string | null = listed): Ma
 }
 
 const unknownStatus = (answered: 'mailbox' | 'mailboxes', mailbox: MailboxState, rules = defaultRuleSettings) =>
-  conditionsAfter(answered, mailbox, sampleContext({ rules })).find(
-    ({ subject }) => subject.rule === 'mailbox_status_unknown',
-  );
+  conditionsAfter(answered, mailbox, sampleContext({ rules })).find(({ subject }) => subject.object === 'status');
 
 test.each([
   ['suspended', true],
@@ -29,15 +29,15 @@ test.each([
   ['connected', false],
   ['disconnected', false],
   [null, 'unknown'],
-] as const)('mailbox_status_unknown: %s', (status, active) => {
+] as const)('mailbox_unwell: %s', (status, active) => {
   for (const answered of ['mailbox', 'mailboxes'] as const)
     expect(unknownStatus(answered, withStatus(status))).toMatchObject({ active, observations: 2 });
 });
 
-test('mailbox_status_unknown ends when list and detail both have a known status, and for words that are configured', () => {
+test('mailbox_unwell ends when list and detail both have a known status, and for words that are configured', () => {
   expect(unknownStatus('mailboxes', withStatus('active', 'locked'))?.active).toBe('unknown');
   expect(unknownStatus('mailbox', withStatus('locked', 'active'))?.active).toBe('unknown');
-  const rules = { ...defaultRuleSettings, mailboxStatusUnknown: { known: ['Locked'] } };
+  const rules = { ...defaultRuleSettings, mailboxUnwell: { known: ['Locked'] } };
   expect(unknownStatus('mailbox', withStatus('locked'), rules)?.active).toBe(false);
 });
 

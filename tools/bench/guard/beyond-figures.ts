@@ -16,7 +16,7 @@ export const wholeScale: BeyondScale = { domains: 2_000, badDomains: 400, fleets
 
 const [largeFleet, smallFleet] = [500, 60];
 
-/** False domain_over_limit alerts a week at 500 healthy mailboxes: the policy's own figures. */
+/** False shared_bounces alerts a week at 500 healthy mailboxes: the policy's own figures. */
 const expectedDomainAlerts: Readonly<Record<WarmupMode, number>> = {
   slow: 0.24,
   balanced: 0.01,
@@ -42,7 +42,7 @@ const mostClustered: Readonly<
   recovery: { domain: 0.5, burst: 0.1, shift: 0.5 },
 };
 
-/** account_shift: at least this share of doubled counts is seen in a large fleet; of a small one nothing is promised. */
+/** shared_bounces: at least this share of doubled counts is seen in a large fleet; of a small one nothing is promised. */
 const leastSeenLarge = 0.5;
 const leastSeenDomains = 0.95;
 

@@ -58,7 +58,7 @@ export function falseAlerts(
   return { domain: counts.domain / mailboxWeeks, burst: counts.burst / mailboxWeeks };
 }
 
-/** False account_shift alerts of a fleet in a week. */
+/** False shared_bounces alerts of a fleet in a week. */
 export function falseShifts(healthy: Healthy, mailboxes: number, fleets: number): number {
   let shifts = 0;
   for (let fleet = 0; fleet < fleets; fleet += 1) {
@@ -115,7 +115,7 @@ export function badDomains(mode: WarmupMode, domains: number): BadDomain {
 
 const doubledDays = 3;
 
-/** The share of fleets in which account_shift sees that all bounces are counted twice for three days. */
+/** The share of fleets in which shared_bounces sees that all bounces are counted twice for three days. */
 export function doubledSeen(mode: WarmupMode, mailboxes: number, fleets: number): number {
   const column: Column = { name: 'doubled', kind: 'steady', rate: () => healthyRate };
   let seen = 0;

@@ -62,7 +62,7 @@ const daysOfDomainRule = 7;
 const daysOfShiftRule = 30;
 
 /**
- * The polls at which `domain_over_limit` fires for the mailboxes of one domain. It is asked only where a bounce came (in
+ * The polls at which `shared_bounces` fires for the mailboxes of one domain. It is asked only where a bounce came (in
  * between only emails are added), and at every poll while it fires; `askAll`: at every poll, to prove that.
  */
 export function domainAlerts(histories: readonly History[], mode: WarmupMode, askAll = false): readonly number[] {
@@ -82,7 +82,7 @@ export function domainAlerts(histories: readonly History[], mode: WarmupMode, as
   return fired;
 }
 
-/** The polls at which `account_shift` fires. A domain's mailboxes are added up first: the rule knows domains only. */
+/** The polls at which `shared_bounces` fires. A domain's mailboxes are added up first: the rule knows domains only. */
 export function shiftAlerts(domains: readonly (readonly History[])[], mode: WarmupMode): readonly number[] {
   const days = domains.map((histories) => new DaysSoFar(histories, mode, daysOfShiftRule));
   const polls = domains[0]?.[0]?.sent.length ?? 0;

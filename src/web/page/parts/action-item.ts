@@ -10,13 +10,13 @@ import {
   type Person,
 } from '../../../core/action.ts';
 import type { Alert, Silence } from '../../../core/alert.ts';
+import { ruleBook } from '../../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../../core/delivery.ts';
 import { mailboxPath, resendPath } from '../../../core/page-links.ts';
 import { type EpochMs, minuteMs } from '../../../core/time.ts';
 import type { Verdict } from '../../../core/verdict.ts';
 import { sentence } from '../../../core/wording/explain.ts';
 import { counted } from '../../../core/wording/phrases.ts';
-import { ruleNames } from '../../../core/wording/states.ts';
 import type { AlertGroup } from '../../overview/firing-alerts.ts';
 import { alertCommands, doLink, ruleCommands } from './command-links.ts';
 import { ago, breakable, lasting, type Markup, moment, prose, severityBadge, text } from './elements.ts';
@@ -122,7 +122,7 @@ export function alertGroupItem({ first, others, count }: AlertGroup, path: strin
   const { rule, severity } = first;
   const left = count - others.length - 1;
   return html`<li id="alerts-${severity}-${rule}" class="${severity}">
-<p class="line">${severityBadge(severity)} <strong><a href="${path}">${counted(count, 'alert')}: ${ruleNames[rule]}</a></strong> ${runbookLink(first)}</p>
+<p class="line">${severityBadge(severity)} <strong><a href="${path}">${counted(count, 'alert')}: ${ruleBook[rule].name}</a></strong> ${runbookLink(first)}</p>
 <ul class="plain">${[first, ...others].map((alert) => html`<li>${alertTitle(alert)}</li>`)}</ul>
 <p class="muted"><a href="${path}">${counted(left, 'more is', 'more are')} firing</a>.</p>
 ${ruleCommands(first)}</li>`;

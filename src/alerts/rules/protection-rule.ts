@@ -1,23 +1,23 @@
-// disarmed: protection that a person took away, other than by the emergency stop: enforcement, an account, every channel, or every
-// message by a silence. Like writes_off it is for every person: no route and no silence keeps it back, and it is repeated daily.
-import {
-  type Alert,
-  type AlertMatch,
-  type AlertRule,
-  noAccount,
-  type Silence,
-  type Subject,
-  severities,
-} from '../../core/alert.ts';
+// protection_off: protection that a person took away: the emergency stop, enforcement, an account, every channel, or every message by a
+// silence. It is for every person: no route and no silence keeps it back, and it is repeated daily.
+
+import { type Alert, type AlertMatch, noAccount, type Silence, type Subject, severities } from '../../core/alert.ts';
+import type { AlertRule } from '../../core/alert-rules.ts';
 import { fitsGlob } from '../../core/mailbox-pattern.ts';
 import { dayMs, type EpochMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { counted, firstText, momentText } from '../../core/wording/phrases.ts';
-import { atOnce, type Condition } from '../condition.ts';
+import {
+  scopeText as stopScopeText,
+  type WriteScope,
+  type WritesOff,
+  writesOnCommand,
+} from '../../core/write-scope.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink } from '../condition.ts';
 
 /** Whether it is about protection that was taken away. */
 export function isDisarming({ rule }: { readonly rule: AlertRule }): boolean {
-  return rule === 'writes_off' || rule === 'disarmed';
+  return rule === 'protection_off';
 }
 
 /** Where `enforce: false` stands. */
@@ -52,7 +52,7 @@ export function enforcementOff(
 
 /** Whether it is about enforcement that is off. */
 export function isEnforcementAlert({ rule, object }: Alert): boolean {
-  return rule === 'disarmed' && object !== null && /^enforcement( |$)/.test(object);
+  return rule === 'protection_off' && object !== null && /^enforcement( |$)/.test(object);
 }
 
 /** The end of such an alert. */
@@ -92,7 +92,7 @@ export function accountRemoved({ account, mailboxes, by, at }: Removal, { comman
 
 /** Whether it is about an account that was removed. */
 export function isRemoval({ rule, object }: Alert): boolean {
-  return rule === 'disarmed' && object?.startsWith(removalMark) === true;
+  return rule === 'protection_off' && object?.startsWith(removalMark) === true;
 }
 
 /** The ends of such alerts: the account is there again, or people were reminded for long enough. */
@@ -151,7 +151,7 @@ export function channelsBack(): Condition {
 
 /** Whether it is about channels that were removed. */
 export function isOfChannels({ rule, object }: Alert): boolean {
-  return rule === 'disarmed' && object === channelsSubject.object;
+  return rule === 'protection_off' && object === channelsSubject.object;
 }
 
 /** One condition a silence that covers everything, and one for each that is over and still has an alert. */
@@ -163,7 +163,7 @@ export function messagesSilenced(
   const wide = silences.filter(({ match }) => coversEverything(match, accounts));
   const objects = new Set(wide.map(({ id }) => silenceObject(id)));
   const over = [...alerts].filter(
-    ({ rule, object }) => rule === 'disarmed' && object?.startsWith(silenceMark) && !objects.has(object),
+    ({ rule, object }) => rule === 'protection_off' && object?.startsWith(silenceMark) && !objects.has(object),
   );
   return [...wide.map((silence) => silenced(silence, words)), ...over.map(({ object }) => silenceOver(object))];
 }
@@ -206,5 +206,80 @@ function silenceOver(object: string | null): Condition {
 }
 
 function subjectOf(account: string, object: string | null): Subject {
-  return { rule: 'disarmed', account, mailboxId: null, email: null, object };
+  return { rule: 'protection_off', account, mailboxId: null, email: null, object };
+}
+
+// The emergency stop. One alert a scope; it ends when the stop is taken away or has expired.
+
+const stopObject = 'writes';
+
+/** Whether an alert is about the emergency stop. */
+export function isStop({ rule, object }: Alert): boolean {
+  return rule === 'protection_off' && object === stopObject;
+}
+
+/** How a stop ended: a person took it away, or its time was over. */
+export type WritesEnd = { readonly by: string; readonly reason: string } | 'expired';
+
+function stopSubject(scope: WriteScope): Subject {
+  return {
+    rule: 'protection_off',
+    account: scope.kind === 'everything' ? noAccount : scope.account,
+    mailboxId: scope.kind === 'mailbox' ? scope.mailboxId : null,
+    email: scope.kind === 'mailbox' ? scope.email : null,
+    object: stopObject,
+  };
+}
+
+/** `end`: null while it is on. */
+export function writesOffCondition(
+  off: WritesOff,
+  end: WritesEnd | null,
+  { pageUrl, command, rules: { timeZone } }: Pick<MailboxContext, 'pageUrl' | 'command' | 'rules'>,
+): Condition {
+  const { scope, since, until } = off;
+  const about = stopScopeText(scope);
+  const link = scope.kind === 'mailbox' ? pageLink(pageUrl, scope.account, scope.mailboxId) : {};
+  return {
+    subject: stopSubject(scope),
+    severity: 'warning',
+    active: end === null,
+    ...atOnce,
+    since,
+    facts: {
+      title: end === null ? `writes are OFF for ${about}` : `writes are on again for ${about}`,
+      sentences: end === null ? onSentences(off, command, timeZone) : [endSentence(off, end, timeZone)],
+      numbers: { scope: scope.kind, until: until === null ? null : new Date(until).toISOString(), ...link },
+    },
+  };
+}
+
+function onSentences(off: WritesOff, command: string, zone: string): readonly string[] {
+  const { scope, since, until, by, reason } = off;
+  const end =
+    until === null
+      ? 'Writes stay off until a person allows them again.'
+      : `Writes will be on again on ${momentText(until, zone)}.`;
+  return [
+    sentence(`Switched off by ${by} on ${momentText(since, zone)}: ${reason}`),
+    `${unchangedText(scope)} It keeps polling and notifies you of what it would have done. ${end}`,
+    `To allow writes now: \`${writesOnCommand(scope, command)}\`.`,
+  ];
+}
+
+function unchangedText(scope: WriteScope): string {
+  switch (scope.kind) {
+    case 'everything':
+      return 'Warmwarden does not change any mailbox.';
+    case 'account':
+      return `Warmwarden does not change the mailboxes of account ${scope.account}.`;
+    case 'mailbox':
+      return 'Warmwarden does not change this mailbox.';
+  }
+}
+
+function endSentence({ until }: WritesOff, end: WritesEnd, zone: string): string {
+  if (end === 'expired')
+    return `The emergency stop has expired${until === null ? '' : ` (${momentText(until, zone)})`}.`;
+  return sentence(`Switched on by ${end.by}${end.reason === '' ? '' : `: ${end.reason}`}`);
 }
