@@ -83,6 +83,8 @@ beforeAll(async () => {
   early = { fleet: await api<FleetAnswer>('/api/fleet'), rows: (await run('at-risk', { bounces: 30 })).rows };
   // 15:30: one mailbox is in recovery, one paused, a domain's DKIM fails, another is listed, a login is lost.
   await stage.run(scenarioStart + 7 * hourMs - stage.clock.now());
+  // The store has the newest answers within a second.
+  await stage.run(secondMs);
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
