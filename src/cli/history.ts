@@ -40,7 +40,7 @@ async function history(options: HistoryOptions): Promise<void> {
   const answer = (await askFor(addressOf(options), 'history', queryOf(options))) as HistoryPage;
   const { next_cursor: next, ...rest } = answer;
   if (options.json) printJson('history', { ...rest, more: next !== null });
-  else printLines(linesOf(answer, options));
+  else printLines(linesOf(answer));
 }
 
 function queryOf(options: HistoryOptions): Readonly<Record<string, string>> {
@@ -57,20 +57,13 @@ function queryOf(options: HistoryOptions): Readonly<Record<string, string>> {
   };
 }
 
-function linesOf(
-  { entries, next_cursor: next, time_zone: zone }: HistoryPage,
-  options: HistoryOptions,
-): readonly string[] {
-  if (entries.length === 0) return [noneText(options)];
+const none =
+  'No entry matches. Without --since the last 30 days are shown; `--guard` adds what Warmwarden did by itself.';
+
+function linesOf({ entries, next_cursor: next, time_zone: zone }: HistoryPage): readonly string[] {
+  if (entries.length === 0) return [none];
   const rest = next !== null ? ['There are older entries: --limit shows more of them.'] : [];
   return [...entries.flatMap((entry) => entryLines(entry, momentIn(zone))), ...rest];
-}
-
-function noneText({ mailbox, by, operation, reason, since, guard = false }: HistoryOptions): string {
-  const where = `${mailbox === undefined ? '' : ' on that mailbox'} ${since === undefined ? 'in the last 30 days' : 'in that time'}`;
-  if ([by, operation, reason].some((one) => one !== undefined)) return `Nothing that matches${where}.`;
-  if (guard) return `Nothing was changed through Warmwarden${where}.`;
-  return `No operator command${where}. \`--guard\` adds what Warmwarden did by itself.`;
 }
 
 function entryLines(

@@ -1,4 +1,4 @@
-// `warmwarden channels test`: what came back, in words, with an exit code; and no secret. `channels resend` through the socket.
+// `warmwarden channels test`: what came back, in words, with an exit code; and no secret.
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startReceiver, status } from '../outbox/receiver.ts';
@@ -82,11 +82,6 @@ test('a receiver that refuses: its status, why, and how its answer begins', asyn
   expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ type: 'test' });
 });
 
-test('for programs', async () => {
-  const { stdout, code } = await channels('test', 'ops', '--json');
-  expect([JSON.parse(stdout), code]).toMatchObject([{ channel: 'ops', outcome: 'sent', status: 200 }, 0]);
-});
-
 test('every other type has its own test message; a recipe is looked up and not started', async () => {
   expect((await channels('test', 'plain')).code).toBe(0);
   expect(JSON.parse(receiver.received.at(-1)?.body ?? '')).toMatchObject({ version: '4', status: 'resolved' });
@@ -127,10 +122,4 @@ test('a channel that nobody answers at, and one that does not exist', async () =
     2,
     'No channel is called nobody; configured: ops, hook, plain, am, fix, mail, locked, chat, team, pager, lost, dead.\n',
   ]);
-});
-
-test('resend without a daemon says so', async () => {
-  const { stderr, code } = await channels('resend', 'ops', '--yes');
-  expect(code).toBe(1);
-  expect(stderr).toContain('No daemon answers');
 });

@@ -135,17 +135,6 @@ test.each([
   expect(JSON.parse(said.stdout)).toEqual({ error: { code: result, message: 'Why.\nAnd how.' } });
 });
 
-test('errors are JSON too where JSON is asked for', async () => {
-  const without = await commandLine(['pause', 'a@b.example', '--config', config, '--json']);
-  expect([without.code, JSON.parse(without.stdout).error.code]).toEqual([2, 'confirmation_needed']);
-  await socket.close();
-  const gone = await commandLine(['pause', 'a@b.example', '--config', config, '--yes', '--json']);
-  expect([gone.code, JSON.parse(gone.stdout).error]).toEqual([
-    1,
-    { code: 'no_daemon', message: expect.stringContaining('No daemon answers') },
-  ]);
-});
-
 test('without a daemon the error names the socket where it was looked for', async () => {
   writeFileSync(config, JSON.stringify({ store: { url: 'sqlite:./elsewhere.db' } }));
   const { code, stderr } = await commandLine(['reload', '--config', config]);

@@ -72,7 +72,7 @@ describe('history', () => {
   test('without an entry names what would show more', async () => {
     rmSync(path);
     const { stdout } = await history(['--since', '1h']);
-    expect(stdout).toBe('No operator command in that time. `--guard` adds what Warmwarden did by itself.\n');
+    expect(stdout).toMatch(/^No entry matches\. .*--since.*`--guard`/);
   });
 
   test('of one mailbox, as JSON', async () => {
@@ -100,7 +100,7 @@ describe('history', () => {
     expect(await found('--reason', 'bounce_rate_over_limit')).toEqual(['Warmwarden recovery']);
     expect(await found('--reason', 'bounce rate over limit')).toEqual(['Warmwarden recovery']);
     expect((await history(['--guard'])).stdout).toContain('\n  Decision: bounce rate over limit\n');
-    expect((await history(['--by', 'nobody'])).stdout).toBe('Nothing that matches in the last 30 days.\n');
+    expect((await history(['--by', 'nobody'])).stdout).toMatch(/^No entry matches\./);
     expect(await history(['--operation', 'paus'])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^operation: found "paus" \(did you mean pause\?\), expected one of /),
