@@ -144,7 +144,7 @@ export class Sharing {
    * number that repeats the one before may be no count at all. A bucket that holds a part of the limit, or that fills
    * again, may show nothing: there the first 429 does.
    */
-  remains({ kind, limit, remaining, startedAt }: Reading, now: number): void {
+  remains({ kind, limit, remaining, startedAt }: RemainingReading, now: number): void {
     const before = this.#remained.get(kind);
     this.#remained.set(kind, remaining);
     if (before === undefined || before === remaining) return;
@@ -163,7 +163,7 @@ export class Sharing {
   }
 }
 
-interface Reading {
+interface RemainingReading {
   /** Purpose of the request. */
   readonly kind: RequestKind;
   /** Requests a minute. */

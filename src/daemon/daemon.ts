@@ -5,7 +5,7 @@ import { Store } from '../store/store.ts';
 import { Teardowns } from '../world/loop.ts';
 import { endsWithin, systemClock, type World } from '../world/world.ts';
 import { guard } from './guard.ts';
-import { type Opened, open } from './open.ts';
+import { type DaemonRooms, open } from './open.ts';
 import { operate } from './operate.ts';
 import type { ConfigSource } from './reload/reloader.ts';
 import { serve } from './serve.ts';
@@ -72,7 +72,7 @@ export async function startDaemon(source: ConfigSource, world: World, ways: Part
 }
 
 /** Ends the process once, after a short attempt to record why and to close what it has. */
-function crashing(opened: Opened, parts: Teardowns, end: (why: string) => void): Daemon['crash'] {
+function crashing(opened: DaemonRooms, parts: Teardowns, end: (why: string) => void): Daemon['crash'] {
   const { log, clock } = opened.world;
   let isEnding = false;
   const close = async (why: string) => {

@@ -3,10 +3,10 @@ import { GroupCommit } from '../account/commit/group-commit.ts';
 import { Turns } from '../account/commit/turns.ts';
 import type { RecorderRooms } from '../account/record/guarded-account.ts';
 import { minuteMs } from '../core/time.ts';
-import { clockAheadMs, startUpkeep } from '../store/upkeep.ts';
+import { clockAheadMs, upkeepLoop } from '../store/upkeep.ts';
 import { lookEveryMs, startLoops, type Teardowns } from '../world/loop.ts';
 import { Notifying } from './notifying.ts';
-import type { Opened } from './open.ts';
+import type { DaemonRooms } from './open.ts';
 import { Duties } from './reload/duties.ts';
 import { ReloadAlerts } from './reload/reload-alerts.ts';
 import { getOverCrash, Watchdog } from './watchdog.ts';
@@ -25,7 +25,11 @@ interface GuardParts {
   readonly crash: (why: string) => void;
 }
 
-export async function guard(opened: Opened, { pageUrl, crash }: GuardParts, teardowns: Teardowns): Promise<Guarded> {
+export async function guard(
+  opened: DaemonRooms,
+  { pageUrl, crash }: GuardParts,
+  teardowns: Teardowns,
+): Promise<Guarded> {
   const { world, loops, live, store, fleet, metrics, scheduleRecipes } = opened;
   const startedAt = world.clock.monotonic();
   const notifying = new Notifying(opened, pageUrl);
@@ -45,11 +49,10 @@ export async function guard(opened: Opened, { pageUrl, crash }: GuardParts, tear
   const retention = () => live.config.retention;
   const channels = () => live.config.alerts.channels.map(({ name }) => name);
   const aheadMs = () => clockAheadMs(fleet.accounts());
-  const upkeep = startUpkeep({ world, store, retention, channels, aheadMs });
-  teardowns.add('upkeep', () => upkeep.stop());
   const schedules = scheduleRecipes();
   teardowns.add('scheduled recipes', () => schedules.stop());
   const every = [
+    upkeepLoop({ world, loops, store, retention, channels, aheadMs }),
     loops.every(lookEveryMs, 'watching the alerts of reloads', () => alerts.look()),
     loops.every(lookEveryMs, 'storing the rate limits', () => duties.saveLedgers()),
     loops.every(minuteMs, 'watching the alert of a crash', () => getOverCrash(opened, startedAt)),

@@ -5,13 +5,13 @@ import { createChannel } from '../channels/channels.ts';
 import type { ChannelConfig, Config } from '../config/config.ts';
 import { createNotifier, type Notifier } from '../outbox/notifier.ts';
 import { StoreHealth } from '../outbox/store-watch.ts';
-import type { Opened } from './open.ts';
+import type { DaemonRooms } from './open.ts';
 
 export class Notifying {
   readonly #channels: ConfiguredChannels;
   readonly #notifier: Notifier;
 
-  constructor(opened: Opened, pageUrl: string) {
+  constructor(opened: DaemonRooms, pageUrl: string) {
     const { world, loops, live, store, fleet, metrics } = opened;
     const { lease } = store;
     this.#channels = new ConfiguredChannels(opened, pageUrl);
@@ -51,11 +51,11 @@ export class Notifying {
 
 /** The channels as the configuration has them. */
 class ConfiguredChannels {
-  readonly #opened: Opened;
+  readonly #opened: DaemonRooms;
   readonly #pageUrl: string;
   #made: readonly { readonly config: ChannelConfig; readonly channel: Channel }[] = [];
 
-  constructor(opened: Opened, pageUrl: string) {
+  constructor(opened: DaemonRooms, pageUrl: string) {
     this.#opened = opened;
     this.#pageUrl = pageUrl;
   }

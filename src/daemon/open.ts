@@ -30,7 +30,7 @@ import type { Startup } from './startup.ts';
 /** Of this process, for people. */
 const processName = `process ${process.pid} on ${hostname()}`;
 
-export interface Opened {
+export interface DaemonRooms {
   readonly world: World;
   readonly loops: Loops;
   /** The configuration in force. */
@@ -55,7 +55,7 @@ export interface Origins {
 }
 
 /** Rejects with one sentence when the store can't be had. */
-export async function open(started: ValidConfig, origins: Origins, teardowns: Teardowns): Promise<Opened> {
+export async function open(started: ValidConfig, origins: Origins, teardowns: Teardowns): Promise<DaemonRooms> {
   const { config } = started;
   const { world, startup, openStore } = origins;
   const live = new LiveConfig(started);

@@ -13,14 +13,14 @@ import { createRecipeRoutes } from '../web/recipes/recipe-routes.ts';
 import { startLoops, type Teardowns } from '../world/loop.ts';
 import { version } from '../world/version.ts';
 import type { Guarded } from './guard.ts';
-import type { Opened } from './open.ts';
+import type { DaemonRooms } from './open.ts';
 import { type ConfigSource, Reloader } from './reload/reloader.ts';
 import { SecretRotation } from './reload/secret-rotation.ts';
 import type { Served } from './serve.ts';
 import type { Startup } from './startup.ts';
 
 interface OperateParts {
-  readonly opened: Opened;
+  readonly opened: DaemonRooms;
   readonly served: Served;
   readonly guarded: Guarded;
   readonly startup: Startup;

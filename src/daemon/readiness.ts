@@ -7,10 +7,10 @@ import { sentence } from '../core/wording/explain.ts';
 import { momentText, withoutFolders } from '../core/wording/phrases.ts';
 import { noneJudged } from '../core/wording/states.ts';
 import type { Readiness } from '../web/route-parts.ts';
-import type { Opened } from './open.ts';
+import type { DaemonRooms } from './open.ts';
 import type { Startup } from './startup.ts';
 
-interface Sources extends Pick<Opened, 'fleet'>, Pick<Startup, 'commands'> {
+interface Sources extends Pick<DaemonRooms, 'fleet'>, Pick<Startup, 'commands'> {
   /** In which times are given: an IANA name. */
   readonly zone: string;
 }
@@ -62,7 +62,7 @@ export const causes = {
 } satisfies Record<string, (sources: Sources) => readonly string[]>;
 
 export function readinessOf(
-  { fleet }: Pick<Opened, 'fleet'>,
+  { fleet }: Pick<DaemonRooms, 'fleet'>,
   { commands }: Pick<Startup, 'commands'>,
   zone: string,
 ): Readiness {

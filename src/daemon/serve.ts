@@ -12,7 +12,7 @@ import { callersOf } from '../web/recipes/recipe-routes.ts';
 import { type RunningServer, startServer } from '../web/server.ts';
 import type { Teardowns } from '../world/loop.ts';
 import { version } from '../world/version.ts';
-import type { Opened } from './open.ts';
+import type { DaemonRooms } from './open.ts';
 import { readinessOf } from './readiness.ts';
 import type { Startup } from './startup.ts';
 
@@ -28,7 +28,7 @@ export interface Served {
 }
 
 interface ServeParts {
-  readonly opened: Opened;
+  readonly opened: DaemonRooms;
   readonly startup: Startup;
 }
 

@@ -7,7 +7,7 @@ import { minuteMs } from '../core/time.ts';
 import { recordAlerts } from '../outbox/outbox-store.ts';
 import { lookEveryMs } from '../world/loop.ts';
 import { systemClock } from '../world/world.ts';
-import type { Opened } from './open.ts';
+import type { DaemonRooms } from './open.ts';
 import type { Duties } from './reload/duties.ts';
 
 /** A process that has run for so long has got over the crash before it. */
@@ -16,16 +16,16 @@ const steadyAfterMs = 5 * minuteMs;
 /** Before the process ends, its loops are looked at once more after this. */
 const lastMomentMs = 1_000;
 
-type Rooms = Pick<Opened, 'world' | 'live' | 'fleet' | 'store'>;
+type Rooms = Pick<DaemonRooms, 'world' | 'live' | 'fleet' | 'store'>;
 
 export class Watchdog {
-  readonly #opened: Pick<Opened, 'loops'> & Rooms;
+  readonly #opened: Pick<DaemonRooms, 'loops'> & Rooms;
   readonly #duties: Duties;
   readonly #crash: (why: string) => void;
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
-  constructor(opened: Pick<Opened, 'loops'> & Rooms, duties: Duties, crash: (why: string) => void) {
+  constructor(opened: Pick<DaemonRooms, 'loops'> & Rooms, duties: Duties, crash: (why: string) => void) {
     this.#opened = opened;
     this.#duties = duties;
     this.#crash = crash;

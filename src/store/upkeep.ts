@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { AccountState } from '../core/mailbox.ts';
 import { auditRetentionMs, type Retention } from '../core/store-failure.ts';
 import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
+import type { Loop, Loops } from '../world/loop.ts';
 import type { World } from '../world/world.ts';
 import type { Write } from './database.ts';
 import type { Db } from './schema/tables.ts';
@@ -175,6 +176,7 @@ async function forgetCommands(trx: Db, before: EpochMs): Promise<boolean> {
 
 interface UpkeepParts {
   readonly world: World;
+  readonly loops: Loops;
   readonly store: { duties(plan: UpkeepPlan): readonly UpkeepDuty[] };
   /** As configured now; as the next. */
   readonly retention: () => Retention;
@@ -190,39 +192,35 @@ const everyMs = 6 * hourMs;
 /** Between two steps, so that a tick never waits for long. */
 const pauseMs = 20;
 
-/** Begins after five minutes, once an API was reached; `stop` resolves when the step that is under way has ended. */
-export function startUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const loop = keepSmall(parts, stopping.signal);
-  return {
-    async stop() {
-      stopping.abort();
-      await loop;
-    },
-  };
-}
-
-async function keepSmall(
-  { world, store, retention, channels, ...clocks }: UpkeepParts,
-  signal: AbortSignal,
-): Promise<void> {
+/** Begins after five minutes, once an API was reached. A step that hangs is found by the watchdog. */
+export function upkeepLoop({ world, loops, store, retention, channels, aheadMs }: UpkeepParts): Loop {
   const { clock, log } = world;
-  await clock.sleep(beginAfterMs, signal);
-  while (!signal.aborted) {
-    // A clock that is ahead by years would make all history old.
-    const aheadMs = clocks.aheadMs();
-    if (aheadMs === null) {
-      await clock.sleep(minuteMs, signal);
-      continue;
+  let isBegun = false;
+  let duties: UpkeepDuty[] = [];
+  return loops.create('deleting old history', async () => {
+    if (!isBegun) {
+      isBegun = true;
+      return beginAfterMs;
     }
-    for (const duty of store.duties({ now: clock.now() - aheadMs, retention: retention(), channels: channels() })) {
-      try {
-        while (!signal.aborted && (await clock.busy(() => duty.step()))) await clock.sleep(pauseMs, signal);
-      } catch (error) {
-        log.error({ err: error, part: duty.what }, 'old history could not be deleted');
-      }
+    if (duties.length === 0) {
+      // A clock that is ahead by years would make all history old.
+      const ahead = aheadMs();
+      if (ahead === null) return minuteMs;
+      duties = [...store.duties({ now: clock.now() - ahead, retention: retention(), channels: channels() })];
     }
-    await clock.sleep(everyMs, signal);
+    const [duty] = duties;
+    if (duty && (await didMore(duty))) return pauseMs;
+    duties.shift();
+    return duties.length === 0 ? everyMs : pauseMs;
+  });
+
+  async function didMore(duty: UpkeepDuty): Promise<boolean> {
+    try {
+      return await clock.busy(() => duty.step());
+    } catch (error) {
+      log.error({ err: error, part: duty.what }, 'old history could not be deleted');
+      return false;
+    }
   }
 }
 

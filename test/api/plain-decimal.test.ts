@@ -1,4 +1,4 @@
-// A plain decimal is read by hand: it is what the expression says that it stands for.
+// Which texts are plain decimals.
 import { expect, test } from 'vitest';
 import { isPlainDecimal } from '../../src/api/answers.ts';
 

@@ -1,7 +1,15 @@
 // How urgently a mailbox's statistics are read again, and what of each answer that rests on.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { armedBounces, mayCrossToday, type Risk, RiskOrder, riskOf, Turns, weightOf } from '../../src/api/poll/risk.ts';
+import {
+  armedBounces,
+  mayCrossToday,
+  type Risk,
+  RiskOrder,
+  riskOf,
+  TurnOrder,
+  weightOf,
+} from '../../src/api/poll/risk.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import { dayMs, utcDate } from '../../src/core/time.ts';
 import { arrivedMailbox, now, verdictOf } from '../store/records.ts';
@@ -83,7 +91,7 @@ test('the first is the smallest, whatever is put in, moved and taken out', () =>
   const step = fc.record({ id: fc.integer({ min: 0, max: 40 }), key: fc.option(fc.integer({ min: -5, max: 5 })) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const [turns, plain] = [new Turns(), new Map<string, number>()];
+      const [turns, plain] = [new TurnOrder(), new Map<string, number>()];
       for (const { id, key } of steps) {
         if (key === null) {
           turns.delete(`m${id}`);

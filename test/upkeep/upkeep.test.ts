@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Retention } from '../../src/core/store-failure.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
-import { clockAheadMs, startUpkeep, type UpkeepDuty, type UpkeepPlan } from '../../src/store/upkeep.ts';
+import { clockAheadMs, type UpkeepDuty, type UpkeepPlan, upkeepLoop } from '../../src/store/upkeep.ts';
+import { Loops } from '../../src/world/loop.ts';
 import { movedClock, worldOn } from '../../src/world/world.ts';
 
 const retentionOf = (days: number): Retention => ({
@@ -20,13 +21,15 @@ function onDuty(duties: readonly UpkeepDuty[]) {
   };
   let days = 1;
   let ahead: number | null = 0;
-  const upkeep = startUpkeep({
+  const upkeep = upkeepLoop({
     world,
+    loops: new Loops(world),
     store: { duties: planned },
     retention: () => retentionOf(days),
     channels: () => ['ops'],
     aheadMs: () => ahead,
   });
+  upkeep.start();
   return {
     clock,
     plans,

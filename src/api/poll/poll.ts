@@ -27,7 +27,7 @@ export type LastRead = Readonly<Partial<Record<MailboxRoute, number>>>;
  * waits for it.
  */
 const urgencies = ['usual', 'soon', 'urgent'] as const;
-export type Urgency = (typeof urgencies)[number];
+export type PollUrgency = (typeof urgencies)[number];
 
 export interface WaitingPoll {
   readonly poll: Poll;
@@ -35,7 +35,7 @@ export interface WaitingPoll {
 }
 
 interface LaterPoll extends WaitingPoll {
-  readonly urgency: Urgency;
+  readonly urgency: PollUrgency;
   /** Order of arrival: the order among equals. */
   readonly number: number;
 }
@@ -48,7 +48,7 @@ export class Later {
   #count = 0;
 
   /** Puts a poll in. One that is in already keeps its place, or moves forward, and never gets less urgent. */
-  add(poll: Poll, dueAt: number, urgency: Urgency): void {
+  add(poll: Poll, dueAt: number, urgency: PollUrgency): void {
     const key = pollKey(poll);
     const known = this.#byKey.get(key);
     const urgenter = known === undefined || urgencies.indexOf(urgency) > urgencies.indexOf(known.urgency);

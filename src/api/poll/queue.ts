@@ -14,11 +14,11 @@ import {
   type MailboxRoute,
   mailboxRoutes,
   type Poll,
+  type PollUrgency,
   pollKey,
-  type Urgency,
   type WaitingPoll,
 } from './poll.ts';
-import { mayCrossToday, type Risk, RiskOrder, Turns, weightOf } from './risk.ts';
+import { mayCrossToday, type Risk, RiskOrder, TurnOrder, weightOf } from './risk.ts';
 import { judgedRoutes, partOf, Sweep, type SweepPoll } from './sweep.ts';
 
 export interface QueueOptions {
@@ -55,8 +55,8 @@ export class PollQueue {
   /** What was never read, and is not under way. */
   readonly #sweep = new Sweep();
   /** By the moment of the last poll: due is who was polled before the kind's last run. Without those of the sweep. */
-  readonly #turns = Object.fromEntries(mailboxRoutes.map((route) => [route, new Turns()])) as Readonly<
-    Record<MailboxRoute, Turns>
+  readonly #turns = Object.fromEntries(mailboxRoutes.map((route) => [route, new TurnOrder()])) as Readonly<
+    Record<MailboxRoute, TurnOrder>
   >;
   /** The last runs of each kind, oldest first. */
   readonly #runs = Object.fromEntries(mailboxRoutes.map((route): [MailboxRoute, number[]] => [route, []])) as Record<
@@ -68,7 +68,7 @@ export class PollQueue {
   readonly #account = new AccountPolls();
   readonly #later = new Later();
   /** By pollKey, first come first served. */
-  readonly #waiting: Readonly<Record<Exclude<Urgency, 'usual'>, Map<string, WaitingPoll>>> = {
+  readonly #waiting: Readonly<Record<Exclude<PollUrgency, 'usual'>, Map<string, WaitingPoll>>> = {
     urgent: new Map(),
     soon: new Map(),
   };
@@ -145,7 +145,7 @@ export class PollQueue {
   }
 
   /** The poll is made at that time, whatever the cadence says. urgent: somebody waits for it. */
-  add(poll: Poll, dueAt: number, urgency: Exclude<Urgency, 'usual'> = 'urgent'): void {
+  add(poll: Poll, dueAt: number, urgency: Exclude<PollUrgency, 'usual'> = 'urgent'): void {
     if (poll.route === 'health' || poll.route === 'mailboxes') this.#account.add(poll.route, dueAt);
     else this.#later.add(poll, dueAt, urgency);
   }
@@ -269,7 +269,7 @@ export class PollQueue {
     return undefined;
   }
 
-  #takeWaiting(urgency: Exclude<Urgency, 'usual'>, now: number): Poll | undefined {
+  #takeWaiting(urgency: Exclude<PollUrgency, 'usual'>, now: number): Poll | undefined {
     const waiting = this.#waiting[urgency];
     for (const [key, { poll }] of waiting) {
       if (this.#underWay.has(key) || !this.#isOpen(poll.route, now)) continue;

@@ -65,7 +65,7 @@ function sentToday({ stats }: MailboxState, now: EpochMs): number {
 const floorShare = 0.5;
 
 /** Mailboxes in the order of a number each. To find the first costs a look at all: an account has hundreds. */
-export class Turns {
+export class TurnOrder {
   readonly #keys = new Map<string, number>();
   /** The first, as long as it is known: undefined after it left or moved. */
   #first: string | null | undefined = null;
@@ -115,7 +115,7 @@ interface Resting {
   readonly served: number;
 }
 
-interface Member {
+interface RiskMember {
   readonly weight: number;
   /** It can't cross its limit today. */
   readonly calm: boolean;
@@ -127,10 +127,10 @@ interface Member {
 export class RiskOrder {
   readonly #restMs: number;
   /** By virtual deadline. */
-  readonly #turns = new Turns();
+  readonly #turns = new TurnOrder();
   /** Served lately, in the order of serving. */
   readonly #resting: Resting[] = [];
-  readonly #members = new Map<string, Member>();
+  readonly #members = new Map<string, RiskMember>();
   #weightSum = 0;
   #shareSum = 0;
   /** Moves on by one, divided by all shares, with each reading. */
@@ -201,7 +201,7 @@ export class RiskOrder {
   }
 
   /** The share by its weight and today's mean, which is kept as the present one. */
-  #shareAnew(member: Member): number {
+  #shareAnew(member: RiskMember): number {
     const floor = this.#weightSum > 0 ? (floorShare * this.#weightSum) / this.#members.size : 1;
     const share = Math.max(member.calm ? 0 : member.weight, floor);
     this.#shareSum += share - member.share;

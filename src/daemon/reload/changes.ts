@@ -87,7 +87,7 @@ function droppedBy(after: Config, fleet: Fleet, moves: readonly AccountMove[]): 
 }
 
 /** What the configuration takes away that is more likely to be a mistake, as parts of sentences. */
-export function mistakesIn({ before, after, moves }: Change, fleet: Fleet): readonly string[] {
+export function mistakesIn({ before, after, moves }: ConfigChange, fleet: Fleet): readonly string[] {
   const dropped = droppedBy(after, fleet, moves).length;
   const channels = lastChannelsGone(before, after);
   const mailboxes = counted(fleet.mailboxCount(), 'guarded mailbox', 'guarded mailboxes');
@@ -128,7 +128,7 @@ function isBelow(name: string, key: string): boolean {
 const named = 10;
 
 /** The configuration in force, and the one that is asked about. */
-export interface Change {
+export interface ConfigChange {
   readonly before: Config;
   readonly after: Config;
   readonly moves: readonly AccountMove[];
@@ -141,7 +141,7 @@ export interface Preview {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-export function previewOf({ before, after, moves }: Change, fleet: Fleet, now: EpochMs): Preview {
+export function previewOf({ before, after, moves }: ConfigChange, fleet: Fleet, now: EpochMs): Preview {
   const dropped = droppedBy(after, fleet, moves);
   const gone = new Set(dropped.map(({ account, id }) => `${account}/${id}`));
   const accounts = new Set(after.accounts.map(({ name }) => name));
