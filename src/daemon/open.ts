@@ -16,7 +16,7 @@ import type { EpochMs } from '../core/time.ts';
 import type { MetricsSettings } from '../metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { type OpenRecipes, openRecipes } from '../recipes/open.ts';
-import { takenNames } from '../store/known-accounts.ts';
+import { takenNames } from '../store/accounts.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
 import { Loops, type Teardowns } from '../world/loop.ts';

@@ -16,7 +16,7 @@ import type { EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { pausedText } from '../core/wording/paused.ts';
-import type { TableRead } from '../store/postgres/snapshot.ts';
+import type { TableRead } from '../store/postgres/reading.ts';
 import { readStats } from '../store/rows.ts';
 import { baseTables, views } from './views.ts';
 
@@ -58,7 +58,7 @@ export async function sandboxFor(place: StorePlace, select: string, facts: Progr
 async function copied(place: PostgresPlace, select: string, facts: ProgramFacts): Promise<DatabaseSync> {
   const stage = emptyStage();
   // A store in a file needs no client of PostgreSQL.
-  const { readSnapshot } = await import('../store/postgres/snapshot.ts');
+  const { readSnapshot } = await import('../store/postgres/reading.ts');
   stage.database.exec('BEGIN');
   await readSnapshot(place, readsOf(select, facts), ({ table, columns }, rows) => fill(stage, table, columns, rows));
   stage.database.exec(`COMMIT; ${indexes.map((index) => index.replaceAll('@', `"${stage.schema}".`)).join('; ')}`);

@@ -5,7 +5,7 @@ import type { AlertChanges } from '../core/alert.ts';
 import type { CommandEnd, CommandEntry, CommandName, MailboxName, Requester } from '../core/operator-command.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Reason } from '../core/verdict.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from './database.ts';
 import { storedAction } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 import { writeAlerts } from './writes.ts';

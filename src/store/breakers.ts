@@ -1,8 +1,7 @@
 // The rows of the circuit breakers: a head an API and a row an entry, so that what a judgement writes does not grow with what is held.
 import type { BreakerEntry, BreakerState } from '../core/breaker.ts';
-import { inPieces, lastOfEach } from './pieces.ts';
 import type { BreakerMove, BreakerRecord } from './records.ts';
-import { parsed } from './rows.ts';
+import { inPieces, lastOfEach, parsed } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
 /** The breakers of all APIs. */

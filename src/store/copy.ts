@@ -4,8 +4,8 @@ import { nameOf, type PostgresPlace } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './failure.ts';
-import { rowsAPiece } from './pieces.ts';
 import { openPostgres } from './postgres.ts';
+import { rowsAPiece } from './rows.ts';
 import type { Db, Tables } from './schema/tables.ts';
 import { openSqlite } from './sqlite.ts';
 

@@ -7,9 +7,8 @@ import { isSameSpan } from '../core/decision.ts';
 import type { GuardMemory } from '../core/guard-memory.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { Verdict } from '../core/verdict.ts';
-import { loadKnownAccounts } from './known-accounts.ts';
-import { inPieces } from './pieces.ts';
-import { parsed, readStats, storedAction } from './rows.ts';
+import { loadKnownAccounts } from './accounts.ts';
+import { inPieces, parsed, readStats, storedAction } from './rows.ts';
 import type { Db, Tables } from './schema/tables.ts';
 import { addressColumn } from './schema/tables.ts';
 

@@ -1,6 +1,6 @@
 // The outbox: transitions that no message was made of yet, and messages on their way to a channel.
 import type { Selectable } from 'kysely';
-import type { Transition } from '../core/alert.ts';
+import type { Announcement, Transition } from '../core/alert.ts';
 import {
   type Delivery,
   type DeliveryEvent,
@@ -15,13 +15,17 @@ import {
   untried,
   type WhichUndelivered,
 } from '../core/delivery.ts';
-import type { DeliveryRecord, DigestFacts, NotificationLog, OutboxCount } from '../core/outbox.ts';
+import type { Incident } from '../core/incident.ts';
+import type {
+  DeliveryRecord,
+  DigestFacts,
+  NotificationLog,
+  NotificationLogChanges,
+  OutboxCount,
+} from '../core/outbox.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
-import type { Gate } from './gate.ts';
-import { writeIncidents } from './incidents.ts';
-import { loadNotificationLog, writeNotificationLog } from './notification-log.ts';
-import { inPieces } from './pieces.ts';
-import { parsed, storedAction, storedNames } from './rows.ts';
+import type { Gate } from './database.ts';
+import { inPieces, lastOfEach, parsed, storedAction, storedNames } from './rows.ts';
 import { setMeta } from './schema/migrations.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
@@ -321,4 +325,80 @@ function listedDelivery(row: Omit<DeliveryRow, 'payload'>): ListedDelivery {
   if (receipt !== null) return { ...waiting, state: 'accepted', begunAt: null, receipt };
   if (begunAt !== null) return { ...waiting, state: 'begun', begunAt, receipt };
   return { ...waiting, state: 'pending', begunAt, receipt };
+}
+
+// What people were notified of: the alerts that were announced to them, and when each group was sent last.
+
+async function loadNotificationLog(db: Db): Promise<NotificationLog> {
+  const announcements = await db.selectFrom('announcements').selectAll().execute();
+  const groups = await db.selectFrom('notified_groups').selectAll().execute();
+  return {
+    announcements: announcements.map(({ fingerprint, announcement }) =>
+      parsed<Announcement>(announcement, 'announcements', { fingerprint }),
+    ),
+    groups: groups.map((row) => ({ group: row.group_name, at: row.notified_at })),
+  };
+}
+
+/** Within the caller's transaction. */
+async function writeNotificationLog(
+  trx: Db,
+  { announced, ended, groups }: NotificationLogChanges,
+  now: EpochMs,
+): Promise<void> {
+  await inPieces(ended, (some) => trx.deleteFrom('announcements').where('fingerprint', 'in', some).execute());
+  const newest = lastOfEach(announced, ({ fingerprint }) => fingerprint);
+  await inPieces(newest, (some) =>
+    trx
+      .insertInto('announcements')
+      .values(some.map((one) => ({ fingerprint: one.fingerprint, announcement: JSON.stringify(one) })))
+      .onConflict((conflict) =>
+        conflict.column('fingerprint').doUpdateSet((of) => ({ announcement: of.ref('excluded.announcement') })),
+      )
+      .execute(),
+  );
+  await inPieces([...new Set(groups)], (some) =>
+    trx
+      .insertInto('notified_groups')
+      .values(some.map((group) => ({ group_name: group, notified_at: now })))
+      .onConflict((conflict) => conflict.column('group_name').doUpdateSet({ notified_at: now }))
+      .execute(),
+  );
+}
+
+// Incidents as they were left: those that go on, and the ones that ended last.
+
+/** Ended ones that a start brings back into the picture. */
+const endedLoaded = 50;
+
+/** Those that go on, and the newest of those that have ended. */
+export async function loadIncidents(db: Db): Promise<readonly Incident[]> {
+  const all = db.selectFrom('incidents').select(['id', 'incident']);
+  const open = await all.where('ended_at', 'is', null).execute();
+  const ended = await all.where('ended_at', 'is not', null).orderBy('ended_at', 'desc').limit(endedLoaded).execute();
+  return [...open, ...ended].map(({ id, incident }) => parsed<Incident>(incident, 'incidents', { id }));
+}
+
+/** Within the caller's transaction. */
+async function writeIncidents(trx: Db, incidents: readonly Incident[]): Promise<void> {
+  await inPieces(incidents, (some) =>
+    trx
+      .insertInto('incidents')
+      .values(
+        some.map((one) => ({
+          id: one.id,
+          began_at: one.beganAt,
+          ended_at: one.endedAt,
+          incident: JSON.stringify(one),
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict.column('id').doUpdateSet((of) => ({
+          began_at: of.ref('excluded.began_at'),
+          ended_at: of.ref('excluded.ended_at'),
+          incident: of.ref('excluded.incident'),
+        })),
+      )
+      .execute(),
+  );
 }

@@ -6,13 +6,12 @@ import type { AccountLedger } from '../core/ledger.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { WritesOff } from '../core/write-scope.ts';
 import { loadBreakers } from './breakers.ts';
-import { loadIncidents } from './incidents.ts';
 import { loadMailboxes } from './mailboxes.ts';
+import { loadIncidents } from './outbox.ts';
+import { loadSilences, loadWritesOff } from './people.ts';
 import type { BreakerRecord } from './records.ts';
 import { parsed, storedAction } from './rows.ts';
 import type { Db } from './schema/tables.ts';
-import { loadSilences } from './silences.ts';
-import { loadWritesOff } from './writes-off.ts';
 
 /** What the picture of the fleet is loaded from at start. */
 export interface StoredPicture {

@@ -1,24 +1,28 @@
 // The store in a PostgreSQL database: one process is active, others stand by.
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { Kysely, type PostgresPool, sql } from 'kysely';
+import { errorText } from '../core/nearest.ts';
 import type { PostgresPlace, StoreFailure } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Database, Rim, Sleep, Write } from './database.ts';
-import { AtRiskError, FailedStatements, NotOursError } from './failure.ts';
-import { BesideLock, inFolderOf } from './file/beside-lock.ts';
-import { nameOfHolder } from './file/lock.ts';
+import { AtRiskError, FailedStatements, NotOursError, StoreError } from './failure.ts';
+import { lockedOrNull, nameOfHolder } from './file/lock.ts';
 import { OutageNote } from './file/outage-note.ts';
-import { clientConfig, poolOf, reached } from './postgres/connecting.ts';
-import { StoreDialect } from './postgres/dialect.ts';
-import { doubtsOf } from './postgres/doubts.ts';
+import { create, lockOf } from './file/place.ts';
+import { clientConfig, poolOf, reached, StoreDialect } from './postgres/connection.ts';
+import { doubtsOf } from './postgres/examination.ts';
 import { failureOf, forCaller, isAway, isReadOnly, openingError, postgresError } from './postgres/failure.ts';
 import { fenceVersion, PostgresLease, raiseFence } from './postgres/lease.ts';
-import { Line } from './postgres/line.ts';
 import { Reach } from './postgres/reach.ts';
 import { migrationStepMs, prepare, upgrade } from './postgres/setup.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
 /** Reads beside one another. */
 const readers = 4;
+/** After that, a heartbeat is given up with its connection: a late one is worth less than the next one. */
+const heartbeatMs = 4_000;
 /** Between two attempts to learn what became of a COMMIT. */
 const askAgainMs = 1_000;
 
@@ -46,8 +50,8 @@ class PostgresDatabase implements Database {
   readonly #reach: Reach;
   /** One connection: transactions follow one another in the order in which they were asked for, as on SQLite. */
   readonly #writer: Db;
-  /** Of the heartbeats. */
-  readonly #line: Line;
+  /** For heartbeats: what must not wait behind other work. */
+  readonly #heartbeats: Db;
   readonly db: Db;
   warnings: readonly string[] = [];
   readonly news: readonly string[] = [];
@@ -60,7 +64,7 @@ class PostgresDatabase implements Database {
   #closed = false;
   /** A process that has the database alone keeps nothing beside it. */
   readonly #keepsBeside: boolean;
-  #beside: BesideLock | null = null;
+  #beside: DatabaseSync | null = null;
   #note: OutageNote | null = null;
 
   constructor(place: PostgresPlace, now: EpochMs, { sleep, lease }: Rim) {
@@ -70,8 +74,10 @@ class PostgresDatabase implements Database {
     this.#keepsBeside = lease !== undefined;
     this.#name = lease?.name ?? nameOfHolder(now);
     this.#reach = new Reach(place, this.#keepsBeside);
-    this.#line = new Line(place, this.#reach);
-    this.lease = new PostgresLease(place, this.#line, lease ?? null);
+    const urgent = { ...config, connectionTimeoutMillis: heartbeatMs, query_timeout: heartbeatMs };
+    const pool = this.#reach.pool(urgent, 1, 'writes');
+    this.#heartbeats = new Kysely<Tables>({ dialect: new StoreDialect({ pool }, { statement: '3s', lock: '500ms' }) });
+    this.lease = new PostgresLease(place, this.#heartbeats, lease ?? null);
     const kysely = (pool: PostgresPool) =>
       new Kysely<Tables>({ dialect: new StoreDialect({ pool }), log: this.statements.listen });
     this.#writer = kysely(this.#reach.pool(config, 1, 'writes'));
@@ -79,7 +85,7 @@ class PostgresDatabase implements Database {
   }
 
   async open(): Promise<void> {
-    if (this.#keepsBeside) this.#beside = new BesideLock(this.#place.path);
+    if (this.#keepsBeside) this.#beside = besideLock(this.#place.path);
     await this.#setUp(prepare);
     await this.lease.take(this.#name);
     await this.#setUp(upgrade);
@@ -88,7 +94,7 @@ class PostgresDatabase implements Database {
     await sql`SELECT 1`.execute(this.#writer);
     await Promise.all(Array.from({ length: readers }, () => sql`SELECT pg_sleep(0)`.execute(this.db)));
     this.warnings = await doubtsOf(this.db, this.#place);
-    inFolderOf(this.#place.path);
+    inFolder(dirname(this.#place.path), () => {});
   }
 
   async #setUp(step: (db: Db, place: PostgresPlace) => Promise<void>): Promise<void> {
@@ -105,11 +111,7 @@ class PostgresDatabase implements Database {
   readonly fence: Write = async (work) => {
     const { fence } = this.lease;
     const trx = await this.#writer.startTransaction().execute();
-    const undo = () =>
-      trx
-        .rollback()
-        .execute()
-        .catch(() => {});
+    const undo = () => trx.rollback().execute();
     let version: number;
     let result: Awaited<ReturnType<typeof work>>;
     try {
@@ -157,7 +159,7 @@ class PostgresDatabase implements Database {
   async close(): Promise<void> {
     this.#closed = true;
     await this.lease.release();
-    await Promise.all([this.#writer.destroy(), this.db.destroy(), this.#line.close()]);
+    await Promise.all([this.#writer.destroy(), this.db.destroy(), this.#heartbeats.destroy()]);
     this.#beside?.close();
   }
 
@@ -174,5 +176,34 @@ class PostgresDatabase implements Database {
       }
       await this.#sleep(askAgainMs);
     }
+  }
+}
+
+/**
+ * The lock on what a process keeps beside its store: its socket, and the note of an outage. Free at once after kill -9. `path`: what the
+ * names of the files begin with. Throws StoreError when another process of this machine has it.
+ */
+function besideLock(path: string): DatabaseSync {
+  const folder = dirname(path);
+  const held = inFolder(folder, () => {
+    create(lockOf(path));
+    return lockedOrNull(lockOf(path));
+  });
+  if (held) return held;
+  throw new StoreError(
+    `The folder ${folder} is in use by another Warmwarden process: give each process on this machine a store.directory of its own.`,
+  );
+}
+
+/** Creates the folder if need be, and does `work` in it. Throws StoreError, which is never taken for a failure of PostgreSQL. */
+function inFolder<Result>(folder: string, work: () => Result): Result {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return work();
+  } catch (error) {
+    const why = errorText(error);
+    throw new StoreError(
+      `The folder ${folder} can't be used: ${why}. Set store.directory to a folder that Warmwarden may write to.`,
+    );
   }
 }

@@ -2,7 +2,7 @@
 import { type Selectable, sql } from 'kysely';
 import { hasEnded, type Run, type RunPlace } from '../core/recipe.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from './database.ts';
 import { parsed } from './rows.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
@@ -65,7 +65,6 @@ export class StoredRuns {
       for (const { firstRow, count, rows } of chunks) {
         await trx.insertInto('run_rows').values({ run_id: run.id, first_row: firstRow, count, rows }).execute();
       }
-      if (added > 0) await addBytes(trx, run.by, added);
       return 'written';
     });
   }
@@ -153,54 +152,27 @@ export class StoredRuns {
   }
 }
 
-type Kept = Pick<Selectable<Tables['runs']>, 'id' | 'owner' | 'bytes' | 'created_at'>;
+type KeptRun = Pick<Selectable<Tables['runs']>, 'id' | 'bytes' | 'created_at'>;
 
-/** Of one owner, or of all. */
+/** Room that the runs of one owner take, or all runs if the owner is null. */
 async function totalBytes(db: Db, owner: string | null): Promise<number> {
-  const sum = db.selectFrom('run_owners').select((of) => of.fn.sum<number | null>('bytes').as('bytes'));
-  const row = await (owner === null ? sum : sum.where('owner', '=', owner)).executeTakeFirst();
+  const sum = db.selectFrom('runs').select((of) => of.fn.sum<number | null>('bytes').as('bytes'));
+  const row = await (owner === null ? sum.where('owner', '>', '') : sum.where('owner', '=', owner)).executeTakeFirst();
   return Number(row?.bytes ?? 0);
 }
 
-/** Of one owner, or of all. */
-async function oldestEnded(db: Db, owner: string | null): Promise<Kept | null> {
-  if (owner !== null) return oldestEndedOf(db, owner);
-  // There are few owners, and each has an index of its own to begin at.
-  const owners = await db.selectFrom('run_owners').select('owner').execute();
-  const oldest = await Promise.all(owners.map((one) => oldestEndedOf(db, one.owner)));
-  const ended = oldest.filter((run) => run !== null);
-  return ended.sort((a, b) => a.created_at - b.created_at)[0] ?? null;
-}
-
-async function oldestEndedOf(db: Db, owner: string): Promise<Kept | null> {
-  const run = await db
-    .selectFrom('runs')
-    .select(['id', 'owner', 'bytes', 'created_at'])
-    .where('owner', '=', owner)
-    .where('ended', '=', 1)
-    .orderBy('created_at')
-    .limit(1)
-    .executeTakeFirst();
-  return run ?? null;
-}
-
-async function addBytes(db: Db, owner: string, bytes: number): Promise<void> {
-  await db
-    .insertInto('run_owners')
-    .values({ owner, bytes })
-    .onConflict((conflict) =>
-      conflict.column('owner').doUpdateSet((of) => ({ bytes: of('run_owners.bytes', '+', bytes) })),
-    )
-    .execute();
+/** The oldest ended run of one owner, or of all if the owner is null. */
+async function oldestEnded(db: Db, owner: string | null): Promise<KeptRun | null> {
+  const ended = db.selectFrom('runs').select(['id', 'bytes', 'created_at']).where('ended', '=', 1);
+  // Pruned runs have no owner.
+  const kept = owner === null ? ended.where('owner', 'is not', null) : ended.where('owner', '=', owner);
+  return (await kept.where('created_at', '>=', 0).orderBy('created_at').limit(1).executeTakeFirst()) ?? null;
 }
 
 /** Deletes what a run holds; that it existed is kept. */
-async function prune(db: Db, { id, owner, bytes }: Kept): Promise<void> {
+async function prune(db: Db, { id }: KeptRun): Promise<void> {
   await db.deleteFrom('run_rows').where('run_id', '=', id).execute();
   await db.updateTable('runs').set({ run: null, owner: null, bytes: 0 }).where('id', '=', id).execute();
-  if (owner === null) return;
-  await addBytes(db, owner, -Number(bytes));
-  await db.deleteFrom('run_owners').where('owner', '=', owner).where('bytes', '<=', 0).execute();
 }
 
 /** Deletes pruned runs from before that moment, and the oldest of more than may be remembered. */

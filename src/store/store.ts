@@ -10,27 +10,23 @@ import type { NotifiedOutage, StorePlace, StoreTrouble } from '../core/store-fai
 import type { EpochMs } from '../core/time.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { nextTurn } from '../world/world.ts';
+import { moveMailboxes, StoredAccounts } from './accounts.ts';
 import { AuditLog } from './audit.ts';
 import { writeBreaker } from './breakers.ts';
 import type { Database, Rim } from './database.ts';
-import { loadDecisions } from './decisions.ts';
-import { loadEntries, type MailboxEntries } from './entries.ts';
+import { Gate } from './database.ts';
 import type { QueryListener } from './file/connection.ts';
 import type { OutageNote } from './file/outage-note.ts';
-import { FleetDays } from './fleet-days.ts';
-import { Gate } from './gate.ts';
+import { FleetDays, loadDecisions, loadEntries, type MailboxEntries } from './history.ts';
 import type { Lease } from './lease.ts';
 import { type Like, loadDeparted, type SameApi } from './mailboxes.ts';
-import { moveMailboxes, StoredAccounts } from './moves.ts';
 import { StoredOutbox } from './outbox.ts';
+import { loadWritesOff, StoredSessions, StoredSilences, writesOffOver } from './people.ts';
 import { loadLedgers, loadPicture, type StoredPicture, writeLedgers } from './picture.ts';
-import { inPieces } from './pieces.ts';
 import type { BreakerMove, ListRecord, TickRecord, WritesRecord } from './records.ts';
-import { storedAction } from './rows.ts';
+import { inPieces, storedAction } from './rows.ts';
 import { StoredRuns } from './runs.ts';
 import { changeMeta, metaOf, setMeta } from './schema/migrations.ts';
-import { StoredSessions } from './sessions.ts';
-import { StoredSilences } from './silences.ts';
 import { openSqlite } from './sqlite.ts';
 import { forgettingDuties, type UpkeepDuty, type UpkeepPlan } from './upkeep.ts';
 import {
@@ -44,7 +40,6 @@ import {
   writeObservation,
   writeTicks,
 } from './writes.ts';
-import { loadWritesOff, writesOffOver } from './writes-off.ts';
 
 /** Records between two turns of the event loop. */
 const ticksAPiece = 25;

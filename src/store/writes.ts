@@ -7,9 +7,8 @@ import type { Change } from '../core/change.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import { writeBreaker } from './breakers.ts';
-import { inPieces, lastOfEach } from './pieces.ts';
 import type { DecisionRecord, StoredRoute, TickRecord } from './records.ts';
-import { statsText } from './rows.ts';
+import { inPieces, lastOfEach, statsText } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
 export async function writeTicks(db: Db, records: readonly TickRecord[]): Promise<void> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Run, RunStatus } from '../../src/core/recipe.ts';
 import type { Database } from '../../src/store/database.ts';
-import { Gate } from '../../src/store/gate.ts';
+import { Gate } from '../../src/store/database.ts';
 import { StoredRuns } from '../../src/store/runs.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import { now } from '../store/records.ts';

@@ -1,7 +1,7 @@
 // What people are told of an error of PostgreSQL, by its code, and what ends it.
 import { expect, test } from 'vitest';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
-import { clientConfig, readerConfig } from '../../src/store/postgres/connecting.ts';
+import { clientConfig, readerConfig } from '../../src/store/postgres/connection.ts';
 import { failureOf } from '../../src/store/postgres/failure.ts';
 
 const place: PostgresPlace = {

@@ -8,9 +8,9 @@ import { counted, listText, spanText } from '../../core/wording/phrases.ts';
 import { userName } from '../../operations/user-name.ts';
 import { StoreError } from '../../store/failure.ts';
 import { lockOf, presenceOf, sizeOf } from '../../store/file/place.ts';
-import { skewOf } from '../../store/lease.ts';
+import { connectionsAProcess, skewOf } from '../../store/lease.ts';
 import { Ledger } from '../../store/ledger.ts';
-import { connectionsAProcess } from '../../store/postgres/doubts.ts';
+
 import type { Content, Examination } from '../../store/postgres/examination.ts';
 import { commandName } from '../../world/command-name.ts';
 import { systemClock } from '../../world/world.ts';

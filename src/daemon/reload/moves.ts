@@ -10,7 +10,7 @@ import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxUnder } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, firstText } from '../../core/wording/phrases.ts';
-import { takenNames } from '../../store/known-accounts.ts';
+import { takenNames } from '../../store/accounts.ts';
 import type { AccountMove, KnownAccount } from '../../store/records.ts';
 import { showShared } from '../picture.ts';
 import type { Duties } from './duties.ts';

@@ -23,8 +23,8 @@ import { StoreLock } from './lock.ts';
 import { OutageNote } from './outage-note.ts';
 import { closeToOthers, identityOf, prepare } from './place.ts';
 
-/** Letters of all statements that stay prepared: a prepared statement takes some thirty times its text. */
-const preparedLetters = 256 * 1024;
+/** Statements that stay prepared at most. */
+const maxPrepared = 200;
 
 /** SQLite waits this long for the lock of another process. The whole process waits with it. */
 const busyTimeoutMs = 250;
@@ -43,20 +43,13 @@ type Prepared = ReturnType<SqliteDatabase['prepare']>;
 /** Adapts node:sqlite to the interface of better-sqlite3, which Kysely expects. Statements stay prepared while there is room. */
 function shim(database: DatabaseSync): SqliteDatabase {
   const prepared = new Map<string, Prepared>();
-  let letters = 0;
   return {
     prepare(text) {
-      const known = prepared.get(text);
-      if (known) return known;
-      letters += text.length;
       // A prepared statement remembers the columns that its tables had.
-      if (letters > preparedLetters || /^\s*(create|alter|drop)\b/i.test(text)) {
-        prepared.clear();
-        letters = text.length;
-      }
-      const made = statementOf(database, text);
-      prepared.set(text, made);
-      return made;
+      if (prepared.size >= maxPrepared || /^\s*(create|alter|drop)\b/i.test(text)) prepared.clear();
+      const statement = prepared.get(text) ?? statementOf(database, text);
+      prepared.set(text, statement);
+      return statement;
     },
     close: () => database.close(),
   };
@@ -64,26 +57,13 @@ function shim(database: DatabaseSync): SqliteDatabase {
 
 function statementOf(database: DatabaseSync, text: string): Prepared {
   const statement = database.prepare(text);
-  const columns = statement.columns().map(({ name }) => name);
   const values = (parameters: readonly unknown[]) => parameters.map(storable);
-  // Rows that node:sqlite makes objects of take half as long again to read: they are hash tables.
-  statement.setReturnArrays(true);
-  const rowOf = (cells: unknown): Record<string, unknown> => {
-    const row: Record<string, unknown> = {};
-    for (let at = 0; at < columns.length; at += 1) row[columns[at] as string] = (cells as readonly unknown[])[at];
-    return row;
-  };
   return {
     // It names no column, and frees a page with each row that is read.
-    reader: columns.length > 0 || text.startsWith('PRAGMA incremental_vacuum'),
-    all: (parameters: readonly unknown[]) => statement.all(...values(parameters)).map(rowOf),
-    run: (parameters: readonly unknown[]) => {
-      const { changes, lastInsertRowid } = statement.run(...values(parameters));
-      return { changes, lastInsertRowid };
-    },
-    *iterate(parameters: readonly unknown[]) {
-      for (const cells of statement.iterate(...values(parameters))) yield rowOf(cells);
-    },
+    reader: statement.columns().length > 0 || text.startsWith('PRAGMA incremental_vacuum'),
+    all: (parameters: readonly unknown[]) => statement.all(...values(parameters)),
+    run: (parameters: readonly unknown[]) => statement.run(...values(parameters)),
+    iterate: (parameters: readonly unknown[]) => statement.iterate(...values(parameters)),
   };
 }
 

@@ -3,8 +3,8 @@ import { errorText } from '../../core/nearest.ts';
 import { nameOf, type PostgresPlace, type StoreFailure } from '../../core/store-failure.ts';
 import { DamagedRowError, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
+import { OldPrimaryError } from './reach.ts';
 import { settingRole, sqlName } from './setup.ts';
-import { OldPrimaryError } from './timeline.ts';
 
 /** What PostgreSQL or its connection did not do, in sentences. */
 class PostgresFailure extends StoreError {

@@ -8,8 +8,8 @@ import { type Bell, type Clock, createBell, type Log } from '../../world/world.t
 import { HeldStoreError, StoreError } from '../failure.ts';
 import { type Lease, leaseLeftMs, leaseMs, longestSkewMs, type Moment, postMs, skewOf } from '../lease.ts';
 import type { Db } from '../schema/tables.ts';
-import type { Line } from './line.ts';
-import { nowMs, nowText } from './now.ts';
+import { nowMs } from './connection.ts';
+import { forCaller } from './failure.ts';
 
 const beatEveryMs = 3_000;
 /** Between two looks of a standby: it follows an active process that ends in good order within this. */
@@ -64,7 +64,7 @@ export async function fenceVersion(db: Db, fence: number): Promise<number | null
 export class PostgresLease implements Lease {
   readonly isShared: boolean;
   readonly #place: PostgresPlace;
-  readonly #line: Line;
+  readonly #db: Db;
   /** null: a command, which has the store for a moment and neither waits for the lease nor prolongs it. */
   readonly #options: LeaseOptions | null;
   readonly #bell: Bell | null;
@@ -79,10 +79,10 @@ export class PostgresLease implements Lease {
   #isEnding = false;
   #loop: Promise<void> | null = null;
 
-  constructor(place: PostgresPlace, line: Line, options: LeaseOptions | null) {
+  constructor(place: PostgresPlace, db: Db, options: LeaseOptions | null) {
     this.isShared = options !== null;
     this.#place = place;
-    this.#line = line;
+    this.#db = db;
     this.#options = options;
     this.#bell = options && createBell(options.clock);
   }
@@ -125,9 +125,9 @@ export class PostgresLease implements Lease {
     await this.#loop;
     const fence = this.#fence;
     if (fence === 0) return;
-    const releasing = this.#line.run(async (ask) => {
-      await ask('UPDATE lease SET holder = NULL WHERE fence = $1', [fence]);
-      await ask('DELETE FROM fence WHERE number = $1', [fence]);
+    const releasing = this.#transact(async (trx) => {
+      await sql`UPDATE lease SET holder = NULL WHERE fence = ${fence}`.execute(trx);
+      await sql`DELETE FROM fence WHERE number = ${fence}`.execute(trx);
     });
     await releasing.catch(() => {});
   }
@@ -140,13 +140,10 @@ export class PostgresLease implements Lease {
   }
 
   async #takeNow(name: string): Promise<void> {
-    const age = `${nowText} - beat_at`;
-    const [living] = await this.#line.run((ask) =>
-      ask<{ holder: string }>(`SELECT holder FROM lease WHERE holder IS NOT NULL AND ${age} < ${livingMs}`),
-    );
+    const living = await this.#transact(activeProcess);
     const seen = living ? null : await this.#look();
     if (!seen || !(await this.#seize(seen, { name, version: '' })))
-      throw new HeldStoreError(nameOf(this.#place), living?.holder ?? 'another process');
+      throw new HeldStoreError(nameOf(this.#place), living?.name ?? 'another process');
   }
 
   /** A standby takes the lease when it was released, or when it has read the same heartbeat for the whole deadline. */
@@ -179,9 +176,10 @@ export class PostgresLease implements Lease {
   /** Throws StoreError when the clocks differ too much: what is stored would be compared with the wrong time. */
   async #look(options: LeaseOptions | null = null): Promise<LeaseRow> {
     const asked = options?.clock.now() ?? 0;
-    const [row] = await this.#line.run((ask) =>
-      ask<LeaseRow>(`SELECT fence, holder, beat, ${nowText} AS now FROM lease`),
+    const { rows } = await this.#transact((trx) =>
+      sql<LeaseRow>`SELECT fence, holder, beat, ${nowMs} AS now FROM lease`.execute(trx),
     );
+    const [row] = rows;
     if (!row) throw new StoreError(`The store ${nameOf(this.#place)} has lost its lease: restore a backup.`);
     if (options && skewOf(row.now - (asked + options.clock.now()) / 2) === 'excessive')
       throw new StoreError(
@@ -196,16 +194,16 @@ export class PostgresLease implements Lease {
     { name, version }: Pick<LeaseOptions, 'name' | 'version'>,
   ): Promise<boolean> {
     const sent = this.#now();
-    return this.#line.run(async (ask) => {
-      const taken = await ask<{ fence: number }>(
-        `UPDATE lease SET fence = fence + 1, holder = $1, version = $2, beat = 0, beat_at = ${nowText}
-          WHERE fence = $3 AND beat = $4 AND holder IS NOT DISTINCT FROM $5 RETURNING fence`,
-        [name, version, fence, beat, holder],
+    return this.#transact(async (trx) => {
+      const { rows } = await sql<{ fence: number }>`
+        UPDATE lease SET fence = fence + 1, holder = ${name}, version = ${version}, beat = 0, beat_at = ${nowMs}
+        WHERE fence = ${fence} AND beat = ${beat} AND holder IS NOT DISTINCT FROM ${holder} RETURNING fence`.execute(
+        trx,
       );
-      const [own] = taken;
+      const [own] = rows;
       if (!own) return false;
-      await ask('DELETE FROM fence');
-      await ask('INSERT INTO fence (number, version) VALUES ($1, 0)', [own.fence]);
+      await sql`DELETE FROM fence`.execute(trx);
+      await sql`INSERT INTO fence (number, version) VALUES (${own.fence}, 0)`.execute(trx);
       this.#fence = own.fence;
       this.#isInherited = holder !== null;
       this.#sent = sent;
@@ -219,15 +217,13 @@ export class PostgresLease implements Lease {
       if (this.#isEnding) return;
       const sent = this.#now();
       try {
-        const beaten = await clock.busy(() =>
-          this.#line.run((ask) =>
-            ask<{ now: number }>(
-              `UPDATE lease SET beat = beat + 1, beat_at = ${nowText} WHERE fence = $1 RETURNING ${nowText} AS now`,
-              [this.#fence],
-            ),
+        const { rows } = await clock.busy(() =>
+          this.#transact((trx) =>
+            sql<{ now: number }>`UPDATE lease SET beat = beat + 1, beat_at = ${nowMs}
+              WHERE fence = ${this.#fence} RETURNING beat_at AS now`.execute(trx),
           ),
         );
-        const [row] = beaten;
+        const [row] = rows;
         if (!row) return this.lose('another process has taken the lease of this one');
         this.#sent = sent;
         this.#failures = 0;
@@ -239,6 +235,14 @@ export class PostgresLease implements Lease {
         this.#failure = error instanceof Error ? error : new Error(String(error));
         log.error({ err: error }, 'a heartbeat of this process failed');
       }
+    }
+  }
+
+  async #transact<Result>(work: (trx: Db) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#db.transaction().execute(work);
+    } catch (error) {
+      throw forCaller(this.#place, error);
     }
   }
 

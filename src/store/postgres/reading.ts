@@ -1,5 +1,7 @@
 // The store in a PostgreSQL database as a reader sees it beside a running daemon: nothing is locked, nothing can be written.
+
 import { Kysely } from 'kysely';
+import pg from 'pg';
 import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
 import { minuteMs } from '../../core/time.ts';
 import type { ReadableDatabase } from '../database.ts';
@@ -8,8 +10,7 @@ import { schemaOf, schemaVersion } from '../schema/migrations.ts';
 import type { Db, Tables } from '../schema/tables.ts';
 import { type SizesAsked, serverSizes } from '../sizes.ts';
 import { rowProblems } from '../soundness.ts';
-import { poolOf, reached, readerConfig } from './connecting.ts';
-import { StoreDialect } from './dialect.ts';
+import { clientConfig, poolOf, reached, readerConfig, StoreDialect, tolerant } from './connection.ts';
 import { damageSaid, postgresError } from './failure.ts';
 import { hasStore, isReady } from './setup.ts';
 
@@ -46,4 +47,53 @@ export async function readPostgres(named: PostgresPlace): Promise<ReadableDataba
       return (await isReady(db)) ? schemaVersion : schemaOf(db);
     },
   };
+}
+
+// Rows of some tables as they were at one moment, for a process that asks them with SQLite's words.
+
+/** What is read of a table. */
+export interface TableRead {
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** Of decisions: only the newest on each mailbox that is there. */
+  readonly newestOnly: boolean;
+}
+
+const rowsAFetch = 500;
+
+/** Hands the rows on in pieces, each row in the order of its columns; all are of one snapshot. Rejects with StoreError. */
+export async function readSnapshot(
+  place: PostgresPlace,
+  reads: readonly TableRead[],
+  take: (read: TableRead, rows: readonly (readonly unknown[])[]) => void,
+): Promise<void> {
+  const at = await reached(place).catch((error: unknown) => Promise.reject(postgresError(place, error)));
+  const client = tolerant(new pg.Client(clientConfig(at)));
+  try {
+    await client.connect();
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    for (const read of reads) {
+      await client.query(`DECLARE piece NO SCROLL CURSOR FOR ${selectOf(read)}`);
+      for (;;) {
+        const { rows } = await client.query({ text: `FETCH ${rowsAFetch} FROM piece`, rowMode: 'array' });
+        take(read, rows);
+        if (rows.length < rowsAFetch) break;
+      }
+      await client.query('CLOSE piece');
+    }
+    await client.query('COMMIT');
+  } catch (error) {
+    throw postgresError(at, error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** Table and columns are words of ours. */
+function selectOf({ table, columns, newestOnly }: TableRead): string {
+  const listed = columns.map((name) => `t."${name}"`).join(', ');
+  if (!newestOnly) return `SELECT ${listed} FROM "${table}" t`;
+  return `SELECT ${listed} FROM mailboxes m CROSS JOIN LATERAL (
+    SELECT * FROM "${table}" d WHERE d.account = m.account AND d.mailbox_id = m.mailbox_id ORDER BY d.id DESC LIMIT 1
+  ) t WHERE m.left_at IS NULL`;
 }

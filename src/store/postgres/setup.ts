@@ -14,8 +14,8 @@ import {
   setMeta,
 } from '../schema/migrations.ts';
 import type { Db } from '../schema/tables.ts';
-import { schema } from './connecting.ts';
-import { isOldPrimary, newestAt, OldPrimaryError, serverOf } from './timeline.ts';
+import { schema } from './connection.ts';
+import { isOldPrimary, newestAt, OldPrimaryError, serverOf } from './reach.ts';
 
 // How a name of the configuration is written in a statement that people are to run.
 

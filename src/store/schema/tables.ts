@@ -109,8 +109,6 @@ export interface Tables {
     /** How much room, with its rows; 0 when it was pruned. */
     bytes: Generated<number>;
   };
-  /** How much room the runs of each owner take. */
-  run_owners: { owner: string; bytes: number };
   /** Rows of a run: `count` of them from `first_row` on, as a JSON array. */
   run_rows: { run_id: string; first_row: number; count: number; rows: string };
 }

@@ -1,17 +1,14 @@
 // Moves stored mailboxes and their history from one account to another. The caller moves their alerts, as changes of alerts.
-
 import { actionUnder } from '../core/action.ts';
 import { moveEntries } from '../core/breaker.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { loadBreakers, writeBreaker } from './breakers.ts';
-import type { Gate } from './gate.ts';
-import { loadKnownAccounts, takenNames, writeKnownAccounts } from './known-accounts.ts';
-import { inPieces } from './pieces.ts';
+import type { Gate } from './database.ts';
+import { loadWritesOff } from './people.ts';
 import type { AccountMove, AccountsRecord, KnownAccount } from './records.ts';
-import { storedAction } from './rows.ts';
+import { inPieces, parsed, storedAction } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 import { writeAction, writeAlerts } from './writes.ts';
-import { loadWritesOff } from './writes-off.ts';
 
 /** Rows of the newest state, which a mailbox has once, and rows of its history. */
 const newest = ['mailboxes', 'observations'] as const;
@@ -157,4 +154,43 @@ async function moveHeld(db: Db, moves: readonly AccountMove[]): Promise<void> {
     const state = moveEntries(before, moves);
     if (state !== before) await writeBreaker(db, { api, before, state });
   }
+}
+
+// The accounts that were ever configured on the store, with their APIs: mailboxes of removed accounts are found by them.
+
+const prefix = 'account|';
+
+/** Each as it was configured last. */
+export async function loadKnownAccounts(db: Db): Promise<readonly KnownAccount[]> {
+  const rows = await db.selectFrom('meta').selectAll().where('key', 'like', `${prefix}%`).orderBy('key').execute();
+  return rows.map(({ key, value }) => ({
+    ...parsed<Omit<KnownAccount, 'name'>>(value, 'meta', { key }),
+    name: key.slice(prefix.length),
+  }));
+}
+
+/** Names that an account of another API had before, and that go on as those of a moved account: its mailboxes are not theirs. */
+export function takenNames(moves: readonly AccountMove[], known: readonly KnownAccount[]): readonly string[] {
+  const apis = new Map(known.map(({ name, api }) => [name, api]));
+  const isTaken = ({ from, to, ids }: AccountMove) => {
+    const [was, is] = [apis.get(to), apis.get(from)];
+    return ids === null && was !== undefined && is !== undefined && was !== is;
+  };
+  // One that goes on under a third name takes its mailboxes with it.
+  const leaves = new Set(moves.filter(({ ids }) => ids === null).map(({ from }) => from));
+  return moves.filter((move) => isTaken(move) && !leaves.has(move.to)).map(({ to }) => to);
+}
+
+/** Within the caller's transaction. `gone`: names that stand for nothing any more. */
+async function writeKnownAccounts(db: Db, accounts: readonly KnownAccount[], gone: readonly string[]): Promise<void> {
+  const keys = gone.map((name) => prefix + name);
+  await inPieces(keys, (some) => db.deleteFrom('meta').where('key', 'in', some).execute());
+  const rows = accounts.map(({ name, ...known }) => ({ key: prefix + name, value: JSON.stringify(known) }));
+  await inPieces(rows, (some) =>
+    db
+      .insertInto('meta')
+      .values(some)
+      .onConflict((conflict) => conflict.column('key').doUpdateSet((of) => ({ value: of.ref('excluded.value') })))
+      .execute(),
+  );
 }
