@@ -102,7 +102,7 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
 
 /** The picture as the last process left it; alerts of accounts that are no longer configured end. */
 async function loadFleet(store: Store, { accounts }: Config, { clock, log }: World): Promise<Fleet> {
-  const known = await store.accounts.known();
+  const known = await store.knownAccounts();
   const configured = accounts.map(knownAccount);
   const moves = renamesOf(known, configured);
   let left = await store.loadPicture();
@@ -123,7 +123,7 @@ async function loadFleet(store: Store, { accounts }: Config, { clock, log }: Wor
       ofMoved,
       now,
     );
-    await store.accounts.record({ accounts: configured, moves, alerts });
+    await store.recordAccounts({ accounts: configured, moves, alerts });
     if (moves.length > 0) left = await store.loadPicture();
     for (const { from, to } of moves) log.warn({ account: to, before: from }, 'the account had another name before');
   }

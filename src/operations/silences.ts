@@ -33,7 +33,7 @@ export function silenceCommands(
       if (stopped) return stopped;
       const command = `silence add ${silence.id}: ${matchText(match)}`;
       return audited(request, { name: 'silence-add', command, account: null, mailboxes: [] }, async () => {
-        await store.silences.record(silence, from);
+        await store.recordSilence(silence, from);
         fleet.putSilence(silence);
         return { result: 'done', messages: effectOf(`Silence ${silence.id}`, silence, rooms) };
       });
@@ -50,7 +50,7 @@ export function silenceCommands(
       const ended = { ...silence, until: now };
       const command = `silence expire ${id}`;
       return audited(request, { name: 'silence-expire', command, account: null, mailboxes: [] }, async () => {
-        await store.silences.record(ended, now);
+        await store.recordSilence(ended, now);
         fleet.putSilence(ended);
         return {
           result: 'done',

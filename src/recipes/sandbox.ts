@@ -17,7 +17,7 @@ import type { Verdict } from '../core/verdict.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { pausedText } from '../core/wording/paused.ts';
 import type { TableRead } from '../store/postgres/reading.ts';
-import { readStats } from '../store/rows.ts';
+import { storedStats } from '../store/rows.ts';
 import { baseTables, views } from './views.ts';
 
 /** Facts that the views take from the running program. Sent to the child process as JSON. */
@@ -186,7 +186,12 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
   database.function('account_facts', pure, () => accountFacts);
   database.function('domain_of', pure, (email) => domainOf(String(email)));
   database.function('day_rows', pure, (answer) =>
-    JSON.stringify(dailyRows(given('day_rows', answer, (text) => readStats(text, {})).stats, facts.now)),
+    JSON.stringify(
+      dailyRows(
+        given('day_rows', answer, (text) => storedStats(text, {})),
+        facts.now,
+      ),
+    ),
   );
   database.function('explain_verdict', pure, (verdict) =>
     verdict === null ? null : explainVerdict(verdictOf('explain_verdict', verdict)),

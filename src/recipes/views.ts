@@ -42,11 +42,6 @@ const whoIn = (of: string, email: string): readonly ViewColumn[] => [
 const who = whoIn('m', 'm.email');
 const domain = column('domain', 'the part of the address after the @, in lowercase', 'domain_of(m.email)');
 
-/** The verdict on a mailbox, and its time: that of the newest decision, or the one that was stored with statistics since. */
-const isLater = "s.answer ->> '$.judgedAt' > v.until";
-const verdict = `CASE WHEN ${isLater} THEN s.answer -> '$.verdict' ELSE v.verdict END`;
-const judgedAt = `CASE WHEN ${isLater} THEN s.answer ->> '$.judgedAt' ELSE v.until END`;
-
 /** The counts of a verdict that stands as JSON in `of`. */
 const verdictColumns = (of: string): readonly ViewColumn[] => [
   column('sent', "emails sent in the guard's window", `${of} ->> '$.sent'`),
@@ -73,7 +68,7 @@ const mailboxes: RecipeView = {
     column(
       'state',
       'ok, near_limit, over_limit, held, recovering, paused_by_guard, paused_by_others, not_running, no_warmup or not_judged',
-      `guard_state(m.account, m.mailbox_id, ${verdict}, m.memory, e.answer, d.answer)`,
+      `guard_state(m.account, m.mailbox_id, v.verdict, m.memory, e.answer, d.answer)`,
     ),
     column('mode', 'the warm-up mode', "w.answer ->> '$.mode'"),
     column('warmup_status', "the status of the warm-up, in the API's words", "w.answer ->> '$.status'"),
@@ -83,9 +78,9 @@ const mailboxes: RecipeView = {
     column('warmup_day', 'the day of the warm-up, from 1', newest('$.warmupDay', 'e', 'w')),
     column('action', 'what the guard decided: none, hold, recovery, pause or restore', 'v.action'),
     column('reason', 'why, in one word', 'v.reason'),
-    column('explanation', 'why, in sentences with the numbers', `explain_verdict(${verdict})`),
-    ...verdictColumns(`(${verdict})`),
-    time('judged_at', 'when the newest answer was judged', judgedAt),
+    column('explanation', 'why, in sentences with the numbers', 'explain_verdict(v.verdict)'),
+    ...verdictColumns('v.verdict'),
+    time('judged_at', 'when the newest answer was judged', 'v.until'),
     column('claim', 'recovery or pause, while a change of Warmwarden is in force', "m.memory ->> '$.claim.kind'"),
     time('claim_since', 'since when it is in force', "m.memory ->> '$.claim.since'"),
     column('mode_before', 'the mode before that change', "m.memory ->> '$.claim.previousMode'"),

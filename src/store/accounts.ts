@@ -3,10 +3,9 @@ import { actionUnder } from '../core/action.ts';
 import { moveEntries } from '../core/breaker.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { loadBreakers, writeBreaker } from './breakers.ts';
-import type { Gate } from './database.ts';
 import { loadWritesOff } from './people.ts';
 import type { AccountMove, AccountsRecord, KnownAccount } from './records.ts';
-import { inPieces, parsed, storedAction } from './rows.ts';
+import { inPieces, parsed, storedAction, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 import { writeAction, writeAlerts } from './writes.ts';
 
@@ -14,25 +13,8 @@ import { writeAction, writeAlerts } from './writes.ts';
 const newest = ['mailboxes', 'observations'] as const;
 const history = ['decisions', 'changes', 'actions', 'command_mailboxes'] as const;
 
-export class StoredAccounts {
-  readonly #gate: Gate;
-
-  constructor(gate: Gate) {
-    this.#gate = gate;
-  }
-
-  /** Every account that was ever configured on the store, as it was last, in the order of their names. */
-  known(): Promise<readonly KnownAccount[]> {
-    return this.#gate.read(loadKnownAccounts);
-  }
-
-  /** Records the configured accounts, and moves mailboxes that are guarded under another name because of them. */
-  async record(record: AccountsRecord): Promise<void> {
-    await this.#gate.write((trx) => writeAccounts(trx, record));
-  }
-}
-
-async function writeAccounts(db: Db, { accounts, moves, alerts }: AccountsRecord): Promise<void> {
+/** Records the configured accounts, and moves mailboxes that are guarded under another name because of them. */
+export async function writeAccounts(db: Db, { accounts, moves, alerts }: AccountsRecord): Promise<void> {
   const kept = new Set(accounts.map(({ name }) => name));
   const gone = moves.filter(({ from, ids }) => ids === null && !kept.has(from)).map(({ from }) => from);
   const taken = takenNames(moves, moves.length > 0 ? await loadKnownAccounts(db) : []);
@@ -130,13 +112,8 @@ async function moveStops(db: Db, { from, to, ids }: AccountMove): Promise<void> 
   }
 }
 
-async function writeStop(db: Db, off: WritesOff): Promise<void> {
-  const row = { scope: scopeKey(off.scope), off: JSON.stringify(off) };
-  await db
-    .insertInto('writes_off')
-    .values(row)
-    .onConflict((conflict) => conflict.column('scope').doUpdateSet({ off: row.off }))
-    .execute();
+function writeStop(db: Db, off: WritesOff): Promise<void> {
+  return upsert(db, 'writes_off', [{ scope: scopeKey(off.scope), off: JSON.stringify(off) }]);
 }
 
 async function emailsOf(db: Db, account: string, ids: readonly string[]) {
@@ -160,7 +137,7 @@ async function moveHeld(db: Db, moves: readonly AccountMove[]): Promise<void> {
 
 const prefix = 'account|';
 
-/** Each as it was configured last. */
+/** Every account that was ever configured on the store, as it was last, in the order of their names. */
 export async function loadKnownAccounts(db: Db): Promise<readonly KnownAccount[]> {
   const rows = await db.selectFrom('meta').selectAll().where('key', 'like', `${prefix}%`).orderBy('key').execute();
   return rows.map(({ key, value }) => ({
@@ -186,11 +163,5 @@ async function writeKnownAccounts(db: Db, accounts: readonly KnownAccount[], gon
   const keys = gone.map((name) => prefix + name);
   await inPieces(keys, (some) => db.deleteFrom('meta').where('key', 'in', some).execute());
   const rows = accounts.map(({ name, ...known }) => ({ key: prefix + name, value: JSON.stringify(known) }));
-  await inPieces(rows, (some) =>
-    db
-      .insertInto('meta')
-      .values(some)
-      .onConflict((conflict) => conflict.column('key').doUpdateSet((of) => ({ value: of.ref('excluded.value') })))
-      .execute(),
-  );
+  await upsert(db, 'meta', rows);
 }

@@ -1,13 +1,13 @@
 // The audit log: what people asked for, written before it is done, and its outcome; beside it what the guard did by itself.
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { AlertChanges } from '../core/alert.ts';
-import type { CommandEnd, CommandEntry, CommandName, MailboxName, Requester } from '../core/operator-command.ts';
+import type { CommandEnd, CommandEntry, CommandName, Requester } from '../core/operator-command.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Reason } from '../core/verdict.ts';
 import type { Gate } from './database.ts';
-import { storedAction } from './rows.ts';
-import type { Db } from './schema/tables.ts';
+import { inPieces, storedAction } from './rows.ts';
+import type { Db, Tables } from './schema/tables.ts';
 import { writeAlerts } from './writes.ts';
 
 /** A command that begins. */
@@ -40,9 +40,6 @@ export interface HistoryQuery<Id> {
   readonly limit: number;
 }
 
-/** SQLite takes 32,766 parameters a statement; this stays far below. */
-const rowsAStatement = 500;
-
 export class AuditLog {
   readonly #gate: Gate;
 
@@ -55,29 +52,14 @@ export class AuditLog {
     return this.#gate.write(async (trx) => {
       const { id } = await trx
         .insertInto('operator_commands')
-        .values({
-          at,
-          by,
-          reason,
-          name,
-          command,
-          account,
-          result: null,
-          ended_at: null,
-          outcome: '',
-        })
+        .values({ at, by, reason, name, command, account, result: null, ended_at: null, outcome: '' })
         .returning('id')
         .executeTakeFirstOrThrow();
-      for (let from = 0; from < mailboxes.length; from += rowsAStatement) {
-        const some = mailboxes.slice(from, from + rowsAStatement);
-        const rows = some.map((one) => ({
-          command_id: id,
-          account: one.account,
-          mailbox_id: one.id,
-          email: one.email,
-        }));
-        await trx.insertInto('command_mailboxes').values(rows).execute();
-      }
+      const rows = mailboxes.map((one) => ({
+        ...{ command_id: id, account: one.account },
+        ...{ mailbox_id: one.id, email: one.email },
+      }));
+      await inPieces(rows, (some) => trx.insertInto('command_mailboxes').values(some).execute());
       return id;
     });
   }
@@ -159,34 +141,19 @@ const commandColumns = [
   ...(['id', 'at', 'by', 'name', 'command', 'account', 'reason', 'result', 'ended_at', 'outcome'] as const),
 ];
 
-interface CommandRow {
-  readonly id: number;
-  readonly at: number;
-  readonly by: string;
-  readonly name: string;
-  readonly command: string;
-  readonly account: string | null;
-  readonly reason: string;
-  readonly result: string | null;
-  readonly ended_at: number | null;
-  readonly outcome: string;
-}
+type CommandRow = Pick<Selectable<Tables['operator_commands']>, (typeof commandColumns)[number]>;
 
 async function withMailboxes(db: Db, rows: readonly CommandRow[]): Promise<readonly CommandEntry[]> {
-  const named = new Map<number, MailboxName[]>();
-  for (let from = 0; from < rows.length; from += rowsAStatement) {
-    const ids = rows.slice(from, from + rowsAStatement).map(({ id }) => id);
-    const found = await db.selectFrom('command_mailboxes').selectAll().where('command_id', 'in', ids).execute();
-    for (const { command_id, account, mailbox_id: id, email } of found) {
-      const known = named.get(command_id);
-      if (known) known.push({ account, id, email });
-      else named.set(command_id, [{ account, id, email }]);
-    }
-  }
+  const named: Selectable<Tables['command_mailboxes']>[] = [];
+  await inPieces(rows, async (some) => {
+    const ids = some.map(({ id }) => id);
+    named.push(...(await db.selectFrom('command_mailboxes').selectAll().where('command_id', 'in', ids).execute()));
+  });
+  const ofCommand = Map.groupBy(named, ({ command_id }) => command_id);
   return rows.map(({ result, ended_at: endedAt, ...row }) => ({
     ...row,
     end: result as CommandEnd | null,
     endedAt,
-    mailboxes: named.get(row.id) ?? [],
+    mailboxes: (ofCommand.get(row.id) ?? []).map(({ account, mailbox_id: id, email }) => ({ account, id, email })),
   }));
 }

@@ -1,7 +1,7 @@
 // The rows of the circuit breakers: a head an API and a row an entry, so that what a judgement writes does not grow with what is held.
 import type { BreakerEntry, BreakerState } from '../core/breaker.ts';
 import type { BreakerMove, BreakerRecord } from './records.ts';
-import { inPieces, lastOfEach, parsed } from './rows.ts';
+import { inPieces, lastOfEach, parsed, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
 /** The breakers of all APIs. */
@@ -31,24 +31,9 @@ export async function writeBreaker(db: Db, { api, before, state }: BreakerMove):
     ...{ api, key: entry.key, place: (last ?? 0) + index + 1 },
     entry: JSON.stringify(entry),
   }));
-  await inPieces(rows, (some) =>
-    db
-      .insertInto('breaker_entries')
-      .values(some)
-      .onConflict((conflict) =>
-        conflict
-          .columns(['api', 'key'])
-          .doUpdateSet((of) => ({ place: of.ref('excluded.place'), entry: of.ref('excluded.entry') })),
-      )
-      .execute(),
-  );
-  const { entries: _, ...rest } = state;
-  const head = JSON.stringify(rest);
-  await db
-    .insertInto('breakers')
-    .values({ api, head })
-    .onConflict((conflict) => conflict.column('api').doUpdateSet({ head }))
-    .execute();
+  await upsert(db, 'breaker_entries', rows);
+  const { entries: _, ...head } = state;
+  await upsert(db, 'breakers', [{ api, head: JSON.stringify(head) }]);
 }
 
 /** Entries that stayed are the same objects in the same order, and new ones come after them: one walk finds both. */

@@ -1,15 +1,15 @@
 // Moves a store from a SQLite file into a PostgreSQL database: every row of every table, in one transaction.
-import { sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import { nameOf, type PostgresPlace } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './failure.ts';
 import { openPostgres } from './postgres.ts';
-import { rowsAPiece } from './rows.ts';
+import { rowsAPiece, upsert } from './rows.ts';
 import type { Db, Tables } from './schema/tables.ts';
 import { openSqlite } from './sqlite.ts';
 
-type Row = Readonly<Record<string, unknown>> & { readonly rowid: number };
+type CopiedRow = Readonly<Record<string, unknown>> & { readonly rowid: number };
 
 export interface CopiedTable {
   readonly table: string;
@@ -72,26 +72,20 @@ async function refuseFilled(trx: Db, tables: readonly (keyof Tables)[], to: Post
 async function copyTable(source: Db, trx: Db, table: keyof Tables): Promise<number> {
   let [copied, after] = [0, 0];
   for (;;) {
-    const { rows } = await sql<Row>`
+    const { rows } = await sql<CopiedRow>`
       SELECT rowid AS rowid, * FROM ${sql.table(table)} WHERE rowid > ${after} ORDER BY rowid LIMIT ${sql.lit(rowsAPiece)}`.execute(
       source,
     );
     const kept = rows.filter((row) => table !== 'meta' || !ownKeys.includes(String(row['key'])));
-    await insert(trx, table, kept);
+    await upsert(
+      trx,
+      table,
+      kept.map(({ rowid: _, ...row }) => row as unknown as Insertable<Tables[typeof table]>),
+    );
     copied += kept.length;
     after = rows.at(-1)?.rowid ?? after;
     if (rows.length < rowsAPiece) return copied;
   }
-}
-
-async function insert(trx: Db, table: keyof Tables, rows: readonly Row[]): Promise<void> {
-  const [first] = rows;
-  if (!first) return;
-  const columns = Object.keys(first).filter((name) => name !== 'rowid');
-  const values = rows.map((row) => sql`(${sql.join(columns.map((name) => row[name]))})`);
-  await sql`INSERT INTO ${sql.table(table)} (${sql.join(columns.map((name) => sql.ref(name)))}) VALUES ${sql.join(values)}`.execute(
-    trx,
-  );
 }
 
 /** New rows continue after the copied ids. */

@@ -8,7 +8,7 @@ import type { Db } from './schema/tables.ts';
 import type { SizesAsked, StoreSizes } from './sizes.ts';
 
 /** Runs a business event's statements as one transaction: all of them, or none. */
-export type Write = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
+export type Transact = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
 
 /** Waits so many milliseconds; never rejects. */
 export type Sleep = (ms: number) => Promise<void>;
@@ -35,7 +35,7 @@ export interface Database {
   /** For reads. */
   readonly db: Db;
   /** Every transaction goes through here. It is refused when the store is no longer this process's own. */
-  readonly fence: Write;
+  readonly fence: Transact;
   readonly lease: Lease;
   /** Of its reads and writes. */
   readonly statements: FailedStatements;
@@ -92,7 +92,7 @@ export class Gate {
 
   readonly read: Read = (work) => this.#noticing('read', () => work(this.#database.db));
 
-  readonly write: Write = (work) =>
+  readonly write: Transact = (work) =>
     this.#noticing('write', async () => {
       const result = await this.#database.fence(work);
       this.#wroteSince = true;

@@ -74,7 +74,7 @@ const decisionColumns = [
   ...['verdict', 'days', 'first_sent', 'first_days'],
 ] as const satisfies readonly (keyof Tables['decisions'])[];
 
-type Row = Pick<Selectable<Tables['decisions']>, (typeof decisionColumns)[number]>;
+type DecisionRow = Pick<Selectable<Tables['decisions']>, (typeof decisionColumns)[number]>;
 
 /** The newest on a mailbox, newest first. */
 export async function loadDecisions(
@@ -94,7 +94,7 @@ export async function loadDecisions(
 }
 
 /** Throws DamagedRowError. */
-function readDecision({ id, since, until, judged, ...row }: Row): RecordedDecision {
+function readDecision({ id, since, until, judged, ...row }: DecisionRow): RecordedDecision {
   const json = <Value>(text: string) => parsed<Value>(text, 'decisions', { id });
   return {
     ...{ since, until, count: judged, firstSent: row.first_sent, verdict: json<Verdict>(row.verdict) },

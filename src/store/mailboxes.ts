@@ -3,16 +3,15 @@ import { type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { Observed } from '../core/answers.ts';
 import { type Change, changesShown } from '../core/change.ts';
-import { isSameSpan } from '../core/decision.ts';
 import type { GuardMemory } from '../core/guard-memory.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { loadKnownAccounts } from './accounts.ts';
-import { inPieces, parsed, readStats, storedAction } from './rows.ts';
+import { inPieces, parsed, storedAction, storedStats } from './rows.ts';
 import type { Db, Tables } from './schema/tables.ts';
 import { addressColumn } from './schema/tables.ts';
 
-type Row = Selectable<Tables['mailboxes']>;
+type MailboxRow = Selectable<Tables['mailboxes']>;
 
 /** Some mailboxes of one account. */
 interface Some {
@@ -32,7 +31,7 @@ export async function loadMailboxes(
   return inFull(db, await named.orderBy('account').orderBy('mailbox_id').execute());
 }
 
-export type Like = Pick<MailboxState, 'id' | 'email'>;
+export type MailboxLike = Pick<MailboxState, 'id' | 'email'>;
 
 /** The accounts of an API: what one of them remembers another may go on with. */
 export interface SameApi {
@@ -48,9 +47,9 @@ export interface SameApi {
 export async function loadDeparted(
   db: Db,
   { account, among }: { readonly account: string; readonly among: SameApi | null },
-  like: readonly Like[],
+  like: readonly MailboxLike[],
 ): Promise<readonly MailboxState[]> {
-  const found = new Map<string, Row>();
+  const found = new Map<string, MailboxRow>();
   const known = among ? await loadKnownAccounts(db) : [];
   const others = known.filter((one) => one.api === among?.api && one.name !== account).map(({ name }) => name);
   await inPieces(like, async (some) => {
@@ -63,7 +62,7 @@ export async function loadDeparted(
     const elsewhere =
       others.length === 0 ? [] : await all.where('account', 'in', others).where('mailbox_id', 'in', ids).execute();
     const addressOf = new Map(some.map(({ id, email }) => [id, asIndexed(email)]));
-    const isLeft = (row: Row) => row.left_at !== null || !among?.guarded.includes(row.account);
+    const isLeft = (row: MailboxRow) => row.left_at !== null || !among?.guarded.includes(row.account);
     const left = elsewhere.filter((row) => isLeft(row) && asIndexed(row.email) === addressOf.get(row.mailbox_id));
     for (const row of [...byId, ...left].sort(leftEarlier)) found.set(row.mailbox_id, row);
     for (const row of byAddress) if (!found.has(row.mailbox_id)) found.set(row.mailbox_id, row);
@@ -72,11 +71,12 @@ export async function loadDeparted(
 }
 
 /** Sorts by the time of leaving. A mailbox that never left comes last: its account was removed. */
-const leftEarlier = (a: Row, b: Row) => (a.left_at ?? Number.MAX_SAFE_INTEGER) - (b.left_at ?? Number.MAX_SAFE_INTEGER);
+const leftEarlier = (a: MailboxRow, b: MailboxRow) =>
+  (a.left_at ?? Number.MAX_SAFE_INTEGER) - (b.left_at ?? Number.MAX_SAFE_INTEGER);
 
 const asIndexed = (email: string) => email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
-async function inFull(db: Db, rows: readonly Row[]): Promise<readonly MailboxState[]> {
+async function inFull(db: Db, rows: readonly MailboxRow[]): Promise<readonly MailboxState[]> {
   const mailboxes: MailboxState[] = [];
   for (const [account, ofAccount] of Map.groupBy(rows, (row) => row.account))
     await inPieces(ofAccount, async (piece) => {
@@ -85,9 +85,9 @@ async function inFull(db: Db, rows: readonly Row[]): Promise<readonly MailboxSta
   return mailboxes;
 }
 
-async function pieceInFull(db: Db, some: Some, rows: readonly Row[]): Promise<readonly MailboxState[]> {
+async function pieceInFull(db: Db, some: Some, rows: readonly MailboxRow[]): Promise<readonly MailboxState[]> {
   const { account } = some;
-  const { observations, besideStats } = await loadObservations(db, some);
+  const observations = await loadObservations(db, some);
   const verdicts = await loadVerdicts(db, some);
   const actions = await loadActions(db, some);
   const changes = await loadChanges(db, some);
@@ -108,17 +108,11 @@ async function pieceInFull(db: Db, some: Some, rows: readonly Row[]): Promise<re
       dns: newest.dns ?? null,
       blacklist: newest.blacklist ?? null,
       memory: row.memory ? parsed<GuardMemory>(row.memory, 'mailboxes', { account, mailbox_id: id }) : null,
-      verdict: later(verdicts.get(id), besideStats.get(id)),
+      verdict: verdicts.get(id) ?? null,
       action: actions.get(id) ?? null,
       changes: changes.get(id) ?? [],
     } satisfies MailboxState;
   });
-}
-
-/** The decision's own row, or the verdict of the same span that was stored with the statistics since. */
-function later(decided?: Observed<Verdict>, besideStats?: Observed<Verdict>): Observed<Verdict> | null {
-  if (!decided || !besideStats) return decided ?? null;
-  return besideStats.at >= decided.at && isSameSpan(decided.answer, besideStats.answer) ? besideStats : decided;
 }
 
 /** The newest answer of each route. */
@@ -131,28 +125,18 @@ interface Newest {
   blacklist?: NonNullable<MailboxState['blacklist']>;
 }
 
-/** The newest answers by mailbox, and the verdicts beside statistics. */
-interface Observations {
-  readonly observations: ReadonlyMap<string, Newest>;
-  readonly besideStats: ReadonlyMap<string, Observed<Verdict>>;
-}
-
-async function loadObservations(db: Db, some: Some): Promise<Observations> {
+async function loadObservations(db: Db, some: Some): Promise<ReadonlyMap<string, Newest>> {
   const { account } = some;
   const observations = new Map<string, Newest>();
-  const besideStats = new Map<string, Observed<Verdict>>();
   const query = db.selectFrom('observations').select(['mailbox_id', 'route', 'observed_at', 'answer']);
   for (const { mailbox_id, route, observed_at: at, answer } of await query.where(among(some)).execute()) {
     const key = { account, mailbox_id, route };
     const newest = observations.get(mailbox_id) ?? {};
     observations.set(mailbox_id, newest);
-    if (route === 'stats') {
-      const { stats, judged } = readStats(answer, key);
-      newest.stats = { at, answer: stats };
-      if (judged) besideStats.set(mailbox_id, judged);
-    } else newest[route as Exclude<keyof Newest, 'stats'>] = { at, answer: parsed(answer, 'observations', key) };
+    if (route === 'stats') newest.stats = { at, answer: storedStats(answer, key) };
+    else newest[route as Exclude<keyof Newest, 'stats'>] = { at, answer: parsed(answer, 'observations', key) };
   }
-  return { observations, besideStats };
+  return observations;
 }
 
 async function loadVerdicts(db: Db, some: Some): Promise<Map<string, Observed<Verdict>>> {

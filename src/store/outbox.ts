@@ -25,7 +25,7 @@ import type {
 } from '../core/outbox.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
 import type { Gate } from './database.ts';
-import { inPieces, lastOfEach, parsed, storedAction, storedNames } from './rows.ts';
+import { inPieces, parsed, storedAction, storedNames, upsert } from './rows.ts';
 import { setMeta } from './schema/migrations.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
@@ -39,7 +39,7 @@ interface DigestRecord {
 }
 
 /** A message that was given up. */
-interface Undelivered {
+interface GivenUpMessage {
   readonly id: string;
   readonly channel: string;
 }
@@ -110,7 +110,7 @@ export class StoredOutbox {
   }
 
   /** The messages that were given up, in the order of sending. */
-  undelivered({ channel, delivery }: WhichUndelivered): Promise<readonly Undelivered[]> {
+  undelivered({ channel, delivery }: WhichUndelivered): Promise<readonly GivenUpMessage[]> {
     return this.#gate.read((db) => {
       let dead = db.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'dead');
       if (channel !== null) dead = dead.where('channel', '=', channel);
@@ -347,23 +347,13 @@ async function writeNotificationLog(
   now: EpochMs,
 ): Promise<void> {
   await inPieces(ended, (some) => trx.deleteFrom('announcements').where('fingerprint', 'in', some).execute());
-  const newest = lastOfEach(announced, ({ fingerprint }) => fingerprint);
-  await inPieces(newest, (some) =>
-    trx
-      .insertInto('announcements')
-      .values(some.map((one) => ({ fingerprint: one.fingerprint, announcement: JSON.stringify(one) })))
-      .onConflict((conflict) =>
-        conflict.column('fingerprint').doUpdateSet((of) => ({ announcement: of.ref('excluded.announcement') })),
-      )
-      .execute(),
-  );
-  await inPieces([...new Set(groups)], (some) =>
-    trx
-      .insertInto('notified_groups')
-      .values(some.map((group) => ({ group_name: group, notified_at: now })))
-      .onConflict((conflict) => conflict.column('group_name').doUpdateSet({ notified_at: now }))
-      .execute(),
-  );
+  const announcements = announced.map((one) => ({
+    fingerprint: one.fingerprint,
+    announcement: JSON.stringify(one),
+  }));
+  await upsert(trx, 'announcements', announcements);
+  const notified = groups.map((group) => ({ group_name: group, notified_at: now }));
+  await upsert(trx, 'notified_groups', notified);
 }
 
 // Incidents as they were left: those that go on, and the ones that ended last.
@@ -381,24 +371,12 @@ export async function loadIncidents(db: Db): Promise<readonly Incident[]> {
 
 /** Within the caller's transaction. */
 async function writeIncidents(trx: Db, incidents: readonly Incident[]): Promise<void> {
-  await inPieces(incidents, (some) =>
-    trx
-      .insertInto('incidents')
-      .values(
-        some.map((one) => ({
-          id: one.id,
-          began_at: one.beganAt,
-          ended_at: one.endedAt,
-          incident: JSON.stringify(one),
-        })),
-      )
-      .onConflict((conflict) =>
-        conflict.column('id').doUpdateSet((of) => ({
-          began_at: of.ref('excluded.began_at'),
-          ended_at: of.ref('excluded.ended_at'),
-          incident: of.ref('excluded.incident'),
-        })),
-      )
-      .execute(),
+  await upsert(
+    trx,
+    'incidents',
+    incidents.map((one) => ({
+      ...{ id: one.id, began_at: one.beganAt, ended_at: one.endedAt },
+      incident: JSON.stringify(one),
+    })),
   );
 }

@@ -1,33 +1,18 @@
-// Silences: those that are in force, and those that expired since the newest was recorded.
+// What people set: silences, emergency stops, and the sessions of browsers that signed in.
 import type { Action } from '../core/action.ts';
 import type { Silence } from '../core/alert.ts';
 import type { Session, SessionLimits } from '../core/session.ts';
 import type { EpochMs } from '../core/time.ts';
 import { isOff, scopeKey, scopesOver, type WritesOff } from '../core/write-scope.ts';
 import type { Gate } from './database.ts';
-import { parsed, storedWritesOff } from './rows.ts';
+import { parsed, storedWritesOff, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
-export class StoredSilences {
-  readonly #gate: Gate;
-
-  constructor(gate: Gate) {
-    this.#gate = gate;
-  }
-
-  /** A new one, or one that changed: an expired one has its end as `until`. */
-  async record(silence: Silence, now: EpochMs): Promise<void> {
-    const changing = { until: silence.until, silence: JSON.stringify(silence) };
-    await this.#gate.write(async (trx) => {
-      // Who silenced what stays in the audit log.
-      await trx.deleteFrom('silences').where('until', '<=', now).execute();
-      await trx
-        .insertInto('silences')
-        .values({ id: silence.id, ...changing })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet(changing))
-        .execute();
-    });
-  }
+/** Writes a new silence, or one that changed: an expired one has its end as `until`. */
+export async function writeSilence(trx: Db, silence: Silence, now: EpochMs): Promise<void> {
+  // Who silenced what stays in the audit log.
+  await trx.deleteFrom('silences').where('until', '<=', now).execute();
+  await upsert(trx, 'silences', [{ id: silence.id, until: silence.until, silence: JSON.stringify(silence) }]);
 }
 
 /** Those that have not expired at that moment, by their end. */
@@ -40,8 +25,6 @@ export async function loadSilences(db: Db, now: EpochMs): Promise<readonly Silen
     .execute();
   return rows.map(({ id, silence }) => parsed<Silence>(silence, 'silences', { id }));
 }
-
-// The emergency stops as they are stored.
 
 /** Also those that have expired and were not yet taken away. */
 export async function loadWritesOff(db: Db): Promise<readonly WritesOff[]> {

@@ -10,7 +10,7 @@ import { loadMailboxes } from './mailboxes.ts';
 import { loadIncidents } from './outbox.ts';
 import { loadSilences, loadWritesOff } from './people.ts';
 import type { BreakerRecord } from './records.ts';
-import { parsed, storedAction } from './rows.ts';
+import { parsed, storedAction, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
 /** What the picture of the fleet is loaded from at start. */
@@ -57,15 +57,12 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
 
 // The ledgers of accounts, for the process that takes the lease over.
 
-export async function writeLedgers(trx: Db, ledgers: readonly AccountLedger[]): Promise<void> {
-  for (const ledger of ledgers) {
-    const row = { account: ledger.account, ledger: JSON.stringify(ledger) };
-    await trx
-      .insertInto('ledgers')
-      .values(row)
-      .onConflict((conflict) => conflict.column('account').doUpdateSet({ ledger: row.ledger }))
-      .execute();
-  }
+export function writeLedgers(trx: Db, ledgers: readonly AccountLedger[]): Promise<void> {
+  return upsert(
+    trx,
+    'ledgers',
+    ledgers.map((ledger) => ({ account: ledger.account, ledger: JSON.stringify(ledger) })),
+  );
 }
 
 /** Of all accounts that ever had one. */

@@ -6,7 +6,7 @@ import { Kysely, type PostgresPool, sql } from 'kysely';
 import { errorText } from '../core/nearest.ts';
 import type { PostgresPlace, StoreFailure } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { Database, Rim, Sleep, Write } from './database.ts';
+import type { Database, Rim, Sleep, Transact } from './database.ts';
 import { AtRiskError, FailedStatements, NotOursError, StoreError } from './failure.ts';
 import { lockedOrNull, nameOfHolder } from './file/lock.ts';
 import { OutageNote } from './file/outage-note.ts';
@@ -108,7 +108,7 @@ class PostgresDatabase implements Database {
     return this.#note;
   }
 
-  readonly fence: Write = async (work) => {
+  readonly fence: Transact = async (work) => {
     const { fence } = this.lease;
     const trx = await this.#writer.startTransaction().execute();
     const undo = () => trx.rollback().execute();

@@ -1,13 +1,14 @@
 // JSON in rows of the store as values of the model. A row that holds something else is damaged: it is named, so that a person can look
 // at it and delete it.
+
+import { type Insertable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
-import type { Observed, StatsAnswer, StatsRow } from '../core/answers.ts';
-import type { EpochMs } from '../core/time.ts';
-import type { Verdict } from '../core/verdict.ts';
+import type { StatsAnswer, StatsRow } from '../core/answers.ts';
 import type { WritesOff } from '../core/write-scope.ts';
 import { nextTurn } from '../world/world.ts';
 import { DamagedRowError, type RowKey } from './failure.ts';
-import type { Tables } from './schema/tables.ts';
+import { keyOf } from './schema/baseline.ts';
+import type { Db, Tables } from './schema/tables.ts';
 
 /** The stored object or list. Throws DamagedRowError. */
 export function parsed<Value>(json: string, table: keyof Tables, key: RowKey): Value {
@@ -36,7 +37,7 @@ export function storedNames(text: string, id: string): readonly string[] {
   throw new DamagedRowError('deliveries', { id });
 }
 
-// Statistics, a list a day. Beside them stands the verdict on them, so that the row of the decision need not be written with each.
+// Statistics, a list a day.
 
 /** Counts of a day in their stored order, behind the date. */
 const countFields = [
@@ -44,32 +45,17 @@ const countFields = [
   ...['inboxRatePercent', 'bounceRatePercent', 'healthScore'],
 ] as readonly Exclude<keyof StatsRow, 'date'>[];
 
-interface StoredStats {
-  /** `["2026-03-04",12,0,...]` a day. */
-  readonly rows: readonly (readonly (string | number | null)[])[] | null;
-  readonly judgedAt?: EpochMs;
-  readonly verdict?: Verdict;
-}
-
-/** `{"rows":[["2026-03-04",12,0,...]],"judgedAt":1772626200000,"verdict":{...}}`; before they were judged, the rows alone. */
-export function statsText({ rows }: StatsAnswer, judged: Observed<Verdict> | null): string {
-  const days = rows?.map((row) => [row.date, ...countFields.map((field) => row[field])]) ?? null;
-  return JSON.stringify({ rows: days, judgedAt: judged?.at, verdict: judged?.answer });
-}
-
-/** Statistics, and the verdict beside them. */
-export interface ReadStats {
-  readonly stats: StatsAnswer;
-  readonly judged: Observed<Verdict> | null;
+/** `{"rows":[["2026-03-04",12,0,...]]}` */
+export function statsText({ rows }: StatsAnswer): string {
+  return JSON.stringify({ rows: rows?.map((row) => [row.date, ...countFields.map((field) => row[field])]) ?? null });
 }
 
 /** Statistics in an observation's row with this key. Throws DamagedRowError. */
-export function readStats(text: string, key: RowKey): ReadStats {
-  const { rows, judgedAt: at, verdict } = parsed<StoredStats>(text, 'observations', key);
+export function storedStats(text: string, key: RowKey): StatsAnswer {
+  const { rows } = parsed<{ rows: readonly (readonly (string | number | null)[])[] | null }>(text, 'observations', key);
   if (rows !== null && !(Array.isArray(rows) && rows.every(isStoredDay)))
     throw new DamagedRowError('observations', key);
-  const judged = at !== undefined && verdict ? { at, answer: verdict } : null;
-  return { stats: { rows: rows?.map(rowOf) ?? null }, judged };
+  return { rows: rows?.map(rowOf) ?? null };
 }
 
 const isStoredDay = (day: unknown) => Array.isArray(day) && day.length === 1 + countFields.length;
@@ -98,4 +84,25 @@ export async function inPieces<Row>(
     if (from > 0) await nextTurn();
     await work(rows.slice(from, from + aPiece));
   }
+}
+
+/** Inserts rows; a row with the key of another takes its place, and of several with one key the last counts. */
+export function upsert<Table extends keyof Tables>(
+  db: Db,
+  table: Table,
+  rows: readonly Insertable<Tables[Table]>[],
+): Promise<void> {
+  const key = keyOf(table);
+  const valueOf = (row: Insertable<Tables[Table]>, column: string) => (row as Record<string, unknown>)[column];
+  // PostgreSQL refuses a statement that writes a row twice.
+  const last = lastOfEach(rows, (row) => JSON.stringify(key.map((column) => valueOf(row, column))));
+  return inPieces(last, (piece) => {
+    const columns = Object.keys(piece[0] ?? {});
+    const names = sql.join(columns.map((column) => sql.ref(column)));
+    const values = piece.map((row) => sql`(${sql.join(columns.map((column) => valueOf(row, column)))})`);
+    const changed = columns.filter((column) => !key.includes(column));
+    const replaced = changed.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`);
+    return sql`INSERT INTO ${sql.table(table)} (${names}) VALUES ${sql.join(values)}
+      ON CONFLICT (${sql.join(key.map((column) => sql.ref(column)))}) DO UPDATE SET ${sql.join(replaced)}`.execute(db);
+  });
 }

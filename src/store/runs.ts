@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import { hasEnded, type Run, type RunPlace } from '../core/recipe.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Gate } from './database.ts';
-import { parsed } from './rows.ts';
+import { parsed, upsert } from './rows.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
 /** Consecutive rows of a run. */
@@ -57,11 +57,8 @@ export class StoredRuns {
       const fits = added === 0 || (await this.#makeRoom(trx, run.by, added));
       if (!fits && rowBytes > 0) return 'no_room';
       const bytes = Number(known?.bytes ?? 0) + added;
-      await trx
-        .insertInto('runs')
-        .values({ id: run.id, recipe: run.recipe, created_at: run.createdAt, owner: run.by, bytes, ...changing })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet({ ...changing, bytes }))
-        .execute();
+      const { id, recipe, createdAt: created_at, by: owner } = run;
+      await upsert(trx, 'runs', [{ id, recipe, created_at, owner, bytes, ...changing }]);
       for (const { firstRow, count, rows } of chunks) {
         await trx.insertInto('run_rows').values({ run_id: run.id, first_row: firstRow, count, rows }).execute();
       }

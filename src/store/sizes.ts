@@ -115,7 +115,7 @@ const weekMs = 7 * dayMs;
 /** A store that is younger grows so fast only at first. */
 const leastSpanMs = dayMs;
 
-interface Counts {
+interface RowCounts {
   readonly rows: number;
   /** Of the last week. */
   readonly recent: number;
@@ -123,15 +123,15 @@ interface Counts {
   readonly old: number;
 }
 
-type CountedTable = Pick<TableSize, 'table' | 'bytes'> & Counts;
+type CountedTable = Pick<TableSize, 'table' | 'bytes'> & RowCounts;
 
 async function countsOf(
   db: Db,
   table: string,
   { at, isOld }: Ages = { at: 'NULL', isOld: 'FALSE' },
   now: EpochMs,
-): Promise<Counts> {
-  const result = await sql<Counts>`
+): Promise<RowCounts> {
+  const result = await sql<RowCounts>`
     SELECT count(*) AS rows, count(*) FILTER (WHERE ${sql.raw(at)} >= ${sql.lit(now - weekMs)}) AS recent,
       min(${sql.raw(at)}) AS oldest, count(*) FILTER (WHERE ${sql.raw(isOld)}) AS old FROM ${sql.table(table)}`.execute(
     db,

@@ -2,7 +2,7 @@
 // it reads everything.
 import { sql } from 'kysely';
 import { DamagedRowError, type RowKey } from './failure.ts';
-import { parsed, readStats, storedNames } from './rows.ts';
+import { parsed, storedNames, storedStats } from './rows.ts';
 import { keyOf } from './schema/baseline.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
@@ -82,7 +82,7 @@ async function unreadableRows(db: Db, table: keyof Tables, column: string): Prom
 /** As the daemon reads it. */
 function isReadable(table: keyof Tables, key: RowKey, json: string): boolean {
   try {
-    if (key['route'] === 'stats') readStats(json, key);
+    if (key['route'] === 'stats') storedStats(json, key);
     else if (table === 'deliveries') storedNames(json, String(key['id']));
     else parsed(json, table, key);
     return true;

@@ -2,11 +2,11 @@
 import { sql } from 'kysely';
 import type { StoreFailure } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { Database, FileCare, Write } from './database.ts';
+import type { Database, FileCare, Transact } from './database.ts';
 import { FailedStatements, failureOf, lostWalError, movedError } from './failure.ts';
-import { type Connection, connect, type QueryListener, storeError } from './file/connection.ts';
+import { connect, type FileConnection, type QueryListener, storeError } from './file/connection.ts';
 import { DamageWatch } from './file/damage.ts';
-import { type Beginning, begin, type OutageNote } from './file/outage-note.ts';
+import { begin, type OutageNote, type StoreBeginning } from './file/outage-note.ts';
 import { identityOf, sizeOf } from './file/place.ts';
 import { ownLease } from './lease.ts';
 import { migrate } from './schema/migrations.ts';
@@ -38,9 +38,9 @@ export async function openSqlite(path: string, now: EpochMs, listen?: QueryListe
   }
 }
 
-interface Parts {
+interface OpenedStore {
   readonly statements: FailedStatements;
-  readonly beginning: Beginning;
+  readonly beginning: StoreBeginning;
 }
 
 class SqliteDatabase implements Database, FileCare {
@@ -51,7 +51,7 @@ class SqliteDatabase implements Database, FileCare {
   readonly note: OutageNote;
   readonly warnings: readonly string[];
   readonly news: readonly string[];
-  readonly #connection: Connection;
+  readonly #connection: FileConnection;
   readonly #file: string;
   readonly #wal: string;
   /** Device and inode of the file, its WAL and its index, as they were when it was opened. */
@@ -60,7 +60,7 @@ class SqliteDatabase implements Database, FileCare {
   #closing: Promise<void> | null = null;
 
   /** The store at `path`: open, and written once. */
-  constructor(path: string, connection: Connection, { statements, beginning }: Parts) {
+  constructor(path: string, connection: FileConnection, { statements, beginning }: OpenedStore) {
     this.db = connection.db;
     this.statements = statements;
     this.note = connection.note;
@@ -73,7 +73,7 @@ class SqliteDatabase implements Database, FileCare {
     this.#damage = new DamageWatch(connection.file);
   }
 
-  readonly fence: Write = async (work) => {
+  readonly fence: Transact = async (work) => {
     this.#refuseMoved();
     return this.db.transaction().execute(work);
   };

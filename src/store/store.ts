@@ -1,7 +1,7 @@
 // What survives a restart: one verb per business event, here and on the parts, each a transaction of its own (gate.ts).
 // No clock here: `now` comes along.
 import type { Action, OpenAction } from '../core/action.ts';
-import type { AlertChanges } from '../core/alert.ts';
+import type { AlertChanges, Silence } from '../core/alert.ts';
 import type { Change } from '../core/change.ts';
 import type { RecordedDecision } from '../core/decision.ts';
 import type { AccountLedger } from '../core/ledger.ts';
@@ -10,7 +10,7 @@ import type { NotifiedOutage, StorePlace, StoreTrouble } from '../core/store-fai
 import type { EpochMs } from '../core/time.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { nextTurn } from '../world/world.ts';
-import { moveMailboxes, StoredAccounts } from './accounts.ts';
+import { loadKnownAccounts, moveMailboxes, writeAccounts } from './accounts.ts';
 import { AuditLog } from './audit.ts';
 import { writeBreaker } from './breakers.ts';
 import type { Database, Rim } from './database.ts';
@@ -19,14 +19,14 @@ import type { QueryListener } from './file/connection.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import { FleetDays, loadDecisions, loadEntries, type MailboxEntries } from './history.ts';
 import type { Lease } from './lease.ts';
-import { type Like, loadDeparted, type SameApi } from './mailboxes.ts';
+import { loadDeparted, type MailboxLike, type SameApi } from './mailboxes.ts';
 import { StoredOutbox } from './outbox.ts';
-import { loadWritesOff, StoredSessions, StoredSilences, writesOffOver } from './people.ts';
+import { loadWritesOff, StoredSessions, writeSilence, writesOffOver } from './people.ts';
 import { loadLedgers, loadPicture, type StoredPicture, writeLedgers } from './picture.ts';
-import type { BreakerMove, ListRecord, TickRecord, WritesRecord } from './records.ts';
+import type { AccountsRecord, BreakerMove, KnownAccount, ListRecord, TickRecord, WritesRecord } from './records.ts';
 import { inPieces, storedAction } from './rows.ts';
 import { StoredRuns } from './runs.ts';
-import { changeMeta, metaOf, setMeta } from './schema/migrations.ts';
+import { metaOf, setMeta } from './schema/migrations.ts';
 import { openSqlite } from './sqlite.ts';
 import { forgettingDuties, type UpkeepDuty, type UpkeepPlan } from './upkeep.ts';
 import {
@@ -52,11 +52,9 @@ export class Store {
   readonly #gate: Gate;
   readonly #note: OutageNote;
   readonly outbox: StoredOutbox;
-  readonly silences: StoredSilences;
   readonly sessions: StoredSessions;
   readonly audit: AuditLog;
   readonly days: FleetDays;
-  readonly accounts: StoredAccounts;
   /** Runs of recipes, with their rows. */
   readonly runs: StoredRuns;
   readonly lease: Lease;
@@ -68,11 +66,9 @@ export class Store {
     this.lease = database.lease;
     this.#note = database.note;
     this.outbox = new StoredOutbox(gate);
-    this.silences = new StoredSilences(gate);
     this.sessions = new StoredSessions(gate);
     this.audit = new AuditLog(gate);
     this.days = new FleetDays(gate);
-    this.accounts = new StoredAccounts(gate);
     this.runs = new StoredRuns(gate);
   }
 
@@ -152,7 +148,11 @@ export class Store {
   }
 
   /** Mailboxes that have left and that these may be, as they were when they left. */
-  departed(account: string, like: readonly Like[], among: SameApi | null = null): Promise<readonly MailboxState[]> {
+  departed(
+    account: string,
+    like: readonly MailboxLike[],
+    among: SameApi | null = null,
+  ): Promise<readonly MailboxState[]> {
     return this.#gate.read((db) => loadDeparted(db, { account, among }, like));
   }
 
@@ -220,6 +220,21 @@ export class Store {
       this.keepStops(this.#note.stops.filter(({ scope }) => !record.on.includes(scopeKey(scope))));
   }
 
+  /** A new silence, or one that changed: an expired one has its end as `until`. */
+  recordSilence(silence: Silence, now: EpochMs): Promise<void> {
+    return this.#gate.write((trx) => writeSilence(trx, silence, now));
+  }
+
+  /** Every account that was ever configured on the store, as it was last, in the order of their names. */
+  knownAccounts(): Promise<readonly KnownAccount[]> {
+    return this.#gate.read(loadKnownAccounts);
+  }
+
+  /** Records the configured accounts, and moves mailboxes that are guarded under another name because of them. */
+  recordAccounts(record: AccountsRecord): Promise<void> {
+    return this.#gate.write((trx) => writeAccounts(trx, record));
+  }
+
   /** The emergency stops that are stored. */
   writesOff(): Promise<readonly WritesOff[]> {
     return this.#gate.read(loadWritesOff);
@@ -258,7 +273,9 @@ export class Store {
   /** The alert's end, and that the outage of that beginning is over: should the note stay, nobody is notified again. */
   async endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void> {
     await this.#gate.write(async (trx) => {
-      if (await changeMeta(trx, outageEnded, String(begunAt))) await writeAlerts(trx, changes);
+      if ((await metaOf(trx, outageEnded)) === String(begunAt)) return;
+      await setMeta(trx, outageEnded, String(begunAt));
+      await writeAlerts(trx, changes);
     });
     this.#note.keep({ outage: null });
   }

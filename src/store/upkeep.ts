@@ -5,7 +5,7 @@ import { auditRetentionMs, type Retention } from '../core/store-failure.ts';
 import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
 import type { Loop, Loops } from '../world/loop.ts';
 import type { World } from '../world/world.ts';
-import type { Write } from './database.ts';
+import type { Transact } from './database.ts';
 import type { Db } from './schema/tables.ts';
 
 export interface UpkeepPlan {
@@ -33,7 +33,7 @@ const mailboxesAStep = 25;
 const commandsAStep = 5;
 
 /** All that is old now, in this order. What an open claim or intent, an undelivered message or an alert needs stays. */
-export function forgettingDuties(write: Write, { now, retention, channels }: UpkeepPlan): readonly UpkeepDuty[] {
+export function forgettingDuties(write: Transact, { now, retention, channels }: UpkeepPlan): readonly UpkeepDuty[] {
   const sentBefore = now - retention.deliveriesMs;
   const auditBefore = now - auditRetentionMs(retention);
   const steps: Readonly<Record<string, ForgetStep>> = {

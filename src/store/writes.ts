@@ -8,7 +8,7 @@ import type { MailboxState } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import { writeBreaker } from './breakers.ts';
 import type { DecisionRecord, StoredRoute, TickRecord } from './records.ts';
-import { inPieces, lastOfEach, statsText } from './rows.ts';
+import { inPieces, lastOfEach, statsText, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
 export async function writeTicks(db: Db, records: readonly TickRecord[]): Promise<void> {
@@ -35,30 +35,14 @@ export function writeMailboxes(
   mailboxes: readonly MailboxState[],
   leftAt: EpochMs | null = null,
 ): Promise<void> {
-  return inPieces(mailboxes, (piece) =>
-    db
-      .insertInto('mailboxes')
-      .values(
-        piece.map((mailbox) => ({
-          account: mailbox.account,
-          mailbox_id: mailbox.id,
-          first_seen_at: mailbox.firstSeenAt,
-          email: mailbox.email,
-          missing_lists: mailbox.missingLists,
-          left_at: leftAt,
-          memory: mailbox.memory ? JSON.stringify(mailbox.memory) : null,
-        })),
-      )
-      .onConflict((conflict) =>
-        conflict.columns(['account', 'mailbox_id']).doUpdateSet((of) => ({
-          first_seen_at: of.ref('excluded.first_seen_at'),
-          email: of.ref('excluded.email'),
-          missing_lists: of.ref('excluded.missing_lists'),
-          left_at: of.ref('excluded.left_at'),
-          memory: of.ref('excluded.memory'),
-        })),
-      )
-      .execute(),
+  return upsert(
+    db,
+    'mailboxes',
+    mailboxes.map((mailbox) => ({
+      ...{ account: mailbox.account, mailbox_id: mailbox.id, email: mailbox.email, left_at: leftAt },
+      ...{ first_seen_at: mailbox.firstSeenAt, missing_lists: mailbox.missingLists },
+      memory: mailbox.memory ? JSON.stringify(mailbox.memory) : null,
+    })),
   );
 }
 
@@ -84,34 +68,20 @@ export async function forgetAnswers(db: Db, account: string, mailboxes: readonly
 }
 
 /** A mailbox, and the route whose answer about it is new. */
-export interface Answered {
+export interface AnsweredRoute {
   readonly mailbox: MailboxState;
   readonly route: StoredRoute;
 }
 
-/** Each answer once. */
-function writeObservations(db: Db, answered: readonly Answered[]): Promise<void> {
-  return inPieces(answered, async (piece) => {
-    const rows = piece.flatMap(rowOf);
-    if (rows.length > 0)
-      await db
-        .insertInto('observations')
-        .values(rows)
-        .onConflict((conflict) =>
-          conflict
-            .columns(['account', 'mailbox_id', 'route'])
-            .doUpdateSet((of) => ({ observed_at: of.ref('excluded.observed_at'), answer: of.ref('excluded.answer') })),
-        )
-        .execute();
-  });
+function writeObservations(db: Db, answered: readonly AnsweredRoute[]): Promise<void> {
+  return upsert(db, 'observations', answered.flatMap(rowOf));
 }
 
-function rowOf({ mailbox, route }: Answered) {
+function rowOf({ mailbox, route }: AnsweredRoute) {
   const observed = observationOf(mailbox, route);
   if (!observed) return [];
   const { account, id: mailbox_id, stats } = mailbox;
-  const answer =
-    route === 'stats' && stats ? statsText(stats.answer, mailbox.verdict) : JSON.stringify(observed.answer);
+  const answer = route === 'stats' && stats ? statsText(stats.answer) : JSON.stringify(observed.answer);
   return [{ account, mailbox_id, route, observed_at: observed.at, answer }];
 }
 
@@ -169,36 +139,15 @@ async function prolong(db: Db, { account, id }: MailboxState, { at, ...span }: D
   return Boolean(numAffectedRows);
 }
 
-export async function writeAction(db: Db, action: Action): Promise<void> {
-  const changing = { state: action.state, action: JSON.stringify(action) };
-  await db
-    .insertInto('actions')
-    .values({
-      id: action.id,
-      account: action.account,
-      mailbox_id: action.mailboxId,
-      planned_at: action.plannedAt,
-      ...changing,
-    })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(changing))
-    .execute();
+export function writeAction(db: Db, action: Action): Promise<void> {
+  const { id, account, mailboxId: mailbox_id, state, plannedAt: planned_at } = action;
+  return upsert(db, 'actions', [{ id, account, mailbox_id, state, planned_at, action: JSON.stringify(action) }]);
 }
 
 export async function writeAlerts(db: Db, { changed, dropped, transitions }: AlertChanges): Promise<void> {
   const newest = lastOfEach(changed, ({ fingerprint }) => fingerprint);
   const [over, standing] = [newest.filter(isOver), newest.filter((alert) => !isOver(alert))];
-  await inPieces(standing, (some) =>
-    db
-      .insertInto('alerts')
-      .values(some.map(alertRow))
-      .onConflict((conflict) =>
-        conflict.column('fingerprint').doUpdateSet((of) => ({
-          status: of.ref('excluded.status'),
-          alert: of.ref('excluded.alert'),
-        })),
-      )
-      .execute(),
-  );
+  await upsert(db, 'alerts', standing.map(alertRow));
   await inPieces([...over.map(({ fingerprint }) => fingerprint), ...dropped], (some) =>
     db.deleteFrom('alerts').where('fingerprint', 'in', some).execute(),
   );

@@ -1,8 +1,7 @@
-// The rows of a circuit breaker in a file: what one more judgement writes, and what damage says.
+// The rows of a circuit breaker: what one more judgement writes.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { closedBreaker } from '../../src/core/breaker.ts';
 import { Store } from '../../src/store/store.ts';
@@ -34,24 +33,4 @@ test('what one more judgement writes does not grow with how many are held', asyn
   const few = await written(['m5']);
   await written(ids.slice(10));
   expect(await written(['m500'])).toBeLessThan(few + 100);
-});
-
-test('a damaged row is named, with what deletes it', async () => {
-  const path = newPlace();
-  const store = await Store.open(path, now);
-  const ids = ['m1', 'm2', 'm3'];
-  await store.recordBreaker(
-    moveOf(closedBreaker, (state) => ids.reduce((one, id) => afterJudging(one, id), state)).record,
-  );
-  await store.close();
-  for (const text of ['{half', '7']) {
-    using database = new DatabaseSync(path);
-    database.prepare('UPDATE breaker_entries SET entry = ? WHERE key = ?').run(text, 'acme/m2');
-    database.close();
-    const damaged = await Store.open(path, now);
-    await expect(damaged.loadPicture()).rejects.toThrow(
-      "breaker_entries can't be read (api = 'https://api.example', key = 'acme/m2')",
-    );
-    await damaged.close();
-  }
 });

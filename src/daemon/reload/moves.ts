@@ -90,7 +90,7 @@ export async function moveMailboxes(
   await turns.take(async () => {
     await group.commit();
     const now = world.clock.now();
-    const taken = takenNames(moves, await store.accounts.known());
+    const taken = takenNames(moves, await store.knownAccounts());
     const ofMoved = moves
       .map((move) => alertsMoved(fleet, { ...move, ids: move.ids && new Set(move.ids) }, now))
       .reduce(bothChanges, { changed: [], dropped: [], transitions: [] });
@@ -99,7 +99,7 @@ export async function moveMailboxes(
       ofMoved,
       now,
     );
-    await store.accounts.record({ accounts: accounts.map(knownAccount), moves, alerts });
+    await store.recordAccounts({ accounts: accounts.map(knownAccount), moves, alerts });
     if (moves.length === 0) return;
     const moved = moves.map((move) => ({ ...move, mailboxes: movedMailboxes(fleet, move) }));
     for (const name of taken) fleet.clearAccount(name);

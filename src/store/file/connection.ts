@@ -38,11 +38,11 @@ function storable(parameter: unknown): SQLInputValue {
 }
 
 /** A statement of better-sqlite3, as Kysely's SQLite dialect expects it. */
-type Prepared = ReturnType<SqliteDatabase['prepare']>;
+type PreparedStatement = ReturnType<SqliteDatabase['prepare']>;
 
 /** Adapts node:sqlite to the interface of better-sqlite3, which Kysely expects. Statements stay prepared while there is room. */
 function shim(database: DatabaseSync): SqliteDatabase {
-  const prepared = new Map<string, Prepared>();
+  const prepared = new Map<string, PreparedStatement>();
   return {
     prepare(text) {
       // A prepared statement remembers the columns that its tables had.
@@ -55,7 +55,7 @@ function shim(database: DatabaseSync): SqliteDatabase {
   };
 }
 
-function statementOf(database: DatabaseSync, text: string): Prepared {
+function statementOf(database: DatabaseSync, text: string): PreparedStatement {
   const statement = database.prepare(text);
   const values = (parameters: readonly unknown[]) => parameters.map(storable);
   return {
@@ -93,7 +93,7 @@ const writerDialect = (database: DatabaseSync): Dialect => ({
   createIntrospector: (db) => new SqliteIntrospector(db),
 });
 
-export interface Connection {
+export interface FileConnection {
   readonly db: Db;
   /** The file itself, where the path is a link. */
   readonly file: string;
@@ -108,7 +108,7 @@ export interface Connection {
 export type QueryListener = (event: LogEvent) => void;
 
 /** Opens the file for this process alone. Throws StoreError when the folder can't be written, the file is no database, or another process holds it. */
-export function connect(path: string, listen: QueryListener = () => {}): Connection {
+export function connect(path: string, listen: QueryListener = () => {}): FileConnection {
   let lock: StoreLock | undefined;
   try {
     const file = prepare(path);

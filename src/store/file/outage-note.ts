@@ -81,7 +81,7 @@ function notedIn(text: string): Noted | null {
 }
 
 /** Sentences for the log. */
-export interface Beginning {
+export interface StoreBeginning {
   readonly news: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -96,7 +96,7 @@ export function begin(
   db: Db,
   { file, note }: { readonly file: string; readonly note: OutageNote },
   now: EpochMs,
-): Promise<Beginning> {
+): Promise<StoreBeginning> {
   return db.transaction().execute(async (trx) => {
     const isNew = (await metaOf(trx, 'holder')) === null;
     await setMeta(trx, 'holder', nameOfHolder(now));

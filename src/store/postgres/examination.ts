@@ -22,7 +22,7 @@ export interface Examination {
   /** As a start logs them. */
   readonly doubts: readonly string[];
   /** null: a pooler is in between. */
-  readonly connections: Connections | null;
+  readonly connections: FreeConnections | null;
   /** How far the server's clock is ahead of this machine's. */
   readonly aheadMs: number;
   /** null: it can't be read as it is. */
@@ -164,7 +164,7 @@ async function aheadMs(db: Db, clock: { now(): EpochMs }): Promise<number> {
 /** Needed after the start has connected: two for recipes, and those of a standby. */
 const spareConnections = connectionsAProcess + 2;
 
-export interface Connections {
+export interface FreeConnections {
   /** How many a role that is no superuser could still open. */
   readonly free: number;
   /** What to do when they are too few. */
@@ -181,7 +181,7 @@ interface Limits {
  * By the narrowest of three limits. null behind a pooler, which has limits of its own. A role without superuser rights sees to whom
  * other sessions belong, but not their kind: sessions of the server itself have no user or no database.
  */
-async function connectionsOf(db: Db, { isPooled, user, database }: PostgresPlace): Promise<Connections | null> {
+async function connectionsOf(db: Db, { isPooled, user, database }: PostgresPlace): Promise<FreeConnections | null> {
   if (isPooled === true) return null;
   const { rows } = await sql<Limits>`
     WITH clients AS (SELECT usename, datname FROM pg_stat_activity WHERE usesysid IS NOT NULL AND datid IS NOT NULL

@@ -112,7 +112,7 @@ export interface Server {
 const question = `SELECT system_identifier::text AS system, CASE WHEN NOT pg_is_in_recovery()
   THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline FROM pg_control_system()`;
 
-interface Answer {
+interface TimelineRow {
   readonly system: string;
   /** Eight hexadecimal digits; null: it is a standby. */
   readonly timeline: string | null;
@@ -123,7 +123,7 @@ export async function serverOf(
   ask: (text: string) => Promise<{ readonly rows: readonly unknown[] }>,
 ): Promise<Server | 'standby' | 'unknown'> {
   try {
-    const { system, timeline } = (await ask(question)).rows[0] as Answer;
+    const { system, timeline } = (await ask(question)).rows[0] as TimelineRow;
     return timeline === null ? 'standby' : { system, timeline: Number.parseInt(timeline, 16) };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -49,6 +49,7 @@ const columns: { readonly [Name in keyof BaseTables]: { readonly [Column in keyo
 };
 
 const keys: Readonly<Partial<Record<string, readonly string[]>>> = {
+  meta: ['key'],
   mailboxes: ['account', 'mailbox_id'],
   observations: ['account', 'mailbox_id', 'route'],
   actions: ['id'],

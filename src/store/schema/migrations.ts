@@ -1,5 +1,6 @@
 // The steps that bring a store to this version's schema. A step, once released, never changes; a newer store is refused.
 import { sql } from 'kysely';
+import { upsert } from '../rows.ts';
 import { baseline } from './baseline.ts';
 import type { Db } from './tables.ts';
 
@@ -61,19 +62,6 @@ export async function metaOf(db: Db, key: string): Promise<string | null> {
   return row?.value ?? null;
 }
 
-export async function setMeta(db: Db, key: string, value: string): Promise<void> {
-  await db
-    .insertInto('meta')
-    .values({ key, value })
-    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
-    .execute();
-}
-
-/** False when it is so already; whoever else sets it waits for the end of the transaction. */
-export async function changeMeta(db: Db, key: string, value: string): Promise<boolean> {
-  const set = db
-    .insertInto('meta')
-    .values({ key, value })
-    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }).where('meta.value', '!=', value));
-  return (await set.returning('key').execute()).length > 0;
+export function setMeta(db: Db, key: string, value: string): Promise<void> {
+  return upsert(db, 'meta', [{ key, value }]);
 }
