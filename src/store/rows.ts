@@ -93,13 +93,13 @@ export function upsert<Table extends keyof Tables>(
   rows: readonly Insertable<Tables[Table]>[],
 ): Promise<void> {
   const key = keyOf(table);
-  const valueOf = (row: Insertable<Tables[Table]>, column: string) => (row as Record<string, unknown>)[column];
+  const cellOf = (row: Insertable<Tables[Table]>, column: string) => (row as Record<string, unknown>)[column];
   // PostgreSQL refuses a statement that writes a row twice.
-  const last = lastOfEach(rows, (row) => JSON.stringify(key.map((column) => valueOf(row, column))));
+  const last = lastOfEach(rows, (row) => JSON.stringify(key.map((column) => cellOf(row, column))));
   return inPieces(last, (piece) => {
     const columns = Object.keys(piece[0] ?? {});
     const names = sql.join(columns.map((column) => sql.ref(column)));
-    const values = piece.map((row) => sql`(${sql.join(columns.map((column) => valueOf(row, column)))})`);
+    const values = piece.map((row) => sql`(${sql.join(columns.map((column) => cellOf(row, column)))})`);
     const changed = columns.filter((column) => !key.includes(column));
     const replaced = changed.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`);
     return sql`INSERT INTO ${sql.table(table)} (${names}) VALUES ${sql.join(values)}
