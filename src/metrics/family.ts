@@ -1,9 +1,9 @@
-// A metric family with its samples as values, and as text: for everything but the mailboxes, whose blocks are cached.
-// prom-client's own OpenMetrics output renames its counters for good, so that a text scrape after it is wrong.
+// Metric family with its samples as values, and as text. Used for everything but the mailboxes, whose blocks are
+// cached. prom-client's own OpenMetrics output renames its counters permanently, which breaks later scrapes as text.
 import { type FamilyHead, type Format, headText, type Labels, labelText, sampleLine } from './exposition/text.ts';
 
 export interface Sample {
-  /** Behind the family's name: `_bucket`, `_sum`, `_count`; nothing for gauges and counters. */
+  /** Suffix of the family's name (`_bucket`, `_sum`, `_count`); absent or empty for gauges and counters. */
   readonly suffix?: string;
   readonly labels: Labels;
   readonly value: number;
@@ -13,7 +13,10 @@ export interface Family extends FamilyHead {
   readonly samples: readonly Sample[];
 }
 
-/** A family as text, its head first; nothing when it has no sample: what is unknown is absent. */
+/**
+ * Yields a family as text, its head first. Yields nothing for a family without samples, because an unknown value is
+ * absent.
+ */
 export function* familyLines(family: Family, format: Format): Generator<string, undefined> {
   if (family.samples.length > 0) yield headText(family, format);
   for (const { suffix = '', labels, value } of family.samples) {
@@ -22,11 +25,11 @@ export function* familyLines(family: Family, format: Format): Generator<string, 
   }
 }
 
-/** OpenMetrics wants the bounds of buckets as floats: 1.0, not 1. */
+/** Returns the bucket's bound as a float, as OpenMetrics requires: 1.0, not 1. */
 function canonicalBound({ le }: Labels): Labels {
   return Number.isInteger(le) ? { le: `${le}.0` } : {};
 }
 
-// What every metric of ours begins with.
+// Prefix of every metric of Warmwarden.
 
 export const prefix = 'warmwarden_';

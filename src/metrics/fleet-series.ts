@@ -1,4 +1,4 @@
-// The metric series of accounts, alerts and channels, as functions of the fleet's picture.
+// Metric series of accounts, alerts and channels, as functions of the fleet's state.
 
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { unreadAccounts } from '../core/fleet/unread-accounts.ts';
@@ -9,27 +9,27 @@ import type { Pacer } from '../world/world.ts';
 import type { Labels } from './exposition/text.ts';
 import { type Family, prefix, type Sample } from './family.ts';
 
-/** What the configuration says of the series. */
+/** Settings of the series, from the configuration. */
 export interface MetricsSettings {
   readonly policyOf: (mailbox: MailboxState) => Pick<Policy, 'nearLimitPpm' | 'enforce'>;
   readonly mailboxLabel: 'email' | 'id';
-  /** The most series of mailboxes that a scrape shows. */
+  /** Maximum number of mailbox series in a scrape. */
   readonly seriesLimit: number;
-  /** Whether breaches of this account are acted on, apart from what its mailboxes override. */
+  /** Returns true if Warmwarden acts on breaches of this account, unless its mailboxes override that. */
   readonly enforcing: (account: string) => boolean;
 }
 
-/** What is known of the mailboxes besides the fleet itself. */
+/** Counts of mailboxes that the fleet itself does not hold. */
 export interface MailboxFacts {
-  /** How many mailboxes of an account are in a state, as they were read last. */
+  /** Returns the number of mailboxes of an account in a state, according to the newest count. */
   inState(account: string, state: GuardState): number;
-  /** How many of them Warmwarden acts on, and how many it only watches. */
+  /** Returns how many mailboxes of an account Warmwarden acts on, and how many it only watches. */
   enforcement(account: string): { readonly acts: number; readonly watches: number };
-  /** How many mailboxes the series limit leaves out. */
+  /** Returns the number of mailboxes that the series limit leaves out. */
   omitted(): number;
 }
 
-/** The gauges that the fleet feeds besides those of single mailboxes, computed afresh. Yields the event loop. */
+/** Computes the gauges of the fleet, without those of single mailboxes. Yields the event loop. */
 export async function fleetFamilies(
   fleet: Fleet,
   facts: MailboxFacts,
@@ -54,12 +54,12 @@ export async function fleetFamilies(
   ];
 }
 
-/** Before the first whole list an account's number of mailboxes is unknown, not 0. */
+/** Counts mailboxes by state. The count of an account is unknown, not 0, before its first complete list. */
 function mailboxCounts(fleet: Fleet, facts: MailboxFacts): Family {
   const listed = [...fleet.accounts()].filter((account) => account.listed || fleet.mailboxCount(account.name) > 0);
   const unread = unreadAccounts(fleet);
   const samples = listed.flatMap(({ name: account }) => {
-    // What cannot be read at present is not OK.
+    // A mailbox that cannot be read at present does not count as OK.
     const old = unread.has(account) ? facts.inState(account, 'ok') : 0;
     const moved: Partial<Record<GuardState, number>> = { ok: -old, not_judged: old };
     return guardStates.map((state) => ({
@@ -70,7 +70,7 @@ function mailboxCounts(fleet: Fleet, facts: MailboxFacts): Family {
   return gauge('mailboxes', 'Number of mailboxes by state of the guard.', samples);
 }
 
-/** Of accounts of which no mailbox is known, their own setting. */
+/** Returns the enforcement gauges. An account without known mailboxes reports its own setting. */
 function enforcement(fleet: Fleet, facts: MailboxFacts, settings: MetricsSettings): readonly Family[] {
   const counted = [...fleet.accounts()].map(({ name }) => ({ account: name, ...facts.enforcement(name) }));
   return [
@@ -151,7 +151,7 @@ function accountFamilies(fleet: Fleet, now: EpochMs): readonly Family[] {
   ];
 }
 
-/** Of every configured account, also one that was never polled. */
+/** Covers every configured account, including accounts that were never polled. */
 function accountGuarded(fleet: Fleet): Family {
   return gauge(
     'account_guarded',
@@ -162,7 +162,7 @@ function accountGuarded(fleet: Fleet): Family {
   );
 }
 
-/** Known from the daemon's start: every API's breaker is put into the picture then. */
+/** Reports every API's breaker from the daemon's start, when all breakers enter the fleet's state. */
 function breakerOpen(fleet: Fleet): Family {
   return gauge(
     'guard_breaker_open',
@@ -200,7 +200,7 @@ function channelFamilies(fleet: Fleet): readonly Family[] {
   ];
 }
 
-/** A standby says 0 (web/standby.ts). */
+/** Reports 1; a standby reports 0 (web/standby.ts). */
 function active(): Family {
   return gauge('active', 'Whether this process guards; 0: it stands by.', [{ labels: {}, value: 1 }]);
 }

@@ -1,4 +1,4 @@
-// The fleet's mailboxes as the block cache wants them: names, samples, and how many series there may be.
+// Adapts the fleet's mailboxes to the block cache: names, samples, and the limit of series.
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { guardStateOf } from '../core/guard/run-state.ts';
 import { type GuardState, type MailboxState, mailboxKey } from '../core/mailbox.ts';
@@ -10,14 +10,14 @@ import type { Piece } from './exposition/piece.ts';
 import type { MetricsSettings } from './fleet-series.ts';
 import { type MailboxMetric, mailboxMetrics, mailboxParts, maxSeriesOfMailbox } from './mailbox-series.ts';
 
-/** The loop belongs to others after so much work. */
+/** Maximum work before the event loop is yielded, milliseconds. */
 const sliceMs = 2;
 
-/** A mailbox, and what the guard makes of it. */
+/** Mailbox with its guard state. */
 interface Seen {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
-  /** Whether the configuration lets Warmwarden act on it. */
+  /** True if the configuration lets Warmwarden act on the mailbox. */
   readonly enforced: boolean;
 }
 
@@ -27,17 +27,17 @@ interface Counts {
   watches: number;
 }
 
-/** The series of the mailboxes. */
+/** Series of the mailboxes. */
 export class MailboxBlocks {
   readonly #fleet: Fleet;
   readonly #clock: Clock;
   #cache: BlockCache<Seen, MailboxMetric>;
   #settings: MetricsSettings;
-  /** The mailboxes at the last count: a mailbox that has not changed since keeps its object. */
+  /** Mailboxes at the last count. An unchanged mailbox keeps its object. */
   #seen: readonly Seen[] = [];
-  /** The settings that their states were derived from. */
+  /** Settings from which the states of `#seen` were derived. */
   #seenBy: MetricsSettings;
-  /** By account. */
+  /** Counts by account. */
   #counts: ReadonlyMap<string, Counts> = new Map();
   #day: IsoDate;
 
@@ -50,15 +50,18 @@ export class MailboxBlocks {
     this.#cache = this.#newCache();
   }
 
-  /** Other settings: every name and state may be another. */
+  /** Applies new settings and drops all cached series, because any name or state may have changed. */
   configured(settings: MetricsSettings): void {
     this.#settings = settings;
     this.#cache = this.#newCache();
   }
 
-  /** Counts the states, and brings the series up to date. `overwrites`: nobody needs the pieces from before any more. One call at a time. */
+  /**
+   * Counts the states and updates the series. `overwrites` is true if the pieces of earlier calls are no longer needed.
+   * Calls must not overlap.
+   */
   async pieces(overwrites: boolean): Promise<readonly Piece[]> {
-    // Rows of a day that lies too far ahead do not count, so that each day reads the same answer again.
+    // Daily rows too far in the future do not count, so the same answer may give other values on the next day.
     const today = utcDate(this.#clock.now());
     if (today !== this.#day) this.#cache = this.#newCache();
     this.#day = today;
@@ -66,19 +69,19 @@ export class MailboxBlocks {
     return this.#cache.pieces(overwrites);
   }
 
-  /** How many mailboxes of an account were in a state when they were counted last. */
+  /** Returns the number of mailboxes of an account in a state at the last count. */
   inState(account: string, state: GuardState): number {
     return this.#counts.get(account)?.states.get(state) ?? 0;
   }
 
-  /** How many of them Warmwarden acted on then, and how many it only watched. */
+  /** Returns how many mailboxes Warmwarden acted on at the last count, and how many it only watched. */
   enforcement(account: string): { readonly acts: number; readonly watches: number } {
     return this.#counts.get(account) ?? { acts: 0, watches: 0 };
   }
 
   async #count(): Promise<void> {
     const pacer = createPacer(sliceMs);
-    // A reload may come meanwhile.
+    // A reload may replace the settings during the count.
     const settings = this.#settings;
     const before = this.#seenBy === settings ? this.#seen : [];
     const counts = new Map<string, Counts>();
@@ -104,10 +107,10 @@ export class MailboxBlocks {
     return new BlockCache<Seen, MailboxMetric>({
       gauges: mailboxMetrics,
       items: () => this.#shown(),
-      // Another address or provider is another mailbox here: labels are made of them.
+      // The labels contain the address and the provider, so a change of either makes another item.
       keyOf: ({ mailbox: { account, id, email, entry } }) =>
         `${mailboxKey(account, id)} ${email} ${entry.answer.provider}`,
-      // What was read at about the same time is read again at about the same time.
+      // Mailboxes read at about the same time are read again at about the same time.
       orderOf: ({ mailbox }) => Math.floor((mailbox.stats?.at ?? 0) / secondMs),
       identityOf: ({ mailbox }) => ({ account: mailbox.account, mailbox: this.#nameOf(mailbox) }),
       parts: mailboxParts.map(({ series, factsOf, valuesOf, ...part }) => ({
@@ -122,12 +125,15 @@ export class MailboxBlocks {
     });
   }
 
-  /** How many mailboxes the series limit leaves out. */
+  /** Returns the number of mailboxes that the series limit leaves out. */
   omitted(): number {
     return Math.max(0, this.#seen.length - this.#mailboxLimit());
   }
 
-  /** Whole mailboxes, those known longest first: which ones must not change from scrape to scrape. */
+  /**
+   * Returns the mailboxes within the limit, always with all their series. Mailboxes known longest come first, so the
+   * selection is stable between scrapes.
+   */
   #shown(): readonly Seen[] {
     const limit = this.#mailboxLimit();
     return this.#seen.length > limit ? this.#seen.slice(0, limit) : this.#seen;

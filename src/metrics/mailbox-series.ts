@@ -1,4 +1,4 @@
-// The metric series of one mailbox, as a pure function of its state. Unknown values give no sample.
+// Metric series of one mailbox, as a pure function of its state. Unknown values give no sample.
 
 import { dnsRecords, measuredAt } from '../core/answers.ts';
 import {
@@ -54,12 +54,12 @@ const helps = {
 } as const;
 export type MailboxMetric = keyof typeof helps;
 
-/** Every metric of a mailbox. All are gauges. */
+/** Metrics of a mailbox, all of them gauges. */
 export const mailboxMetrics = Object.fromEntries(
   Object.entries(helps).map(([metric, help]) => [metric, { name: `${prefix}${metric}`, help }]),
 ) as Readonly<Record<MailboxMetric, Gauge>>;
 
-/** What a mailbox of which everything is known has. */
+/** Number of series of a mailbox without unknown values. */
 export const maxSeriesOfMailbox = 49;
 
 export interface SeriesContext {
@@ -72,7 +72,7 @@ const ratioDays = 7;
 
 type MailboxSeries = Series<MailboxState, MailboxMetric>;
 
-/** A part as a pure function of the mailbox, the state of the guard and the day. */
+/** Part as a pure function of the mailbox, the guard state and the day. */
 export interface MailboxPart extends Pick<Part<MailboxState, MailboxMetric>, 'series' | 'kept'> {
   readonly factsOf?: (mailbox: MailboxState, state: GuardState) => readonly unknown[];
   readonly valuesOf: (mailbox: MailboxState, context: SeriesContext) => Values;
@@ -83,7 +83,7 @@ const modeWords = [...warmupModes, 'unknown'] as const;
 const checkRoutes = ['dns', 'blacklist'] as const;
 const readRoutes = ['stats', 'warmup', 'mailbox', ...checkRoutes] as const;
 
-/** The mailbox's series, in parts that change at different times. A part names its values in the order of its series. */
+/** Series of a mailbox, in parts that change at different times. A part lists its values in the order of its series. */
 export const mailboxParts: readonly MailboxPart[] = [
   {
     series: [
@@ -113,7 +113,7 @@ export const mailboxParts: readonly MailboxPart[] = [
       const rows = dailyRows(mailbox.stats?.answer, now);
       return [...windowValues(mailbox.verdict?.answer, rows), ...ratioValues(lastDays(rows, ratioDays))];
     },
-    // They are sums over the days of the statistics, which have to be unpacked for them.
+    // The values are sums over the daily statistics, which must be unpacked first.
     kept: true,
   },
   {
@@ -131,7 +131,7 @@ export const mailboxParts: readonly MailboxPart[] = [
   },
 ];
 
-/** All samples of a mailbox, without its name. */
+/** Returns all samples of a mailbox, without the labels that name it. */
 export function mailboxSamples(mailbox: MailboxState, context: SeriesContext) {
   return mailboxParts.flatMap((part) => {
     const values = part.valuesOf(mailbox, context);
@@ -143,17 +143,20 @@ export function mailboxSamples(mailbox: MailboxState, context: SeriesContext) {
   });
 }
 
-/** One series of each. */
+/** Returns a series without labels for each metric. */
 function one(...metrics: readonly MailboxMetric[]): readonly MailboxSeries[] {
   return metrics.map((gauge) => ({ gauge, labels: {} }));
 }
 
-/** A series for each of the words. */
+/** Returns a series for each of the words. */
 function each(gauge: MailboxMetric, label: string, words: readonly string[]): readonly MailboxSeries[] {
   return words.map((word) => ({ gauge, labels: { [label]: word } }));
 }
 
-/** A cache of series has to treat a mailbox with another address or provider as another mailbox. */
+/**
+ * Returns the labels of mailbox_info. A cache of series must treat a mailbox with another address or provider as
+ * another mailbox.
+ */
 function infoLabels({ id, email, entry }: MailboxState): Labels {
   return { mailbox_id: id, domain: visibleText(domainOf(email)), provider: visibleText(entry.answer.provider ?? '') };
 }
@@ -193,7 +196,7 @@ function countFacts({ stats, verdict }: MailboxState): readonly unknown[] {
 
 function windowValues(verdict: Verdict | undefined, rows: readonly DailyRow[]): Values {
   const limit = ratioOf(verdict?.limitPpm);
-  // Without a window the counts of a verdict are 0 because nothing was counted.
+  // A verdict without a window has counts of 0 because nothing was counted.
   if (!verdict || verdict.windowFrom === null || verdict.windowTo === null)
     return [null, null, null, null, null, null, null, limit, null];
   const window = rowsBetween(rows, verdict.windowFrom, verdict.windowTo);
@@ -238,7 +241,7 @@ const flag = (condition: boolean) => (condition ? 1 : 0);
 const flagIfKnown = (condition: boolean | null | undefined) =>
   condition === null || condition === undefined ? null : flag(condition);
 
-/** 1 for this word, 0 for the others; nothing without a word. */
+/** Returns 1 for this word and 0 for the others, or null for each if there is no word. */
 function flags<Word extends string>(words: readonly Word[], word: Word | false): Values {
   return words.map((each) => (word === false ? null : flag(each === word)));
 }

@@ -4,9 +4,12 @@ import { type Clock, systemClock } from '../world/world.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface ScrapeLimits {
-  /** So many answers may be on their way; whoever reads none of them would hold memory and turns of the event loop. */
+  /** Maximum number of responses in progress. An unread response would hold memory and turns of the event loop. */
   readonly answers: number;
-  /** An answer that is not read to its end by then is cut, however its reader reads. It counts from when there is something to read. */
+  /**
+   * Read deadline of a response, from the moment at which it can be read. An unfinished response is cut then, even if
+   * its reader still reads.
+   */
   readonly readWithinMs: number;
   readonly clock: Clock;
 }
@@ -15,19 +18,22 @@ const usualLimits: ScrapeLimits = { answers: 8, readWithinMs: 60_000, clock: sys
 
 const retrySeconds = 10;
 
-/** What ends with `close`. */
+/** Emitter of a `close` event. */
 interface Closing {
   once(event: 'close', listener: () => void): unknown;
   off(event: 'close', listener: () => void): unknown;
 }
 
-/** What the server puts beside a request. */
+/** Fields that the server adds to a request. */
 interface Connection {
   readonly incoming: { readonly socket: Closing & { destroy(): unknown } };
   readonly outgoing: Closing;
 }
 
-/** `isReady`: what /readyz answers now. The answer brings its own encoding, so that no middleware compresses it again. */
+/**
+ * Adds the route. `isReady` returns the current result of /readyz. The response sets its own encoding, so no middleware
+ * compresses it again.
+ */
 export function addMetrics(app: Hono, metrics: Metrics, isReady: () => boolean, limits = usualLimits): void {
   let underWay = 0;
   app.get('/metrics', async (c) => {
@@ -46,26 +52,30 @@ export function addMetrics(app: Hono, metrics: Metrics, isReady: () => boolean, 
       resolve();
     });
     const { headers, body } = await answer(over);
-    // The first answer of a large fleet takes long on a busy machine, which is not the fault of its reader.
+    // The deadline starts here: the first response of a large fleet takes long on a busy machine, which is not the
+    // reader's fault.
     cutUnread(limits);
     return c.body(body(), 200, headers);
   });
 }
 
-/** Calls `over` once: when the answer was sent, its reader left, or it was cut. The result cuts an answer that is not read in time. */
+/**
+ * Calls `over` once, after the response was sent, its reader left, or it was cut. Returns a function that cuts the
+ * response at the read deadline.
+ */
 function whenRead({ incoming, outgoing }: Connection, over: () => void): (limits: ScrapeLimits) => void {
   const { socket } = incoming;
   const reading = new AbortController();
   const { signal } = reading;
   const end = () => {
     if (signal.aborted) return;
-    // Many answers go over one connection.
+    // A connection carries many responses.
     socket.off('close', end);
     reading.abort('over');
     over();
   };
   outgoing.once('close', end);
-  // An answer behind another one on its connection hears nothing of the connection's end.
+  // A response queued behind another one on its connection gets no event when the connection ends.
   socket.once('close', end);
   return ({ readWithinMs, clock }) =>
     void clock.sleep(readWithinMs, signal).then(() => {

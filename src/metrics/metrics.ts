@@ -1,4 +1,4 @@
-// Answers a scrape: the mailboxes' series from their cached blocks, the fleet's and our own made afresh.
+// Answers a scrape: series of mailboxes from cached blocks, series of the fleet and of the daemon computed anew.
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { Tally } from '../core/tally.ts';
 import { createPacer, droppedLines, type Pacer, type World } from '../world/world.ts';
@@ -10,39 +10,42 @@ import { MailboxBlocks } from './mailbox-blocks.ts';
 import { createOwnMetrics } from './own-metrics.ts';
 import { type Answer, answerOf, formatFor, type ScrapeRequest } from './scrape-answer.ts';
 
-/** The loop belongs to others after so much work. */
+/** Maximum work before the event loop is yielded, milliseconds. */
 const sliceMs = 2;
-/** As much as a block of mailboxes has. */
+/** Length at which a text becomes a piece: about that of a block of mailboxes. */
 const pieceLetters = 32 * 1024;
 
 export interface MetricsParts {
   readonly fleet: Fleet;
   readonly version: string;
   readonly world: World;
-  /** What the configuration that the daemon started with says. */
+  /** Settings from the configuration at the daemon's start. */
   readonly settings: MetricsSettings;
 }
 
 export interface Metrics {
   readonly tally: Tally;
-  /** The answer to a scrape. Touches neither store nor network, and yields the event loop. Several may run at once: the route limits them. */
+  /**
+   * Answers a scrape. Uses neither store nor network, and yields the event loop. Calls may overlap; the route limits
+   * them.
+   */
   expose(request: ScrapeRequest): Promise<Answer>;
-  /** A reloaded configuration is in force. */
+  /** Applies a reloaded configuration. */
   configured(settings: MetricsSettings): void;
-  /** A configuration was refused; the one before stays in force. */
+  /** Records that a configuration was refused; the previous one stays in force. */
   configRefused(): void;
 }
 
-/** The daemon's metrics. */
+/** Creates the daemon's metrics. */
 export function createMetrics({ fleet, version, world, settings }: MetricsParts): Metrics {
   const { clock, log } = world;
   let inForce = settings;
   const own = createOwnMetrics(fleet, version, () => droppedLines(log));
   const mailboxes = new MailboxBlocks(fleet, clock, settings);
   own.configTaken(clock.now());
-  /** Those that are being made, or may still be read. */
+  /** Number of responses in preparation or still being read. */
   let answers = 0;
-  // One alone is the one that is about to be made.
+  // A count of 1 is only the response about to be prepared, so no earlier piece is still in use.
   const scrapes = takingTurns(() => mailboxes.pieces(answers === 1));
   let saidOmitted = 0;
   const sayOmitted = (omitted: number) => {
@@ -83,7 +86,10 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
   };
 }
 
-/** Families that are written for each scrape. Compressed together: a piece costs more than the text of most families. */
+/**
+ * Writes and compresses families for one scrape. Families share pieces, because a piece costs more than the text of
+ * most families.
+ */
 async function piecesOf(families: readonly Family[], format: Format, pacer: Pacer): Promise<readonly Piece[]> {
   const pieces: Piece[] = [];
   let text = '';
@@ -100,7 +106,7 @@ async function piecesOf(families: readonly Family[], format: Format, pacer: Pace
   return [...pieces, pieceOf(format === 'openmetrics' ? `${text}# EOF\n` : text)];
 }
 
-/** Runs one at a time. Who asks while one runs gets the next one, together with everybody else who asked meanwhile. */
+/** Returns a function whose runs never overlap. Calls during a run share the next run. */
 function takingTurns<Result>(run: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<Result> | null = null;

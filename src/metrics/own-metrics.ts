@@ -1,4 +1,4 @@
-// What the daemon counts of itself, with prom-client: requests, decisions, actions, messages, its configuration, its process.
+// Metrics of the daemon itself, with prom-client: requests, decisions, actions, messages, configuration, process.
 
 import {
   Counter,
@@ -18,11 +18,11 @@ import { type Reason, reasons, type VerdictAction } from '../core/verdict.ts';
 import type { Pacer } from '../world/world.ts';
 import { type Family, prefix, type Sample } from './family.ts';
 
-// Verdicts by account, action and reason, as they come: every answer brings one, and for each prom-client would make a text of the
-// labels. It gets them when it is read.
+// Counts verdicts by account, action and reason, and gives them to prom-client when it is read. Every answer brings a
+// verdict, and prom-client would build a text of the labels for each.
 
 class DecisionCounts {
-  /** Since they were handed over last: by account, then by reason, then by action. */
+  /** Counts since the last transfer, by account, then by reason, then by action. */
   #counts = new Map<string, Map<Reason, Map<VerdictAction, number>>>();
 
   add(account: string, action: VerdictAction, reason: Reason): void {
@@ -31,7 +31,7 @@ class DecisionCounts {
     else this.#counts.set(account, new Map(this.#counts.get(account)).set(reason, new Map([[action, 1]])));
   }
 
-  /** Adds them to prom-client's. */
+  /** Adds the counts to prom-client's counter and resets them. */
   handTo(counter: Counter<'account' | 'action' | 'reason'>): void {
     for (const [account, byReason] of this.#counts)
       for (const [reason, byAction] of byReason)
@@ -40,22 +40,22 @@ class DecisionCounts {
   }
 }
 
-// Requests to the mailbox API: how many, how they ended and how long they took. Counted here, because each poll is one, and
-// prom-client sorts and joins the labels again for each.
+// Counts requests to the mailbox API: number, result and duration. prom-client would sort and join the labels for each
+// request, and each poll is one.
 
-/** Seconds: from a quick answer to the client's time-out. */
+/** Bounds in seconds, from a quick response to the client's timeout. */
 const durationBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 
 interface Counted {
   readonly labels: { readonly account: string; readonly route: string; readonly code: string };
   requests: number;
   seconds: number;
-  /** By bucket: requests that took no longer than it, and longer than the one before. */
+  /** Requests in each bucket: no longer than its bound, and longer than the previous bound. */
   readonly buckets: number[];
 }
 
 class RequestCounts {
-  /** By what tells them apart: account, route and code. */
+  /** Counts by their labels: account, route and code. */
   readonly #counted = new Map<string, Counted>();
 
   add(request: RequestCount, seconds: number): void {
@@ -66,7 +66,7 @@ class RequestCounts {
     if (bucket >= 0) counted.buckets[bucket] = (counted.buckets[bucket] ?? 0) + 1;
   }
 
-  /** Begins to count from 0, unless that was begun already. */
+  /** Returns the counts of these labels; begins at 0 if there are none yet. */
   start({ account, route, code }: RequestCount): Counted {
     const key = `${route} ${code} ${account}`;
     let counted = this.#counted.get(key);
@@ -77,7 +77,10 @@ class RequestCounts {
     return counted;
   }
 
-  /** Without accounts that the fleet no longer has. What was never asked has a count, but no durations. Yields the event loop. */
+  /**
+   * Returns the families, without accounts that the fleet no longer has. A route without requests has a count, but no
+   * durations. Yields the event loop.
+   */
   async families(fleet: Fleet, pacer: Pacer): Promise<readonly Family[]> {
     const counts: Sample[] = [];
     const durations: Sample[] = [];
@@ -120,12 +123,15 @@ function durationsOf({ labels, requests, seconds, buckets }: Counted): readonly 
 }
 
 const sendOutcomes = ['sent', 'failed', 'undelivered'] as const;
-/** Between two looks at the event loop's lag. Each wakes the process: prom-client's usual 10 ms cost a quiet daemon a sixth of its CPU time. */
+/**
+ * Interval between two samples of the event loop's lag, milliseconds. Each sample wakes the process: prom-client's
+ * default of 10 ms cost a quiet daemon a sixth of its CPU time.
+ */
 const lagEveryMs = 200;
-/** prom-client gives the time between two looks for these. */
+/** Names of the metrics for which prom-client reports the time between two samples. */
 const betweenLooks = /^nodejs_eventloop_lag_(?:min|max|mean|p\d+)_seconds$/;
 
-/** The verdicts that begin something: an alert on their increase must see the first one. */
+/** Verdicts that begin something. An alert on their increase must see the first one. */
 const notableVerdicts: readonly (readonly [VerdictAction, (typeof reasons)[number]])[] = [
   ['pause', 'emergency'],
   ['pause', 'repeat_offender'],
@@ -137,14 +143,14 @@ const notableVerdicts: readonly (readonly [VerdictAction, (typeof reasons)[numbe
 
 interface OwnMetrics {
   readonly tally: Tally;
-  /** The configuration was taken at that moment, or refused. */
+  /** Records that a configuration came into force at that moment. */
   configTaken(at: EpochMs): void;
   configRefused(): void;
-  /** Everything counted so far, without accounts that the fleet no longer has. Yields the event loop. */
+  /** Returns all counts so far, without accounts that the fleet no longer has. Yields the event loop. */
   families(pacer: Pacer): Promise<readonly Family[]>;
 }
 
-/** In a registry of their own. `linesDropped` is what the log has lost so far. */
+/** Creates the metrics in a registry of their own. `linesDropped` returns the number of log lines lost so far. */
 export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: () => number): OwnMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagEveryMs });
@@ -153,7 +159,7 @@ export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: ()
   const requests = new RequestCounts();
   const counters = createCounters(registry, decisions);
   const gauges = createGauges(registry);
-  /** Accounts and channels whose counters are there already. */
+  /** Accounts and channels whose counters already exist. */
   const started = new Set<string>();
   gauges.build.labels(version).set(1);
   return {
@@ -175,7 +181,10 @@ export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: ()
   };
 }
 
-/** A counter that first appears at 1 hides its first increase from rate(): these exist from the beginning. */
+/**
+ * Creates the counters of new accounts and channels at 0. A counter that first appears at 1 hides its first increase
+ * from rate().
+ */
 async function startAtZero(
   fleet: Fleet,
   {
@@ -198,7 +207,7 @@ async function startAtZero(
     if (isNew('channel', channel)) for (const outcome of sendOutcomes) notifications.inc({ channel, outcome }, 0);
 }
 
-/** Read at each scrape: the log counts by itself. */
+/** Registers a counter that is read at each scrape, because the log counts its lost lines itself. */
 function countLines(registry: Registry, linesDropped: () => number): void {
   new Counter({
     name: `${prefix}log_lines_dropped_total`,
@@ -262,7 +271,9 @@ function createCounters(registry: Registry, decisions: DecisionCounts) {
 
 const familyTypes: readonly Family['type'][] = ['gauge', 'counter', 'histogram', 'summary'];
 
-/** What prom-client counted. Its gauges whose names end in _total are left out: promtool rejects them. */
+/**
+ * Returns the families of prom-client. Gauges whose names end in `_total` are left out, because promtool rejects them.
+ */
 async function familiesOf(registry: Registry, fleet: Fleet, pacer: Pacer): Promise<readonly Family[]> {
   const families: Family[] = [];
   for (const { name } of registry.getMetricsAsArray()) {
@@ -273,11 +284,14 @@ async function familiesOf(registry: Registry, fleet: Fleet, pacer: Pacer): Promi
   return families.filter((family) => family.type !== 'gauge' || !family.name.endsWith('_total'));
 }
 
-/** How late a look was, where that is measured. No sample when there was no look since the last scrape. */
+/**
+ * Converts the time between two samples of the event loop into lag. Leaves out the value if there was no sample since
+ * the last scrape.
+ */
 function lateness(family: Family): Family {
   if (!betweenLooks.test(family.name)) return family;
   const seconds = lagEveryMs / 1_000;
-  // Without a look, the shortest time is beyond all times, and the others are next to nothing.
+  // An empty histogram reports a huge minimum, and values near 0 for the rest.
   const known = family.samples.filter(({ value }) => value > seconds / 2 && value < Number.MAX_SAFE_INTEGER / 1e9);
   return { ...family, samples: known.map((one) => ({ ...one, value: Math.max(0, one.value - seconds) })) };
 }

@@ -1,21 +1,22 @@
-// One scrape's answer: which format and encoding the scraper takes, and the pieces as a stream that yields the event loop.
+// Response to one scrape: the format and encoding that the scraper accepts, and the pieces as a stream that yields the
+// event loop.
 import { createPacer, type Pacer } from '../world/world.ts';
 import { crcWith, gzipHead, gzipTail, gzipTailBytes, inflate, joined, type Piece } from './exposition/piece.ts';
 import type { Format } from './exposition/text.ts';
 
 export interface ScrapeRequest {
-  /** The scraper's headers. */
+  /** Accept header of the scraper. */
   readonly accept: string | undefined;
   readonly acceptEncoding: string | undefined;
-  /** Whether /readyz answers 200 at that moment. */
+  /** True if /readyz answers 200 at that moment. */
   readonly ready: boolean;
-  /** Resolves when nobody reads the answer any more; absent: nobody says so. */
+  /** Resolves once the response is no longer read; absent if the caller does not report that. */
   readonly over?: Promise<void>;
 }
 
 export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
-  /** The bytes; not to be called for HEAD. Cancelled when the scraper leaves. */
+  /** Returns the bytes as a stream, cancelled if the scraper leaves. Must not be called for HEAD. */
   body(): ReadableStream<Uint8Array>;
 }
 
@@ -24,18 +25,18 @@ const contentTypes: Readonly<Record<Format, string>> = {
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 };
 
-/** Pieces are small: they go out together, so many bytes of text at a time. */
+/** Minimum text that is sent together, because single pieces are small. */
 const portionBytes = 256 * 1024;
 const sliceMs = 2;
 
-/** OpenMetrics when Accept names it with at least the weight of plain text; text for everybody else. */
+/** Returns `openmetrics` if Accept lists it with at least the weight of plain text, else `text`. */
 export function formatFor(accept: string | undefined): Format {
   const weightOf = weightsOf(accept);
   const openmetrics = weightOf('application/openmetrics-text');
   return openmetrics > 0 && openmetrics >= weightOf('text/plain') ? 'openmetrics' : 'text';
 }
 
-/** Yields the event loop: a large fleet has tens of thousands of pieces. */
+/** Builds the response. Yields the event loop, because a large fleet has tens of thousands of pieces. */
 export async function answerOf(
   pieces: readonly Piece[],
   format: Format,
@@ -89,7 +90,7 @@ function* portions(pieces: readonly Piece[]): Generator<readonly Piece[], undefi
   if (some.length > 0) yield some;
 }
 
-/** Reads as fast as the receiver does. */
+/** Returns a stream that reads as fast as its receiver. */
 function streamOf(buffers: Generator<Buffer, undefined>): ReadableStream<Uint8Array> {
   const pacer = createPacer(sliceMs);
   return new ReadableStream<Uint8Array>({
@@ -102,7 +103,10 @@ function streamOf(buffers: Generator<Buffer, undefined>): ReadableStream<Uint8Ar
   });
 }
 
-/** The weights of a header such as Accept: of the first name that it lists, 0 when it lists none of them. */
+/**
+ * Parses the weights of a header such as Accept. The result returns the weight of the first name that is listed, or 0
+ * if none is.
+ */
 function weightsOf(header: string | undefined): (...names: string[]) => number {
   const weights = new Map<string, number>();
   for (const part of (header ?? '').split(',')) {

@@ -1,41 +1,50 @@
-// The gauges of many items, kept as compressed blocks of items: a scrape renders only blocks in which an item changed, and of
-// them only the series whose values are no longer the same.
+// Caches the gauges of many items as compressed blocks of items. A scrape renders only the series whose values changed,
+// in the blocks that hold a changed item.
 import { createPacer, type Pacer } from '../../world/world.ts';
 import { type Piece, pieceOf } from './piece.ts';
 import { type FamilyHead, headText, type Labels, labelText, numberText } from './text.ts';
 
-/** Its help holds no quotes, so that it reads the same in both formats. */
+/** Name and help of a gauge. The help contains no quotes, so it reads the same in both formats. */
 export type Gauge = Pick<FamilyHead, 'name' | 'help'>;
 
-/** A sample that each item may have. */
+/** Sample that each item may have. */
 export interface Series<Item, Name extends string> {
   readonly gauge: Name;
-  /** In addition to those of identityOf. As with identityOf, what a function returns changes only when items come or go. */
+  /**
+   * Labels besides those of identityOf. The result of a function changes only when items are added or removed, as with
+   * identityOf.
+   */
   readonly labels: Labels | ((item: Item) => Labels);
 }
 
-/** One for each series of a part. Null, undefined and NaN: no sample. */
+/** Values for the series of a part, in order. A null, undefined or NaN gives no sample. */
 export type Values = readonly (number | null | undefined)[];
 
-/** Series that are made of the same facts about an item. Several parts may have series of one gauge. */
+/** Series that derive from the same facts about an item. Several parts may have series of one gauge. */
 export interface Part<Item, Name extends string> {
   readonly series: readonly Series<Item, Name>[];
-  /** Equal facts give equal values. Absent where the values are as quick to make as the facts. */
+  /**
+   * Returns the facts that the values derive from: equal facts give equal values. Absent if the values are as cheap to
+   * compute as the facts.
+   */
   readonly factsOf?: (item: Item) => readonly unknown[];
   readonly valuesOf: (item: Item) => Values;
-  /** The values take long to make: they are kept, and made again only when their item changed. */
+  /** Marks values that take long to compute: they are kept until their item changes. */
   readonly kept?: true;
 }
 
-/** Where items come from. They are immutable: one that changed is another object. */
+/** Source of the items. An item is immutable: after a change, it is another object. */
 export interface Source<Item, Name extends string> {
   readonly gauges: Readonly<Record<Name, Gauge>>;
-  /** Always in the same order. */
+  /** Returns the items, always in the same order. */
   readonly items: () => Iterable<Item>;
   readonly keyOf: (item: Item) => string;
-  /** A whole number. Items that have similar ones are likely to change between the same two scrapes. */
+  /** Returns a whole number. Items with similar numbers are likely to change between the same two scrapes. */
   readonly orderOf: (item: Item) => number;
-  /** The labels that all samples of an item begin with, at least one; they change only when items come or go. */
+  /**
+   * Returns the labels that begin all samples of an item, at least one. They change only when items are added or
+   * removed.
+   */
   readonly identityOf: (item: Item) => Labels;
   readonly parts: readonly Part<Item, Name>[];
 }
@@ -44,47 +53,52 @@ interface Slot<Item, Name extends string> {
   item: Item;
   identity: string;
   block: Block<Item, Name>;
-  /** The values of the parts that are kept, one part after the other; NaN: no sample. */
+  /** Values of the parts that are kept, one part after the other; NaN gives no sample. */
   readonly kept: number[];
 }
 
 interface Block<Item, Name extends string> {
   slots: Slot<Item, Name>[];
-  /** To be rendered again. */
+  /** Columns to render again. */
   stale: Set<Column<Item, Name>>;
-  /** None where no item has a sample. */
+  /** Compressed text by column; a column without samples has no piece. */
   readonly pieces: Map<Column<Item, Name>, Piece>;
 }
 
-/** With smaller blocks, fewer unchanged items are rendered, but the fixed cost of each compression weighs more. */
+/**
+ * Items in a block. Smaller blocks render fewer unchanged items, but the fixed cost of each compression weighs more.
+ */
 const itemsPerBlock = 256;
-/** So many blocks get a new layout for one scrape: each of them is rendered as a whole. */
+/** Number of blocks that get a new layout in one scrape. Each of them is rendered as a whole. */
 const blocksALayout = 64;
-/** It has to save as much as that takes, and the next one of these blocks twice as much, because it may not help. */
+/**
+ * Price of a layout, in full renderings of its blocks that would have been saved. The price doubles for the next layout
+ * of the same blocks, up to `most`, because a layout may not help.
+ */
 const layoutCosts = { first: 1, most: 8 } as const;
-/** The loop belongs to others after so much work. */
+/** Maximum work before the event loop is yielded, milliseconds. */
 const sliceMs = 2;
 
-/** A series. */
+/** Series prepared for rendering. */
 interface Column<Item, Name extends string> {
   readonly name: Name;
-  /** Where its value stands among the values of its part. */
+  /** Index of the value among the values of the part. */
   readonly at: number;
-  /** What its lines begin with, before the identity. */
+  /** Beginning of each line, before the identity. */
   readonly begin: string;
-  /** What follows the identity, up to the value. */
+  /** Returns the text between the identity and the value. */
   readonly endOf: (item: Item) => string;
 }
 
-/** A part and its columns. */
+/** Part with its columns. */
 interface Laid<Item, Name extends string> {
   readonly part: Part<Item, Name>;
   readonly columns: readonly Column<Item, Name>[];
-  /** Where its values begin in a slot's `kept`; null: they are not kept. */
+  /** Index of the first value of the part in a slot's `kept`, or null if its values are not kept. */
   readonly keptFrom: number | null;
 }
 
-/** How blocks are rendered. */
+/** Options of rendering. */
 interface Rendering {
   readonly overwrites: boolean;
   readonly pacer: Pacer;
@@ -93,20 +107,23 @@ interface Rendering {
 export class BlockCache<Item, Name extends string> {
   readonly #source: Source<Item, Name>;
   readonly #parts: readonly Laid<Item, Name>[];
-  /** In the order of the gauges. */
+  /** Columns in the order of the gauges. */
   readonly #columns: readonly Column<Item, Name>[];
   readonly #keptValues: number;
   /** HELP and TYPE of each gauge. */
   readonly #heads: ReadonlyMap<Name, Piece>;
-  /** In the source's order. */
+  /** Slots in the order of the source. */
   #slots: Slot<Item, Name>[] = [];
-  /** In the order of sending: items that change together stand together. */
+  /** Blocks in the order of sending. A layout puts items that change together into one block. */
   #blocks: Block<Item, Name>[] = [];
-  /** Columns of items that changed for this scrape. */
+  /** Number of values that changed for this scrape, one for each item and column. */
   #changes = 0;
-  /** Columns of items rendered since the last layout only because they stand beside one that changed. */
+  /**
+   * Number of unchanged values, less the price of each layout, that were rendered only because their block held a
+   * changed one.
+   */
   #needless = 0;
-  /** The next block to get a new layout. */
+  /** Index of the next block to get a new layout. */
   #nextLayout = 0;
   #layoutCost: number = layoutCosts.first;
 
@@ -131,8 +148,8 @@ export class BlockCache<Item, Name extends string> {
   }
 
   /**
-   * The pieces of all gauges as the source has them now. `overwrites`: nobody needs the ones from before any more. Yields the event
-   * loop; not to be called while it runs.
+   * Returns the pieces of all gauges in the current state of the source. `overwrites` is true if the pieces of earlier
+   * calls are no longer needed. Yields the event loop; calls must not overlap.
    */
   async pieces(overwrites = false): Promise<readonly Piece[]> {
     const pacer = createPacer(sliceMs);
@@ -158,7 +175,10 @@ export class BlockCache<Item, Name extends string> {
     return all;
   }
 
-  /** Walks source and slots side by side. False as soon as they are not the same items. */
+  /**
+   * Compares the source with the slots and applies changed items. Returns false once an item was added, removed or
+   * moved.
+   */
   async #takeChanges(pacer: Pacer): Promise<boolean> {
     let index = 0;
     for (const item of this.#source.items()) {
@@ -195,7 +215,7 @@ export class BlockCache<Item, Name extends string> {
     for (const column of this.#columns) this.#spoil(slot, column);
   }
 
-  /** Items came or went: those that stay keep their blocks, newcomers fill the last one. */
+  /** Adds and removes items: remaining items keep their blocks, new ones fill the last block. */
   async #regroup(pacer: Pacer): Promise<void> {
     const { items, keyOf, identityOf } = this.#source;
     const known = new Map<string, Slot<Item, Name>>();
@@ -238,7 +258,7 @@ export class BlockCache<Item, Name extends string> {
     return slot;
   }
 
-  /** Puts the items of some blocks in order, once what was rendered beside changes would have paid for that. */
+  /** Sorts the items of some blocks once the needless rendering would have paid for it. */
   async #arrange(pacer: Pacer): Promise<void> {
     for (const { stale, slots } of this.#blocks) this.#needless += stale.size * slots.length;
     this.#needless -= this.#changes;
@@ -255,7 +275,7 @@ export class BlockCache<Item, Name extends string> {
     this.#layoutCost = Math.min(layoutCosts.most, 2 * this.#layoutCost);
   }
 
-  /** New blocks of the same items. Their numbers are sorted, which are far fewer than they. */
+  /** Returns new blocks of the same items. Sorts the order numbers, which are far fewer than the items. */
   async #inOrder(blocks: readonly Block<Item, Name>[], pacer: Pacer): Promise<readonly Block<Item, Name>[]> {
     const byNumber = new Map<number, Slot<Item, Name>[]>();
     for (const slot of blocks.flatMap(({ slots }) => slots)) {
@@ -289,7 +309,7 @@ export class BlockCache<Item, Name extends string> {
       if (text === '') block.pieces.delete(column);
       else block.pieces.set(column, pieceOf(text, overwrites ? block.pieces.get(column) : undefined));
       block.stale.delete(column);
-      // Compressing is most of the work, and each buffer may make V8 collect garbage for some milliseconds.
+      // Compression is most of the work, and each buffer may trigger some milliseconds of garbage collection in V8.
       if (pacer.due()) await pacer.turn();
     }
   }
@@ -298,11 +318,14 @@ export class BlockCache<Item, Name extends string> {
 interface Valued<Item, Name extends string> {
   readonly slot: Slot<Item, Name>;
   readonly values: Values;
-  /** Where those of the part begin. */
+  /** Index of the first value of the part. */
   readonly from: number;
 }
 
-/** The lines of a column. Rows in the inner loop: where little is polled, V8 never compiles this, and pays for each pair of `entries()`. */
+/**
+ * Returns the lines of a column. A plain loop over rows avoids `entries()`: with little polling V8 never compiles this
+ * function, and each pair would cost.
+ */
 function linesOf<Item, Name extends string>(
   { at, begin, endOf }: Column<Item, Name>,
   rows: readonly Valued<Item, Name>[],
@@ -315,12 +338,12 @@ function linesOf<Item, Name extends string>(
   return lines;
 }
 
-/** A slot's values of a part, and where they begin. */
+/** Returns the values that hold a slot's values of a part, and the index of the first one. */
 function valuesIn<Item, Name extends string>(slot: Slot<Item, Name>, { part, keptFrom }: Laid<Item, Name>) {
   return keptFrom === null ? { values: part.valuesOf(slot.item), from: 0 } : { values: slot.kept, from: keptFrom };
 }
 
-/** Keeps a slot's values of a part whose values are kept. */
+/** Stores a slot's values of a part if the part's values are kept. */
 function keep<Item, Name extends string>(slot: Slot<Item, Name>, { keptFrom }: Laid<Item, Name>, values: Values): void {
   if (keptFrom === null) return;
   for (const [at, value] of values.entries()) slot.kept[keptFrom + at] = numberOf(value);
@@ -341,7 +364,7 @@ function columnOf<Item, Name extends string>(
   return { ...column, endOf: () => end };
 }
 
-/** The same text in one piece: V8 would keep the parts that it was joined from for as long as the text. */
+/** Copies a text into one flat string. V8 would otherwise keep the strings that the text was joined from. */
 const inOnePiece = (text: string) => Buffer.from(text).toString();
 
 const numberOf = (value: number | null | undefined) => value ?? Number.NaN;

@@ -1,32 +1,35 @@
-// A piece of an answer that is compressed once and sent many times: raw deflate that ends at a byte, with its CRC.
-// Pieces put one behind the other are one gzip member, so an unchanged block costs a copy, not a compression.
+// Piece of a response that is compressed once and sent many times: raw deflate that ends at a byte boundary, with its
+// CRC. Concatenated pieces form one gzip member, so an unchanged block costs a copy, not a compression.
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 
 export interface Piece {
-  /** Raw deflate, ended by a full flush: depends on nothing before it. */
+  /** Raw deflate that ends with a full flush, so it depends on nothing before it. */
   readonly deflated: Buffer;
-  /** Of the text. */
+  /** CRC of the text. */
   readonly crc: number;
-  /** Of the text. */
+  /** Length of the text in bytes. */
   readonly bytes: number;
 }
 
 /**
- * Level 1: higher ones shrink this text by another tenth, for twice the time and more. A window of 4 KB and few hashes shrink a
- * piece as well as the usual ones: they are quicker to set up, and a sixth of the memory, whose coming and going makes V8's
- * garbage collector work.
+ * Level 1, because higher levels shrink this text by another tenth for twice the time or more. A window of 4 KB and few
+ * hashes shrink a piece as well as the defaults, are quicker to set up, and need a sixth of the memory, which spares
+ * V8's garbage collector.
  */
 const settings = { level: 1, windowBits: 12, memLevel: 5 } as const;
 
-/** Nearly all texts shrink to this share at least: zlib's own chunks of 16 KB would be garbage of tens of MB a scrape. */
+/**
+ * Share of its length to which nearly every text shrinks. zlib's default chunks of 16 KB would leave tens of MB of
+ * garbage per scrape.
+ */
 const usualShare = 0.25;
-/** A piece that is written anew is seldom longer than the one before by a larger share. */
+/** Factor by which a rewritten piece is seldom longer than the previous one. */
 const slack = 1.1;
 
-/** Where a text is for as long as it is compressed: a buffer for each would be as much garbage again. */
+/** Buffer that holds a text during its compression. A buffer for each text would double the garbage. */
 let scratch = Buffer.allocUnsafeSlow(16 * 1024);
 
-/** A letter takes three bytes at most. */
+/** Maximum bytes of a UTF-16 unit in UTF-8. */
 const bytesALetter = 3;
 
 function plainOf(text: string): Buffer {
@@ -34,14 +37,18 @@ function plainOf(text: string): Buffer {
   return scratch.subarray(0, scratch.write(text));
 }
 
-/** `before`: a piece that nobody needs any more. Its memory is written anew where the text fits: each scrape would leave megabytes behind. */
+/**
+ * Compresses a text. Reuses the memory of `before`, a piece that is no longer needed, if the text fits: each scrape
+ * would otherwise leave megabytes of garbage.
+ */
 export function pieceOf(text: string, before?: Piece): Piece {
   const plain = plainOf(text);
-  // Node.js keeps each chunk for as long as the object behind it, which V8 takes for an old one.
+  // Node.js keeps each chunk as long as its zlib object, which V8 counts as old: a tight chunk size limits that
+  // garbage.
   const likely = before ? before.deflated.length * slack : plain.length * usualShare;
   const chunkSize = Math.max(constants.Z_MIN_CHUNK, Math.ceil(likely));
   const chunk = deflateRawSync(plain, { ...settings, chunkSize, finishFlush: constants.Z_FULL_FLUSH });
-  // What zlib hands out is the beginning of its chunk, too much to be kept.
+  // zlib returns the beginning of its chunk, and the whole chunk is too large to keep.
   const deflated = roomFor(chunk.length, before);
   chunk.copy(deflated);
   return { deflated, crc: crc32(plain), bytes: plain.length };
@@ -54,12 +61,12 @@ function roomFor(bytes: number, before: Piece | undefined): Buffer {
   return before ? Buffer.allocUnsafeSlow(Math.ceil(bytes * slack)).subarray(0, bytes) : Buffer.allocUnsafeSlow(bytes);
 }
 
-/** The deflated pieces, one behind the other. */
+/** Concatenates the compressed pieces. */
 export function joined(pieces: readonly Piece[]): Buffer {
   return Buffer.concat(pieces.map(({ deflated }) => deflated));
 }
 
-/** The texts, one behind the other, in UTF-8. Not for no text at all. */
+/** Concatenates the texts, in UTF-8. Requires at least one piece with text. */
 export function inflate(pieces: readonly Piece[]): Buffer {
   const chunkSize = Math.max(
     constants.Z_MIN_CHUNK,
@@ -68,12 +75,15 @@ export function inflate(pieces: readonly Piece[]): Buffer {
   return inflateRawSync(joined(pieces), { finishFlush: constants.Z_SYNC_FLUSH, chunkSize });
 }
 
-/** Before the first piece: deflate, no name, no time, made by no particular system. */
+/** Gzip header before the first piece: deflate, no file name, no time, unknown operating system. */
 export const gzipHead = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
 export const gzipTailBytes = 10;
 
-/** Behind the last one: an empty final block, the CRC of all texts together, and their length. */
+/**
+ * Returns the end of the gzip member, after the last piece: an empty final block, the CRC of all texts, and their
+ * length.
+ */
 export function gzipTail(crc: number, bytes: number): Buffer {
   const tail = Buffer.alloc(gzipTailBytes);
   tail[0] = 3;
@@ -82,14 +92,18 @@ export function gzipTail(crc: number, bytes: number): Buffer {
   return tail;
 }
 
-/** The CRC of a text and the texts of these pieces behind it, of the CRC of that text; 0 is that of none. */
+/**
+ * Returns the CRC of a text followed by the texts of these pieces. `crc` is the CRC of the first text, 0 for an empty
+ * one.
+ */
 export function crcWith(crc: number, pieces: Iterable<Piece>): number {
   let whole = crc;
   for (const piece of pieces) whole = (multiply(powerOfBytes(piece.bytes), whole) ^ piece.crc) >>> 0;
   return whole;
 }
 
-// A CRC is a polynomial over GF(2), its highest bit the power 0. Behind A comes B: CRC(A) times x^(8 * bytes of B), plus CRC(B).
+// A CRC is a polynomial over GF(2) whose highest bit is the power 0. The CRC of A followed by B is CRC(A) times x^(8 *
+// bytes of B), plus CRC(B).
 const divisor = 0xedb88320;
 const one = 0x80000000;
 
@@ -103,7 +117,7 @@ function multiply(a: number, b: number): number {
   return product;
 }
 
-/** x^(8 * 2^n) for n from 0. */
+/** Powers x^(8 * 2^n) for n from 0. */
 const powers: readonly number[] = (() => {
   const list = [0x00800000];
   for (let n = 1; n < 32; n += 1) {
@@ -113,11 +127,11 @@ const powers: readonly number[] = (() => {
   return list;
 })();
 
-/** Pieces of equally many items have similar lengths, so the same few lengths come again and again. */
+/** Cache of powers by length. Pieces with equally many items have similar lengths, so the same few lengths recur. */
 const known = new Map<number, number>();
 const mostKnown = 10_000;
 
-/** x^(8 * bytes). */
+/** Returns x^(8 * bytes). */
 function powerOfBytes(bytes: number): number {
   const before = known.get(bytes);
   if (before !== undefined) return before;

@@ -1,9 +1,9 @@
-// Prometheus text 0.0.4 and OpenMetrics 1.0, line by line: heads, samples, and what ends a label early.
+// Writes Prometheus text 0.0.4 and OpenMetrics 1.0 line by line: heads, samples, and escaped labels.
 
 export type Labels = Readonly<Record<string, string | number | undefined>>;
 
 export interface FamilyHead {
-  /** With the prefix, and for a counter with `_total`. */
+  /** Name with the prefix, and with `_total` if the family is a counter. */
   readonly name: string;
   readonly type: 'gauge' | 'counter' | 'histogram' | 'summary';
   readonly help: string;
@@ -11,7 +11,7 @@ export interface FamilyHead {
 
 export type Format = 'text' | 'openmetrics';
 
-/** HELP and TYPE. OpenMetrics names a counter's family without _total, and its samples with it. */
+/** Returns the HELP and TYPE lines. OpenMetrics names a counter's family without `_total`, and its samples with it. */
 export function headText({ name, type, help }: FamilyHead, format: Format): string {
   const open = format === 'openmetrics';
   const family = open && type === 'counter' ? name.replace(/_total$/, '') : name;
@@ -19,12 +19,12 @@ export function headText({ name, type, help }: FamilyHead, format: Format): stri
   return `# HELP ${family} ${open ? escaped.replaceAll('"', '\\"') : escaped}\n# TYPE ${family} ${type}\n`;
 }
 
-/** `labels`: what labelText made. */
+/** Returns the line of a sample. `labels` is the result of labelText. */
 export function sampleLine(name: string, labels: string, value: number): string {
   return labels === '' ? `${name} ${numberText(value)}\n` : `${name}{${labels}} ${numberText(value)}\n`;
 }
 
-/** Labels without their braces; those without a value are left out. */
+/** Returns the labels without their braces; labels without a value are left out. */
 export function labelText(labels: Labels): string {
   let text = '';
   for (const name in labels) {
@@ -44,7 +44,7 @@ function escapeLines(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }
 
-/** As both formats have it. */
+/** Returns the number in the notation of both formats. */
 export function numberText(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return '+Inf';
   if (value === Number.NEGATIVE_INFINITY) return '-Inf';
