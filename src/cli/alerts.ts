@@ -29,7 +29,7 @@ async function listAlerts(options: AlertsOptions): Promise<void> {
   const answer = (await askForAll(addressOf(options), 'alerts', 'alerts', query)) as AlertsAnswer;
   const { next_cursor: _, ...whole } = answer;
   if (json) return void printJson('alerts list', { ...whole, total: answer.alerts.length });
-  // Most of the alerts may belong to an incident.
+  // An incident may cover most of the alerts.
   for (const incident of answer.incidents)
     printLines([`Incident, ${incident.severity}: ${visibleText(incident.title)}`, '']);
   if (answer.alerts.length === 0) printLines([noneText(options)]);
@@ -37,7 +37,7 @@ async function listAlerts(options: AlertsOptions): Promise<void> {
   else printAlerts(answer);
 }
 
-/** A paragraph for each alert: its title, where and since when, and all its sentences. */
+/** Paragraph for each alert: its title, where and since when, and all its sentences. */
 function detailsOf({ alerts, time_zone: zone }: AlertsAnswer): readonly string[] {
   return alerts.flatMap(({ severity, since, rule, title, status, sentences, silenced }, index) => {
     const pending = status === 'firing' ? '' : ` (${status})`;

@@ -19,7 +19,7 @@ import { exitDone, exitFailed } from './errors.ts';
 import { type Answers, configOption, jsonOption, wholeNumber } from './options.ts';
 import { type TableColumn, tableLines } from './terminal.ts';
 
-/** The API gives no more. */
+/** The API returns no more days. */
 const maxDays = 90;
 /** Mailboxes read at the same time: enough to use up a budget of 500 a minute on a slow API. */
 const lanes = 4;
@@ -41,7 +41,7 @@ export interface BacktestOptions {
   readonly json?: boolean;
 }
 
-/** Where a backtest lives: its time, and where its words go. */
+/** Clock and output of a backtest. */
 interface Surroundings {
   readonly world: World;
   readonly print: (text: string) => void;
@@ -65,7 +65,7 @@ export function backtestCommand(): Command {
     });
 }
 
-/** Guard that is compared: its name, and an account with its settings. */
+/** Guard to compare: its name, and an account with its settings. */
 interface ComparedGuard {
   readonly name: string;
   readonly of: (account: AccountConfig) => AccountConfig;
@@ -75,11 +75,14 @@ type BacktestAnswer = Answers['backtest'];
 type Backtested = BacktestAnswer['mailboxes'][number];
 type Totals = BacktestAnswer['totals'][number];
 
-/** Runs a backtest; its exit code: 0 done, 1 when something could not be read. Throws a CommandError for a mistake in a file. */
+/**
+ * Runs a backtest and returns its exit code: 0 done, 1 if something could not be read. Throws a CommandError for a
+ * mistake in a file.
+ */
 export async function backtest(options: BacktestOptions, surroundings: Surroundings): Promise<number> {
   const { world, print } = surroundings;
   const { json = false, days } = options;
-  // In JSON what failed is part of the answer.
+  // The JSON answer contains the failures.
   const complain = json ? () => {} : surroundings.complain;
   const { config } = loadConfigured(options.config, ['accounts', 'guard', 'proxy']);
   const guards = guardsOf(options);
@@ -108,11 +111,14 @@ function guardsOf({ config, guard: file }: BacktestOptions): readonly ComparedGu
 
 interface HistoryReading {
   readonly world: World;
-  /** 1 to 90. */
+  /** Days of history, 1 to 90. */
   readonly days: number;
 }
 
-/** An account's mailboxes in the order of its list, and what is wrong with the account as a whole. Never rejects for what the API does. */
+/**
+ * Backtests an account's mailboxes in the order of its list, and returns failures of the account as a whole. Never
+ * rejects for an API failure.
+ */
 async function backtestAccount(
   account: AccountConfig,
   guards: readonly ComparedGuard[],
@@ -155,7 +161,7 @@ async function readPast(
   return { mode, weekdaysOnly: config.weekdaysOnly === true, rows, now: stats.value.at };
 }
 
-/** Makes one request in its slot of the budget. A failure that may pass is tried again. */
+/** Sends one request in its slot of the budget. Retries a failure that may be temporary. */
 async function ask<Answer>(api: MailboxApi, world: World, kind: Route, send: () => Answered<Answer>): Answered<Answer> {
   for (let attempt = 1; ; attempt += 1) {
     await takeSlot(api.budget, kind, world.clock);
@@ -227,7 +233,7 @@ const actionWords: Readonly<Record<GuardActionKind, string>> = {
   restore: 'restore',
 };
 
-/** A table, then the story of every mailbox on which the guard would have acted, then what was assumed. */
+/** Table, then the story of every mailbox on which the guard would have acted, then the assumptions. */
 function outcomeText({ days, mailboxes, totals }: BacktestAnswer): string {
   const several = totals.length > 1;
   const columns: readonly TableColumn[] = [
@@ -264,7 +270,7 @@ function nameOf({ account, email }: Backtested): string {
   return `${account}/${email}`;
 }
 
-/** What would have been done to a mailbox, and why; nothing for one that was left alone. */
+/** Actions that the guard would have taken on a mailbox, and why; empty if there are none. */
 function storyOf(mailbox: Backtested, several: boolean): readonly string[] {
   const lines =
     mailbox.failure === undefined

@@ -1,4 +1,4 @@
-// `warmwarden channels test|resend`: tries a channel out, and sends once more what was given up.
+// `warmwarden channels test|resend`: tests a channel, and resends messages whose delivery was given up.
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
 import type { Channel, Notice, SendResult } from '../channels/channel.ts';
@@ -14,7 +14,7 @@ import { CommandError, exitFailed } from './errors.ts';
 import { type ChangeOptions, operate, withChangeOptions } from './operations.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 
-/** How much of an answer's body is shown. */
+/** Longest part of a response body that is shown. */
 const maxBodyShown = 200;
 
 interface TestOptions extends JsonOptions {
@@ -108,7 +108,7 @@ function saidOf(name: string, result: SendResult, took: string): readonly string
   ];
 }
 
-/** The start of what came back, on one line. */
+/** Start of the response body, on one line. */
 function bodyOf({ answer }: SendResult): readonly string[] {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a receiver's answer must not move the terminal.
   const text = (answer?.text ?? '').replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();

@@ -1,4 +1,4 @@
-// `warmwarden check`: every problem of a configuration file at once; or all that it says, with where each value came from.
+// `warmwarden check`: every problem of a configuration file at once, or all its settings with the source of each value.
 
 import { Command } from 'commander';
 import type { Config } from '../config/config.ts';
@@ -17,7 +17,7 @@ import { configOption, type JsonOptions, jsonOption, printJson } from './options
 
 // The settings in force as YAML, each with where its value came from. Pure.
 
-/** Where the comments begin, unless a line is longer. */
+/** Column of the comments, unless a line is longer. */
 const commentColumn = 52;
 
 /** YAML for people: a default that is written out is no longer one that a profile may change. Ends with a line break. */
@@ -39,7 +39,7 @@ export function settingsText(settings: readonly Setting[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** For programs: names in snake_case, places from 1. */
+/** Settings for programs: names in snake_case, places from 1. */
 function settingsJson(settings: readonly Setting[]) {
   return settings.map(({ path, value, from }) => ({
     path: formatPath(path),
@@ -67,7 +67,10 @@ interface CheckOptions extends JsonOptions {
   readonly online?: boolean;
 }
 
-/** Exit code 0 for a valid file, else 2; 1 when online an account fails, or no mailbox is guarded or can be judged. Writes no secret anywhere. */
+/**
+ * Exit code 0 for a valid file, else 2; 1 if an account fails online, or if no mailbox is guarded or can be judged.
+ * Never prints a secret.
+ */
 export function checkCommand(): Command {
   return new Command('check')
     .description('check a configuration file and list every problem in it')
@@ -92,7 +95,7 @@ async function check(options: CheckOptions): Promise<void> {
   const { config } = loaded;
   const ofRecipes = scheduleDoubts(await readCatalogue(config.recipes.directory));
   const warnings = [...loaded.warnings.map((warning) => formatProblem(file, warning)), ...ofRecipes];
-  // In JSON they are part of the answer.
+  // The JSON answer contains the warnings.
   if (!options.json) for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
   const online = options.online ? await asked(config) : null;
   if (options.json)
@@ -106,7 +109,7 @@ async function check(options: CheckOptions): Promise<void> {
   if (online?.failed) process.exitCode = exitFailed;
 }
 
-/** What the accounts' APIs say. Loads their client: a file is checked without one. */
+/** Answers of the accounts' APIs. Loads the API client only here, since a check of the file does not need it. */
 async function asked(config: Config) {
   const { askOnline, guardsNothing, idleRoutes, isUnjudged, onlineJson, onlineText } = await import(
     './check/online.ts'
@@ -118,7 +121,7 @@ async function asked(config: Config) {
   return { failed, idle, json: accounts.map(onlineJson), text: onlineText(accounts, beside !== null, idle) };
 }
 
-/** The daemon that runs on the store, or null if none answers; one that does not tell of its accounts still uses their keys. */
+/** Daemon on the store, or null if none answers. A daemon that does not report its accounts still uses their keys. */
 async function neighborOf({ store }: Config): Promise<Neighbor | null> {
   const fleet = askFor(store, 'fleet', { limit: '1' }) as Promise<Neighbor>;
   return fleet.catch((error) =>
@@ -126,7 +129,7 @@ async function neighborOf({ store }: Config): Promise<Neighbor | null> {
   );
 }
 
-/** What the accounts that a name may be about make of the mailbox: ACCOUNT/ADDRESS is about that account alone. */
+/** Settings of a mailbox in each account that may contain it. ACCOUNT/ADDRESS names one account. */
 function settingsOf(name: string, { config, settings }: ValidConfig): readonly MailboxSettings[] {
   const account = config.accounts.find((one) => name.startsWith(`${one.name}/`))?.name;
   if (account === undefined && name.includes('/')) return [];
@@ -135,7 +138,7 @@ function settingsOf(name: string, { config, settings }: ValidConfig): readonly M
   return account === undefined ? all : all.filter((one) => one.account === account);
 }
 
-/** Throws a CommandError when no account guards a mailbox of that name. */
+/** Throws a CommandError if no account guards a mailbox with this name. */
 function mustBeKnown(name: string | undefined, loaded: ValidConfig): void {
   if (name === undefined || settingsOf(name, loaded).some(({ guarded }) => guarded)) return;
   const accounts = loaded.config.accounts.map((account) => account.name).join(', ');

@@ -1,4 +1,5 @@
-// What a command needs of the configuration beside the daemon, or its problems as the error that ends the command.
+// Configuration of a command that only needs places or the retention. A problem becomes the error that ends the
+// command.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { loadPlaces, loadRetention, type Places, usualStore } from '../config/places.ts';
@@ -9,10 +10,10 @@ import { shellPath } from '../world/command-name.ts';
 import { CommandError } from './errors.ts';
 import { configVariable, notFound } from './options.ts';
 
-/** It ships with the program. */
+/** Example configuration that ships with the program. */
 const example = fileURLToPath(new URL('../../config.example.yaml', import.meta.url));
 
-/** Every problem on a line of its own, and how to begin a file where there is none. */
+/** Error with every problem on a line of its own, or with how to create a missing file. */
 export function configurationError(file: string, problems: readonly Problem[]): CommandError {
   if (existsSync(file)) {
     const lines = problems.map((problem) => formatProblem(file, problem));
@@ -24,8 +25,8 @@ export function configurationError(file: string, problems: readonly Problem[]): 
 }
 
 /**
- * Where the store and the recipes of a configuration are, for commands that speak to its daemon or read its store:
- * whatever else is wrong with the file, and without the daemon's environment. Throws as above.
+ * Places of the store and the recipes, for commands that connect to the daemon or read its store. Ignores other
+ * problems of the file, and does not need the daemon's environment. Throws the error above.
  */
 export function findPlaces(file: string): Extract<Places, { ok: true }> {
   const places = loadPlaces(file, process.env);
@@ -34,8 +35,9 @@ export function findPlaces(file: string): Extract<Places, { ok: true }> {
 }
 
 /**
- * Where the daemon of a configuration is asked. A file that cannot be read at the moment (half-written, empty, gone) does not say that.
- * `mayBeUsual`: then it is the daemon beside the usual store, if one is there; not for what would do harm to another one. Throws as above.
+ * Address of the configuration's daemon; a file that cannot be read at the moment (half-written, empty, gone) has none.
+ * `mayBeUsual`: in that case uses a daemon on the default store; unsuitable for commands that could harm another
+ * daemon. Throws the error above.
  */
 export function findDaemon(file: string, mayBeUsual: boolean): StorePlace {
   const places = loadPlaces(file, process.env);
@@ -53,14 +55,14 @@ export function findDaemon(file: string, mayBeUsual: boolean): StorePlace {
   throw new CommandError('configuration', `${error.message}\n${hint}`, places.problems);
 }
 
-/** How long the daemon keeps history; as above. */
+/** Time for which the daemon keeps history. Throws the error above. */
 export function findRetention(file: string): Retention {
   const found = loadRetention(file, process.env);
   if ('retention' in found) return found.retention;
   throw configurationError(file, found.problems);
 }
 
-/** Only where the store is. */
+/** Place of the store. Throws the error above. */
 export function findStore(file: string): StorePlace {
   return findPlaces(file).store;
 }

@@ -1,4 +1,4 @@
-// The configuration of a command that needs more than places, or its problems as the error that ends the command.
+// Checked configuration of a command that needs more than places. A problem becomes the error that ends the command.
 
 import { dirname, resolve } from 'node:path';
 import type { PingTarget } from '../channels/post.ts';
@@ -12,7 +12,7 @@ import { section } from '../schema/section.ts';
 import { configurationError } from './configuration.ts';
 import { CommandError } from './errors.ts';
 
-/** Throws a CommandError with every problem of the file, or of these sections, when only they are needed. */
+/** Loads the configuration, or only `sections`. Throws a CommandError with every problem of what it loads. */
 export function loadConfigured(file: string, sections: Parameters<typeof loadConfig>[2] = null): ValidConfig {
   const loaded = loadConfig(file, process.env, sections);
   if (loaded.ok) return loaded;
@@ -21,12 +21,12 @@ export function loadConfigured(file: string, sections: Parameters<typeof loadCon
 
 const guardFile = section({ guard: guardSchema });
 
-/** Throws a CommandError with every problem of the section. */
+/** Reads the guard section. Throws a CommandError with every problem of the section. */
 export function guardOf(file: string): GuardSettings {
   const source = readSource(file);
   if (!('tree' in source)) throw problemsOf(file, source);
   const tree: Readonly<Record<string, unknown>> = { ...source.tree };
-  // Beside accounts it is a whole configuration; in any other file a key beside guard is a mistake.
+  // A file with accounts is a whole configuration; in any other file, a key other than guard is a mistake.
   const written = tree['accounts'] === undefined ? tree : { guard: tree['guard'] ?? {} };
   const folder = dirname(resolve(file));
   const schema = guardFile;
@@ -41,13 +41,16 @@ function problemsOf(file: string, problems: readonly Problem[]): CommandError {
 }
 
 interface ChannelOf {
-  /** null: no channel has this name. */
+  /** Channel with this name, or null if there is none. */
   readonly channel: ChannelConfig | null;
-  /** Of all channels, in the order of the file. */
+  /** Names of all channels, in the order of the file. */
   readonly names: readonly string[];
-  /** Where the heartbeat goes, when it is asked for by its name and no channel has that; null: nowhere. */
+  /**
+   * Target of the heartbeat if `name` means it and no channel has that name; null otherwise, or if no heartbeat is
+   * configured.
+   */
   readonly heartbeat: PingTarget | null;
-  /** The zone in which its messages give times. */
+  /** Time zone of the times in its messages. */
   readonly timeZone: string;
 }
 
@@ -55,8 +58,8 @@ interface ChannelOf {
 export const heartbeatArgument = 'heartbeat';
 
 /**
- * Reads only the channel that is called `name`, and the time zone; the rest of the file is not checked. Throws a
- * CommandError with every problem of what it reads.
+ * Reads only the channel with this name, and the time zone; the rest of the file is not checked. Throws a CommandError
+ * with every problem of what it reads.
  */
 export function channelOf(path: string, name: string): ChannelOf {
   const source = readSource(path);
@@ -91,7 +94,7 @@ export function channelOf(path: string, name: string): ChannelOf {
   };
 }
 
-/** The only channel that is checked stands at this place of the list. */
+/** Replaces the index in a path: the checked list has one channel, and this is its place in the file. */
 function inFile(path: Path, index: number): Path {
   const [first, second, third, ...rest] = path;
   return first === 'alerts' && second === 'channels' && third === 0 ? [first, second, index, ...rest] : path;
@@ -103,7 +106,7 @@ function mapping(value: unknown): FileMapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as FileMapping) : {};
 }
 
-/** The keys that have a value. */
+/** Keys that have a value. */
 function written(keys: FileMapping): FileMapping {
   return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== undefined));
 }

@@ -15,31 +15,31 @@ import { findDaemon } from './configuration.ts';
 import { CommandError, type ErrorKind } from './errors.ts';
 import { configOption, type JsonOptions, jsonOption } from './options.ts';
 
-// Node's own import of these would load a WebSocket, too: a tenth of the start of a command.
+// Importing these modules by name would also load a WebSocket: a tenth of the start of a command.
 const http = process.getBuiltinModule('node:http');
 const https = process.getBuiltinModule('node:https');
 
-/** A daemon that is busy answers a small question sooner, however long the operation takes that it carries out. */
+/** A busy daemon answers a small request sooner than this, however long its current operation takes. */
 const silentAfterMs = 10_000;
-/** A usual start takes less. */
+/** A usual start is shorter. */
 const startsWithinMs = 5_000;
 const lookAgainMs = 100;
 const tokenVariable = 'WARMWARDEN_TOKEN';
 
-/** A daemon elsewhere. */
+/** Daemon on another machine. */
 interface HttpAddress {
   readonly url: string;
   readonly token: string | null;
 }
 
-/** Where a daemon is asked: by its store, over the socket beside it; or over HTTP. */
+/** Address of a daemon: its store, which has the socket beside it, or an HTTP address. */
 export type DaemonAddress = StorePlace | HttpAddress;
 
 export function isHttp(address: DaemonAddress): address is HttpAddress {
   return typeof address === 'object' && 'url' in address;
 }
 
-/** How a command finds the daemon. */
+/** Options that locate the daemon. */
 export interface DaemonOptions extends JsonOptions {
   readonly config: string;
   readonly url?: string;
@@ -55,7 +55,7 @@ export function withDaemonOptions(command: Command): Command {
     .addOption(jsonOption());
 }
 
-/** Address of the daemon of these options. Throws a CommandError when they are wrong. */
+/** Address of the daemon in these options. Throws a CommandError if the options are wrong. */
 export function addressOf({ config, url, mayBeUsual = false }: Omit<DaemonOptions, 'json'>): DaemonAddress {
   if (url === undefined) return findDaemon(config, mayBeUsual);
   if (!URL.canParse(url))
@@ -69,7 +69,7 @@ export function addressOf({ config, url, mayBeUsual = false }: Omit<DaemonOption
 interface DaemonRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON of a POST; without it the request is a GET. */
+  /** JSON body of a POST; a request without it is a GET. */
   readonly body?: string | undefined;
 }
 
@@ -81,8 +81,8 @@ interface DaemonAnswer {
 }
 
 /**
- * Sends one request. Rejects with the CommandError `no_daemon` when no daemon answers, or when it falls silent before or while
- * it is asked. Nothing is ever sent twice.
+ * Sends one request, and never sends it twice. Rejects with the CommandError `no_daemon` if no daemon answers, or if it
+ * falls silent before or during the request.
  */
 export async function ask(address: DaemonAddress, asked: DaemonRequest): Promise<DaemonAnswer> {
   const over = new AbortController();
@@ -97,8 +97,8 @@ export async function ask(address: DaemonAddress, asked: DaemonRequest): Promise
 }
 
 /**
- * Whether a daemon listens there. One that has just begun to start beside this store is waited for. Rejects when one listens and
- * does not answer: a daemon that is stopped would carry the command out whenever it continues.
+ * True if a daemon listens there; waits for one that is starting on this store. Rejects if a daemon listens without
+ * answering: a suspended process would carry out the command whenever it continues.
  */
 export async function daemonListens(address: DaemonAddress): Promise<boolean> {
   const clock = systemClock();
@@ -114,7 +114,7 @@ export async function daemonListens(address: DaemonAddress): Promise<boolean> {
   }
 }
 
-/** Any answer is a sign of life. */
+/** State of the daemon; any response is a sign of life. */
 async function signOfLife(address: DaemonAddress): Promise<'alive' | 'silent' | 'absent'> {
   const late = AbortSignal.timeout(silentAfterMs);
   try {
@@ -148,7 +148,8 @@ function exchange(address: DaemonAddress, asked: DaemonRequest, signal: AbortSig
   const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
     const sent = request(url, { ...options, ...(socketPath !== undefined && { socketPath }) }, (answer) => {
-      // After its first byte the daemon was asked: a missing rest must not say that no daemon is there.
+      // A first byte proves that a daemon received the request: a truncated response must not be reported as an absent
+      // daemon.
       const said = text(answer).catch(() => '');
       void said.then((all) => resolve({ at: socketPath ?? url.href, status: answer.statusCode ?? 0, said: all }));
     });
@@ -157,7 +158,7 @@ function exchange(address: DaemonAddress, asked: DaemonRequest, signal: AbortSig
   });
 }
 
-/** Error for a daemon that listens and does not answer. */
+/** Error for a daemon that listens without answering. */
 function silence(address: DaemonAddress, said: string): CommandError {
   if (isHttp(address)) {
     const advice = `It may be starting or busy. Try again in a few minutes. If it does not answer then, its mailboxes may not be guarded: run \`${commandName} doctor\` on its machine.`;
@@ -168,7 +169,10 @@ function silence(address: DaemonAddress, said: string): CommandError {
   return new CommandError('no_daemon', `A daemon${named} has this store but ${said} ${silenceAdvice(holder)}`);
 }
 
-/** What to do about a daemon that does not answer: a suspended process need not be ended. `holder`: as the store names it, or null. */
+/**
+ * Remedy for a daemon that does not answer: a suspended process need not be ended. `holder`: its description in the
+ * store, or null.
+ */
 function silenceAdvice(holder: string | null): string {
   const pid = /^process (\d+) /.exec(holder ?? '')?.[1];
   if (pid !== undefined && isSuspended(pid))
@@ -177,17 +181,17 @@ function silenceAdvice(holder: string | null): string {
   return `It may be starting, or the machine may be very busy. Try again in a few minutes. If it does not answer then, its mailboxes may not be guarded: ${end} and start it again.`;
 }
 
-/** Whether SIGSTOP or a debugger suspended the process, as /proc shows it; false where there is none. */
+/** True if SIGSTOP or a debugger suspended the process, according to /proc; false where there is no /proc. */
 function isSuspended(pid: string): boolean {
   try {
-    // The name of the process, in parentheses, may contain anything.
+    // The process name, in parentheses, may contain anything.
     return /^\) [Tt] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*(?=\) )/s, ''));
   } catch {
     return false;
   }
 }
 
-/** Why no daemon answers at an address. */
+/** Error that says why no daemon answers at an address. */
 function absence(address: DaemonAddress, error: unknown): CommandError {
   const noDaemon = (said: string) => new CommandError('no_daemon', said);
   if (isHttp(address))
@@ -204,7 +208,7 @@ function absence(address: DaemonAddress, error: unknown): CommandError {
       `Warmwarden is starting (${starter}), and accepts no commands yet. Try again in a moment. If that takes minutes, the end of its log says why.`,
     );
   if (livingHolder(storePath) !== null) return silence(address, 'does not answer.');
-  // On PostgreSQL a daemon on another machine may guard.
+  // With PostgreSQL, a daemon on another machine may be guarding.
   const none =
     typeof address === 'string'
       ? 'No daemon answers: nothing is guarded.'
@@ -214,7 +218,7 @@ function absence(address: DaemonAddress, error: unknown): CommandError {
   );
 }
 
-/** Asks a daemon to carry an operation out. Rejects with a CommandError when none answers, or when it refuses the request. */
+/** Has a daemon carry out an operation. Rejects with a CommandError if none answers, or if it refuses the request. */
 export async function askDaemon<Name extends OperationName>(
   address: DaemonAddress,
   name: Name,
@@ -227,7 +231,7 @@ export async function askDaemon<Name extends OperationName>(
   return outcome as unknown as CommandOutcome;
 }
 
-/** Answer of `GET /api/NAME`. Rejects with a CommandError when no daemon answers, or when it refuses the request. */
+/** Answer to `GET /api/NAME`. Rejects with a CommandError if no daemon answers, or if it refuses the request. */
 export async function askFor(
   address: DaemonAddress,
   name: string,
@@ -241,7 +245,7 @@ export async function askFor(
   return said;
 }
 
-/** Every page of an answer that has pages. `list`: its key with the entries. */
+/** Answer with the entries of all its pages. `list`: the key that contains the entries. */
 export async function askForAll<List extends string, Entry>(
   address: DaemonAddress,
   name: string,
@@ -259,7 +263,7 @@ export async function askForAll<List extends string, Entry>(
   return { ...first, [list]: entries, next_cursor: null };
 }
 
-/** JSON object of an answer; empty for anything else. */
+/** JSON object in an answer, or an empty object for anything else. */
 function jsonIn({ said }: DaemonAnswer): Readonly<Record<string, unknown>> {
   try {
     const json: unknown = JSON.parse(said);
@@ -277,7 +281,7 @@ const refusalKinds: Readonly<Record<number, ErrorKind>> = {
   422: 'usage',
 };
 
-/** Error for an answer that is a refusal. `variable` of the environment has the token. */
+/** Error for a refused request. `variable`: the environment variable with the token. */
 export function refusal(answer: DaemonAnswer, variable: string): CommandError {
   const { at, status } = answer;
   const { error, message } = jsonIn(answer);

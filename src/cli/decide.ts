@@ -1,4 +1,4 @@
-// `warmwarden decide`: the guard's verdict for a stats answer, or for a file of cases, without any daemon.
+// `warmwarden decide`: the guard's verdict on a stats answer, or on a file of cases, without a daemon.
 
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
@@ -57,7 +57,7 @@ function textOf(file: string | undefined): string {
   }
 }
 
-/** Bad input is a sentence, however deep it was found. */
+/** Error for bad input: one sentence, regardless of the depth at which the problem was found. */
 function wrong(sentence: string): CommandError {
   return new CommandError('usage', sentence);
 }
@@ -103,7 +103,7 @@ function printed(verdict: Verdict) {
   };
 }
 
-/** Four decimals: what a ledger needs. */
+/** Rounds to four decimals, as a ledger needs. */
 function rounded(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }

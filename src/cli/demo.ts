@@ -1,4 +1,5 @@
-// `warmwarden demo`, and so `npm start`: the simulator, the daemon that guards it on its clock, a receiver of the alerts, and the story in the terminal.
+// `warmwarden demo`, and so `npm start`: the simulator, a daemon that guards it on the simulator's clock, a receiver of
+// the alerts, and the story in the terminal.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +28,9 @@ import { goOnWithoutOutputs, wrapped } from './terminal.ts';
 /** Ten minutes of mailbox life a second: a morning takes half a minute. */
 const defaultSpeed = 600;
 const defaultPort = 7025;
-/** How often the story looks at the fleet, in the fleet's own time: sooner than any message is sent. */
+/**
+ * Interval at which the story reads the fleet, in simulated time: shorter than the time in which any message is sent.
+ */
 const lookEveryMs = 10_000;
 
 export function demoCommand(): Command {
@@ -47,7 +50,7 @@ export function demoCommand(): Command {
     });
 }
 
-/** Stands where text was dropped. */
+/** Replacement for dropped text. */
 const missingText = () => '\n(Some of this output is missing here.)\n';
 
 async function demo(speed: number, port: number | undefined): Promise<void> {
@@ -96,7 +99,7 @@ function fileIn(folder: string): string {
   return join(folder, 'demo.yaml');
 }
 
-/** The words that start a command for the demo's daemon: those in its messages reach it, too. */
+/** Words that start a command for the demo's daemon, also inside its messages. */
 function commandFor(file: string): string {
   return `${configVariable}=${shellWord(file)} ${commandName}`;
 }
@@ -109,7 +112,10 @@ async function follow(daemon: Daemon, story: Story, clock: MovedClock, signal: A
   }
 }
 
-/** Takes any free port when the usual one is in use: a demo must not fail for that. A port that was asked for is kept to. */
+/**
+ * Starts on a free port if the default port is in use, since a demo must not fail for that. Keeps to a port that the
+ * user chose.
+ */
 async function startOn(
   port: number | undefined,
   sourceOn: (listen: string) => ConfigSource,
@@ -130,7 +136,7 @@ interface DemoParts {
   readonly listen: string;
 }
 
-/** The demo is configured like any daemon: by a file. */
+/** Configuration file of the demo, which is configured like any daemon. */
 function configure(folder: string, { simulator, receiver, secret, listen }: DemoParts): ConfigSource {
   const file = fileIn(folder);
   const text = `
@@ -151,23 +157,23 @@ server: {listen: "${listen}"}
   return { file, started, load };
 }
 
-/** Where the parts of the demo are. */
+/** Addresses and settings of the demo. */
 interface DemoPlaces {
   readonly page: string;
   readonly simulator: string;
   readonly key: string;
   readonly speed: number;
-  /** The words that start a command for the demo's daemon. */
+  /** Words that start a command for the demo's daemon. */
   readonly command: string;
 }
 
 export interface Story {
   begin(beginning: DemoPlaces): void;
-  /** Tells what is new in the fleet since the last look. */
+  /** Tells what has changed in the fleet since the last look. */
   look(fleet: Fleet): void;
-  /** A message arrived at the receiver. */
+  /** Tells about a message that arrived at the receiver. */
   received(message: Received): void;
-  /** A plain line. */
+  /** Prints a plain line. */
   say(text: string): void;
 }
 
@@ -179,13 +185,13 @@ export interface StoryOptions {
 
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const indent = ' '.repeat(11);
-/** Letters in a line, on any terminal. */
+/** Characters in a line, on any terminal. */
 const width = 80;
 const widthOfText = width - indent.length;
 
 type Paint = (code: number, text: string) => string;
 
-/** What the demo is, where to look, and how to ask it. */
+/** Greeting: what the demo is, its addresses, and commands to try. */
 function greeting({ page, simulator, key, speed, command }: DemoPlaces, paint: Paint): string {
   return [
     '',

@@ -1,4 +1,4 @@
-// `warmwarden doctor`: everything that Warmwarden needs, looked at once, in one report without secrets.
+// `warmwarden doctor`: examines everything that Warmwarden needs once, in one report without secrets.
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { KnownSecrets } from '../config/hiding.ts';
@@ -26,7 +26,7 @@ interface DoctorOptions extends JsonOptions {
 
 type Report = Answers['doctor'];
 
-/** Exit code 0 without problems; 2 for those of the configuration, 3 for a store of a newer version, else 1. */
+/** Exit code 0 without problems; 2 for problems of the configuration, 3 for a store of a newer version, else 1. */
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description(
@@ -58,7 +58,7 @@ interface DoctorFindings {
   readonly exitCode: number;
 }
 
-/** Whether a secret stands in the configuration itself, and is worth reading. */
+/** True if a usable secret is in the configuration file itself. */
 function isReadable({ secret, from }: Setting): boolean {
   return from.kind === 'file' && isReadersGain(secret);
 }
@@ -112,7 +112,7 @@ async function configuration(file: string, loaded: LoadedConfig): Promise<readon
   ];
 }
 
-/** What is asked over the network. */
+/** Findings from the network. */
 async function outside({ config }: ValidConfig, seen: SeenDaemon | null): Promise<readonly Examined[]> {
   const [accounts, channels] = await Promise.all([
     examineAccounts(config, seen),
@@ -137,7 +137,7 @@ function notKnown(part: DoctorPart): StoreLines & DoctorFindings {
   return { checks: [reporter(part)('skipped', why)], active: null, exitCode: exitDone };
 }
 
-/** Problems of a configuration hide what they quote by themselves. */
+/** Hides the secrets in the findings. Problems of a configuration hide their quotations themselves. */
 function hidden(checks: readonly Examined[], loaded: LoadedConfig): readonly Examined[] {
   const secrets = new KnownSecrets();
   if (loaded.ok) secrets.learn(loaded.settings);

@@ -1,4 +1,4 @@
-// How a command says that it failed: a CommandError thrown anywhere ends it with a sentence or JSON, and the exit code.
+// Errors of commands: a CommandError thrown anywhere ends the command with a sentence or JSON, and the exit code.
 
 import { CommanderError } from 'commander';
 import type { Problem } from '../schema/problem.ts';
@@ -10,7 +10,7 @@ const exitUsage = 2;
 /** The store belongs to a newer version. */
 const exitNewerStore = 3;
 
-/** What each exit code means, as `--help` and docs/cli.md say it. */
+/** Meaning of each exit code, for `--help` and docs/cli.md. */
 export const exitMeanings: readonly (readonly [code: number, meaning: string])[] = [
   [exitDone, 'done, also when there was nothing to do'],
   [exitFailed, 'failed, or mailboxes are not guarded'],
@@ -18,7 +18,7 @@ export const exitMeanings: readonly (readonly [code: number, meaning: string])[]
   [exitNewerStore, 'the store belongs to a newer version'],
 ];
 
-/** The kinds of error: what each means, and its exit code. */
+/** Kinds of errors: the meaning and the exit code of each. */
 export const errorKinds = {
   usage: { exitCode: exitUsage, meaning: 'an option, an argument or a command is wrong or missing' },
   configuration: { exitCode: exitUsage, meaning: 'the configuration file has problems; `problems` lists them' },
@@ -40,11 +40,11 @@ export const errorKinds = {
 
 export type ErrorKind = keyof typeof errorKinds;
 
-/** A mistake or a failure that was expected: said as it is, without a stack. */
+/** Expected mistake or failure: shown as it is, without a stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly kind: ErrorKind;
-  /** Of a configuration file. */
+  /** Problems of a configuration file. */
   readonly problems: readonly Problem[];
 
   constructor(kind: ErrorKind, message: string, problems: readonly Problem[] = []) {
@@ -54,15 +54,15 @@ export class CommandError extends Error {
   }
 }
 
-/** Errors of the store by their names: a command that never meets one does not load the store. */
+/** Errors of the store by name, so that a command does not load the store to recognize them. */
 const kindsByName: Readonly<Record<string, ErrorKind>> = {
   NewerStoreError: 'newer_store',
   StoreError: 'no_store',
 };
 
 /**
- * Shows what ended a command, and returns its exit code. `json`: on standard output as `{"error": {...}}`, instead of in words
- * on standard error. `debug`: with the stack.
+ * Shows the error that ended a command, and returns its exit code. `json`: prints `{"error": {...}}` on standard output
+ * instead of words on standard error. `debug`: prints the stack.
  */
 export function showError(
   error: unknown,
@@ -70,7 +70,7 @@ export function showError(
 ): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === exitDone) return exitDone;
-    // In words it was said by commander.
+    // Commander has already printed the words.
     if (json) showJson('usage', usageMessage(error));
     return errorKinds.usage.exitCode;
   }
@@ -85,7 +85,7 @@ function kindOf(error: Error): ErrorKind {
   return error instanceof CommandError ? error.kind : (kindsByName[error.name] ?? 'failed');
 }
 
-/** An error that nobody expected is marked with the name of the program. */
+/** Marks an unexpected error with the name of the program. */
 function wordsOf(error: Error): string {
   return kindOf(error) === 'failed' && !(error instanceof CommandError)
     ? `warmwarden: ${error.message}`

@@ -1,8 +1,8 @@
-// Examples for the help of every command: what people type most, with what it is for.
+// Examples for the help of every command: the most common lines, with their purpose.
 import type { Command } from 'commander';
 import { commandName } from '../world/command-name.ts';
 
-/** By the words of the command. People see them with the words that start this program. */
+/** Examples by the words of the command. The help shows them with the words that start this program. */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   run: ['warmwarden run --config config.yaml', 'kill -HUP PID                          # reloads the configuration'],
   check: [
@@ -84,7 +84,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   recipes: ['warmwarden recipes list', 'warmwarden recipes run at-risk --param bounces=3'],
 };
 
-/** Puts the examples under the command's own help, and those of each command below it under that one's. */
+/** Adds the examples to the help of the command and of each command below it. */
 export function withExamples(command: Command): Command {
   const lines = examples[command.name()] ?? [];
   for (const inner of command.commands) {

@@ -1,4 +1,4 @@
-// `warmwarden explain`: the decisions on a mailbox and what was done, in sentences with their numbers.
+// `warmwarden explain`: the decisions and actions on a mailbox, in sentences with their numbers.
 import { Command } from 'commander';
 import { sentence } from '../core/wording/explain.ts';
 import { counted, visibleText } from '../core/wording/phrases.ts';
@@ -38,10 +38,10 @@ async function explain(name: string, options: ExplainOptions): Promise<void> {
   printLines(story(answer).map(visibleText));
 }
 
-/** How a moment of the answer is written. */
+/** Formats a moment of the answer. */
 type When = (at: string) => string;
 
-/** The newest first, by the time that each line begins with. */
+/** Story of a mailbox, newest first by the time at the beginning of each line. */
 function story({
   mailbox,
   moment,
@@ -69,13 +69,19 @@ function story({
   return [...head, ...joined, ...entries.flatMap(({ lines }) => lines), ...older];
 }
 
-/** `is`: what leads to its mode, which is that of this moment even where an earlier one was asked for. */
+/**
+ * First line. `is`: the words before the mode, which is the current one even if the question is about an earlier
+ * moment.
+ */
 function headOf({ email, account, mode, claim }: Explanation['mailbox'], is: string, when: When): string {
   const claimed = claim ? `; ${claim.kind} by Warmwarden since ${when(claim.since)}` : '';
   return `${email} on account ${account}, ${is} ${mode ?? 'unknown'}${claimed}`;
 }
 
-/** `22 November 10:02 UTC: pause by ann, confirmed`, then what may explain it, what came of it, and the person's words. */
+/**
+ * Lines of an action: `22 November 10:02 UTC: pause by ann, confirmed`, then a possible explanation, the effect, and
+ * the person's words.
+ */
 function actionLines(action: Explanation['actions'][number], when: When): readonly string[] {
   const { planned_at: at, kind, target_mode: mode, target_limit: limit, by, state, causes, text } = action;
   const what = kind === 'mode' ? `mode ${mode}` : kind === 'limit' ? `limit ${limit}` : kind;

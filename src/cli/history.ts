@@ -1,4 +1,4 @@
-// `warmwarden history`: the audit log. Who did what, when, why, and what came of it.
+// `warmwarden history`: the audit log with who changed what, when, why, and the outcome.
 import { Command } from 'commander';
 import { secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
@@ -20,7 +20,7 @@ interface HistoryOptions extends DaemonOptions {
   readonly limit?: number;
 }
 
-/** What the answer holds at most. */
+/** Maximum number of entries in an answer. */
 const mostEntries = 1_000;
 
 export function historyCommand(): Command {
@@ -49,7 +49,7 @@ function queryOf(options: HistoryOptions): Readonly<Record<string, string>> {
     ...(mailbox !== undefined && { mailbox }),
     ...(by !== undefined && { by }),
     ...(operation !== undefined && { operation }),
-    // As it is printed, or as it is in the JSON.
+    // The reason may be written as printed, or as in the JSON.
     ...(reason !== undefined && { reason: reason.replaceAll(' ', '_') }),
     ...(since !== undefined && { since_seconds: `${since / secondMs}` }),
     ...(guard && { guard: 'true' }),

@@ -6,7 +6,7 @@ import { exitMeanings, showError } from './errors.ts';
 import { withExamples } from './examples.ts';
 import { helpEntry, watchOutputs } from './terminal.ts';
 
-/** Commands by name, in the order of the help. A start loads the sources of the one that it runs. */
+/** Commands by name, in the order of the help. Loads only the sources of the command that runs. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./run.ts')).runCommand(),
   check: async () => (await import('./check.ts')).checkCommand(),
@@ -42,7 +42,7 @@ export async function allCommands(): Promise<readonly Command[]> {
   return Promise.all(Object.values(loaders).map((load) => load()));
 }
 
-/** Command that these words begin with; none for --version, and all commands for the help and for an unknown word. */
+/** Command that these words begin with; empty for --version, and all commands for the help or an unknown word. */
 async function commandsFor(words: readonly string[]): Promise<readonly Command[]> {
   if (words.length === 1 && /^(-V|--version)$/.test(words[0] ?? '')) return [];
   const name = words.find((word) => !word.startsWith('-')) ?? '';
@@ -52,7 +52,7 @@ async function commandsFor(words: readonly string[]): Promise<readonly Command[]
 
 const usualHelp = new Help();
 
-/** Help that shows required options in the line of the usage, and beside each of them. */
+/** Help format that shows required options in the usage line, and marks each of them. */
 const help: HelpConfiguration = {
   commandUsage: (command) => {
     const required = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => `${flags} `);
@@ -63,7 +63,7 @@ const help: HelpConfiguration = {
 
 const exitCodes = `Exit codes:\n${exitMeanings.map(([code, meaning]) => helpEntry(`  ${code}  `, meaning)).join('\n')}`;
 
-/** Option that is understood anywhere on the line. */
+/** Option that may be anywhere on the line. */
 const debugOption = '--debug';
 
 /** Runs the command line, and sets the exit code. */
@@ -81,7 +81,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     .configureHelp(help)
     .addHelpText('after', `\n${exitCodes}`)
     .exitOverride();
-  // With --json an error is JSON and nothing else.
+  // The only output with --json is JSON, also for an error.
   if (showing.json) program.configureOutput({ writeErr: () => {} });
   for (const command of await commandsFor(words.slice(2)))
     program.addCommand(withExamples(inheriting(command, program)), { hidden: command.name().startsWith('_') });
@@ -92,7 +92,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Gives a command, and those below it, the settings of its parent: none of them ends the process by itself. */
+/** Gives a command, and its subcommands, the settings of its parent: none of them ends the process by itself. */
 function inheriting(command: Command, parent: Command, words = `${parent.name()} ${command.name()}`): Command {
   command.copyInheritedSettings(parent).showHelpAfterError(`Try \`${words} --help\`.`);
   for (const inner of command.commands) inheriting(inner, command, `${words} ${inner.name()}`);

@@ -1,4 +1,4 @@
-// `warmwarden mcp`: every saved recipe as a tool of an MCP client, over stdin and stdout.
+// `warmwarden mcp`: offers every saved recipe as a tool to an MCP client, over stdin and stdout.
 import { Command } from 'commander';
 import { proxiesIn } from '../core/egress.ts';
 import { pathOf } from '../core/store-failure.ts';
@@ -14,11 +14,11 @@ import { askFor } from './daemon.ts';
 import { CommandError } from './errors.ts';
 import { configOption } from './options.ts';
 
-/** A service elsewhere counts our requests. */
+/** Interval for a remote service, which counts our requests. */
 const lookAtServiceEveryMs = 60_000;
-/** The daemon's socket is at hand. */
+/** Interval for the daemon's socket, which is local. */
 const lookAtDaemonEveryMs = 2_000;
-/** Connections that do not end are left behind. */
+/** Time after which connections that do not end are abandoned. */
 const closeDeadlineMs = 250;
 const keyVariable = 'WARMWARDEN_API_KEY';
 
@@ -29,7 +29,7 @@ interface McpOptions {
   readonly allowHttp?: boolean;
 }
 
-/** Where the tools come from, how often to look for changes, and how to leave. */
+/** Source of the tools, the interval at which to look for changes, and a function that closes it. */
 interface OpenedTools {
   readonly service: ToolService;
   readonly lookEveryMs: number;
@@ -47,7 +47,7 @@ export function mcpCommand(): Command {
 }
 
 async function mcp(options: McpOptions): Promise<void> {
-  // Standard output carries the protocol and nothing else.
+  // Standard output carries only the protocol.
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const note = (text: string) => process.stderr.write(`warmwarden mcp: ${text}\n`);
   const opened = options.baseUrl === undefined ? openStore(options.config, world) : openService(options, world);
@@ -85,12 +85,12 @@ function openService(options: McpOptions, world: World): OpenedTools {
   };
 }
 
-/** A mistake of the operator, in one sentence. */
+/** Error for a mistake of the operator, in one sentence. */
 function wrong(sentence: string): CommandError {
   return new CommandError('usage', sentence);
 }
 
-/** The address of the service, checked (docs/faults.md T1). */
+/** Checks the address of the service (docs/faults.md T1). */
 function checkedBaseUrl({ baseUrl = '', allowHttp = false }: McpOptions): string {
   if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
     throw wrong(
@@ -120,7 +120,7 @@ function keyOf({ apiKeyFile }: McpOptions): string {
   return checkedKey(read.text.trim(), '--api-key-file');
 }
 
-/** Whatever else it is, it must fit into a header. */
+/** Checks that the key fits into a header. */
 function checkedKey(key: string, from: string): string {
   if (!/^[\x21-\x7e]{1,512}$/.test(key)) throw wrong(`${from} holds no key: it must be one word of ASCII`);
   return key;

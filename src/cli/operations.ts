@@ -1,4 +1,5 @@
-// Commands that have the daemon change something. Each shows its effect first: on a terminal it asks, without one it wants --yes.
+// Commands that have the daemon change something. Each shows its effect first: it asks on a terminal, and needs --yes
+// without one.
 import { createInterface } from 'node:readline/promises';
 import { Argument, Command, Option } from 'commander';
 import type { CommandOutcome } from '../core/operator-command.ts';
@@ -12,7 +13,7 @@ import { CommandError, exitDone } from './errors.ts';
 import { configOption, duration, printJson, wholeNumber } from './options.ts';
 import { onScreen, printLines } from './terminal.ts';
 
-/** How a change is confirmed. */
+/** Options that confirm a change. */
 export interface ConfirmOptions {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
@@ -22,7 +23,7 @@ export interface ChangeOptions extends DaemonOptions, ConfirmOptions {
   readonly reason: string;
 }
 
-/** Who asks for a change and why, and how far it goes: part of each request that changes something. */
+/** Fields that each change request carries: who asks, why, and whether the change is carried out. */
 export interface Carried {
   readonly by: string;
   readonly reason: string;
@@ -43,7 +44,7 @@ export function withChangeOptions(command: Command): Command {
   );
 }
 
-/** Has the daemon carry an operation out: shows the effect, asks, prints the outcome and sets the exit code. */
+/** Has the daemon carry out an operation: shows the effect, asks, prints the outcome and sets the exit code. */
 export function operate<Name extends OperationName>(
   options: ChangeOptions,
   name: Name,
@@ -52,7 +53,7 @@ export function operate<Name extends OperationName>(
   return change(options, (daemon, carried) => askDaemon(daemon, name, { ...body, ...carried } as OperationBody<Name>));
 }
 
-/** Like `operate`, but `send` carries the operation out. */
+/** Like `operate`, but `send` carries out the operation. */
 export async function change(
   options: ChangeOptions,
   send: (daemon: DaemonAddress, carried: Carried) => Promise<CommandOutcome>,
@@ -63,7 +64,7 @@ export async function change(
   const ask = (isDry: boolean, plan: string | null = null) =>
     send(address, { by: userName(), reason, dry_run: isDry, plan });
   let outcome = await ask(dryRun || !yes);
-  // What changes after the question is asked about again.
+  // Asks again if the effect has changed since the question.
   while (!dryRun && (outcome.result === 'planned' || (!yes && outcome.result === 'changed'))) {
     if (!(await agrees(outcome.messages))) throw declined();
     outcome = await ask(false, outcome.plan ?? null);
@@ -71,7 +72,9 @@ export async function change(
   report(outcome, json);
 }
 
-/** Prints an outcome that succeeded, and sets the exit code. Throws a CommandError with the sentences of any other. */
+/**
+ * Prints a successful outcome, and sets the exit code. Throws a CommandError with the sentences of any other outcome.
+ */
 function report({ result, messages, counts }: CommandOutcome, json: boolean): void {
   if (result === 'changed' || result === 'failed' || result === 'invalid')
     throw new CommandError(result, messages.join('\n'));
@@ -80,7 +83,7 @@ function report({ result, messages, counts }: CommandOutcome, json: boolean): vo
   printLines([...messages, ...(result === 'planned' ? ['This was a dry run: nothing was done.'] : [])]);
 }
 
-/** Throws a CommandError where a change can't be confirmed. */
+/** Throws a CommandError if the change can't be confirmed. */
 export function mustBeConfirmed({ yes = false, dryRun = false }: ConfirmOptions): void {
   if (yes || dryRun || process.stdin.isTTY === true) return;
   throw new CommandError(
@@ -93,14 +96,17 @@ export function declined(): CommandError {
   return new CommandError('declined', 'Nothing was done.');
 }
 
-/** Asks the person at the terminal whether to go on with this effect. On stderr, since the output may be for a program. */
+/**
+ * Asks the person at the terminal whether to go on with this effect. Asks on stderr, since a program may read the
+ * output.
+ */
 export async function agrees(effect: readonly string[]): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const question = [...effect.map(onScreen), 'Do you want to continue? [y/N] '].join('\n');
     return /^y(es)?$/i.test((await terminal.question(question)).trim());
   } catch (error) {
-    // Ctrl-C and Ctrl-D are a no.
+    // Ctrl-C and Ctrl-D mean no.
     if (!(error instanceof Error && error.name === 'AbortError')) throw error;
     process.stderr.write('\n');
     return false;
@@ -180,12 +186,12 @@ export function reloadCommand(): Command {
     )
     .action((options: ChangeOptions & { readonly force?: boolean }) => {
       const { force = false } = options;
-      // The daemon refuses a file that looks like a mistake, so only --force needs a second thought.
+      // The daemon refuses a file that looks like a mistake, so only --force needs a confirmation.
       return operate(force ? options : { ...options, yes: true }, 'reload', { force });
     });
 }
 
-/** Health check of a container: over the socket, so it holds whatever `server` says about addresses, TLS and tokens. */
+/** Health check of a container. Uses the socket, so it does not depend on the addresses, TLS and tokens in `server`. */
 export function aliveCommand(): Command {
   return new Command('__alive').addOption(configOption()).action(async ({ config }: { readonly config: string }) => {
     await askFor(findStore(config), 'version');

@@ -9,7 +9,7 @@ export const configVariable = 'WARMWARDEN_CONFIG';
 const besideUs = 'config.yaml';
 const ofTheMachine = '/etc/warmwarden/config.yaml';
 
-/** `--config`: without it WARMWARDEN_CONFIG, else ./config.yaml, else /etc/warmwarden/config.yaml. */
+/** Option `--config`: defaults to WARMWARDEN_CONFIG, then ./config.yaml, then /etc/warmwarden/config.yaml. */
 export function configOption(meaning = 'the configuration of the daemon'): Option {
   return new Option('--config <file>', meaning).default(
     usualConfig(),
@@ -23,7 +23,7 @@ function usualConfig(): string {
   return existsSync(besideUs) || !existsSync(ofTheMachine) ? besideUs : ofTheMachine;
 }
 
-/** Where a configuration was looked for in vain, as a sentence. */
+/** Sentence that names the places without a configuration. */
 export function notFound(file: string): string {
   const named = process.env[configVariable];
   if (named)
@@ -32,7 +32,7 @@ export function notFound(file: string): string {
   return `There is no configuration: ${configVariable} is not set, and neither ./${besideUs} nor ${ofTheMachine} exists.`;
 }
 
-/** Reads `90s`, `1h` or `7d` as milliseconds. Throws what commander shows beside the option. */
+/** Reads `90s`, `1h` or `7d` as milliseconds. Throws the error that commander shows with the option. */
 export function duration(text: string): number {
   const ms = readDuration(text);
   if (typeof ms === 'string') throw new InvalidArgumentError(ms);
@@ -40,7 +40,7 @@ export function duration(text: string): number {
   return ms;
 }
 
-/** Reads a whole number from `least` to `most`. Throws what commander shows beside the option. */
+/** Reads a whole number from `least` to `most`. Throws the error that commander shows with the option. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -49,7 +49,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** Prints as `--json` does. */
+/** Options of a command that has `--json`. */
 export interface JsonOptions {
   readonly json?: boolean;
 }
@@ -58,10 +58,10 @@ export function jsonOption(): Option {
   return new Option('--json', 'print JSON, also for errors');
 }
 
-/** What a command prints with --json, by its words. */
+/** Output of each command with --json, by the words of the command. */
 export type Answers = { readonly [Name in keyof Shapes]: z.input<Shapes[Name]> };
 
-/** Prints what the shape of a command promises to programs. */
+/** Prints an answer in the shape that the command promises to programs. */
 export function printJson<Name extends keyof Shapes>(_command: Name, answer: Answers[Name]): void {
   process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
 }

@@ -1,4 +1,4 @@
-// `warmwarden recipes`: the saved questions about the fleet, asked of the running daemon.
+// `warmwarden recipes`: saved questions about the fleet, answered by the running daemon.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
 import type { parametersSchema, Row } from '../core/recipe.ts';
@@ -65,7 +65,7 @@ function readParameter(text: string, before: Readonly<Record<string, string>>): 
   return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
 }
 
-/** Asks the daemon beside the store, or one elsewhere with a recipe key. */
+/** Client of the daemon on the store, or of a remote one with a recipe key. */
 function askerOf({ config, url }: RecipesOptions): AskRecipes {
   const elsewhere = url === undefined ? null : addressOf({ config, url });
   const key = process.env[keyVariable]?.trim() ?? '';
@@ -97,14 +97,14 @@ async function listRecipes(ask: AskRecipes, { json = false }: RecipesOptions): P
   for (const { problems } of broken) for (const problem of problems) process.stderr.write(`${visibleText(problem)}\n`);
 }
 
-/** `mailbox [days]`: what may be left out is in brackets. `schema`: a JSON Schema. */
+/** Parameters as text, with optional ones in brackets: `mailbox [days]`. `schema`: a JSON Schema. */
 function parametersText({ properties, required }: ReturnType<typeof parametersSchema>): string {
   return Object.keys(properties)
     .map((name) => (required.includes(name) ? name : `[${name}]`))
     .join(' ');
 }
 
-/** What the recipe says is done to the mailboxes of a dry run that was agreed to, and to no others. */
+/** Runs a recipe. Applies its action only to the mailboxes of the dry run that the person confirmed. */
 async function runRecipe(ask: AskRecipes, id: string, options: RunOptions): Promise<void> {
   const { apply = false, yes = false, dryRun = false } = options;
   if (!apply || dryRun) return showRun(ask, await runOnce(ask, id, options, {}), options);
@@ -162,7 +162,7 @@ function tableOf(names: readonly string[], rows: readonly Row[]): readonly strin
   return tableLines(columns, cells);
 }
 
-/** Identifiers stand last: people read the rest. */
+/** True for an identifier. Identifiers are the last columns, since people read the others. */
 function isId(name: string): boolean {
   return name === 'id' || name.endsWith('_id');
 }

@@ -1,4 +1,4 @@
-// `warmwarden silence add|list|expire`: a person mutes messages for a while. The guard goes on.
+// `warmwarden silence add|list|expire`: mutes messages for a while. The guard goes on.
 import { Command, Option } from 'commander';
 import { matchText, type Severity, severities } from '../core/alert.ts';
 import { secondMs } from '../core/time.ts';
@@ -18,7 +18,7 @@ interface AddOptions extends ChangeOptions {
   readonly severity?: Severity[];
 }
 
-/** One answer holds at most so many. */
+/** Maximum number of silences in one answer. */
 const mostShown = 1_000;
 
 export function silenceCommand(): Command {

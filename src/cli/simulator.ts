@@ -1,4 +1,5 @@
-// `warmwarden simulator`: the mailbox API, simulated, until somebody stops it; `simulator breach MAILBOX` and its like let something go wrong in it.
+// `warmwarden simulator`: simulates the mailbox API until it is stopped; `simulator breach MAILBOX` and similar
+// commands cause trouble in it.
 
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -61,7 +62,7 @@ ${Object.values(scenarios)
   .map(({ name, summary }) => helpEntry(`  ${name.padEnd(16)}`, summary))
   .join('\n')}`;
 
-/** The command; main.ts mounts it. */
+/** Command that main.ts mounts. */
 export function simulatorCommand(): Command {
   const names = Object.keys(scenarios);
   const command = new Command('simulator')
@@ -139,7 +140,9 @@ async function run(flags: SimulatorFlags): Promise<void> {
   output.write('The simulator has stopped.\n');
 }
 
-/** Real time when nothing else is asked for: only it survives a laptop's sleep without falling behind. */
+/**
+ * Clock of the fleet. The default is real time, since only real time survives a laptop's sleep without falling behind.
+ */
 function fleetClock({ speed, start }: SimulatorFlags, signal: AbortSignal): { clock: Clock; pacing: Promise<void> } {
   const real = systemClock();
   if (speed === 1 && start === undefined) return { clock: real, pacing: Promise.resolve() };
@@ -194,7 +197,7 @@ interface TroubleFlags extends JsonOptions {
   readonly url?: string;
 }
 
-/** The commands below `simulator`; its `--port` and `--host` name the simulator too. */
+/** Commands below `simulator`, which share its `--port` and `--host`. */
 export function troubleSubcommands(): readonly Command[] {
   return troubleCommands.map((one) => {
     const command = new Command(one.kind)
@@ -223,7 +226,7 @@ async function letHappen(
   else process.stdout.write(`${messages.join('\n')}\n`);
 }
 
-/** Throws a CommandError when it did not happen. */
+/** Sends a request to the simulator. Throws a CommandError if it was not carried out. */
 async function ask(base: string, request: TroubleRequest): Promise<Trouble> {
   if (!URL.canParse(base)) {
     throw new CommandError('usage', `--url ${base} is not an address. Write it as http://127.0.0.1:7030.`);

@@ -1,4 +1,4 @@
-// `warmwarden status`: the fleet as the running daemon knows it, the worst first.
+// `warmwarden status`: the fleet in the view of the running daemon, the worst mailboxes first.
 
 import { Command } from 'commander';
 import { ruleBook } from '../core/alert-rules.ts';
@@ -36,9 +36,9 @@ async function status(options: StatusOptions): Promise<void> {
 }
 
 /**
- * Whether all that is configured is guarded at this moment: not an account that can't be read or has not been read yet, whoever is
- * to blame, nor one of which no mailbox can be judged, nor one whose key may not write, nor a mailbox that it includes by name and
- * no list has.
+ * True if everything configured is guarded at this moment. False for an account that can't be read (for any reason) or
+ * has not been read yet, for one of which no mailbox can be judged, for one whose key may not write, and for a mailbox
+ * that is included by name and missing from every list.
  */
 function guardsAll(answer: FleetAnswer): boolean {
   const { accounts, not_guarded: notGuarded, store_failure: storeFailure } = answer;
@@ -52,12 +52,12 @@ function guardsAll(answer: FleetAnswer): boolean {
 type Mailbox = FleetAnswer['mailboxes'][number];
 
 const tones = { calm: 'green', acted: 'yellow', alarm: 'red', unknown: 'magenta' } as const;
-/** On a screen, more entries than this are counted. */
+/** Maximum number of entries that a screen lists; the others are counted. */
 const alertsNamed = 5;
 const namesShown = 5;
-/** A screen shows at least so many mailboxes. */
+/** Fewest mailboxes that a screen shows. */
 const leastRows = 3;
-/** Lines for the titles, the empty line above them, the foot and the prompt. */
+/** Lines for the titles, the empty line above them, the footer and the prompt. */
 const spareRows = 4;
 
 /** Sentences, then the table; ends with a line break. `rows`: lines of the screen. */
@@ -76,7 +76,7 @@ export function statusText(answer: FleetAnswer, rows: number): string {
   return `${[...head, '', ...table, ...foot].join('\n')}\n`;
 }
 
-/** What is wrong beside the mailboxes: accounts that fail, channels that don't take messages. */
+/** Problems outside the mailboxes: accounts that fail, channels that don't take messages. */
 function troublesOf({ accounts, channels }: FleetAnswer): readonly string[] {
   const lines = accounts.flatMap(
     ({ name, failing_since: since, last_failure: why, writable, judging_failure, unlisted }) => [
@@ -94,7 +94,7 @@ function troublesOf({ accounts, channels }: FleetAnswer): readonly string[] {
   return [...lines, ...failing].map(visibleText);
 }
 
-/** Incidents, first sweeps and overlaps, unless the headline says them. */
+/** Lines about incidents, first sweeps and overlaps, unless the headline mentions them. */
 function saidBesides({ accounts, incidents, headline }: FleetAnswer): readonly string[] {
   const elsewhere = accounts.filter(({ guarded_elsewhere: overlap }) => overlap.length > 0);
   return [
@@ -104,7 +104,10 @@ function saidBesides({ accounts, incidents, headline }: FleetAnswer): readonly s
   ].map(visibleText);
 }
 
-/** The gravest alerts, many of one rule in one line; until when and by whom one is silenced; how many more there are. */
+/**
+ * Lines of the most severe alerts: many of one rule share a line, a silenced one says until when and by whom, and the
+ * last line counts the rest.
+ */
 function alertLines(
   { alert_groups: groups, alerts_firing: firing, time_zone: zone }: FleetAnswer,
   rows: number,
@@ -138,7 +141,7 @@ function mailboxLines(mailboxes: readonly Mailbox[], { at, accounts }: FleetAnsw
     [
       by ? `Paused by ${by}` : stateWords[state],
       state === 'held' && verdict?.emergency ? 'emergency' : null,
-      // OK alone would say that it is guarded; every other state needs a look anyway.
+      // The state OK alone would mean that the mailbox is guarded; every other state needs a look anyway.
       state === 'ok' ? troubles.get(account) : null,
     ]
       .filter(Boolean)

@@ -1,4 +1,5 @@
-// `warmwarden store stats|check|backup|copy`: the store itself, also beside a running daemon; a file on its own machine.
+// `warmwarden store stats|check|backup|copy`: work on the store itself, also while a daemon runs; a file only on its
+// own machine.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
@@ -68,7 +69,7 @@ async function stats({ config, json = false }: StoreOptions): Promise<void> {
   printTable([...numbers, { title: 'TABLE' }], rows);
 }
 
-/** The file of a store; of one in PostgreSQL, what to do `instead`. */
+/** Path of a store file. For a store in PostgreSQL, the error advises `instead`. */
 function findFile(config: string, instead: string): string {
   const place = findStore(config);
   if (typeof place === 'string') return place;
@@ -97,7 +98,7 @@ async function statsOf(config: string): Promise<Answers['store stats']> {
   };
 }
 
-/** Without a password. */
+/** Name of a store without its password. */
 const placeText = (place: StorePlace) => (typeof place === 'string' ? place : nameOf(place));
 
 function summaryOf(answer: Answers['store stats']): readonly string[] {
@@ -174,7 +175,7 @@ function fileOf(from: string): string {
   return file;
 }
 
-/** With its password, its encryption and its authorities. */
+/** Configured store with its password, its encryption and its authorities. */
 function configured(config: string): PostgresPlace {
   const place = findStore(config);
   if (typeof place === 'object') return place;
@@ -184,7 +185,7 @@ function configured(config: string): PostgresPlace {
   );
 }
 
-/** A password may be within; encrypted, unless it stays on this machine. */
+/** Place from a URL, which may contain a password. The connection is encrypted unless it stays on this machine. */
 function named(url: string): PostgresPlace {
   const place = placeAt(url);
   if (typeof place === 'object') return place;

@@ -1,4 +1,5 @@
-// `warmwarden token new`: a token for page and HTTP API, or a key for the recipe API, and the lines that let it in.
+// `warmwarden token new`: creates a token for page and HTTP API, or a key for the recipe API, and prints the
+// configuration lines that accept it.
 import { createHash, randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { commandName } from '../world/command-name.ts';

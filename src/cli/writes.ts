@@ -1,4 +1,5 @@
-// `warmwarden writes off|on`: the emergency stop. Without a daemon it is written into the store, where the next daemon finds it.
+// `warmwarden writes off|on`: the emergency stop. Without a daemon it is written into the store, where the next daemon
+// finds it.
 import { Argument, Command } from 'commander';
 import { Turns } from '../account/commit/turns.ts';
 import { loadConfig } from '../config/load.ts';
@@ -40,7 +41,7 @@ export function writesCommand(): Command {
         command.error('error: writes off needs --reason TEXT: others will want to know why');
       if (!off && forMs !== null) command.error('error: --for is for writes off only');
       const scope = { off, account, mailbox };
-      // An emergency stop waits neither for a file that somebody is writing nor for a daemon.
+      // An emergency stop waits neither for a half-written file nor for a daemon.
       return change({ ...options, mayBeUsual: off }, async (daemon, carried) => {
         if (isHttp(daemon) || (await daemonListens(daemon)))
           return askDaemon(daemon, 'writes', {
@@ -57,7 +58,7 @@ export function writesCommand(): Command {
 const later =
   'No daemon is running on this store: the switch is in force from the next start, which notifies the channels.';
 
-/** Rejects with a sentence when the store can't be written. */
+/** Switches writes in the store. Rejects with a sentence if the store can't be written. */
 export async function switchInStore(file: string, request: WritesRequest): Promise<CommandOutcome> {
   const { store: place, accountNames } = findPlaces(file);
   const absence = typeof place === 'string' ? absenceOf(place) : null;
@@ -68,7 +69,7 @@ export async function switchInStore(file: string, request: WritesRequest): Promi
   try {
     const accounts = accountNames.map((name) => ({ name, baseUrl: name }));
     const fleet = fleetOf(await store.loadPicture(), accounts);
-    // Other mistakes in the file must not keep the stop from being announced.
+    // Other mistakes in the file must not prevent the announcement of the stop.
     const loaded = loadConfig(file, process.env);
     const rules = loaded.ok ? loaded.config.alerts.rules : defaultRuleSettings;
     const rooms = {
@@ -78,7 +79,7 @@ export async function switchInStore(file: string, request: WritesRequest): Promi
       judgeAgain: async () => {},
     };
     const outcome = await switchWrites(rooms, auditing(rooms))(request);
-    // The next start will not find again what this one repaired.
+    // The next start will not report again what this one repaired.
     const found = typeof place === 'string' ? store.warnings : [];
     return { ...outcome, messages: [...found, ...outcome.messages, ...(outcome.result === 'done' ? [later] : [])] };
   } finally {
@@ -86,7 +87,7 @@ export async function switchInStore(file: string, request: WritesRequest): Promi
   }
 }
 
-/** The store, or why another process keeps it. */
+/** Opens the store, or returns an outcome if another process holds it. */
 async function openAlone(place: StorePlace, now: number): Promise<Store | CommandOutcome> {
   try {
     return await Store.open(place, now);

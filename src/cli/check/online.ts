@@ -1,4 +1,5 @@
-// `warmwarden check --online`: does each account answer, whom would it guard, and how old would the data get.
+// `warmwarden check --online`: whether each account answers, which mailboxes it would guard, and how old the data would
+// become.
 
 import type { Budget } from '../../api/budget.ts';
 import { takeSlot } from '../../api/budget.ts';
@@ -23,43 +24,49 @@ import { cronSchedule } from '../../world/schedule.ts';
 import type { World } from '../../world/world.ts';
 import { screenRows } from '../terminal.ts';
 
-/** Requests that the check makes to an account beside a daemon: what that one is answered, it says itself. */
+/** Requests per account when a daemon runs: that daemon itself reports the responses that it receives. */
 const requestsMade = 2;
-/** Without a daemon it tries each other kind of request on one mailbox that has a warm-up, among the first ones. */
+/**
+ * Mailboxes tried per account when no daemon runs: each other kind of request is sent for one of the first that have a
+ * warm-up.
+ */
 const mailboxesTried = 3;
-/** Addresses that a line on a screen carries at most. */
+/** Maximum number of addresses on one line of a screen. */
 const namesShown = 5;
 
-/** What an account's API said. */
+/** Answers of an account's API. */
 export interface OnlineAccount {
   readonly account: string;
-  /** What GET /v1/health said, or why it said nothing. */
+  /** Answer to GET /v1/health, or why there was none. */
   readonly health: string;
-  /** Why its mailboxes are not known; null when they are. */
+  /** Reason why its mailboxes are not known, or null if they are. */
   readonly failure: string | null;
   readonly listed: number;
   readonly selected: number;
-  /** The selected ones; null when they are not all known. */
+  /** Selected mailboxes, or null if not all are known. */
   readonly guarded: readonly MailboxName[] | null;
   /** Addresses that no rule selects. */
   readonly unselected: readonly string[];
-  /** Selected ones that an earlier account of the same API guards. */
+  /** Selected mailboxes that an earlier account of the same API guards. */
   readonly guardedElsewhere: readonly GuardedElsewhere[];
   /** Sentences about includes, excludes and overrides that match no mailbox. */
   readonly idleRules: readonly string[];
-  /** The kinds of requests about a mailbox that failed, a sentence each, and whether Warmwarden judges by it. */
+  /**
+   * Kinds of requests about a mailbox that failed: a sentence for each, and whether Warmwarden needs its answer to
+   * judge.
+   */
   readonly refused: readonly { readonly said: string; readonly isJudged: boolean }[];
-  /** What the API leaves out of the statistics, in a sentence; null: nothing, as far as was seen. */
+  /** Sentence about what the API omits from the statistics, or null if no omission was seen. */
   readonly cut: string | null;
-  /** How far our clock is ahead of the API's; null when it does not tell the time, or did not answer. */
+  /** Time by which our clock is ahead of the API's, or null if the API does not report the time or did not answer. */
   readonly clockAheadMs: number | null;
   readonly forecast: Forecast | null;
 }
 
-/** A daemon on the same store, which uses the keys, too: what it says of its accounts. */
+/** Daemon on the same store, which uses the same keys: its report about its accounts. */
 export type Neighbor = Pick<FleetAnswer, 'accounts'>;
 
-/** Asks every account, each within its own budget. `beside`: null when no daemon runs on the store. */
+/** Checks every account, each within its own budget. `beside`: the daemon on the store, or null if none runs. */
 export async function askOnline(
   config: Config,
   world: World,
@@ -85,7 +92,7 @@ export async function askOnline(
   });
 }
 
-/** Sentences about routes whose mailboxes no account has; none where an account's mailboxes are not all known. */
+/** Sentences about routes whose mailboxes are in no account; empty if an account's mailboxes are not all known. */
 export function idleRoutes({ alerts }: Config, accounts: readonly OnlineAccount[]): readonly string[] {
   const known = accounts.flatMap(({ guarded }) => (guarded === null ? [] : [guarded]));
   return known.length < accounts.length ? [] : idlePatterns(routePatterns(alerts.routes), known.flat()).map(idleText);
@@ -163,7 +170,10 @@ async function askAccount(account: AccountConfig, asking: Asking): Promise<Onlin
 
 const untried = { refused: [], cut: null } as const;
 
-/** Asks for each kind of answer about a mailbox once. A mailbox without a warm-up shows nothing of how others are judged: the next is tried. */
+/**
+ * Requests each kind of answer about a mailbox once. A mailbox without a warm-up shows nothing about the others, so the
+ * next one is tried.
+ */
 async function tryKinds(
   api: MailboxApi,
   account: AccountConfig,
@@ -188,10 +198,13 @@ async function tryKinds(
   return { refused, cut: api.statsCut && cutText(api.statsCut) };
 }
 
-/** A headroom that is not written out depends on what the daemon has seen of the key's use, so a daemon knows it better. */
+/**
+ * Request rate of an account. A headroom that is not configured depends on the key's use, which a running daemon knows
+ * better.
+ */
 function paceOf({ name, headroomPpm }: AccountConfig, own: Budget, beside: Neighbor | null) {
   const known = headroomPpm === null ? beside?.accounts.find((account) => account.name === name) : undefined;
-  // A daemon of an earlier version does not tell the limit.
+  // A daemon of an earlier version does not report the limit.
   const share = (known?.requests_per_minute ?? Number.NaN) / (known?.limit_per_minute ?? Number.NaN);
   if (!(share > 0)) return { allowedPerMinute: own.allowedPerMinute, headroomPpm: own.headroomPpm };
   const allowedPerMinute = Math.max(1, Math.round(own.limitPerMinute * share));
@@ -209,7 +222,7 @@ function why({ kind, status, detail }: Failure): string {
   return detail;
 }
 
-/** For programs: names in snake_case, seconds. */
+/** JSON for programs: names in snake_case, times in seconds. */
 export function onlineJson(online: OnlineAccount) {
   const {
     idleRules: idle_rules,
@@ -254,7 +267,7 @@ function seconds(ms: number): number {
   return ms / secondMs;
 }
 
-/** What people read. */
+/** Text for people. */
 export function onlineText(accounts: readonly OnlineAccount[], beside: boolean, idle: readonly string[] = []): string {
   const named = Number.isFinite(screenRows()) ? namesShown : Number.POSITIVE_INFINITY;
   const lines = accounts.flatMap((account) => [`${account.account}: ${headline(account)}`, ...details(account, named)]);
@@ -267,7 +280,7 @@ export function onlineText(accounts: readonly OnlineAccount[], beside: boolean, 
     .join('');
 }
 
-/** Accounts are swept side by side, each with its own budget. */
+/** Duration of the first sweep: accounts are swept in parallel, each with its own budget. */
 function fleetLines(accounts: readonly OnlineAccount[]): readonly string[] {
   const known = accounts.filter(({ forecast, selected }) => forecast !== null && selected > 0);
   const [longest] = known.toSorted((a, b) => (b.forecast?.firstSweepMs ?? 0) - (a.forecast?.firstSweepMs ?? 0));
@@ -277,7 +290,7 @@ function fleetLines(accounts: readonly OnlineAccount[]): readonly string[] {
   return [`First sweep of all ${numberText(mailboxes)} mailboxes: about ${takes}; ${longest.account} takes longest.`];
 }
 
-/** Whether it answers, and how many of its mailboxes are selected. */
+/** Says whether the account answers, and how many of its mailboxes are selected. */
 export function headline({ health, failure, listed, selected, refused }: OnlineAccount): string {
   if (failure !== null && listed === 0) return `FAILED: ${failure}`;
   const unjudged = refused.find(({ isJudged }) => isJudged);
@@ -285,17 +298,17 @@ export function headline({ health, failure, listed, selected, refused }: OnlineA
   return `${failure === null ? 'the API answers' : `INCOMPLETE: ${failure}`} (${health}); ${counted(listed, 'mailbox', 'mailboxes')} in the list, ${selected} selected`;
 }
 
-/** Whether no mailbox of the account can be judged, as far as was tried. */
+/** True if no mailbox of the account could be judged. */
 export function isUnjudged({ refused }: OnlineAccount): boolean {
   return refused.some(({ isJudged }) => isJudged);
 }
 
-/** Whether the daemon would guard no mailbox of any account. */
+/** True if the daemon would guard no mailbox of any account. */
 export function guardsNothing(accounts: readonly OnlineAccount[]): boolean {
   return accounts.every(({ selected }) => selected === 0);
 }
 
-/** What to do about an account without a guarded mailbox. */
+/** Remedy for an account without a guarded mailbox. */
 export function selectMore({ listed }: Pick<OnlineAccount, 'listed'>): string {
   return listed === 0
     ? 'its list is empty; check that the key belongs to the right account'
@@ -306,7 +319,7 @@ function details(account: OnlineAccount, named: number): readonly string[] {
   const { failure, unselected, guardedElsewhere, idleRules: idle, selected, forecast } = account;
   const lines: string[] = [];
   const more = unselected.length > named ? ` and ${unselected.length - named} more (--json names them)` : '';
-  // Another account, whose key can see them, too, may select them.
+  // Another account whose key can also see them may select them.
   if (unselected.length > 0)
     lines.push(
       `  this account does not select ${counted(unselected.length, 'mailbox', 'mailboxes')} that its key can see: ${unselected.slice(0, named).join(', ')}${more}`,

@@ -1,4 +1,4 @@
-// The cases of `decide --cases`: vectors in the format of guard/vectors.json become situations, verdicts become rows.
+// Cases of `decide --cases`: vectors in the format of guard/vectors.json become situations, verdicts become rows.
 import { z } from 'zod';
 import { readStats } from '../../api/answers.ts';
 import { closedBreaker } from '../../core/breaker.ts';
@@ -11,7 +11,7 @@ import type { EpochMs } from '../../core/time.ts';
 import type { EvidenceStart, RunState, Verdict } from '../../core/verdict.ts';
 
 const number = z.number();
-/** A case as the file has it. */
+/** Case in the form of the file. */
 export const caseSchema = z.object({
   id: z.string(),
   mode: z.string().nullable().describe('The warm-up mode.'),
@@ -54,7 +54,7 @@ export const caseSchema = z.object({
 
 type Case = z.infer<typeof caseSchema>;
 
-/** One row a case, in the order of the file. Throws an Error that names the case and the field. */
+/** Rows of the cases, in the order of the file. Throws an Error that names the case and the field. */
 export function decideCases(cases: readonly unknown[]) {
   return cases.map((raw, index) => {
     const parsed = caseSchema.safeParse(raw);
@@ -84,7 +84,9 @@ function decideCase(one: Case) {
   };
 }
 
-/** What the case says is remembered; at first sight nothing is, but that somebody acted before (an address that is back). */
+/**
+ * Situation with the case's memory. At first sight this is only an earlier intervention, for an address that is back.
+ */
 function situationOfCase(one: Case, policy: Policy, now: EpochMs): Situation {
   const rows = readStats({ stats: one.stats })?.rows ?? null;
   const sight = { mode: one.mode, run: runOf(one.state), rows, now };
@@ -106,7 +108,7 @@ function startOf(from: string | null | undefined): EvidenceStart | null {
   return from ? { from, before: null } : null;
 }
 
-/** The part of the fleet that acts at the same time as a mailbox. */
+/** Part of the fleet that acts at the same time as a mailbox. */
 export interface FleetPressure {
   /** Running mailboxes. */
   readonly active: number;
@@ -115,7 +117,7 @@ export interface FleetPressure {
   readonly distinctDomains: number;
 }
 
-/** What the circuit breaker makes of a verdict on one mailbox of a fleet of which only the counts are known. */
+/** Applies the circuit breaker to a verdict on one mailbox of a fleet that is known only by its counts. */
 export function underPressure(verdict: Verdict, { breaker }: Policy, pressure: FleetPressure): Verdict {
   if (verdict.action !== 'recovery' && verdict.action !== 'pause') return verdict;
   const { active, pending, distinctDomains } = pressure;
@@ -140,7 +142,7 @@ function pressureOf(fleet: NonNullable<Case['fleet']>): FleetPressure {
   return { active: fleet.active, pending: fleet.pending, distinctDomains: fleet.distinct_domains };
 }
 
-/** Percent as parts per million; the cases write percent, exact to four decimals. */
+/** Converts percent to parts per million; the cases use percent, exact to four decimals. */
 function ppm(percentage: number): number {
   return Math.round(percentage * onePercentPpm);
 }

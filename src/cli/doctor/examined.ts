@@ -1,4 +1,4 @@
-// What the doctor looked at, and what it found: one line of its report.
+// Parts of the doctor's report, and the lines with its findings.
 
 export const doctorParts = [
   'versions',
@@ -13,18 +13,18 @@ export const doctorParts = [
 ] as const;
 export type DoctorPart = (typeof doctorParts)[number];
 
-/** skipped: it could not be looked at; the message says why. */
+/** `skipped`: could not be examined; the message says why. */
 export const doctorResults = ['ok', 'warning', 'problem', 'skipped'] as const;
 type DoctorResult = (typeof doctorResults)[number];
 
 export interface Examined {
   readonly part: DoctorPart;
   readonly result: DoctorResult;
-  /** Sentences: what is so and, unless it is fine, what to do. Without secrets once the report is made. */
+  /** Sentences: the finding and, unless it is fine, the remedy. Contains no secrets once the report is complete. */
   readonly message: string;
 }
 
-/** Makes the lines of a part. */
+/** Returns a function that makes the lines of a part. */
 export function reporter(part: DoctorPart): (result: DoctorResult, message: string) => Examined {
   return (result, message) => ({ part, result, message });
 }

@@ -1,4 +1,4 @@
-// Accounts, channels and the daemon, as the doctor finds them: nothing is changed, and no message is sent.
+// The doctor's view of accounts, channels and the daemon. Changes nothing, and sends no message.
 
 import { causes, ProxyError } from '../../api/http/failure.ts';
 import { wayOutTo } from '../../api/http/way-out.ts';
@@ -32,14 +32,17 @@ import { type Examined, reporter } from './examined.ts';
 const api = reporter('api');
 const budget = reporter('budget');
 const clock = reporter('clock');
-/** As the alert clock_off: more than an answer takes. */
+/** Tolerated difference, as for the alert clock_off: longer than an answer takes. */
 const clocksDifferMs = 60 * secondMs;
 const simulatedClock = clock(
   'skipped',
   'The daemon on this store runs on a simulated clock, as in the demo, and not on the clock of this machine.',
 );
 
-/** Each kind of GET once; beside a daemon, which tells what it is answered, two an account. `seen`: the daemon on the same store, which uses the keys, too. */
+/**
+ * Examines accounts with one GET of each kind, or with two GETs an account if a daemon runs, since it reports its own
+ * responses. `seen`: the daemon on the same store, which uses the same keys.
+ */
 export async function examineAccounts(config: Config, seen: SeenDaemon | null): Promise<readonly Examined[]> {
   const accounts = await askOnline(
     config,
@@ -57,7 +60,7 @@ export async function examineAccounts(config: Config, seen: SeenDaemon | null): 
   ];
 }
 
-/** `idle`: what an account without a guarded mailbox is. */
+/** Findings about the API of an account. `idle`: the result for an account without a guarded mailbox. */
 function apiOf(account: OnlineAccount, idle: 'problem' | 'warning'): readonly Examined[] {
   const { account: name, failure, selected } = account;
   const said = `Account ${name}: ${headline(account)}.`;
@@ -80,7 +83,7 @@ function judgingOf(seen: SeenDaemon | null): readonly Examined[] {
   );
 }
 
-/** What is known of the right to write: how the API answered the last write of the running daemon. */
+/** Findings about the permission to write: how the API answered the last write of the running daemon. */
 function writingOf(accounts: readonly OnlineAccount[], seen: SeenDaemon | null): readonly Examined[] {
   const states = new Map(seen?.fleet.accounts.map((state) => [state.name, state]));
   const known = accounts.flatMap(({ account }) => {
@@ -122,11 +125,14 @@ function clockOf({ account, failure, clockAheadMs }: OnlineAccount): Examined {
   );
 }
 
-// Whether a connection to an address comes about: the name, the port, the proxy, the certificate. Nothing is sent to the address.
+// Test of a connection: the name, the port, the proxy, the certificate. Sends nothing to the address.
 
 const ports: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443', 'smtp:': '587', 'smtps:': '465' };
 
-/** null when it came about; else why not, in words or as a code. Of an `smtps` server, the certificate is not looked at. */
+/**
+ * Reason why the connection failed, in words or as a code, or null if it succeeded. Does not examine the certificate of
+ * an `smtps` server.
+ */
 export function connectionFailure(url: string, egress: Egress = directly): Promise<string | null> {
   const { connect, forward, proxy } = wayOutTo(url, egress);
   const { protocol, hostname, host, port } = new URL(forward?.origin ?? url);
@@ -136,7 +142,7 @@ export function connectionFailure(url: string, egress: Egress = directly): Promi
     connect(target, (error, socket) => {
       socket?.destroy();
       if (error === null) return resolve(null);
-      // Not the message of another error, which carries an address.
+      // The message of any other error contains an address, so the code is shown.
       const { code = 'unknown error' }: NodeJS.ErrnoException = error;
       resolve(`${through}${error instanceof ProxyError ? error.message : (causes[code] ?? code)}`);
     });
@@ -146,7 +152,7 @@ export function connectionFailure(url: string, egress: Egress = directly): Promi
 const channels = reporter('channels');
 type KnownChannels = FleetAnswer['channels'];
 
-/** `known`: what the daemon, or the store, says of them; null where neither is. */
+/** Examines channels. `known`: their state from the daemon or the store, or null if neither is available. */
 export async function examineChannels(alerts: AlertsConfig, known: KnownChannels | null): Promise<readonly Examined[]> {
   const examined = await Promise.all(alerts.channels.map(examineChannel));
   const none = channels('skipped', 'No channel is configured: no alert will be sent.');
@@ -177,7 +183,7 @@ async function examineChannel(settings: ChannelConfig): Promise<Examined> {
   }
 }
 
-/** A ping is no message, and its service knows nothing else of us. */
+/** Pings the heartbeat: a ping is not a message, and it is the only request that the service takes from us. */
 async function examineHeartbeat(to: PingTarget): Promise<Examined> {
   const { kind, detail = '', answer } = await pingOf(to, systemClock());
   return kind === 'sent'
@@ -216,11 +222,11 @@ const daemon = reporter('daemon');
 export interface SeenDaemon {
   readonly fleet: FleetAnswer;
   readonly version: string;
-  /** How far its clock is ahead of this machine's: only a simulated one differs, as the demo's does. */
+  /** Time by which the daemon's clock is ahead of this machine's: only a simulated clock, as in the demo, differs. */
   readonly clockAheadMs: number;
 }
 
-/** What the daemon of a store says, or why none answers. */
+/** Answers of a store's daemon, or why none answers. */
 export async function seeDaemon(storePath: string): Promise<SeenDaemon | { readonly absence: string }> {
   try {
     const fleet = (await askFor(storePath, 'fleet')) as FleetAnswer;
@@ -231,7 +237,10 @@ export async function seeDaemon(storePath: string): Promise<SeenDaemon | { reado
   }
 }
 
-/** `active`: what the store says of the active process on another machine; null: there can be none. */
+/**
+ * Findings about the daemon. `active`: findings of the store about the active process on another machine, or null if
+ * there can be none.
+ */
 export function examineDaemon(
   seen: SeenDaemon | { readonly absence: string },
   active: readonly Examined[] | null = null,
@@ -248,7 +257,10 @@ export function examineDaemon(
   ];
 }
 
-/** Its headline. Its advice leads to what stands below it on the page and in `status`, and the store's to what to do. */
+/**
+ * Finding with the daemon's headline. The advice refers to lines on the page and in `status`, so it is quoted only for
+ * a failure of the store.
+ */
 function saidBy({ headline, advice, tone, store_failure: failure }: FleetAnswer): Examined {
   const said = `A daemon runs on this store. It says: ${headline}`;
   if (failure) return daemon('problem', `${said} ${advice}`);

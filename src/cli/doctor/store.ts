@@ -1,4 +1,4 @@
-// The store and the files that Warmwarden uses, as the doctor finds them. Nothing is changed.
+// The doctor's view of the store and the files that Warmwarden uses. Changes nothing.
 
 import { accessSync, constants, existsSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,19 +18,25 @@ import { bytesText } from '../terminal.ts';
 import { type Examined, reporter } from './examined.ts';
 
 const store = reporter('store');
-/** A backup, and an upgrade that rewrites a table, need as much again; below this much a day of a large fleet is close. */
+/**
+ * A backup, and an upgrade that rewrites a table, need as much space again as the store. With less than this, a day of
+ * a large fleet may fill the disk.
+ */
 const leastFreeBytes = 256 * 1024 * 1024;
 
-/** A start needs so much, for the WAL and its index. */
+/** Space that a start needs for the WAL and its index. */
 const leastToStartBytes = 40 * 1024;
 
-/** Of a store, and of the process that is active on it; null where the store's folder says that. */
+/**
+ * Findings about a store and the process that is active on it; `active` is null if the store's folder shows that
+ * process.
+ */
 export interface StoreLines {
   readonly checks: readonly Examined[];
   readonly active: readonly Examined[] | null;
 }
 
-/** Rejects with NewerStoreError for what a newer version wrote. */
+/** Examines the store. Rejects with NewerStoreError if a newer version wrote it. */
 export async function examineStore(places: Extract<Places, { ok: true }>): Promise<StoreLines> {
   const { store: place, accountNames } = places;
   if (typeof place === 'string') return { checks: await examineFile(place), active: null };
@@ -39,7 +45,10 @@ export async function examineStore(places: Extract<Places, { ok: true }>): Promi
   return { checks: serverLines(place, seen, accountNames), active: activeLines(seen) };
 }
 
-/** Rejects with one sentence when it can't be read; on a full disk, which reading needs room on as well, that is in the lines. */
+/**
+ * Examines a store file. Rejects with one sentence if it can't be read; a full disk, which prevents reading as well, is
+ * reported as a finding instead.
+ */
 async function examineFile(path: string): Promise<readonly Examined[]> {
   try {
     return await examineContent(path);
@@ -52,7 +61,7 @@ async function examineFile(path: string): Promise<readonly Examined[]> {
 
 async function examineContent(path: string): Promise<readonly Examined[]> {
   if (presenceOf(path) === 'absent') {
-    // Nothing of ours deletes the lock.
+    // Warmwarden never deletes the lock, so a lock without a store means that the store was removed.
     if (presenceOf(lockOf(path)) === 'absent')
       return [store('ok', `There is no store at ${path} yet: the first start creates it.`)];
     const gone = `The store ${path} is gone: it was deleted or moved away`;
@@ -86,7 +95,7 @@ function soundness(path: string, problems: number): readonly Examined[] {
   return [store('problem', `${said}. Stop Warmwarden and put a backup in its place.`)];
 }
 
-/** Its log holds what was not written into it yet. */
+/** Size of the store including its log, which holds pages that are not yet in the file. */
 const bytesOf = (path: string) => sizeOf(path) + sizeOf(`${path}-wal`);
 
 function disk(path: string): readonly Examined[] {
@@ -104,7 +113,7 @@ function disk(path: string): readonly Examined[] {
   return [store('warning', `The disk of the store has only ${bytesText(free)} of free space.`)];
 }
 
-/** For root, also what the file system keeps for it. */
+/** Free bytes; for root, includes what the file system reserves for it. */
 function freeBytesBeside(path: string): number {
   const { bavail, bfree, bsize } = statfsSync(dirname(path));
   return (process.getuid?.() === 0 ? bfree : bavail) * bsize;
@@ -113,7 +122,7 @@ function freeBytesBeside(path: string): number {
 const clock = reporter('clock');
 const daemon = reporter('daemon');
 
-/** `accountNames`: of the configuration. */
+/** Findings about a store in PostgreSQL. `accountNames`: the accounts of the configuration. */
 function serverLines(place: PostgresPlace, seen: Examination, accountNames: readonly string[]): readonly Examined[] {
   return [
     ...seen.lacking.map((what) => store('problem', what)),
@@ -143,7 +152,7 @@ function connectionLines({ connections, content }: Examination): readonly Examin
   return [store(kind, `PostgreSQL has only ${counted(free, 'free connection')}, and ${each}. ${remedy}`)];
 }
 
-/** Another deployment in the same database, by what it has stored. */
+/** Finding about another deployment in the same database, recognized by its stored accounts. */
 function otherFleet({ accounts }: Content, accountNames: readonly string[]): readonly Examined[] {
   const isOther = (theirs: readonly string[]) =>
     accountNames.length > 0 && theirs.length > 0 && !theirs.some((account) => accountNames.includes(account));
@@ -172,7 +181,7 @@ export const unknownProcess: readonly Examined[] = [
   daemon('skipped', 'No daemon answers on this machine; whether one runs elsewhere is not known.'),
 ];
 
-/** Where no daemon answers on this machine. */
+/** Findings about the active process if no daemon answers on this machine. */
 function activeLines({ content }: Examination): readonly Examined[] {
   if (content === null) return unknownProcess;
   const { active } = content;
@@ -194,12 +203,12 @@ function activeLines({ content }: Examination): readonly Examined[] {
 const permission = reporter('permissions');
 const everybodyReads = 0o004;
 const everybodyWrites = 0o002;
-/** What anybody but the owner may do. */
+/** Permissions of everybody but the owner. */
 const others = 0o077;
 
 interface Files {
   readonly config: string;
-  /** Names of the settings whose secret stands in the configuration itself. */
+  /** Names of the settings whose secret is in the configuration file itself. */
   readonly secrets: readonly string[];
   readonly secretFiles: readonly string[];
   readonly recipesFolder: string | null;
@@ -217,8 +226,8 @@ export function examineFiles(files: Files): readonly Examined[] {
 }
 
 /**
- * Whether somebody who reads this value can do something with it: not with the digest of a token, nor with an address that has
- * neither a password nor a path. The path of a database is its name.
+ * True if a reader of this value can use it: not the digest of a token, nor an address that has neither a password nor
+ * a path. The path of a database is its name.
  */
 export function isReadersGain(secret: string | null): boolean {
   if (secret === null || /^[0-9a-f]{64}$/i.test(secret)) return false;
@@ -271,14 +280,17 @@ function storeFiles(place: StorePlace): readonly Examined[] {
   );
 }
 
-/** The store, and its folder where nothing else is in it. SQLite gives what it writes beside it the mode of the store. */
+/**
+ * Store file, and its folder if that contains nothing else. SQLite gives the files beside the store the mode of the
+ * store.
+ */
 function filesOf(path: string): readonly string[] {
   const folder = dirname(path);
   if (!existsSync(path)) return [];
   return readdirSync(folder).every((name) => join(folder, name).startsWith(path)) ? [folder, path] : [path];
 }
 
-/** Where the first start would make folders. */
+/** Folder in which the first start would create folders. */
 function nearestFolder(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
 }

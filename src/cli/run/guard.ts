@@ -8,7 +8,10 @@ import { loadConfigured } from '../configured.ts';
 import { goOnWithoutOutputs } from '../terminal.ts';
 import { bySignal, endOnSignal, endOrRestart, handleSignals, waitForStart } from './process.ts';
 
-/** Resolves when the daemon is up. Rejects with one sentence when it does not come up. `reloadAsked`: what keepReloads returned. */
+/**
+ * Resolves when the daemon is up. Rejects with one sentence if it does not come up. `reloadAsked`: the result of
+ * keepReloads.
+ */
 export async function guard(file: string, reloadAsked: () => boolean): Promise<void> {
   const endEarly = endOnSignal();
   await waitForStart();

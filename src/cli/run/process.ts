@@ -8,7 +8,7 @@ import { exitFailed } from '../errors.ts';
 
 export const bySignal = { by: 'SIGHUP', force: false, dryRun: false } as const;
 
-/** From now on, SIGHUP does not end the starting process. The result stops listening, and says whether a SIGHUP came. */
+/** Keeps SIGHUP from ending the process while it starts. The result stops listening, and is true if a SIGHUP came. */
 export function keepReloads(): () => boolean {
   let asked = false;
   const ask = () => {
@@ -21,7 +21,10 @@ export function keepReloads(): () => boolean {
   };
 }
 
-/** A process that starts, or stands by, has nothing to end in order. The result stops listening. Without it, init ignores SIGTERM. */
+/**
+ * Exits at once on a signal while the process starts or is a standby, when it has nothing to shut down. Without this,
+ * init ignores SIGTERM. The result stops listening.
+ */
 export function endOnSignal(): () => void {
   const end = () => process.exit(0);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, end);
@@ -30,10 +33,16 @@ export function endOnSignal(): () => void {
   };
 }
 
-/** npm passes on the Ctrl-C that the terminal sent to both: it comes twice, and is one signal. */
+/**
+ * Time within which a second SIGINT is npm's copy of a Ctrl-C that the terminal sent to both: the two count as one
+ * signal.
+ */
 const echoMs = 500;
 
-/** The first SIGTERM or SIGINT stops gracefully, as does the end of npx; a second one at once. SIGHUP reloads. */
+/**
+ * Stops gracefully at the first SIGTERM or SIGINT or at the end of npx, and at once at the second signal. SIGHUP
+ * reloads.
+ */
 export function handleSignals(daemon: Pick<Daemon, 'reload' | 'stop'>, say: (text: string) => void): void {
   const clock = systemClock();
   let stoppedAt: number | undefined;
@@ -55,11 +64,11 @@ export function handleSignals(daemon: Pick<Daemon, 'reload' | 'stop'>, say: (tex
   afterParent(() => stop('npx ended'));
 }
 
-/** When this process may start, epoch milliseconds: set by the process that crashed. */
+/** Earliest start of this process, in epoch milliseconds, set by the process that crashed. */
 const startAtVariable = 'WARMWARDEN_START_AT';
 const everyMs = 60_000;
 
-/** Whether this process was started by one that crashed: then a start that fails is tried again, too. */
+/** True if a process that crashed started this one: a failed start is then retried as well. */
 export function isRestarted(): boolean {
   return env[startAtVariable] !== undefined;
 }
@@ -75,7 +84,7 @@ export async function waitForStart(): Promise<void> {
   await clock.sleep(Math.min(waitMs, everyMs));
 }
 
-/** Ends this process, or starts it again, at most once a minute. */
+/** Ends this process, or restarts it at most once a minute. */
 export function endOrRestart(): void {
   if (isSupervised() || !execve) process.exit(exitFailed);
   const startAt = Math.max(systemClock().now(), Number(env[startAtVariable] ?? 0) + everyMs);
@@ -83,16 +92,19 @@ export function endOrRestart(): void {
   execve(execPath, [execPath, ...execArgv, ...process.argv.slice(1)], next);
 }
 
-/** systemd and Kubernetes start again what ended with an error. */
+/** True under systemd or Kubernetes, which restart a process that ended with an error. */
 function isSupervised(): boolean {
   return env['SYSTEMD_EXEC_PID'] === String(pid) || env['KUBERNETES_SERVICE_HOST'] !== undefined;
 }
 
 const lookEveryMs = 1_000;
-/** npm, its shell, and the older Node.js that started this one. */
+/** Generations to look up: npm, its shell, and the older Node.js that started this process. */
 const farthest = 3;
 
-/** Calls back once when the process that started this one for npx, `npm start` or an older Node.js is gone. The result stops looking. */
+/**
+ * Calls back once when the process that started this one for npx, `npm start` or an older Node.js is gone. The result
+ * stops watching.
+ */
 export function afterParent(then: () => void): () => void {
   const ended = new AbortController();
   if (started !== null) void look(then, ended.signal);
@@ -109,8 +121,8 @@ async function look(then: () => void, ended: AbortSignal): Promise<void> {
 }
 
 /**
- * The lineage at the start of the program, before it announces anything: whoever ends npx then may do so before the first look. null if
- * no npx, `npm start` or older Node.js started the process.
+ * Lineage at the start of the program, read before the program announces anything, since a user may then end npx before
+ * the first look. null if no npx, `npm start` or older Node.js started the process.
  */
 const started = startedByNpm() ? lineage() : null;
 
@@ -119,7 +131,7 @@ function startedByNpm(): boolean {
   return ['npx', 'start'].includes(event) || stops !== undefined;
 }
 
-/** The parent and those above it, up to npm; only the parent where the system does not say who they are. */
+/** Process ids of the parent and its ancestors up to npm, or only of the parent if the system does not name them. */
 function lineage(): string {
   const pids = [process.ppid];
   for (const pid of pids) {

@@ -1,4 +1,5 @@
-// The contract of --json: the shape of what each command prints. docs/cli.md is made of it, and a test holds real output to it.
+// Contract of --json: the shape of each command's output. docs/cli.md is generated from it, and a test compares real
+// output with it.
 import { z } from 'zod';
 import { routes } from '../../core/answers.ts';
 import { runWithRowsShape } from '../../recipes/shapes.ts';
@@ -237,7 +238,7 @@ const storeStats = z.strictObject({
   ).describe('The largest first.'),
 });
 
-/** By the words of the command. */
+/** Shapes by the words of the command. */
 export const shapes = {
   check,
   doctor,
@@ -289,7 +290,7 @@ export const shapes = {
   'simulator well': trouble,
 } as const;
 
-/** What any of them prints when it fails. */
+/** Output of any command that fails. */
 export const errorShape = z.strictObject({
   error: z.strictObject({
     code: z.enum(Object.keys(errorKinds) as [ErrorKind, ...ErrorKind[]]),
