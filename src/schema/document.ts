@@ -1,4 +1,4 @@
-// YAML text -> a plain tree, and the line and column of every path in it.
+// Reads YAML text into a plain tree, and finds the line and column of every path in it.
 
 import {
   type Document,
@@ -17,25 +17,26 @@ import {
 } from 'yaml';
 import type { Finding, Path, Problem } from './problem.ts';
 
-// What the YAML parser complains of -> sentences that say what to do. None quotes the file: a line may hold a secret.
+// Translates the YAML parser's complaints into sentences that say what to do. No sentence quotes the file, because a
+// line may contain a secret.
 
-/** A complaint of the parser, and where it noticed the mistake. */
+/** Complaint of the parser, and the place at which the parser noticed the mistake. */
 interface Complaint {
   readonly message: string;
   readonly offset: number;
   readonly line: number;
 }
 
-/** After a mistake that is not `local`, the parser misreads the lines below. */
+/** Mistake in the syntax. `local` is false if the parser misreads the lines below it. */
 interface Mistake {
   readonly message: string;
   readonly offset: number;
   readonly local: boolean;
 }
 
-/** One mistake a line, in the order of the file, without those that only follow from one above. */
+/** Returns one mistake per line, in the order of the file, without those that follow from a mistake above. */
 function syntaxMistakes(complaints: readonly Complaint[], text: string): readonly Mistake[] {
-  // A bracket that is never closed is complained of once a level, which can be often.
+  // The parser reports an unclosed bracket once per level, which can be often.
   const firsts = new Map<number, Complaint>();
   for (const complaint of complaints.toSorted((a, b) => a.offset - b.offset)) {
     if (!firsts.has(complaint.line)) firsts.set(complaint.line, complaint);
@@ -51,7 +52,7 @@ const spaceAfterColon = 'write a space after the colon';
 const missingComma = 'write a comma here, or put the value in quotes if it contains a colon';
 const keyWithoutColon = 'a key needs a colon and a space after it, as in name: value';
 
-/** The parser's words -> ours, for mistakes that stand where the parser notices them. */
+/** Patterns of the parser's message and their sentences, for mistakes at the place at which the parser notices them. */
 const local: readonly (readonly [RegExp, string])[] = [
   [/cannot be an empty string|Unexpected alias at node end/, 'a value that begins with * or & must be in quotes'],
   [/cannot start with .* [%@`]$/, 'a value that begins with %, @ or ` must be in quotes'],
@@ -70,7 +71,7 @@ const local: readonly (readonly [RegExp, string])[] = [
   [/^Implicit (map )?keys need/, keyWithoutColon],
 ];
 
-/** The same for mistakes that change how the lines below are read. */
+/** Patterns and sentences for mistakes that change how the lines below are read. */
 const lasting: readonly (readonly [RegExp, string])[] = [
   [/^Tabs are not allowed/, 'this line is indented with a tab: use spaces'],
   [/ end with a }$/, 'a } is missing before this line, or this line needs more indentation'],
@@ -81,7 +82,9 @@ const lasting: readonly (readonly [RegExp, string])[] = [
   [/^Missing closing ["']/, 'this quotation mark is never closed'],
 ];
 
-/** Words of the parser that are not known here lose what follows a colon: it quotes the file there. */
+/**
+ * Translates a complaint. An unknown message is cut at its first colon, because the parser quotes the file after it.
+ */
 function diagnose(complaint: Complaint, text: string): Mistake {
   const { message, offset } = complaint;
   const ofLine = brokenLine(complaint, text);
@@ -95,7 +98,7 @@ function diagnose(complaint: Complaint, text: string): Mistake {
   };
 }
 
-/** What only the line shows: the parser has taken it for something else. */
+/** Finds a mistake that only the line itself shows, because the parser read it as something else. */
 function brokenLine({ message, offset }: Complaint, text: string): Mistake | null {
   const start = startOfLine(text, offset);
   const rest = /^.*/.exec(text.slice(offset))?.[0] ?? '';
@@ -127,21 +130,24 @@ function startOfLine(text: string, offset: number): number {
 }
 
 export interface SourceDocument {
-  /** Objects, arrays and scalars; a key without a value is left out, as if it were not written. */
+  /** Objects, arrays and scalars. A key without a value is left out, as if it were absent from the file. */
   readonly tree: unknown;
-  /** Keys that stand twice, nesting without end. */
+  /** Findings such as repeated keys or excessive nesting. */
   readonly findings: readonly Finding[];
-  /** Values without quotes that end before a # without a space after it: it may have been meant as part of them. */
+  /**
+   * Paths of unquoted values that end before a # without a space after it. The text after the # may have been meant as
+   * part of the value.
+   */
   readonly cut: readonly Path[];
-  /** Where the path's value stands, or its key; else where the nearest parent stands. */
+  /** Returns the place of the path's value or key, or of the nearest parent that exists. */
   placeOf(path: Path, at: 'value' | 'key'): { readonly line: number; readonly column: number };
 }
 
 const maxDepth = 20;
-/** Aliases of aliases can grow a small file without bound. */
+/** Maximum number of nodes: aliases of aliases can grow a small file without bound. */
 const maxNodes = 200_000;
 
-/** Reads the text. With syntax errors there is no tree, only problems. */
+/** Reads the text into a document, or returns only problems if it has syntax errors. */
 export function readDocument(text: string): SourceDocument | readonly Problem[] {
   const lines = new LineCounter();
   const [document, another] = parsed(text, lines);
@@ -184,7 +190,8 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
     const entries = new Map<string, unknown>();
     for (const pair of map.items) {
       const key = keyOf(pair);
-      // {name:acme} is the key "name:acme", which may hold a secret: only what stands before the colon is named.
+      // {name:acme} is the key "name:acme", which may hold a secret, so the finding names only the part before the
+      // colon.
       const [, meant] = /^([A-Za-z_]\w*):[^\s/]/.exec(key) ?? [];
       if (meant !== undefined) {
         findings.push({ path: [...path, meant], at: 'value', message: spaceAfterColon });
@@ -204,7 +211,7 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
   };
 }
 
-/** The document, and the one behind it where there is one. */
+/** Returns the first document, and the second one if there is one. */
 function parsed(text: string, lineCounter: LineCounter) {
   const options = { lineCounter, prettyErrors: false, uniqueKeys: false };
   const [first = parseDocument(text, options), another] = parseAllDocuments(text, options);
@@ -214,7 +221,10 @@ function parsed(text: string, lineCounter: LineCounter) {
 const namesNoAnchor = 'names an anchor that does not exist: a value that begins with * must be in quotes';
 const anotherBegins = 'a second document begins here, but the file must have only one';
 
-/** An open quotation mark is noticed at the end of the file: where it stands helps more. */
+/**
+ * Returns the place of a mistake. The parser notices an open quotation mark at the end of the file, but its beginning
+ * helps more.
+ */
 function noticedAt({ message, pos: [offset] }: YAMLError, document: Document.Parsed): number {
   let at = offset;
   if (!message.startsWith('Missing closing')) return at;
@@ -237,7 +247,7 @@ function offsetOf(root: unknown, path: Path, at: 'value' | 'key', target: (node:
     const last = depth === path.length - 1;
     let value: unknown;
     if (isMap(node)) {
-      // A repeated key counts where it stands last, because that is where its finding points.
+      // A repeated key resolves to its last occurrence, because its finding points there.
       const pair = node.items.findLast((item) => keyOf(item) === step);
       if (!pair) return offset;
       const empty = !pair.value || (isScalar(pair.value) && pair.value.value === null);

@@ -1,5 +1,5 @@
-// The JSON of a value as its schema says. Names in the program are in camelCase and times are epoch milliseconds; in JSON names are in
-// snake_case and times are ISO 8601.
+// Encodes a value as the JSON that its schema describes. Names are camelCase and times epoch milliseconds in the
+// program; names are snake_case and times ISO 8601 in JSON.
 import { z } from 'zod';
 
 type CamelName<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelName<Tail>>}` : Name;

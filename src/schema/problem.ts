@@ -1,35 +1,35 @@
-// What is wrong with a configuration, said so that a person can go there and put it right.
+// Problems of a configuration, worded so that a person can find the place and correct it.
 import type { z } from 'zod';
 import { secretKeys } from './section.ts';
 
-/** A step into the file: a key, or the index in a list. */
+/** Path into the file: each step is a key, or an index in a list. */
 export type Path = readonly (string | number)[];
 
-/** Something wrong at a path, before its line is known. Messages may hold secrets until load.ts has hidden them. */
+/** Problem at a path whose line is not determined yet. The message may contain secrets until load.ts hides them. */
 export interface Finding {
   readonly path: Path;
   readonly message: string;
-  /** key: the key itself is the mistake (an unknown or repeated one). */
+  /** `key` if the key itself is the mistake (unknown or repeated). */
   readonly at: 'value' | 'key';
 }
 
-/** Something wrong at a place of the file. Holds no secrets. */
+/** Problem at a place of the file. Contains no secrets. */
 export interface Problem {
-  /** From 1; 1:1 when the file has no such place. */
+  /** Line, counted from 1. Line and column are 1 if the file has no such place. */
   readonly line: number;
   readonly column: number;
-  /** As `alerts.channels[0].url`; empty for the file as a whole and for syntax. */
+  /** Path such as `alerts.channels[0].url`; empty for the file as a whole and for syntax. */
   readonly path: string;
   readonly message: string;
 }
 
-/** `config.yaml:6:16 alerts.channels[0].url: is missing` */
+/** Formats a problem as `config.yaml:6:16 alerts.channels[0].url: is missing`. */
 export function formatProblem(file: string, problem: Problem): string {
   const place = `${file}:${problem.line}:${problem.column}`;
   return problem.path === '' ? `${place} ${problem.message}` : `${place} ${problem.path}: ${problem.message}`;
 }
 
-/** `alerts.channels[0].url` */
+/** Formats a path as `alerts.channels[0].url`. */
 export function formatPath(path: Path): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`;
@@ -37,16 +37,16 @@ export function formatPath(path: Path): string {
   }, '');
 }
 
-/** In the order in which a person reads the file. */
+/** Compares problems by their order in the file. */
 export function byPlace(a: Problem, b: Problem): number {
   return a.line - b.line || a.column - b.column || a.path.localeCompare(b.path);
 }
 
-// What zod says of a tree -> findings in our words, one a mistake.
+// Translates zod's issues into findings, one per mistake.
 
 type Issue = z.core.$ZodIssue;
 
-/** The schema's complaints, or what it makes of the tree. */
+/** Checks a tree against a schema: returns the findings, or the schema's output. */
 export function checkAgainst<Schema extends z.ZodType>(
   schema: Schema,
   tree: unknown,
@@ -63,7 +63,7 @@ function toFindings(issue: Issue, parent: Path): Finding[] {
     return issue.keys.map((key, index) => ({ path: [...path, key], at: 'key', message: messages[index] ?? '' }));
   }
   if (issue.code === 'invalid_union') {
-    // The alternative that got past its first look is the one that was meant.
+    // The intended alternative is the one whose own type or value matched.
     const meant = issue.errors.find((issues) =>
       issues.some((inner) => inner.path.length > 0 || !/^invalid_(type|value)$/.test(inner.code)),
     );
@@ -79,13 +79,16 @@ function toFindings(issue: Issue, parent: Path): Finding[] {
 
 const isMissing = 'is missing';
 
-/** A secret may be written in two forms. */
+/** Returns the message for a missing key. A secret may be written in two forms. */
 function missingText(path: Path): string {
   const key = path.at(-1);
   return typeof key === 'string' && secretKeys.has(key) ? `${isMissing}: write ${key} or ${key}_file` : isMissing;
 }
 
-/** For every issue whose schema has no words of its own. Values are never quoted here: they may be secrets. */
+/**
+ * Words an issue whose schema has no message of its own. The message never quotes the value, because it may be a
+ * secret.
+ */
 function plainWords(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -114,7 +117,7 @@ const wantedKinds: Readonly<Record<string, string>> = {
   object: 'a mapping of keys',
 };
 
-/** A value's kind, in words that people use for YAML. */
+/** Names the kind of a value in common YAML words. */
 function kindOf(value: unknown): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';

@@ -1,4 +1,5 @@
-// Single values of the file -> numbers with one unit. A message never quotes a value that is a secret.
+// Converts single values of the file to numbers in one unit, and checks texts. A message never quotes a value that is a
+// secret.
 
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -13,7 +14,7 @@ const millisecondsOf = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000
 const maxDurationMs = 366 * millisecondsOf.d;
 const durationHint = 'write a number and a unit, such as 250ms, 30s, 5m, 4h or 1d';
 
-/** Milliseconds, or the sentence that says what is wrong. */
+/** Returns the milliseconds, or a sentence about the mistake. */
 export function readDuration(text: string, maxMs = maxDurationMs): number | string {
   const parts = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text.trim());
   if (!parts) return `"${text}" is not a duration: ${durationHint}`;
@@ -21,7 +22,9 @@ export function readDuration(text: string, maxMs = maxDurationMs): number | stri
   return ms > maxMs ? `"${text}" is longer than ${maxMs / millisecondsOf.d}d` : ms;
 }
 
-/** Parts per million by decimal digits, never through a float; or the sentence that says what is wrong. */
+/**
+ * Returns the parts per million, or a sentence about the mistake. Works on the decimal digits, never through a float.
+ */
 function readShare(text: string): Ppm | string {
   const parts = /^(\d{1,6})(?:\.(\d+))?\s*%$/.exec(text.trim());
   if (!parts) return `"${text}" is not a share: write it with %, such as 10% or 0.5%`;
@@ -30,13 +33,13 @@ function readShare(text: string): Ppm | string {
   return Number(parts[1]) * 10_000 + Number(decimals.padEnd(4, '0'));
 }
 
-/** In the largest unit that it is a whole number of: `10s`, `1d`. */
+/** Formats a duration in the largest unit that divides it, such as `10s` or `1d`. */
 function durationText(ms: number): string {
   const [unit, unitMs] = Object.entries(millisecondsOf).findLast(([, one]) => ms % one === 0) ?? ['ms', 1];
   return `${ms / unitMs}${unit}`;
 }
 
-/** A duration of `minMs` to `maxMs`. Output: milliseconds. */
+/** Duration from `minMs` to `maxMs`. Output: milliseconds. */
 export function duration(minMs = 0, maxMs = maxDurationMs) {
   return text('a duration', (value) => `is the number ${value}: ${durationHint}`).transform((value, context) => {
     const ms = readDuration(value, maxMs);
@@ -45,7 +48,7 @@ export function duration(minMs = 0, maxMs = maxDurationMs) {
   });
 }
 
-/** A duration, or `never` as null. Output: milliseconds. */
+/** Duration, or null if the file says `never`. Output: milliseconds. */
 export function durationOrNever() {
   return text('a duration or never', (value) => `is the number ${value}: ${durationHint}, or never`).transform(
     (value, context) => {
@@ -57,7 +60,7 @@ export function durationOrNever() {
   );
 }
 
-/** A share from `min` to `max`, both in parts per million and included. Output: parts per million. */
+/** Share from `min` to `max`, both inclusive and in parts per million. Output: parts per million. */
 export function share(min: Ppm, max: Ppm) {
   return text('a share', (value) => `is the number ${value}: write shares with %, such as 10% or 0.5%`).transform(
     (value, context) => {
@@ -73,7 +76,7 @@ function shareWithin(text: string, min: Ppm, max: Ppm): Ppm | string {
   return `"${text}" is not between ${min / 10_000}% and ${max / 10_000}%`;
 }
 
-/** The same, or `auto` as null. */
+/** Share as in `share`, or null if the file says `auto`. */
 export function shareOrAuto(min: Ppm, max: Ppm) {
   const hint = 'write shares with %, such as 10% or 0.5%, or auto';
   return text('a share or auto', (value) => `is the number ${value}: ${hint}`).transform((value, context) => {
@@ -83,19 +86,19 @@ export function shareOrAuto(min: Ppm, max: Ppm) {
   });
 }
 
-/** A whole number. Also from digits in a string: that is what ${NAME} leaves. */
+/** Whole number, also from digits in a string, which is what ${NAME} leaves. */
 export function whole(min: number, max: number) {
   const digits = (value: unknown) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value);
   return z.preprocess(digits, z.int().min(min).max(max));
 }
 
-/** true or false. Also from a string: that is what ${NAME} leaves. */
+/** Boolean, also from a string, which is what ${NAME} leaves. */
 export function truth() {
   const words = (value: unknown) => (value === 'true' ? true : value === 'false' ? false : value);
   return z.preprocess(words, z.boolean());
 }
 
-/** A cron expression that world.ts understands. */
+/** Cron expression that world.ts supports. */
 export function cron() {
   return z
     .string()
@@ -106,10 +109,10 @@ export function cron() {
     });
 }
 
-/** So much of a text that is no cron expression is quoted. */
+/** Maximum characters that a message quotes of an invalid cron expression. */
 const quotedCronLetters = 80;
 
-/** What is wrong with a cron expression, in a sentence; null when nothing is. */
+/** Returns a sentence about the mistake in a cron expression, or null if it is valid. */
 export function cronComplaint(expression: string, zone?: string): string | null {
   try {
     cronSchedule(expression, zone);
@@ -121,7 +124,7 @@ export function cronComplaint(expression: string, zone?: string): string | null 
   }
 }
 
-/** A time zone that this machine knows. */
+/** Time zone that this machine supports. */
 export function timeZone() {
   return z.string().superRefine((zone, context) => {
     try {
@@ -132,19 +135,19 @@ export function timeZone() {
   });
 }
 
-/** A word without spaces to call something by: it becomes a metric label and part of addresses. */
+/** Name without spaces, which becomes a metric label and part of addresses. */
 export function label() {
   return z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores');
 }
 
-/** A glob or an id. */
+/** Glob or id. */
 export function pattern() {
   return z.string().min(1, 'is empty').max(320).meta({ title: 'glob or id' });
 }
 
-/** `host:port`. Output: the two apart, an IPv6 address without its brackets. */
+/** Address as `host:port`. Output: host and port separately, an IPv6 address without its brackets. */
 export function listen() {
   return z.string().transform((value, context) => {
     const parts = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(value);
@@ -155,7 +158,7 @@ export function listen() {
   });
 }
 
-/** The name of a host, which may begin with `*.`, in lower case. */
+/** Host name, optionally with `*.` at its beginning. Output: lower case. */
 export function hostName() {
   return z
     .string()
@@ -171,7 +174,7 @@ export function hostName() {
     });
 }
 
-/** An address that people open. Output: without slashes at its end. */
+/** Address that people open in a browser. Output: without slashes at its end. */
 export function publicUrl() {
   return z.string().transform((value, context) => {
     const plain = /^https?:\/\/[^\s?#@]+$/i.test(value) && URL.canParse(value);
@@ -181,7 +184,7 @@ export function publicUrl() {
   });
 }
 
-/** The path below which a proxy serves the page. Output: without a slash at its end. */
+/** Path under which a proxy serves the page. Output: without a slash at its end. */
 export function pathPrefix() {
   return z.string().transform((value, context) => {
     const trimmed = value.replace(/\/+$/, '');
@@ -191,7 +194,7 @@ export function pathPrefix() {
   });
 }
 
-/** An address or a network in CIDR notation. */
+/** Address, or network in CIDR notation. */
 export function network() {
   return z
     .string()
@@ -206,13 +209,13 @@ export function network() {
     });
 }
 
-/** Adds the message and leaves no value behind. */
+/** Adds the message and marks the value as invalid. */
 export function refuse(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
 }
 
-/** `title`: what editors and the documentation call the kind of value. */
+/** Text whose error names the wanted kind of value. The kind becomes the `title` in editors and the documentation. */
 function text(wanted: string, ofNumber: (value: number) => string) {
   return z
     .string({
@@ -224,9 +227,9 @@ function text(wanted: string, ofNumber: (value: number) => string) {
     .meta({ title: wanted.replace(/^an? /, '') });
 }
 
-// Addresses of services: checked without ever being quoted, because they may be secrets.
+// Addresses of services. Their messages never quote them, because an address may be a secret.
 
-/** The address of a service, http or https. It is often a secret itself. */
+/** Address of a service, http or https. Often a secret itself. */
 export function serviceUrl() {
   return z.string().superRefine((value, context) => {
     const wrong = urlComplaint(value) ?? (value.includes('#') ? 'must have no #' : null);
@@ -234,7 +237,10 @@ export function serviceUrl() {
   });
 }
 
-/** An address that paths are added to. `trimmed` checks it without slashes at its end, and makes the output of it. */
+/**
+ * Address to which paths are appended. `trimmed` checks the address without slashes at its end, and returns the output
+ * or an error.
+ */
 export function baseUrl(trimmed: (url: string) => string | { readonly wrong: string }) {
   return z.string().transform((value, context) => {
     const wrong = urlComplaint(value) ?? (/[?#]/.test(value) ? 'must have no ? and no #: paths are added to it' : null);
@@ -252,14 +258,14 @@ function urlComplaint(value: string): string | null {
   return username || password ? 'must have no user name or password in it: they would not be sent' : null;
 }
 
-/** Whether the address is plain http to another machine. False for what is no address at all. */
+/** Returns true if the address is plain http to another machine, and false if the text is no address at all. */
 export function isPlainHttpBeyondLoopback(value: string): boolean {
   if (!URL.canParse(value)) return false;
   const { protocol, hostname } = new URL(value);
   return protocol === 'http:' && !isLoopback(hostname);
 }
 
-/** A certificate in PEM. */
+/** Certificate in PEM. */
 export function certificate() {
   return z.string().superRefine((pem, context) => {
     if (!isCertificate(pem)) refuse(context, 'must be a certificate in PEM: -----BEGIN CERTIFICATE-----');
@@ -276,13 +282,13 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-// The digest of a token, which is all that the configuration holds of it: refused when others could guess the token.
+// Digest of a token. The configuration holds only the digest, which is refused if others could guess the token.
 
-/** The options of `token new` that make it. */
+/** Option of `token new` that makes the token. */
 type TokenOption = '--role ROLE' | '--recipe-key';
 
 const emptyDigests = digestsOf(['']);
-/** What examples and manuals write where a token belongs. */
+/** Digests of the placeholders that examples and manuals use for a token. */
 const guessableDigests = digestsOf(
   [
     'test testing token TOKEN $TOKEN key KEY $KEY secret SECRET password PASSWORD passw0rd changeme change-me',
@@ -291,7 +297,7 @@ const guessableDigests = digestsOf(
   ].flatMap((words) => words.split(' ')),
 );
 
-/** The SHA-256 of a token, as hex in any case. Output: lower case. */
+/** SHA-256 of a token, as hex in any case. Output: lower case. */
 export function tokenDigest(kind: TokenOption) {
   const remedy = `make one with \`${commandName} token new NAME ${kind}\`, which prints its digest too`;
   return z
@@ -309,7 +315,7 @@ export function tokenDigest(kind: TokenOption) {
     .transform((digits) => digits.toLowerCase());
 }
 
-/** Of each text, with and without the line break that `echo TEXT | sha256sum` adds. */
+/** Returns the digests of each text, with and without the line break that `echo TEXT | sha256sum` adds. */
 function digestsOf(texts: readonly string[]): ReadonlySet<string> {
   const written = texts.flatMap((text) => [text, `${text}\n`]);
   return new Set(written.map((text) => createHash('sha256').update(text).digest('hex')));

@@ -1,22 +1,24 @@
-// The building blocks of a schema: a mapping that refuses unknown keys, and keys with a default and a description.
+// Building blocks of a schema: a mapping that refuses unknown keys, and keys with a default and a description.
 import { z } from 'zod';
 import { didYouMean } from '../core/nearest.ts';
 import { certificate, isPlainHttpBeyondLoopback, truth } from './scalars.ts';
 
-/** Refuses the value of a key, named as the file names it. */
+/** Refuses the value of a key, which is named as in the file. */
 type Refuse = (key: string, message: string) => void;
-/** A rule between keys of a section, named as the file names them. It runs also when a value is wrong, so it trusts no type. */
+/**
+ * Rule between keys of a section, named as in the file. A rule runs even if a value is invalid, so it must check types.
+ */
 type SectionRule = (keys: Readonly<Record<string, unknown>>, refuse: Refuse) => void;
 
-/** What the program gets of a section; a key that is not written is absent. */
+/** Output of a section; a key that the file does not have is absent. */
 type Keys<Shape extends z.ZodRawShape> = Present<z.output<z.ZodObject<Shape>>>;
 type Present<Fields> = { readonly [Key in keyof Fields]: ReadonlyLists<Exclude<Fields[Key], undefined>> };
 type ReadonlyLists<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value;
 
 /**
- * A mapping with exactly these keys. The program's names are given, such as `groupWaitMs`: the file has the same in snake case and
- * without the unit, `group_wait`. A secret has a second form there, KEY_file.
- * An unknown key has one message each, joined by line breaks, in the order of the issue's keys: problem.ts takes them apart.
+ * Mapping with exactly these keys. The shape has the program's names, such as `groupWaitMs`; the file has them in snake
+ * case and without the unit, `group_wait`. A secret has a second form in the file, KEY_file. Unknown keys have one
+ * message each, joined by line breaks in the order of the issue's keys; problem.ts separates them.
  */
 export function section<const Shape extends z.ZodRawShape>(shape: Shape, rule: SectionRule = () => {}) {
   const names = Object.keys(shape).map((name) => ({ name, key: fileKeyOf(name) }));
@@ -68,17 +70,17 @@ function refusePlainHttp(keys: Readonly<Record<string, unknown>>, refuse: Refuse
   }
 }
 
-/** A key with the default that the file would write. */
+/** Key with a default, given as the file would write it. */
 export function keyed<Inner extends z.ZodType>(inner: Inner, written: z.input<Inner>, description: string) {
   return inner.prefault(written as Exclude<z.input<Inner>, undefined>).describe(description);
 }
 
-/** A key that stays absent when nobody writes it; its default is documentation, applied elsewhere. */
+/** Key that stays absent if the file does not have it. Its default is documentation, applied elsewhere. */
 export function optional<Inner extends z.ZodType>(inner: Inner, written: z.input<Inner> | undefined, text: string) {
   return inner.optional().meta({ description: text, ...(written === undefined ? {} : { default: written }) });
 }
 
-/** A key that is null when nobody writes it. */
+/** Key whose value is null if the file does not have it. */
 export function orNull<Inner extends z.ZodType>(inner: Inner, text: string) {
   return inner
     .optional()
@@ -86,41 +88,44 @@ export function orNull<Inner extends z.ZodType>(inner: Inner, text: string) {
     .describe(text);
 }
 
-/** One word of a closed set. */
+/** Word of a closed set. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   return z.enum(words, { error: (issue) => (issue.input === undefined ? undefined : notOneOf(issue.input, words)) });
 }
 
-/** The sentence for a value outside a closed set of words. */
+/** Returns the sentence for a value outside a closed set of words. */
 export function notOneOf(value: unknown, words: readonly string[]): string {
   const last = words.at(-1) ?? '';
   const wanted = `must be ${words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`}`;
   return typeof value === 'string' ? `"${value}" ${wanted}${didYouMean(value, words)}` : wanted;
 }
 
-/** One word, or a list of at most `max`. Output: the list. */
+/** Word, or list of at most `max` words. Output: the list. */
 export function wordOrWords<Word extends z.ZodType<string>>(word: Word, max = Number.MAX_SAFE_INTEGER) {
   return z.union([word.transform((one): z.output<Word>[] => [one]), z.array(word).min(1).max(max)], {
     error: (issue) => (issue.input === undefined ? 'is missing' : undefined),
   });
 }
 
-/** The key `allow_http`; beside it, `url` and `base_url` must not be plain http to another machine. */
+/** Key `allow_http`. The section's `url` and `base_url` must not be plain http to another machine unless it is true. */
 export function plainHttp() {
   return keyed(truth(), false, 'Accept plain http to another machine.');
 }
 
-/** The key `ca`. */
+/** Key `ca`. */
 export function privateAuthority() {
   const text =
     'The certificate (PEM) of the private authority that signed the certificate of the server. Only that one is trusted then.';
   return secret(orNull(certificate(), text));
 }
 
-/** Keys, as the file names them, whose values are secrets. */
+/** Keys, named as in the file, whose values are secrets. */
 export const secretKeys = new Set<string>();
 
-/** Marks a value that is never shown, and that a file may hold (KEY_file). `writeOnly` is the word of JSON Schema for it. */
+/**
+ * Marks a value that is never shown and that a separate file may hold (KEY_file). `writeOnly` is JSON Schema's word for
+ * it.
+ */
 export function secret<Value extends z.ZodType>(value: Value): Value {
   return value.meta({ writeOnly: true });
 }

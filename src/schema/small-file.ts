@@ -1,12 +1,13 @@
-// A file of the configuration: a regular one of bounded size, read without ever waiting for somebody to write it.
+// Reads a file of the configuration: a regular file of bounded size, without ever waiting for a writer.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 
 const mebibyte = 1024 * 1024;
 const maxFileBytes = mebibyte;
 
 /**
- * What stands in the file, or why it can't be read, as the end of a sentence. A link to a regular file is one. A FIFO would
- * make us wait, a device may never end, and opening one can have effects of its own: neither is opened.
+ * Returns the file's text, or the reason why it cannot be read, as the end of a sentence. A link to a regular file is
+ * accepted. A FIFO or device is not opened: a FIFO would block, a device may never end, and opening one can have side
+ * effects.
  */
 export function readSmallFile(
   path: string,
@@ -15,7 +16,7 @@ export function readSmallFile(
   try {
     const wrong = kindComplaint(statSync(path));
     if (wrong !== null) return { failure: wrong };
-    // Not to wait for a writer, should it have become a FIFO just now.
+    // O_NONBLOCK avoids waiting for a writer if the file has just become a FIFO.
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       return contentOf(file, maxBytes);
@@ -35,7 +36,7 @@ function contentOf(file: number, maxBytes: number): { readonly text: string } | 
     failure: `it is larger than ${maxBytes < mebibyte ? `${maxBytes / 1024} KiB` : `${maxBytes / mebibyte} MiB`}`,
   };
   if (stats.size > maxBytes) return tooLarge;
-  // Its size may be reported wrongly, or change meanwhile: one byte more than may be there shows it.
+  // The reported size may be wrong or change during the read. One extra byte reveals a file that is too large.
   const bytes = Buffer.allocUnsafe(maxBytes + 1);
   let length = 0;
   for (let read = -1; read !== 0 && length < bytes.length; length += read) {
@@ -46,7 +47,10 @@ function contentOf(file: number, maxBytes: number): { readonly text: string } | 
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** UTF-8, without the mark that some editors begin it with. UTF-16 without a mark would read as UTF-8 full of NULs. */
+/**
+ * Decodes UTF-8 and drops the byte order mark that some editors add. UTF-16 without that mark would read as UTF-8 full
+ * of NULs.
+ */
 function textIn(bytes: Buffer): { readonly text: string } | { readonly failure: string } {
   const failure = 'it is not UTF-8 text; save it as UTF-8';
   if (bytes.includes(0)) return { failure };
@@ -57,7 +61,7 @@ function textIn(bytes: Buffer): { readonly text: string } | { readonly failure: 
   }
 }
 
-/** null for a regular file. */
+/** Returns a phrase about the kind of file, or null if the file is regular. */
 function kindComplaint(stats: Stats): string | null {
   if (stats.isFile()) return null;
   if (stats.isDirectory()) return 'it is a folder';
@@ -65,7 +69,7 @@ function kindComplaint(stats: Stats): string | null {
   return `it is ${kind}, not a regular file`;
 }
 
-/** A file system error in words, without the path that Node repeats in its message. */
+/** Describes a file system error, without the path that Node repeats in its message. */
 export function failureOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const words: Record<string, string> = {
