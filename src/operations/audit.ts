@@ -1,5 +1,5 @@
-// The audit log: every command that changes something is written down before it is done, then with its outcome; people
-// are notified of it.
+// The audit log: records every command that changes something before it is carried out, and its outcome afterwards;
+// people are notified of it.
 
 import type { Turns } from '../account/commit/turns.ts';
 import { operatorActedEvent } from '../alerts/rules/operator-rule.ts';
@@ -11,21 +11,21 @@ import { sentence } from '../core/wording/explain.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world/world.ts';
 
-/** What every operator command works with. */
+/** Parts that every operator command works with. */
 export interface CommandRooms {
   readonly fleet: Fleet;
   readonly store: Store;
   readonly world: World;
   readonly turns: Turns;
-  /** Called after a commit that people may be notified of. */
+  /** Called after a commit that may notify people. */
   readonly onTransitions: () => void;
-  /** The settings of the alert rules in force. */
+  /** Settings of the alert rules in force. */
   readonly rules: () => RuleSettings;
-  /** Base of the links in messages; null when there is no page. */
+  /** Base of the links in messages, or null if there is no page. */
   readonly pageUrl: string | null;
 }
 
-/** Carries out what a command does, between the two lines of the audit log. */
+/** Carries out a command between the two lines of the audit log. */
 export type Audited = (
   requester: Requester,
   what: CommandName,
@@ -62,7 +62,7 @@ export function auditing(rooms: CommandRooms): Audited {
   };
 }
 
-/** What the database says alone tells nobody what to do: where it was the store that failed, with the remedy. */
+/** Adds the remedy to a failure of the store: a database's message alone does not say what to do. */
 function explained(error: unknown, { store }: CommandRooms): Error {
   const failure = error instanceof Error ? error : new Error(String(error));
   const { newest } = store.trouble;
@@ -70,7 +70,10 @@ function explained(error: unknown, { store }: CommandRooms): Error {
   return new Error(`${sentence(`${storeTitle}: ${newest.said}`)} ${sentence(newest.remedy)}`, { cause: error });
 }
 
-/** Ends, as interrupted, the commands that another process began and did not end. Never rejects: the next start tries again. */
+/**
+ * Ends, as interrupted, the commands that another process began and did not end. Never rejects: the next start tries
+ * again.
+ */
 export async function endInterrupted(rooms: CommandRooms): Promise<void> {
   try {
     for (const entry of await rooms.store.audit.unendedCommands())
@@ -80,7 +83,7 @@ export async function endInterrupted(rooms: CommandRooms): Promise<void> {
   }
 }
 
-/** Never rejects: what was done was done, and the next start says of it that its outcome is not known. */
+/** Records the end of a command. Never rejects: without a record the next start marks the outcome as unknown. */
 async function settle(rooms: CommandRooms, ended: Omit<CommandEntry, 'endedAt'>): Promise<void> {
   const { store, world, rules, pageUrl, onTransitions } = rooms;
   const now = world.clock.now();

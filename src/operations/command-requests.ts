@@ -1,4 +1,4 @@
-// What a person may ask of the daemon, as it comes over the socket or over HTTP: read, and passed to the command it names.
+// Requests of people over the socket or HTTP: reads them, and passes them to their command.
 
 import { z } from 'zod';
 import { severities } from '../core/alert.ts';
@@ -7,9 +7,9 @@ import { largestLimit, warmupModes } from '../core/policy.ts';
 import { dayMs, secondMs } from '../core/time.ts';
 import { invalid } from './plan.ts';
 
-// What zod says of a request, in plain words for whoever sent it: `mailbox: required`.
+// Plain words for zod's issues with a request: `mailbox: required`.
 
-/** Reads what was asked, or says what is wrong with it. */
+/** Reads a request, or says what is wrong with it. */
 export function readRequest<Shape extends z.ZodType>(
   shape: Shape,
   asked: unknown,
@@ -22,7 +22,7 @@ export function readRequest<Shape extends z.ZodType>(
   return { wrong: problems.join('; ') };
 }
 
-/** undefined: zod's own words will do. Values are not quoted. */
+/** Plain words for an issue, or undefined if zod's own will do. Quotes no values. */
 function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -51,7 +51,7 @@ const kinds: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-/** Ten years: an end far beyond that is no date any more. */
+/** Ten years: an end far beyond that is no longer a valid date. */
 const longestSeconds = (10 * 365 * dayMs) / secondMs;
 const seconds = z.number().positive().max(longestSeconds);
 const maxLetters = 1_000;
@@ -76,7 +76,7 @@ const confirmed = {
 };
 const mailbox = text.describe('An address, an id or ACCOUNT/ADDRESS.');
 
-/** Body of each operation, with its summary. An unknown key is refused: a mistyped `dry_run` must not act. */
+/** Body of each operation, with its summary. Refuses an unknown key: a mistyped `dry_run` must not act. */
 export const operationShapes = {
   'breaker-release': z
     .strictObject(confirmed)
@@ -117,7 +117,7 @@ export const operationShapes = {
 
 export type OperationName = keyof typeof operationShapes;
 export const operationNames = Object.keys(operationShapes) as readonly OperationName[];
-/** The JSON body of an operation. */
+/** JSON body of an operation. */
 export type OperationBody<Name extends OperationName> = z.input<(typeof operationShapes)[Name]>;
 type OperationRequest<Name extends OperationName> = z.output<(typeof operationShapes)[Name]>;
 
@@ -155,10 +155,10 @@ function common({ by, reason, dry_run: dryRun, plan }: Common) {
   return { by, reason, dryRun, plan };
 }
 
-/** Carries out the operation `name`. An unknown one, or a body that cannot be read, is refused in a sentence. */
+/** Carries out the operation `name`. Refuses an unknown operation or an unreadable body in a sentence. */
 export type Operate = (name: string, body: unknown) => Promise<CommandOutcome>;
 
-/** Operations over the socket. Only commands of this program ask there. */
+/** Operations over the socket, which only commands of this program use. */
 export function operating(to: DaemonCommands): Operate {
   return (name, body) => answerOperation(name, body, to, { advise: sameVersion });
 }
@@ -166,9 +166,9 @@ export function operating(to: DaemonCommands): Operate {
 const sameVersion = 'Check that the command and the daemon have the same version.';
 
 interface AskedBy {
-  /** What the sender might do about a body that cannot be read. */
+  /** Advice to the sender of an unreadable body. */
   readonly advise?: string;
-  /** Who asks, whatever the body says. */
+  /** Name of the requester, whatever the body says. */
   readonly by?: string;
 }
 

@@ -1,4 +1,4 @@
-// The operator commands, carried out on the accounts that they are about.
+// The operator commands, carried out on the accounts concerned.
 
 import type { AccountWatch } from '../account/account-watch.ts';
 import type { WhichUndelivered } from '../core/delivery.ts';
@@ -14,7 +14,7 @@ import { silenceCommands } from './silences.ts';
 import { undoCommand } from './undo.ts';
 import { type WritesRooms, writesCommand } from './writes.ts';
 
-/** The operator commands over all accounts of a daemon. */
+/** Operator commands over all accounts of a daemon. */
 export function createOperatorCommands(watches: readonly AccountWatch[], rooms: CommandRooms): OperatorCommands {
   const watchOf = (account: string) => watches.find((watch) => watch.account === account);
   const audited = auditing(rooms);
@@ -27,7 +27,7 @@ export function createOperatorCommands(watches: readonly AccountWatch[], rooms: 
   };
 }
 
-/** What the emergency stop needs of the accounts of a daemon. */
+/** Parts of the accounts that the emergency stop needs. */
 export function writesRooms(watches: readonly AccountWatch[], rooms: CommandRooms): WritesRooms {
   const { fleet } = rooms;
   const knows = (name: string) => fleet.account(name) !== undefined || watches.some(({ account }) => account === name);
@@ -35,8 +35,8 @@ export function writesRooms(watches: readonly AccountWatch[], rooms: CommandRoom
 }
 
 /**
- * Judges those mailboxes again that one of these loops is about. Never rejects: what led to it is done, and the next answer of a
- * mailbox is judged in any case.
+ * Judges mailboxes again whose account has one of these loops. Never rejects: the cause is already recorded, and a
+ * mailbox's next answer is judged in any case.
  */
 export function judgingAgain(watches: readonly Pick<AccountWatch, 'account' | 'judgeAgain'>[], log: Log) {
   return async (mailboxes: Iterable<MailboxState>) => {
@@ -48,14 +48,14 @@ export function judgingAgain(watches: readonly Pick<AccountWatch, 'account' | 'j
   };
 }
 
-// `channels resend`: undelivered messages are sent once more, exactly those that were planned, as they were.
+// `channels resend`: resends undelivered messages unchanged, and only those in the plan.
 
-/** What the notifier offers. */
+/** Commands of the notifier. */
 interface UndeliveredMessages {
-  /** The names of the configured channels. */
+  /** Names of the configured channels. */
   channels(): readonly string[];
   find(which: WhichUndelivered): Promise<readonly { readonly id: string; readonly channel: string }[]>;
-  /** Sends those of them that are still undelivered. Returns how many, by channel. */
+  /** Resends the messages that are still undelivered. Returns their number by channel. */
   resend(ids: readonly string[]): Promise<readonly { readonly channel: string; readonly count: number }[]>;
 }
 
@@ -84,7 +84,7 @@ export function resendCommand(undelivered: UndeliveredMessages, audited: Audited
   };
 }
 
-/** `reload` of a person. A reload by a signal or for a rotated secret has no person, and is not in the audit log. */
+/** `reload` of a person. A reload by a signal or for a rotated secret is by no person, and is not in the audit log. */
 export function reloadCommand(reload: (request: ReloadRequest) => Promise<CommandOutcome>, audited: Audited) {
   return async (request: ReloadRequest): Promise<CommandOutcome> => {
     if (request.dryRun) return reload(request);

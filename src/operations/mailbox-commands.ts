@@ -1,5 +1,5 @@
-// The commands that change a mailbox: they say what they will do, do it through the account's actor, read it back, and leave
-// the person's name in the audit log.
+// Commands that change a mailbox: each shows the planned effect, makes the change through the account's actor, reads it
+// back, and records the person's name in the audit log.
 
 import type { AccountWatch } from '../account/account-watch.ts';
 import { aboveMaximum, type PersonsChange, refusalOf } from '../account/record/persons.ts';
@@ -20,14 +20,14 @@ import { counted, momentText, spanText } from '../core/wording/phrases.ts';
 import type { Audited, CommandRooms } from './audit.ts';
 import { failed, invalid, type Plan, stopsAt } from './plan.ts';
 
-/** What is wanted of a mailbox, whoever asks. */
+/** Change of a mailbox without its requester. */
 export type MailboxChange = Omit<PersonsChange, 'by'>;
 export type WatchOf = (account: string) => AccountWatch | undefined;
 
 /** Makes a change through to its outcome. */
 export type CarryOut = (mailbox: MailboxState, change: MailboxChange, requester: Requester) => Promise<CommandOutcome>;
 
-/** Behind the reason why a change was not even begun. */
+/** Sentence after the reason why a change was not begun. */
 export const nothingDone = 'Nothing was done.';
 
 export function carryingOut(watchOf: WatchOf, { world, rules }: CommandRooms): CarryOut {
@@ -39,7 +39,7 @@ export function carryingOut(watchOf: WatchOf, { world, rules }: CommandRooms): C
   };
 }
 
-/** pause, resume, mode, limit and refresh over the accounts of a daemon. */
+/** Commands pause, resume, mode, limit and refresh over the accounts of a daemon. */
 export function mailboxCommands(
   watchOf: WatchOf,
   rooms: CommandRooms,
@@ -107,7 +107,7 @@ function targetLimitOf({ warmup }: MailboxState): number | null {
   return warmup?.answer.config.targetDailyLimit ?? null;
 }
 
-/** Which of the accounts have a key that counts as read-only, a sentence each. */
+/** Sentences about the accounts whose key counts as read-only. */
 export function readOnlyKeys(mailboxes: readonly MailboxState[], fleet: Pick<Fleet, 'account'>): readonly string[] {
   return [...new Set(mailboxes.map(({ account }) => account))]
     .filter((account) => fleet.account(account)?.keyWrites === false)
@@ -116,7 +116,7 @@ export function readOnlyKeys(mailboxes: readonly MailboxState[], fleet: Pick<Fle
     );
 }
 
-/** What Warmwarden will do to a mailbox, in a sentence that says how the mailbox is now. */
+/** Sentence about the effect on a mailbox, including its present state. */
 export function effectOf(state: MailboxState, change: MailboxChange): string {
   const { email, account, warmup } = state;
   const { mode, status } = warmup?.answer ?? { mode: null, status: null };
@@ -135,13 +135,13 @@ export function effectOf(state: MailboxState, change: MailboxChange): string {
   }
 }
 
-/** What the change that is still in force was made for, so that nobody takes it back without these counts. */
+/** Reason of the change in force, with its counts, for the person who takes it back. */
 function whyText({ action, memory }: MailboxState): string {
   const isOurs = action !== null && !action.by && action.id === memory?.claim?.actionId;
   return isOurs ? `Warmwarden acted because of this: ${rateText(action.verdict)} ` : '';
 }
 
-/** What bounces lead to after the change. A switch to recovery leaves the emergency rule what it has counted. */
+/** Sentence about the evidence after the change. A switch to recovery leaves the emergency rule its counts. */
 function evidenceText(mode: WarmupMode | null): string {
   const so =
     mode === 'recovery'
@@ -150,7 +150,7 @@ function evidenceText(mode: WarmupMode | null): string {
   return `${so} Warmwarden compares new bounces with the bounce limit from tomorrow (UTC), and acts on an emergency at any time.`;
 }
 
-/** `shown`: the mailbox as the person saw it. The outcome says what differed when it was changed. */
+/** Outcome of a change. `shown`: the mailbox as the person saw it; the outcome names what differed at the change. */
 function outcomeOf(
   action: Action,
   shown: MailboxState,
@@ -165,7 +165,7 @@ function outcomeOf(
   return { result: 'failed', messages: [`${email}: ${actionText(action, now, rules().timeZone)}`, ...difference] };
 }
 
-/** `Warmwarden paused the warm-up of x (account acme). Read back after 1.3 s.` */
+/** Sentence about a change: `Warmwarden paused the warm-up of x (account acme). Read back after 1.3 s.` */
 function doneText(action: Action, now: EpochMs): string {
   const { openedAt, settledAt } = action;
   const tookMs = (settledAt ?? now) - (openedAt ?? now);
@@ -183,13 +183,13 @@ function emailsText({ targetLimit }: Pick<MailboxChange, 'targetLimit'>): string
   return counted(targetLimit ?? 0, 'email');
 }
 
-/** How a limit is taken back: no guard does that by itself. */
+/** Sentence with the command that restores the earlier limit: the guard does not restore it. */
 function backText({ kind, account, mailboxId: id, email, before: { targetLimit } }: Action, command: string): string[] {
   if (kind !== 'limit' || typeof targetLimit !== 'number') return [];
   return [`To undo this: \`${command} limit ${typedName({ account, id, email })} ${targetLimit}\`.`];
 }
 
-/** Others may have changed the mailbox between the question and the change. */
+/** Sentence about a change that others made to the mailbox between the question and the change. */
 function differenceOf({ kind, before, openedAt }: Action, shown: MailboxState): readonly string[] {
   const { mode, status } = shown.warmup?.answer ?? { mode: null, status: null };
   if (openedAt === null) return [];

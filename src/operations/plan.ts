@@ -1,22 +1,22 @@
-// What a command would do, before it does it. A dry run shows the plan; what was agreed to is done only while it is the plan.
+// Plans of commands. A dry run shows the plan; an agreement is valid only while the plan is the same.
 
 import { createHash } from 'node:crypto';
 import { errorText } from '../core/nearest.ts';
 import type { CommandOutcome, Confirmation } from '../core/operator-command.ts';
 
 export interface Plan {
-  /** What will be done, in sentences for the person. */
+  /** Effect in sentences for the person. */
   readonly effect: readonly string[];
-  /** What exactly: JSON that differs when something else would be done. Moments that only move with the clock stay out. */
+  /** Exact effect: JSON that differs whenever the effect differs. Omits moments that only move with the clock. */
   readonly about: unknown;
-  /** How many of what the sentences name some of. */
+  /** Counts by kind, if the sentences name only some. */
   readonly counts?: Readonly<Record<string, number>>;
 }
 
-/** Letters of a plan's name: enough that two plans never have the same one. */
+/** Characters of a plan's name: enough that no two plans share a name. */
 const nameLetters = 22;
 
-/** The outcome that ends a request here: of a dry run, or when the plan is not the one agreed to. null: carry on. */
+/** Outcome that ends a request here, for a dry run or if the plan is not the agreed one; null to carry on. */
 export function stopsAt(plan: Plan, { dryRun = false, plan: agreed = null }: Confirmation): CommandOutcome | null {
   const name = createHash('sha256').update(JSON.stringify(plan.about)).digest('base64url').slice(0, nameLetters);
   const said = { messages: plan.effect, plan: name, ...(plan.counts && { counts: plan.counts }) };
@@ -39,7 +39,7 @@ export function failed(...messages: readonly string[]): CommandOutcome {
   return { result: 'failed', messages };
 }
 
-/** An error as an outcome: nothing is known of what was done. */
+/** Outcome for an error: it is not known what was carried out. */
 export function failure(error: unknown): CommandOutcome {
   return failed(errorText(error));
 }

@@ -1,4 +1,5 @@
-// A person ends a hold: of the circuit breakers, so that what they hold is acted on, or of one contested mailbox.
+// Releases by a person: of the circuit breakers, so that the mailboxes that they hold are acted on, or of one contested
+// mailbox.
 
 import type { AccountWatch } from '../account/account-watch.ts';
 import { contestOver, releaseBreaker } from '../account/record/breakers.ts';
@@ -12,7 +13,7 @@ import type { World } from '../world/world.ts';
 import type { Audited, CommandRooms } from './audit.ts';
 import { failed, invalid, noChange, type Plan, stopsAt } from './plan.ts';
 
-/** What the releases need of the accounts. */
+/** Parts of the accounts that releases need. */
 interface ReleaseRooms extends CommandRooms {
   readonly watches: readonly AccountWatch[];
   readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;
@@ -70,7 +71,7 @@ export function releaseCommands(
   };
 }
 
-/** Releases what the open breakers hold, API by API. */
+/** Releases the mailboxes that open breakers hold, API by API. */
 async function releaseAll(
   rooms: ReleaseRooms,
   held: ReadonlyMap<string, readonly string[]>,
@@ -80,9 +81,9 @@ async function releaseAll(
   const released = new Set<string>();
   const changed: string[] = [];
   for (const [api, holds] of held) {
-    // Nothing is held after it, so no window is named.
+    // The breaker holds nothing after a release, so the window does not matter.
     const settings = { api, pageUrl, rules: rules(), windowMs: 0 };
-    // What was agreed to is released, and nothing that came to it since.
+    // A release covers the agreed mailboxes only, and none that the breaker has held since.
     const keys = await releaseBreaker(rooms, settings, plan ? holds : null);
     if (keys) for (const key of keys) released.add(key);
     else changed.push(`Not released: the circuit breaker of ${api} now holds other actions. Run the command again.`);
@@ -96,29 +97,29 @@ function notContested(email: string): string {
   return `Nothing to release: Warmwarden's changes on ${email} have not been reversed lately.`;
 }
 
-/** By API: the keys of the mailboxes that its open breaker holds. */
+/** Keys of the mailboxes that open breakers hold, by API. */
 function heldByApi(fleet: Fleet): ReadonlyMap<string, readonly string[]> {
   const open = [...fleet.breakers()].filter(([, state]) => state.openSince !== null);
   return new Map(open.map(([api, state]) => [api, heldEntries(state).map(({ key }) => key)]));
 }
 
-/** Those of them that are still there. */
+/** Names of the held mailboxes that still exist. */
 function namesOf(fleet: Fleet, held: ReadonlyMap<string, readonly string[]>): readonly MailboxName[] {
   const keys = new Set([...held.values()].flat());
   const mailboxes = [...fleet.mailboxes()].filter(({ account, id }) => keys.has(mailboxKey(account, id)));
   return mailboxes.map(({ account, id, email }) => ({ account, id, email }));
 }
 
-// What a release of the circuit breaker would do and did, in sentences.
+// Sentences about a release of the circuit breaker, before and after it.
 
 type ReleaseView = Pick<CommandRooms, 'fleet' | 'world'>;
 
-/** A plan names this many of the mailboxes that each action is about. */
+/** Number of mailboxes that a plan names for each action. */
 const heldNamed = 10;
-/** So many emergency stops are named. */
+/** Number of emergency stops that a sentence names. */
 const stopsNamed = 3;
 
-/** `held`: by API, the keys of the mailboxes that its open breaker holds. */
+/** Plan of a release. `held`: by API, the keys of the mailboxes that its open breaker holds. */
 export function releasePlan({ fleet, world }: ReleaseView, held: ReadonlyMap<string, readonly string[]>): Plan {
   const entries = [...held.keys()].flatMap((api) => heldEntries(fleet.breaker(api)));
   const stops = stopsOver(
@@ -148,7 +149,7 @@ export function releasePlan({ fleet, world }: ReleaseView, held: ReadonlyMap<str
 
 interface Wanted {
   readonly entry: BreakerEntry;
-  /** As the newest counts have it; null: they show none now. */
+  /** Action by the newest counts, or null if they call for none. */
   readonly action: 'pause' | 'recovery' | null;
 }
 
@@ -157,7 +158,7 @@ function wantedOn(fleet: Fleet, { key, account }: BreakerEntry): Wanted['action'
   return wanted === 'pause' || wanted === 'recovery' ? wanted : null;
 }
 
-/** Pauses first: only a person ends them. */
+/** Sentences about actions, pauses first: only a person ends them. */
 function actionTexts(wanted: readonly Wanted[]): readonly string[] {
   const textOf = (action: Wanted['action'], what: (mailboxes: string) => string) => {
     const entries = wanted.filter((one) => one.action === action).map(({ entry }) => entry);
@@ -176,7 +177,7 @@ function emailsOf(entries: readonly BreakerEntry[]): string {
   return firstText(emails, heldNamed);
 }
 
-/** `released`: the keys of the mailboxes that were held. */
+/** Sentences after a release. `released`: the keys of the mailboxes that were held. */
 export function releasedTexts({ fleet, world }: ReleaseView, released: readonly string[]): readonly string[] {
   if (released.length === 0) return ['The circuit breaker is closed. It was holding no action.'];
   const stops = stopsOver({ fleet, world }, released);
@@ -187,7 +188,7 @@ export function releasedTexts({ fleet, world }: ReleaseView, released: readonly 
   return [`Released. ${status}`, ...stopTexts(stops, world)];
 }
 
-/** For each, the emergency stop that keeps Warmwarden from acting on it. */
+/** Emergency stops over these mailboxes. */
 function stopsOver({ fleet, world }: ReleaseView, keys: readonly string[]): readonly (WritesOff | null)[] {
   const now = world.clock.now();
   return keys.map((key) => fleet.writesOffOver(accountOfKey(key), idOfKey(key), now));

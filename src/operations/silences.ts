@@ -1,4 +1,4 @@
-// The commands that add a silence and expire one before its time. Stored first, then shown in the picture.
+// Commands that add a silence and end one before its time. A silence is stored first, then shown in the picture.
 
 import { mutes } from '../alerts/routing.ts';
 import { isDisarming } from '../alerts/rules/protection-rule.ts';
@@ -12,7 +12,7 @@ import { counted, momentText } from '../core/wording/phrases.ts';
 import type { Audited, CommandRooms } from './audit.ts';
 import { invalid, stopsAt } from './plan.ts';
 
-/** The two commands of silences. */
+/** Commands of silences. */
 export function silenceCommands(
   rooms: CommandRooms,
   audited: Audited,
@@ -63,7 +63,7 @@ export function silenceCommands(
   };
 }
 
-/** What is wrong with a match, in a sentence. */
+/** Sentence about a mistake in a match, or null if there is none. */
 function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | null {
   if (Object.values(match).every((words) => words === undefined || words.length === 0))
     return 'A silence needs at least one of: a rule, an account, a mailbox, a domain, an object or a severity.';
@@ -96,7 +96,7 @@ function effectOf(name: string, { match, until }: Silence, { fleet, rules }: Com
   ];
 }
 
-/** Short enough to type: the second, and a random part for two in the same second. */
+/** Id that is short enough to type: the second, and a random part for two in the same second. */
 function newId(at: EpochMs, chance: number): string {
   return `${Math.floor(at / 1_000).toString(36)}${Math.floor(chance * 36 ** 2)
     .toString(36)

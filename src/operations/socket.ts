@@ -11,25 +11,28 @@ export function socketPathOf(storePath: string): string {
   return `${storePath}.sock`;
 }
 
-/** A unix socket's path can't be longer on Linux (108 bytes with the closing zero; macOS takes 104). */
+/** Longest path of a unix socket on Linux (108 bytes with the closing zero; macOS allows 104). */
 const maxPathBytes = 103;
 const maxBodyBytes = 64 * 1024;
-/** A further one is closed at once: the guard needs files for its own requests. */
+/** Maximum number of connections; a further one is closed at once, since the guard needs files for its own requests. */
 const maxSockets = 200;
-/** A request that trickles in is cut after these. */
+/** Times in milliseconds after which an unfinished request is cut off. */
 const limits = { headersTimeout: 10_000, requestTimeout: 30_000 };
 
-/** A body with its status. */
+/** JSON body with its status. */
 interface JsonAnswer {
   readonly status: number;
   readonly body: object;
 }
 
-/** What the socket answers besides operator commands. */
+/** Requests that the socket answers besides operator commands. */
 interface Questions {
-  /** GET /fleet, /history, /silences: as below /api over HTTP; /version. null: there is no such answer. */
+  /**
+   * Answers to GET /fleet, /history and /silences, as below /api over HTTP, and to /version; null if there is no such
+   * answer.
+   */
   readonly json: (name: string, query: URLSearchParams) => Promise<JsonAnswer | null>;
-  /** Everything below /v1. */
+  /** Handler of everything below /v1. */
   readonly recipes: (request: Request) => Response | Promise<Response>;
 }
 
@@ -37,7 +40,10 @@ export interface CommandSocket {
   close(): Promise<void>;
 }
 
-/** Listens with mode 0600; `questions` answer what is not an operator command. Rejects with a sentence when the path is too long or can't be had. */
+/**
+ * Listens with mode 0600; `questions` answer anything that is not an operator command. Rejects with a sentence if the
+ * path is too long or not available.
+ */
 export async function startCommandSocket(
   storePath: string,
   operate: Operate,
@@ -47,7 +53,7 @@ export async function startCommandSocket(
   if (Buffer.byteLength(path) > maxPathBytes) {
     throw new Error(`${path} is too long for a unix socket: commands reach this daemon only with --url and a token.`);
   }
-  // The store's lock is ours, so a socket that stands here was left by a process that is gone.
+  // The store's lock is ours, so a socket at this path was left by a process that is gone.
   if (existsSync(path)) rmSync(path);
   const answerRecipes = getRequestListener(questions.recipes, { overrideGlobalObjects: false });
   const server = createServer(limits, async (asked, answer) => {
@@ -83,7 +89,7 @@ function close(server: Server): Promise<void> {
 async function bodyOf(asked: IncomingMessage): Promise<unknown> {
   const pieces: Buffer[] = [];
   let bytes = 0;
-  // Not destroyed when it is too long: the answer would have no way out.
+  // The stream stays open although the body is too long: otherwise the response could not leave.
   for await (const piece of asked.iterator({ destroyOnReturn: false })) {
     bytes += piece.length;
     if (bytes > maxBodyBytes) throw new Error(`The request is larger than ${maxBodyBytes / 1_024} KiB.`);

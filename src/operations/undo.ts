@@ -1,5 +1,5 @@
-// `undo`: a person takes back what Warmwarden did by itself lately, where its claim still stands, and the limits that were
-// set through it. What others changed since is left as it is.
+// `undo`: a person takes back Warmwarden's recent changes where its claim still holds, and the limits that were set
+// through it. Later changes by others stay.
 
 import { refusalOf } from '../account/record/persons.ts';
 import type { Action } from '../core/action.ts';
@@ -22,24 +22,24 @@ import {
 } from './mailbox-commands.ts';
 import { failed, noChange, stopsAt } from './plan.ts';
 
-// Which target daily limits were set through Warmwarden, are still in force, and what was there before. Pure.
+// Target daily limits that were set through Warmwarden and are still in force, with the limits before them. Pure.
 
-/** A limit that people set, in emails a day, perhaps in several steps, and the one before the first of them. */
+/** Limit that people set, in emails a day, perhaps in several steps, and the one before the first step. */
 interface SetLimit {
   readonly set: number;
   readonly earlier: number;
-  /** When the last step was read back. */
+  /** Moment at which the last step was read back. */
   readonly at: EpochMs;
 }
 
-/** By mailbox. `confirmed`: actions that were read back, the oldest first. */
+/** Limits that were set, by mailbox. `confirmed`: confirmed actions, the oldest first. */
 export function setLimitsIn(confirmed: readonly Action[]): ReadonlyMap<MailboxKey, SetLimit> {
   const limits = new Map<MailboxKey, SetLimit>();
   for (const { account, mailboxId, targetLimit: set, undoesLimit, before, settledAt } of confirmed) {
     if (set === undefined || settledAt === null) continue;
     const key = mailboxKey(account, mailboxId);
     const last = limits.get(key);
-    // Where others changed it between two steps, only the second can be taken back.
+    // A change by others between two steps means that only the second step can be taken back.
     const earlier = last && last.set === before.targetLimit ? last.earlier : before.targetLimit;
     if (undoesLimit !== undefined || typeof earlier !== 'number') limits.delete(key);
     else limits.set(key, { set, earlier, at: settledAt });
@@ -47,27 +47,29 @@ export function setLimitsIn(confirmed: readonly Action[]): ReadonlyMap<MailboxKe
   return limits;
 }
 
-/** Whether the mailbox has it, and nobody changed it away and back in between. */
+/** True if the mailbox has the limit, and nobody changed it away and back in between. */
 export function isInForce({ set, earlier, at }: SetLimit, { warmup, changes }: MailboxState): boolean {
   const changed = changes.some((change) => change.what === 'target_daily_limit' && change.at > at);
   return !changed && set !== earlier && warmup?.answer.config.targetDailyLimit === set;
 }
 
-/** So many mailboxes of one account at a time: a change has a minute to be sent, and all of them share one budget. */
+/**
+ * Maximum number of mailboxes of an account in parallel: a change has a minute to be sent, and all share one budget.
+ */
 const atATime = 3;
 
-/** A mailbox with the claims, and the limit, that are taken back. */
+/** Mailbox with the claims and the limit to take back. */
 interface Undoing {
   readonly mailbox: MailboxState;
   readonly claims: readonly Claim[];
   readonly limit: SetLimit | null;
 }
 
-/** What taking back works with, for one person. */
+/** Context of an undo by one person. */
 interface TakingBack {
   readonly fleet: Fleet;
   readonly command: string;
-  /** In which times are given. */
+  /** Time zone of the sentences. */
   readonly zone: string;
   /** Makes a change in that person's name. */
   readonly carryOut: (mailbox: MailboxState, change: MailboxChange) => Promise<CommandOutcome>;
@@ -81,7 +83,7 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
     const since = world.clock.now() - request.sinceMs;
     const { timeZone: zone } = rules();
     const confirmed = await store.confirmedSince(since);
-    // What is planned is what is there at this moment: nothing is awaited between here and the first change.
+    // The plan is current: nothing is awaited between here and the first change.
     const limits = setLimitsIn(confirmed);
     const ours = undoingsOf([...fleet.mailboxes()], since, limits);
     const left = othersChanged(confirmed, limits, ours);
@@ -116,7 +118,7 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
       const outcomes = await undoAll(ours, by);
       const failures = outcomes.filter(({ outcome }) => !succeeded(outcome)).map(({ email }) => email);
       const restored = countedOf(ours.length - failures.length, ours.length, 'mailbox', 'mailboxes');
-      // What stops all of them, such as the emergency stop, is said once.
+      // A message common to all, such as that of the emergency stop, appears once.
       const said = new Set(outcomes.flatMap(({ outcome }) => outcome.messages));
       said.delete(nothingDone);
       const sums = [sentence(`${restored} restored`), ...notRestored(failures)];
@@ -125,18 +127,18 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
   };
 }
 
-/** What a plan is known by: the same as long as the same would be taken back. */
+/** Identity of a plan: the same as long as its changes are the same. */
 function namesOf({ mailbox: { account, id }, claims, limit }: Undoing): readonly unknown[] {
   return [account, id, claims.map((one) => one.actionId), ...(limit ? [limit.set, limit.earlier] : [])];
 }
 
-/** Why the first change of a mailbox would be refused; null: it would not, or there is no way back. */
+/** Reason why the first change of a mailbox would be refused; null if it would not, or if there is no way back. */
 function refusalOfFirst({ mailbox, claims: [claim], limit }: Undoing, rooms: CommandRooms): string | null {
   const first = claim ? changeBack(claim) : limit && limitBack(limit);
   return first && refusalOf(rooms, mailbox, first);
 }
 
-/** Where we did something since then that is not ours any more. */
+/** Sentences about our changes that others have changed since. */
 function othersChanged(
   confirmed: readonly Action[],
   limits: ReadonlyMap<MailboxKey, SetLimit>,
@@ -152,7 +154,7 @@ function othersChanged(
   ];
 }
 
-/** So many mailboxes are named. */
+/** Number of mailboxes that a sentence names. */
 const namedAtMost = 20;
 
 function notRestored(emails: readonly string[]): readonly string[] {
@@ -166,7 +168,7 @@ interface Undone {
   readonly outcome: CommandOutcome;
 }
 
-/** Each account has a budget of its own: all of them at the same time. */
+/** Accounts run in parallel, since each has a budget of its own. */
 async function undoAll(ours: readonly Undoing[], by: TakingBack): Promise<readonly Undone[]> {
   const ofAccounts = Map.groupBy(ours, ({ mailbox }) => mailbox.account);
   const outcomes = await Promise.all(
@@ -178,9 +180,9 @@ async function undoAll(ours: readonly Undoing[], by: TakingBack): Promise<readon
 }
 
 /**
- * The pause first, then the recovery that it stood on: each is ours again until it is taken back. The limit last: it
- * belongs to the mode before. Nothing twice, also when the API could not show yet that it was taken back; and nothing
- * that Warmwarden did since this was planned.
+ * Takes back the pause first, then the recovery below it: each is ours again until it is taken back. The limit is last,
+ * since it belongs to the mode before. Takes nothing back twice, even if the API could not yet show the change, and
+ * nothing that Warmwarden did after this plan.
  */
 async function undoOne(
   { mailbox: { account, id }, claims, limit }: Undoing,
@@ -213,7 +215,7 @@ async function undoOne(
   };
 }
 
-/** The outcome of each, a few at a time. */
+/** Outcomes of the items, a few at a time. */
 async function inTurn<Item, Value>(items: readonly Item[], work: (item: Item) => Promise<Value>): Promise<Value[]> {
   const results: Value[] = [];
   const left = items.entries();
@@ -224,7 +226,7 @@ async function inTurn<Item, Value>(items: readonly Item[], work: (item: Item) =>
   return results;
 }
 
-/** What is ours since then, mailbox by mailbox, each in the order of taking it back. */
+/** Our changes since a moment, by mailbox, in the order in which they are taken back. */
 function undoingsOf(
   mailboxes: Iterable<MailboxState>,
   since: EpochMs,
@@ -239,13 +241,13 @@ function undoingsOf(
   });
 }
 
-/** The change that takes a claim back; null when the mode before is not known. */
+/** Change that takes a claim back, or null if the mode before is not known. */
 function changeBack({ kind, actionId: undoes, previousMode }: Claim): MailboxChange | null {
   if (kind === 'pause') return { kind: 'resume', targetMode: null, undoes };
   return isWarmupMode(previousMode) ? { kind: 'mode', targetMode: previousMode, undoes } : null;
 }
 
-/** The change that takes a limit back. */
+/** Change that takes a limit back. */
 function limitBack({ set, earlier }: SetLimit): MailboxChange {
   return { kind: 'limit', targetMode: null, targetLimit: earlier, undoesLimit: set };
 }

@@ -1,4 +1,4 @@
-// The emergency stop: writing to the API is switched off, or on again, for everything, an account or a mailbox.
+// The emergency stop: switches writes to the API off or on for everything, an account or a mailbox.
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { type WritesEnd, writesOffCondition } from '../alerts/rules/protection-rule.ts';
@@ -19,7 +19,7 @@ import type { Audited, CommandRooms } from './audit.ts';
 import { invalid, noChange, stopsAt } from './plan.ts';
 
 export interface WritesRooms extends CommandRooms {
-  /** Whether an account is configured. */
+  /** True if an account is configured. */
   readonly knows: (account: string) => boolean;
   readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;
 }
@@ -42,14 +42,14 @@ export function writesCommand(rooms: WritesRooms, audited: Audited): OperatorCom
     if (stopped) return stopped;
     return audited(request, nameOf(scope, off, zone), async () => {
       await switchTo(rooms, off ?? scope, request);
-      // What waits for its POST is judged again at once: it is dropped, or planned.
+      // Waiting actions are judged again at once: each is dropped or planned.
       await rooms.judgeAgain([...fleet.mailboxes()].filter(({ verdict }) => verdict?.answer.wanted !== 'none'));
       return { result: 'done', messages: [doneText(scope, off, { zone, command: world.command }), ...rest] };
     });
   };
 }
 
-/** Takes away what has expired, and brings the alerts in line with what is off: after a start, and as time passes. */
+/** Ends expired stops, and updates the alerts to those in force: after a start, and as time passes. */
 export async function settleWrites(rooms: WritesRooms): Promise<void> {
   const { fleet, store, turns, world, onTransitions, knows } = rooms;
   const expired = await turns.take(async () => {
@@ -75,13 +75,13 @@ export async function settleWrites(rooms: WritesRooms): Promise<void> {
   await rooms.judgeAgain([...fleet.mailboxes()].filter(({ verdict }) => verdict?.answer.wanted !== 'none'));
 }
 
-/** What is gone has no alert: nothing could be written there anyway. */
+/** True if the account or mailbox exists: a stop over one that is gone has no alert. */
 function isThere(scope: WriteScope, fleet: CommandRooms['fleet'], knows: WritesRooms['knows']): boolean {
   if (scope.kind === 'everything') return true;
   return scope.kind === 'account' ? knows(scope.account) : fleet.mailbox(scope.account, scope.mailboxId) !== undefined;
 }
 
-/** Switches writes off as `wanted` says, or on for its scope. */
+/** Switches writes off for a scope as `wanted` says, or on. */
 function switchTo(
   rooms: WritesRooms,
   wanted: WritesOff | WriteScope,
@@ -117,7 +117,7 @@ function alertsOf(
   return step(tune(conditions, context.rules), (fingerprint) => fleet.alert(fingerprint), now);
 }
 
-/** What is switched. What is off can be named also when its account or mailbox is gone. */
+/** Scope of a switch. A stop can be ended even if its account or mailbox is gone. */
 function scopeOf(
   { mailbox, account, off }: WritesRequest,
   { fleet, knows }: WritesRooms,
@@ -184,22 +184,22 @@ function untilText({ until }: WritesOff, zone: string): string {
   return until === null ? ' until a person switches them on' : ` until ${momentText(until, zone)}`;
 }
 
-/** What else is off, each with the command that ends it. */
+/** Sentences about other stops, each with the command that ends it. */
 function stillOff(others: readonly WritesOff[], command: string): readonly string[] {
   if (others.length === 0) return [];
   const named = others.map(({ scope }) => `${scopeText(scope)} (\`${writesOnCommand(scope, command)}\`)`);
   return [`Still off: ${listText(named)}.`];
 }
 
-// Ends an emergency stop when its time is over, and keeps its alert in line with what is off: at each expiry and every 30 s.
+// Watch of the emergency stops: ends expired stops and updates the alerts, at each expiry and every 30 s.
 
 const lookEveryMs = 30_000;
 
-/** One look. Returns how long to wait for the next one, milliseconds. */
+/** Looks once at the emergency stops. Returns the wait for the next look, milliseconds. */
 export async function watchWrites(rooms: WritesRooms): Promise<number> {
   await settleWrites(rooms);
   const now = rooms.world.clock.now();
   const ends = rooms.fleet.writesOff(now).flatMap(({ until }) => (until === null ? [] : [until - now]));
-  // Regularly, too: accounts and mailboxes come and go.
+  // Regular looks are needed too: accounts and mailboxes come and go.
   return Math.max(1, Math.min(lookEveryMs, ...ends));
 }

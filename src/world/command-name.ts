@@ -1,9 +1,9 @@
-// How this program was started, so that a command in a message runs as it is printed.
+// Name under which this program was started, so that a command in a message runs as printed.
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What of a process the name is read from: `process` itself. */
+/** Parts of `process` that determine the name. */
 export interface Started {
   readonly argv: readonly string[];
   readonly execPath: string;
@@ -11,19 +11,19 @@ export interface Started {
   cwd(): string;
 }
 
-/** src/bin.js, from src and from dist alike. */
+/** Path of src/bin.js, from both src and dist. */
 const bin = fileURLToPath(new URL('../../src/bin.js', import.meta.url));
 
 /**
- * The words that start this program again: `warmwarden` where it is found on the PATH, `npx warmwarden` where npm started
- * it, else the path by which it was started, as in `node src/bin.js`. `warmwarden` where something else started it: a test.
+ * Words that start this program again: `warmwarden` if it is on the PATH, `npx warmwarden` if npm started it, else the
+ * path by which it was started, as in `node src/bin.js`. `warmwarden` if something else started it, such as a test.
  */
 export function commandNameOf({ argv, execPath, env, cwd }: Started): string {
   const path = argv[1] ?? '';
   if (realPath(path) !== realPath(bin)) return 'warmwarden';
   const viaLink = basename(path) === 'warmwarden';
   const installedAside = viaLink && !path.includes(`${sep}node_modules${sep}`);
-  // npm puts its folders on the PATH of what it starts, and on no other.
+  // npm puts its folders on the PATH only of the programs that it starts.
   if (env['npm_lifecycle_event'] !== undefined && !installedAside) return 'npx warmwarden';
   const folders = (env['PATH'] ?? '').split(delimiter);
   if (viaLink && folders.includes(dirname(path))) return 'warmwarden';
@@ -32,7 +32,7 @@ export function commandNameOf({ argv, execPath, env, cwd }: Started): string {
   return shown.includes(sep) ? shown : `.${sep}${shown}`;
 }
 
-/** `node` where the PATH leads to the one that runs this, which may be newer than another. */
+/** `node` if the PATH leads to the Node.js that runs this, which may be newer than another; else its path. */
 function nodeName(execPath: string, folders: readonly string[]): string {
   const onPath = folders.map((folder) => realPath(join(folder, 'node'))).find((path) => path !== null);
   return onPath === realPath(execPath) ? 'node' : execPath;
@@ -46,16 +46,16 @@ function realPath(path: string): string | null {
   }
 }
 
-/** A path as it is typed in the folder `cwd`: relative below it. */
+/** Path as typed in the folder `cwd`: relative if it is below. */
 export function shellPath(path: string, cwd: string): string {
   const below = relative(cwd, path);
   return shellWord(below.startsWith('..') ? path : below);
 }
 
-/** What a shell takes for this one word. */
+/** Quotes a text as one word of a shell. */
 export function shellWord(word: string): string {
   return /^[\w./:@%+,~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** How this process was started. */
+/** Command that started this process. */
 export const commandName = commandNameOf(process);

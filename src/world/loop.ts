@@ -1,9 +1,13 @@
-// Loops that take steps until they are stopped, can be woken, and are never ended by a failure. One that keeps failing is named.
+// Loops that take steps until they are stopped, can be woken, and survive every failure. A loop that keeps failing is
+// reported.
 import { createBell, type Log, systemClock, type World } from './world.ts';
 
-// What was started, in order, and how it ends: last in, first out, each within a bounded time.
+// Teardown of started parts: last in, first out, each within a bounded time.
 
-/** A part that does not end within this is left behind, with a line in the log. Real time: sockets are slow in it. */
+/**
+ * Time after which a part that does not end is abandoned, with a line in the log. Real time, since sockets are slow in
+ * it.
+ */
 const stopDeadlineMs = 12_000;
 
 export class Teardowns {
@@ -14,12 +18,12 @@ export class Teardowns {
     this.#log = log;
   }
 
-  /** `deadlineMs`: of real time; only for a part that has good reason to take longer than the others. */
+  /** Adds a part. `deadlineMs`: real time; only for a part that has good reason to take longer than the others. */
   add(name: string, stop: () => Promise<void>, deadlineMs = stopDeadlineMs): void {
     this.#parts.push(() => this.#end(name, stop, deadlineMs));
   }
 
-  /** Starts what ends as one. When its start fails, what it had started by then has ended when this rejects. */
+  /** Starts parts that end as one. If the start fails, the parts that it had started have ended when this rejects. */
   async scope<Value>(start: (teardowns: Teardowns) => Promise<Value>): Promise<Value> {
     const own = new Teardowns(this.#log);
     try {
@@ -32,7 +36,7 @@ export class Teardowns {
     }
   }
 
-  /** Ends all that was added and not ended yet. Never rejects. */
+  /** Ends every part that was added and has not ended. Never rejects. */
   async takeDown(): Promise<void> {
     for (let end = this.#parts.pop(); end; end = this.#parts.pop()) await end();
   }
@@ -53,26 +57,32 @@ export class Teardowns {
 }
 
 export interface Loop {
-  /** What it does, as the log and `/readyz` say it: `watching the channels`. */
+  /** Task in words for the log and `/readyz`: `watching the channels`. */
   readonly task: string;
-  /** Begins. Once only. */
+  /** Begins the loop. Call it only once. */
   start(): void;
-  /** The next step is now. */
+  /** Takes the next step now. */
   ring(): void;
-  /** Ends after the step under way. */
+  /** Ends the loop after the step in progress. */
   stop(): Promise<void>;
 }
 
-/** After a failed step, which is most often the store's. */
+/** Wait after a failed step, most often a failure of the store. */
 const retryMs = 5_000;
-/** How often the watchdog looks at the loops. */
+/** Interval of the watchdog's looks. */
 export const lookEveryMs = 15_000;
-/** A loop that took no step well for so long, beyond what a step of it may take, has stopped. Looks count it, so a process that stood still is not late. */
+/**
+ * Time without a successful step, beyond the allowed duration of a step, after which a loop counts as stopped. It is
+ * counted in looks, so that a suspended process is not late.
+ */
 const stoppedAfterMs = 3 * 60_000;
-/** A loop that wakes this late shows that the whole process stood still: deadlines may have passed with the answers waiting to be read. */
+/**
+ * Delay of a wake-up that shows that the whole process was suspended: deadlines may have passed while answers waited to
+ * be read.
+ */
 const sleptMs = 5_000;
 
-/** Begins them; they end with the part of the daemon that has these teardowns. */
+/** Begins the loops; they end with the part of the daemon that has these teardowns. */
 export function startLoops(loops: readonly Loop[], teardowns: Teardowns): void {
   for (const loop of loops) {
     loop.start();
@@ -80,22 +90,22 @@ export function startLoops(loops: readonly Loop[], teardowns: Teardowns): void {
   }
 }
 
-/** A loop that runs, as the watchdog sees it. */
+/** Running loop in the watchdog's view. */
 interface Turning {
   readonly task: string;
   /** Looks after which it counts as stopped. */
   readonly patience: number;
-  /** A step is due or under way. */
+  /** True if a step is due or in progress. */
   isDue: boolean;
-  /** Looks since a step became due that has not been taken well. */
+  /** Looks since a step became due that has not succeeded. */
   looks: number;
 }
 
-/** Those of one process. */
+/** Loops of a process. */
 export class Loops {
   readonly #world: World;
   readonly #turning = new Set<Turning>();
-  /** On the monotonic scale: when one of them woke last. */
+  /** Monotonic time of the latest wake-up of a loop. */
   #awakeAt = 0;
   #awakeSince = Number.NEGATIVE_INFINITY;
 
@@ -104,8 +114,8 @@ export class Loops {
   }
 
   /**
-   * `step` says how long to wait for the next one, milliseconds. One that rejects is logged, and taken again. `longestMs`: what a step
-   * may take before the usual time begins after which the loop counts as stopped.
+   * Creates a loop. `step` returns the wait for the next step, milliseconds; a step that rejects is logged and retried.
+   * `longestMs`: allowed duration of a step, added to the usual time after which the loop counts as stopped.
    */
   create(task: string, step: () => Promise<number>, longestMs = 0): Loop {
     const { clock, log } = this.#world;
@@ -149,7 +159,7 @@ export class Loops {
     };
   }
 
-  /** One that looks each `ms`. */
+  /** Creates a loop that looks every `ms`. */
   every(ms: number, task: string, look: () => Promise<void>): Loop {
     return this.create(task, async () => {
       await look();
@@ -163,12 +173,12 @@ export class Loops {
     this.#awakeAt = now;
   }
 
-  /** On the monotonic scale: since when the process has not stood still for seconds, as far as these loops saw. */
+  /** Monotonic time since which the process has not been suspended for seconds, as far as these loops saw. */
   get awakeSince(): number {
     return this.#awakeSince;
   }
 
-  /** The watchdog's look, each `lookEveryMs`: the task of a loop that has stopped, or null if all run. */
+  /** Looks for the watchdog, every `lookEveryMs`: returns the task of a loop that has stopped, or null if all run. */
   look(): string | null {
     for (const turning of this.#turning) if (turning.isDue) turning.looks += 1;
     return [...this.#turning].find(({ looks, patience }) => looks > patience)?.task ?? null;

@@ -1,38 +1,39 @@
-// Lines to standard output that never make the program wait and never throw: what cannot be written is dropped and counted.
+// Output of lines that never makes the program wait and never throws: a line that cannot be written is dropped and
+// counted.
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 
-/** Where bytes go. Writes what fits at once and returns how many bytes that were. Throws a system error. */
+/** Writes as many bytes as fit at once, and returns their number. Throws a system error. */
 export type WriteBytes = (bytes: Buffer) => number;
 
-/** The timers that an output needs. */
+/** Timers that an output needs. */
 export interface Patience {
   /** Calls `run` after `ms`, without keeping the process alive for it. */
   later(ms: number, run: () => void): void;
-  /** Blocks the thread for `ms`: for the last moments of a process only. */
+  /** Blocks the thread for `ms`. Only for the last moments of a process. */
   block(ms: number): void;
 }
 
 export interface OutputOptions {
   readonly write: WriteBytes;
   readonly patience: Patience;
-  /** The line that says, once writing works again, how many lines were dropped. */
+  /** Line that reports the number of dropped lines once writing works again. */
   readonly droppedLine: (dropped: number) => string;
 }
 
-/** Lines beyond this wait for a reader that has stalled; newer ones are dropped. */
+/** Maximum number of bytes that wait for a stalled reader; newer lines are dropped. */
 export const maxWaitingBytes = 256 * 1_024;
-/** How soon a reader that has stalled is tried again. */
+/** Wait before the next try at a stalled reader. */
 const retryMs = 50;
-/** How long the last lines of a process wait for a slow reader. */
+/** Maximum wait of the last lines of a process for a slow reader. */
 const exitWaitMs = 1_000;
 const exitStepMs = 10;
 const newLine = Buffer.of(10);
-/** The errors of a full pipe, not of a broken one. */
+/** Errors of a full pipe, as opposed to a broken one. */
 const stalls = ['EAGAIN', 'EWOULDBLOCK'];
 
 interface Waiting {
   readonly bytes: Buffer;
-  /** The count of dropped lines that this line reports; null in a line of the log. */
+  /** Count of dropped lines that this line reports, or null for a line of the log. */
   readonly reports: number | null;
 }
 
@@ -40,9 +41,9 @@ export class Output {
   readonly #options: OutputOptions;
   readonly #waiting: Waiting[] = [];
   #waitingBytes = 0;
-  /** How much of the first waiting line is written already. */
+  /** Bytes of the first waiting line that are already written. */
   #begun = 0;
-  /** A line broke off halfway: the next one begins on a new line. */
+  /** True if a line broke off halfway: the next one begins on a new line. */
   #torn = false;
   #retrying = false;
   #dropped = 0;
@@ -52,18 +53,18 @@ export class Output {
     this.#options = options;
   }
 
-  /** How many lines could not be written since the start. */
+  /** Number of lines that could not be written since the start. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Writes a line, keeps it for a reader that has stalled, or drops it. Returns at once and never throws. */
+  /** Writes a line, keeps it for a stalled reader, or drops it. Returns at once and never throws. */
   write(line: string): void {
     if (this.#waiting.length === 0) this.#report();
     this.#add({ bytes: Buffer.from(line), reports: null });
   }
 
-  /** Waits at most `exitWaitMs` for what is left, by blocking: for the end of the process. */
+  /** Writes the rest at the end of the process, blocking for at most `exitWaitMs`. */
   flush(): void {
     this.#drain();
     for (let waited = 0; waited < exitWaitMs && this.#waiting.length > 0; waited += exitStepMs) {
@@ -92,7 +93,7 @@ export class Output {
     if (reports === null) this.#dropped += 1;
   }
 
-  /** Writes what it can of the waiting lines. After a stall, what was dropped meanwhile is reported at once. */
+  /** Writes as much as it can of the waiting lines. After a stall, reports at once how many were dropped. */
   #drain(): void {
     try {
       while (this.#waiting[0]) this.#writeOn(this.#waiting[0]);
@@ -123,7 +124,7 @@ export class Output {
     });
   }
 
-  /** A full disk or a reader that has died: what waits is lost. The next line tries again. */
+  /** Discards the waiting lines, for a full disk or a reader that has died. The next line tries again. */
   #giveUp(): void {
     this.#torn ||= this.#begun > 0;
     this.#begun = 0;
@@ -133,9 +134,9 @@ export class Output {
 }
 
 /**
- * Writes to a descriptor of the process that somebody else opened. A pipe or a terminal gets a descriptor of our own that
- * does not block (`O_NONBLOCK` on the shared one would change it for everybody, and anybody could take it away). Sockets
- * can't be opened again: Node has made them non-blocking when `process.stdout` was touched. Files do not block.
+ * Writer to a descriptor that another process opened. A pipe or a terminal gets a non-blocking descriptor of our own,
+ * since `O_NONBLOCK` on the shared one would change it for all of its users, and any of them could remove it. Sockets
+ * can't be opened again, and Node made them non-blocking when `process.stdout` was touched. Files do not block.
  */
 export function writerTo(descriptor: number): WriteBytes {
   let opened: number | null = null;
@@ -152,7 +153,7 @@ function nonBlocking(descriptor: number): number {
     const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
     return openSync(`/proc/self/fd/${descriptor}`, O_WRONLY | O_NONBLOCK | O_NOCTTY);
   } catch {
-    // Not Linux, not our terminal, or nobody reads: then as it is.
+    // The descriptor is used as it is without Linux, without our terminal, or without a reader.
     return descriptor;
   }
 }

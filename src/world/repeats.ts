@@ -1,11 +1,12 @@
-// Errors that go on, and what many mailboxes have at once: of each kind one line a minute is written, and the others are counted.
+// Repeated errors, and errors that many mailboxes have at once: one line a minute is written for each kind, and the
+// others are counted.
 
 const everyMs = 60_000;
 
 interface Kind {
-  /** On the monotonic scale. */
+  /** Monotonic time of the latest line. */
   readonly writtenAt: number;
-  /** Writes how many were left out since, where no further one comes to say it. */
+  /** Writes how many lines were left out since, if no later line reports it. */
   readonly sayLeftOut: (count: number) => void;
   leftOut: number;
 }
@@ -18,7 +19,7 @@ export class Repeats {
     this.#monotonic = monotonic;
   }
 
-  /** null: leave it out. Otherwise how many of its kind were left out before it. */
+  /** Number of similar lines left out before this one, or null to leave this one out. */
   met(kind: string, sayLeftOut: (count: number) => void): number | null {
     const known = this.#kinds.get(kind);
     if (known && !this.#isOver(known)) {
@@ -29,7 +30,7 @@ export class Repeats {
     return known?.leftOut ?? 0;
   }
 
-  /** Ends the kinds whose minute is over, each with what it still has to say. */
+  /** Ends the kinds whose minute is over, and writes their counts. */
   settle(): void {
     for (const [name, kind] of this.#kinds) {
       if (!this.#isOver(kind)) continue;

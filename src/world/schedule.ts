@@ -1,16 +1,16 @@
-// When something is due: cron expressions, read with node-cron's matcher. It has no clock of its own to replace, hence the asking.
+// Schedules: cron expressions, read with node-cron's matcher, since its own clock can't be replaced.
 import { createTask, validateDetailed } from 'node-cron';
 
-/** When something is due, as a cron expression in its time zone (a leading seconds field is allowed). */
+/** Schedule of a cron expression in its time zone (a leading seconds field is allowed). */
 export interface Schedule {
   readonly expression: string;
-  /** How often this schedule must be asked: 1,000 or 60,000 ms. */
+  /** Interval at which this schedule must be asked: 1,000 or 60,000 ms. */
   readonly stepMs: number;
-  /** The newest run in (after, until], however long that is; null when there is none. */
+  /** Newest run in (after, until], even if that is a long time, or null if there is none. */
   newestRun(after: number, until: number): number | null;
-  /** Whether a run fell into (after, until]. Runs missed together count once. */
+  /** True if a run fell into (after, until]. Several missed runs count once. */
   dueBetween(after: number, until: number): boolean;
-  /** How far apart runs are, milliseconds, as the time before the first asking shows it. */
+  /** Gaps between runs, milliseconds, in the time before the first call. */
   gaps(now: number): ScheduleGaps;
 }
 
@@ -19,11 +19,11 @@ export interface ScheduleGaps {
   readonly longestMs: number;
 }
 
-/** Number of runs whose distances are compared, and how far back they are looked for. */
+/** Number of runs whose distances are compared, and how far back they are searched. */
 const runsCompared = 200;
 const comparedMs = 400 * 86_400_000;
 
-/** A schedule never changes, and hundreds of accounts share a few. */
+/** Cache: a schedule never changes, and hundreds of accounts share a few. */
 const schedules = new Map<string, Schedule>();
 
 /** Reads a cron expression. Throws an Error whose message says what is wrong. */
@@ -34,7 +34,7 @@ export function cronSchedule(expression: string, timeZone = 'UTC'): Schedule {
   return schedule;
 }
 
-/** A doubt about an expression with a day of the month and a day of the week; null if it does not have both. */
+/** Warning about an expression with both a day of the month and a day of the week, or null for any other. */
 export function bothDaysDoubt(expression: string): string | null {
   const [weekday = '*', , day = '*'] = expression.trim().split(/\s+/).reverse();
   if (/^[*?]/.test(weekday) || /^[*?]/.test(day)) return null;
@@ -46,12 +46,12 @@ const cronNames =
   'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|january|february|march|april|june|july|august|september|october|' +
   'november|december|sun|mon|tue|wed|thu|fri|sat|sunday|monday|tuesday|wednesday|thursday|friday|saturday';
 const cronValue = `(?:\\d{1,2}|${cronNames})`;
-/** A value, a range, a step, or a last, nearest or n-th day: no number in it has more than two digits. */
+/** Value, range, step, or last, nearest or n-th day: no number in it has more than two digits. */
 const cronToken = new RegExp(`^(?:[*?]|l|lw|l-\\d{1,2}|${cronValue}(?:l|w|#\\d|-${cronValue})?)(?:/\\d{1,5})?$`, 'i');
 
 /**
- * Throws when the expression could be written out to more than a few thousand values: node-cron writes ranges out before
- * it looks at their bounds, and one of a million takes gigabytes.
+ * Throws if the expression would expand to more than a few thousand values: node-cron expands ranges before it checks
+ * their bounds, and a range of a million takes gigabytes.
  */
 function refuseEndless(expression: string): void {
   if (expression.length > maxCronLetters) throw new Error(`it is longer than ${maxCronLetters} characters`);
@@ -91,13 +91,13 @@ function readSchedule(expression: string, timeZone: string): Schedule {
   };
 }
 
-/** A step's beginning itself where a schedule has a run then, else an earlier step after which it has none. */
+/** Start of a step if a schedule has a run then, else an earlier step after which it has none. */
 type NewestBefore = (at: number) => number;
 
 const [secondMs, minuteMs, hourMs, dayMs] = [1_000, 60_000, 3_600_000, 86_400_000];
-/** Days that are remembered: then it starts over. */
+/** Number of cached days, after which the cache is cleared. */
 const maxPartsKept = 2_000;
-/** What node-cron reads names as. */
+/** Numbers of names in node-cron. */
 const named: Readonly<Record<string, string>> = {
   '@yearly': '0 0 1 1 *',
   '@annually': '0 0 1 1 *',
@@ -109,8 +109,8 @@ const named: Readonly<Record<string, string>> = {
 };
 
 /**
- * Asks node-cron as seldom as it can: its matcher formats each instant with Intl, some 20 microseconds. In UTC an instant is
- * a run when its day, its hour, its minute and its second fit, each by itself: so each is asked for by itself, and once.
+ * Calls node-cron as rarely as it can: its matcher formats each instant with Intl, which takes some 20 microseconds. In
+ * UTC an instant is a run if its day, hour, minute and second each fit, so each is matched separately, and once.
  */
 function partsOf(expression: string, stepMs: number): NewestBefore {
   const fields = (named[expression.trim().toLowerCase()] ?? expression).trim().split(/\s+/);
@@ -127,12 +127,12 @@ function partsOf(expression: string, stepMs: number): NewestBefore {
   };
 }
 
-/** Time zones change their distance from UTC at quarters of an hour. */
+/** Unit in which time zones change their offset from UTC: quarters of an hour. */
 const quarterMs = 15 * minuteMs;
 
-/** The same by a zone's wall clock. A step back across a change of its distance from UTC is a short one. */
+/** Like `partsOf`, by a zone's wall clock. A step back across a change of the offset is a short one. */
 function inZone(before: NewestBefore, timeZone: string, stepMs: number): NewestBefore {
-  /** Made when it is asked for: another check says that a zone is none. */
+  /** Lazy: another check reports an invalid zone. */
   let format: Intl.DateTimeFormat | undefined;
   const distances = new Map<number, number>();
   const distance = (at: number) => {
@@ -164,7 +164,7 @@ function inZone(before: NewestBefore, timeZone: string, stepMs: number): NewestB
   };
 }
 
-/** Whether one part of an instant fits: the one of `unitMs`, which is the same again after `periodMs`. */
+/** Matcher for the part of an instant with the unit `unitMs`, which repeats after `periodMs`. */
 function partFits(expression: string, unitMs: number, periodMs: number): (at: number) => boolean {
   if (/^[* ]+$/.test(expression)) return () => true;
   const task = createTask(expression, () => {}, { timezone: 'UTC' });
@@ -178,7 +178,7 @@ function partFits(expression: string, unitMs: number, periodMs: number): (at: nu
   };
 }
 
-/** Where fewer than two runs are found, both gaps are as long as the search went. */
+/** Gaps between runs before `now`. If there are fewer than two runs, both gaps are as long as the search. */
 function gapsBefore(newestRun: Schedule['newestRun'], now: number): ScheduleGaps {
   const oldest = now - comparedMs;
   const runs: number[] = [];

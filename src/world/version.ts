@@ -1,5 +1,5 @@
-// The version of this Warmwarden, as package.json says it.
+// Version of this Warmwarden, from package.json.
 import { readFileSync } from 'node:fs';
 
-/** For example `0.1.0`. The file stands one folder up from both src and dist. */
+/** Version such as `0.1.0`. The file is one folder above both src and dist. */
 export const version: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;

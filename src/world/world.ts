@@ -1,5 +1,5 @@
-// The world outside the program that tests and the demo replace: clock, timers, randomness, log.
-// The current time, timers and Math.random live in this file only.
+// The outside world, which tests and the demo replace: clock, timers, randomness, log. The current time, timers and
+// Math.random are used in this file only.
 import { createRequire } from 'node:module';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Logger, type LoggerOptions, pino } from 'pino';
@@ -10,53 +10,53 @@ import { Repeats } from './repeats.ts';
 /** Structured log, pino's interface: `log.info({account}, 'sentence')`. */
 export type Log = Logger;
 
-/** A signal, or something that takes less time to make. */
+/** Signal, or an object that takes less time to make. */
 interface Interrupt {
   readonly aborted: boolean;
   addEventListener(type: 'abort', end: () => void, options?: { readonly once: boolean }): void;
   removeEventListener(type: 'abort', end: () => void): void;
 }
 
-/** Time as the program sees it. Real in production; moved by hand in tests; paced in the demo. */
+/** Time in the program's view: real in production, moved by hand in tests, paced in the demo. */
 export interface Clock {
   /** Wall time in milliseconds since the Unix epoch. May jump; never measure a wait with it. */
   now(): number;
   /** Milliseconds on a scale that never jumps. Only differences mean something. */
   monotonic(): number;
-  /** Resolves after `ms` (at once when negative), or as soon as `signal` aborts. Never rejects. */
+  /** Resolves after `ms` (at once if negative), or as soon as `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: Interrupt): Promise<void>;
-  /** Runs work that waits for the outside (a request, say). A moved clock stands still until it ends. */
+  /** Runs work that waits for the outside world, such as a request. A moved clock does not move until it ends. */
   busy<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** What the composition root hands to every room that meets the outside. */
+/** Outside world that the composition root hands to the rooms. */
 export interface World {
   readonly clock: Clock;
-  /** A number in [0, 1), as Math.random. */
+  /** Random number in [0, 1), like Math.random. */
   readonly random: () => number;
   readonly log: Log;
-  /** What the configuration keeps secret, or kept: it is taken out of what comes from outside. Absent: nothing is known of. */
+  /** Present and past secrets of the configuration, which are removed from foreign texts. */
   readonly secrets?: () => readonly string[];
-  /** The words that start this program, for the commands in messages. */
+  /** Words that start this program, for the commands in messages. */
   readonly command: string;
 }
 
-/** Waits for work, at most so long. Whether it ended in time; rejects as the work does. */
+/** Waits for work for at most `ms`. Returns true if it ended in time; rejects as the work does. */
 export async function endsWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   const waiting = new AbortController();
   const late = clock.sleep(ms, waiting.signal).then(() => false);
   try {
     return await Promise.race([work.then(() => true), late]);
   } finally {
-    // A reason of our own: without one, each wait would build an error with its stack.
+    // A reason is given because each wait would otherwise build an error with its stack.
     waiting.abort('over');
   }
 }
 
-/** setTimeout's own limit is 2^31 - 1 ms; longer waits wake early and are asked again by their loops. */
+/** Limit of setTimeout, 2^31 - 1 ms; a longer wait wakes early, and its loop waits again. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** The machine's own time. */
+/** Clock of the machine. */
 export function systemClock(): Clock {
   return {
     now: () => Date.now(),
@@ -69,7 +69,7 @@ export function systemClock(): Clock {
           signal?.removeEventListener('abort', done);
           resolve();
         };
-        // Node.js drops a fraction: a loop would wake before its time, and sleep once more for the rest.
+        // Node.js drops a fraction, so that a loop would wake too early, and sleep once more for the rest.
         const timer = setTimeout(done, Math.min(Math.ceil(Math.max(ms, 0)), maxTimerMs));
         signal?.addEventListener('abort', done, { once: true });
       }),
@@ -77,15 +77,15 @@ export function systemClock(): Clock {
   };
 }
 
-/** A clock that moves only when told to, and only while nothing is in flight. */
+/** Clock that moves only when it is told to, and only while nothing is in flight. */
 export interface MovedClock extends Clock {
-  /** Moves to `ms` later, waking every sleeper on the way in order, and waiting for what each one starts. */
+  /** Moves to `ms` later, wakes every sleeper on the way in order, and waits for the work that each one starts. */
   advance(ms: number): Promise<void>;
-  /** Moves on, sleeper by sleeper, until `met` holds. False when `withinMs` went by first. */
+  /** Moves on, sleeper by sleeper, until `met` returns true. False if `withinMs` passed first. */
   advanceUntil(met: () => boolean, withinMs: number): Promise<boolean>;
   /** Follows real time, `speed` times as fast, until `signal` aborts. */
   pace(speed: number, signal: AbortSignal): Promise<void>;
-  /** How many sleepers wait: a leak check for tests. */
+  /** Number of waiting sleepers: a leak check for tests. */
   sleeping(): number;
 }
 
@@ -94,11 +94,11 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Turns of the event loop without anything in flight before a moved clock believes that nothing will start. */
+/** Turns of the event loop without anything in flight before a moved clock assumes that nothing will start. */
 const quietTurns = 4;
 const paceStepMs = 20;
 
-/** A moved clock that begins at `start` (epoch milliseconds). */
+/** Moved clock that begins at `start` (epoch milliseconds). */
 export function movedClock(start: number): MovedClock {
   let now = start;
   let inFlight = 0;
@@ -139,7 +139,8 @@ export function movedClock(start: number): MovedClock {
           signal?.removeEventListener('abort', wake);
           resolve();
         };
-        // Whole milliseconds: a fraction below the precision of an epoch time would never let the clock move.
+        // Sleepers wake at whole milliseconds: a fraction below the precision of an epoch time would never let the
+        // clock move.
         const sleeper = { at: now + Math.ceil(Math.max(ms, 0)), wake };
         sleepers.add(sleeper);
         signal?.addEventListener('abort', wake, { once: true });
@@ -170,15 +171,15 @@ export function movedClock(start: number): MovedClock {
   };
 }
 
-/** Lets long work yield the event loop, by real time: a moved clock stands still within it. */
+/** Lets long work yield the event loop, in real time, since a moved clock does not move within it. */
 export interface Pacer {
-  /** Whether the slice is used up: then `await turn()`. */
+  /** True if the slice is used up: call `await turn()` then. */
   due(): boolean;
   /** Resolves in a turn of the event loop of its own, with a new slice. */
   turn(): Promise<void>;
 }
 
-/** A pacer whose first slice of `sliceMs` begins now. */
+/** Creates a pacer whose first slice of `sliceMs` begins now. */
 export function createPacer(sliceMs: number): Pacer {
   let until = performance.now() + sliceMs;
   return {
@@ -190,10 +191,10 @@ export function createPacer(sliceMs: number): Pacer {
   };
 }
 
-/** Long works that wait for a turn of the event loop. */
+/** Long tasks that wait for a turn of the event loop. */
 const waitingWorks: (() => void)[] = [];
 
-/** Resolves in a turn of the event loop in which no other long work does a piece, in the order of asking. */
+/** Resolves in a turn of the event loop in which no other long task runs, in the order of the calls. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     if (waitingWorks.push(resolve) === 1) setImmediate(beginNext);
@@ -205,15 +206,15 @@ function beginNext(): void {
   if (waitingWorks.length > 0) setImmediate(beginNext);
 }
 
-/** Rows that are worked through in one turn of the event loop. */
+/** Rows that are processed in one turn of the event loop. */
 const rowsATurn = 100;
 
-/** Resolves in a turn of its own when the work before it was on a long list; at once for a short one. */
+/** Resolves in a turn of its own if the previous work was on a long list; at once for a short one. */
 export async function turnAfter(rows: readonly unknown[]): Promise<void> {
   if (rows.length > rowsATurn) await nextTurn();
 }
 
-/** Works through a list in pieces, with a turn of the event loop between two. Ends early when `signal` aborts. */
+/** Processes a list in pieces, with a turn of the event loop between them. Ends early if `signal` aborts. */
 export async function inTurns<Row>(
   rows: readonly Row[],
   work: (piece: readonly Row[]) => void,
@@ -225,14 +226,14 @@ export async function inTurns<Row>(
   }
 }
 
-/** Lets a loop sleep until its time or until somebody rings. A ring while nobody sleeps is kept for the next sleep. */
+/** Lets a loop sleep until its time or a ring. A ring while nothing sleeps is kept for the next sleep. */
 export interface Bell {
   ring(): void;
   /** Resolves after `ms`, at a ring, or when `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: Interrupt): Promise<void>;
 }
 
-/** A bell on the given clock. */
+/** Creates a bell on the given clock. */
 export function createBell(clock: Clock): Bell {
   let rung = false;
   let wake: (() => void) | null = null;
@@ -240,7 +241,8 @@ export function createBell(clock: Clock): Bell {
     rung = true;
     wake?.();
   };
-  // No AbortController: a lane sleeps and wakes up with each request, and would make and abort one each time.
+  // An AbortController would be costly: a lane sleeps and wakes with each request, and would make and abort one each
+  // time.
   const interrupt: Interrupt = {
     get aborted() {
       return rung;
@@ -265,10 +267,10 @@ export function createBell(clock: Clock): Bell {
   };
 }
 
-/** A text without the secrets in it. */
+/** Removes the secrets from a text. */
 export type Hide = (text: string) => string;
 
-/** Where log lines go and how they look. */
+/** Destination and form of log lines. */
 export interface LogOptions {
   readonly level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   readonly format: 'json' | 'pretty';
@@ -280,7 +282,7 @@ const patience: Patience = {
   block: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
 };
 
-/** Standard output for a process that goes on without it (output.ts). At the exit it waits a moment for what is left. */
+/** Standard output of a process that can go on without it (output.ts). Waits a moment for the rest at the exit. */
 export function standardOutput(droppedLine: (dropped: number) => string): Output {
   // Touching process.stdout makes Node set a pipe or a socket to non-blocking.
   const { fd } = process.stdout;
@@ -290,20 +292,20 @@ export function standardOutput(droppedLine: (dropped: number) => string): Output
 }
 
 type LogHook = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
-/** pino's number for it. */
+/** Number of the level error in pino. */
 const errorLevel = 50;
 
 const outputs = new WeakMap<Log, Output>();
 
-/** How many lines of this log could not be written since the start. */
+/** Number of lines of this log that could not be written since the start. */
 export function droppedLines(log: Log): number {
   return outputs.get(log)?.dropped ?? 0;
 }
 
 /**
- * A pino logger on standard output, with the time of the given clock. A line is written at once or, where the reader has
- * stalled, when it reads again; what cannot be written is dropped and counted. `hide` is the last net: it gets every line
- * before it is written, and takes secrets out.
+ * Pino logger on standard output, with the time of the given clock. A line is written at once or, if the reader has
+ * stalled, when it reads again; a line that cannot be written is dropped and counted. `hide` is the last safeguard: it
+ * removes secrets from every line before it is written.
  */
 export function createLog(options: LogOptions, clock: Clock, hide: Hide = (line) => line): Log {
   if (options.level === 'silent') return logTo(() => {}, options, clock, hide);
@@ -315,13 +317,13 @@ export function createLog(options: LogOptions, clock: Clock, hide: Hide = (line)
   return log;
 }
 
-/** Loads what only a log for people needs. */
+/** Loads the formatter that only a log for people needs. */
 function prettyLines(colorize: boolean): (line: string) => string {
   const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
   return prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss' });
 }
 
-/** The same logger on something else. An error that goes on is one line a minute, with how many were left out. */
+/** Logger on another output. A repeated error is one line a minute, with the number of lines left out. */
 export function logTo(
   write: (line: string) => void,
   options: LogOptions,
@@ -348,12 +350,12 @@ export function logTo(
   return pino({ ...settings, hooks: { ...hooks, logMethod } }, { write });
 }
 
-/** The error that a line is about; null without one. */
+/** Error that a line is about, or null if there is none. */
 function errorIn(about: unknown): Error | null {
   return typeof about === 'object' && about !== null && 'err' in about && about.err instanceof Error ? about.err : null;
 }
 
-/** Without what differs from one mailbox to the next. */
+/** Text of an error without the parts that differ between mailboxes. */
 function kindOf(error: Error): string {
   const { errcode, code } = error as { readonly errcode?: unknown; readonly code?: unknown };
   return `${error.name} ${errcode ?? code ?? ''}`;
@@ -370,7 +372,7 @@ function settingsOf({ level }: LogOptions, clock: Clock, hide: Hide): LoggerOpti
   };
 }
 
-/** An error, so that it appears at every level: something of any level is missing here. */
+/** Line at the level error, so that it appears at every level: the dropped lines may be of any level. */
 function droppedLine(settings: LoggerOptions, dropped: number): string {
   let written = '';
   const log = pino(settings, {
@@ -382,7 +384,7 @@ function droppedLine(settings: LoggerOptions, dropped: number): string {
   return written;
 }
 
-/** A world on the given clock, with the machine's chance. */
+/** World on the given clock, with the machine's randomness. */
 export function worldOn(clock: Clock, options: LogOptions, hide?: Hide): World {
   return { clock, random: () => Math.random(), log: createLog(options, clock, hide), command: commandName };
 }
