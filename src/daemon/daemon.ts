@@ -1,4 +1,4 @@
-// The composition root: starts the parts of the daemon one on top of the other, and ends them in reverse order.
+// The composition root: starts the parts of the daemon one after the other, and ends them in reverse order.
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { CommandOutcome, ReloadRequest } from '../core/operator-command.ts';
 import { Store } from '../store/store.ts';
@@ -13,36 +13,36 @@ import { Startup } from './startup.ts';
 import { recordCrash } from './watchdog.ts';
 
 export interface Daemon {
-  /** Where the page and the metrics are; without a slash at the end. */
+  /** Address of the page and the metrics, without a slash at the end. */
   readonly url: string;
   readonly fleet: Fleet;
-  /** Loads the configuration again. What is refused changes nothing. */
+  /** Loads the configuration again. A refused configuration changes nothing. */
   reload(request: ReloadRequest): Promise<CommandOutcome>;
-  /** Ends the process, because a part of it does not work: `why` is a part of a sentence. */
+  /** Ends the process because a part of it does not work: `why` is a part of a sentence. */
   crash(why: string, error?: unknown): void;
-  /** Ends everything, last started first. What was begun is in the store. */
+  /** Ends every part, last started first. Work in progress is in the store. */
   stop(): Promise<void>;
 }
 
 interface Ways {
   readonly openStore: typeof Store.open;
-  /** Ends this process at once. A supervisor, or itself, starts it again. */
+  /** Ends this process at once. A supervisor, or the process itself, starts it again. */
   readonly end: (why: string) => void;
 }
 
-/** A crash closes what it can within this, of real time. */
+/** Time in which a crash closes what it can, in real time. */
 const closeWithinMs = 10_000;
 
 /**
- * Starts the daemon, on PostgreSQL once no other process is active. Rejects with one sentence when the store or the address can't
- * be had; nothing is left running then.
+ * Starts the daemon; with PostgreSQL, once no other process is active. Rejects with one sentence if the store or the
+ * address is not available, and leaves nothing running in that case.
  */
 export async function startDaemon(source: ConfigSource, world: World, ways: Partial<Ways> = {}): Promise<Daemon> {
   const { openStore = Store.open, end = () => process.exit(1) } = ways;
   const { config } = source.started;
   const startup = new Startup();
   const parts = new Teardowns(world.log);
-  // A process that lost its lease can't write any more: what it was doing is over.
+  // A process that lost its lease can't write any more, so its work is over.
   const leaseLost = (why: string) => {
     world.log.error(`${why}: this process ends, and stands by after its restart`);
     end(why);
@@ -52,7 +52,8 @@ export async function startDaemon(source: ConfigSource, world: World, ways: Part
       open(source.started, { world, startup, openStore, leaseLost }, teardowns),
     );
     const crash = crashing(opened, parts, end);
-    // Before anything is guarded: messages link to the page, and an address that is taken must refuse the start.
+    // The server starts before any account is guarded: messages link to the page, and an address in use must refuse the
+    // start.
     const served = await parts.scope((teardowns) => serve(config.server, { opened, startup }, teardowns));
     const guarded = await parts.scope((teardowns) => guard(opened, { pageUrl: served.pageUrl, crash }, teardowns));
     const reloader = await parts.scope((teardowns) =>

@@ -1,4 +1,4 @@
-// Guards the accounts, notifies people, and keeps the store small. The watchdog ends the process when one of these stops.
+// Guards the accounts, notifies people, and keeps the store small. The watchdog ends the process if one of these stops.
 import { GroupCommit } from '../account/commit/group-commit.ts';
 import { Turns } from '../account/commit/turns.ts';
 import type { RecorderRooms } from '../account/record/guarded-account.ts';
@@ -21,7 +21,7 @@ export interface Guarded {
 interface GuardParts {
   /** Base of the links in messages. */
   readonly pageUrl: string;
-  /** Ends the process: a loop has stopped. */
+  /** Ends the process because a loop has stopped. */
   readonly crash: (why: string) => void;
 }
 

@@ -29,12 +29,12 @@ export class Notifying {
     this.#notifier.start();
   }
 
-  /** Ends after the attempts under way. What was not sent stays in the outbox. */
+  /** Ends after the attempts in progress. Unsent messages stay in the outbox. */
   end(): Promise<void> {
     return this.#notifier.stop();
   }
 
-  /** Transitions were committed. */
+  /** Wakes the notifier after a commit of transitions. */
   wake(): void {
     this.#notifier.wake();
   }
@@ -43,13 +43,13 @@ export class Notifying {
     return this.#notifier.reconfigure(this.#channels.as(settings.channels), settings);
   }
 
-  /** What was given up, and the way to have it sent once more. */
+  /** Undelivered messages, and the way to resend them. */
   get undelivered(): Notifier['undelivered'] {
     return this.#notifier.undelivered;
   }
 }
 
-/** The channels as the configuration has them. */
+/** Channels of the configuration. */
 class ConfiguredChannels {
   readonly #opened: DaemonRooms;
   readonly #pageUrl: string;
@@ -60,7 +60,7 @@ class ConfiguredChannels {
     this.#pageUrl = pageUrl;
   }
 
-  /** As they are configured now. One that has not changed stays the same object, so its loop is left alone. */
+  /** Channels as configured now. An unchanged one stays the same object, so that its loop goes on. */
   as(wanted: readonly ChannelConfig[]): readonly Channel[] {
     this.#made = wanted.map(
       (config) =>

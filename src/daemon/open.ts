@@ -1,4 +1,4 @@
-// Opens what the other parts work on: the store, the picture as the last process left it, the metrics, the recipes.
+// Opens the parts that the others need: the store, the picture of the last process, the metrics, the recipes.
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { alertsOfTaken } from '../account/record/guards.ts';
@@ -27,18 +27,18 @@ import { knownAccount, renamesOf } from './reload/moves.ts';
 import { Standby } from './standby.ts';
 import type { Startup } from './startup.ts';
 
-/** Of this process, for people. */
+/** Name of this process for people. */
 const processName = `process ${process.pid} on ${hostname()}`;
 
 export interface DaemonRooms {
   readonly world: World;
   readonly loops: Loops;
-  /** The configuration in force. */
+  /** Configuration in force. */
   readonly live: LiveConfig;
   readonly store: Store;
   readonly fleet: Fleet;
   readonly metrics: Metrics;
-  /** What the configuration in force says of the metrics. */
+  /** Settings of the metrics in force. */
   readonly metricsSettings: () => MetricsSettings;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly recipes: RecipeService;
@@ -50,11 +50,11 @@ export interface Origins {
   readonly world: World;
   readonly startup: Startup;
   readonly openStore: typeof Store.open;
-  /** Another process is the active one now. Ends this process. */
+  /** Ends this process because another one has the lease. */
   readonly leaseLost: (why: string) => void;
 }
 
-/** Rejects with one sentence when the store can't be had. */
+/** Opens the parts. Rejects with one sentence if the store is not available. */
 export async function open(started: ValidConfig, origins: Origins, teardowns: Teardowns): Promise<DaemonRooms> {
   const { config } = started;
   const { world, startup, openStore } = origins;
@@ -100,7 +100,7 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   };
 }
 
-/** The picture as the last process left it; alerts of accounts that are no longer configured end. */
+/** Loads the picture of the last process; ends the alerts of accounts that are no longer configured. */
 async function loadFleet(store: Store, { accounts }: Config, { clock, log }: World): Promise<Fleet> {
   const known = await store.knownAccounts();
   const configured = accounts.map(knownAccount);

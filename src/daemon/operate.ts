@@ -1,4 +1,5 @@
-// Lets people operate the daemon: the operator commands, the socket that takes them, and reloads of the configuration.
+// Lets people operate the daemon: the operator commands, the socket that accepts them, and reloads of the
+// configuration.
 import { errorText } from '../core/nearest.ts';
 import type { DaemonCommands, ReloadRequest } from '../core/operator-command.ts';
 import { pathOf } from '../core/store-failure.ts';
@@ -27,7 +28,7 @@ interface OperateParts {
   readonly crash: (why: string, error: unknown) => void;
 }
 
-/** Resolves when the start is over. Commands that an earlier process began and did not end are ended first. */
+/** Resolves when the start is complete. First ends the commands that an earlier process began and did not end. */
 export async function operate(source: ConfigSource, parts: OperateParts, teardowns: Teardowns): Promise<Reloader> {
   const { opened, served, guarded, startup } = parts;
   const { world, live, metrics, metricsSettings } = opened;
@@ -51,9 +52,9 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
   rotation.start(reloader.secretFiles, reload);
   teardowns.add('secrets', () => rotation.stop());
   teardowns.add('reloads', () => reloader.stop());
-  // The configuration of the start is in force: an alert about one that an earlier process refused ends.
+  // The configuration of the start is in force, so an alert about one that an earlier process refused ends.
   await guarded.alerts.show([]);
-  // Last: whoever reads that it is ready may send it a signal.
+  // This is the last step: a program that reads that the daemon is ready may send it a signal.
   startup.finish(commands);
   return reloader;
 }
@@ -77,14 +78,14 @@ async function startCommands(
   };
 }
 
-/** A daemon without its command socket still guards: the log says why there is none. */
+/** Opens the command socket. A daemon without it still guards: the log says why there is none. */
 async function openSocket(
   storePath: string,
   commands: DaemonCommands,
   { opened, served }: OperateParts,
 ): Promise<CommandSocket | null> {
   const { world, recipes } = opened;
-  // Who reaches the socket is the owner of the process, and may do what the process may.
+  // The user of the socket owns the process, and may do what the process may.
   const owner = { name: userName(), role: 'operator' as const, plan: null };
   const questions = {
     json: async (name: string, query: URLSearchParams) =>

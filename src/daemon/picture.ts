@@ -1,4 +1,4 @@
-// The picture of the accounts in memory, as the store has it: at a start, and after a reload.
+// The picture of the accounts in memory, loaded from the store at a start and after a reload.
 import { leave } from '../alerts/engine.ts';
 import type { AccountConfig } from '../config/config.ts';
 import { type Alert, type AlertChanges, noAccount } from '../core/alert.ts';
@@ -10,11 +10,11 @@ import type { StoredPicture } from '../store/picture.ts';
 
 type ShownAccount = Pick<AccountConfig, 'name' | 'baseUrl'>;
 
-/** The picture as the last process left it, without the accounts that the configuration no longer has. */
+/** Picture of the last process, without the accounts that are no longer configured. */
 export function fleetOf(picture: StoredPicture, accounts: readonly ShownAccount[]): Fleet {
   const fleet = new Fleet();
   for (const alert of picture.alerts) if (alert.account === noAccount) fleet.putAlert(alert);
-  // Those that the configuration no longer has are withdrawn: see Duties.withdrawUnguarded.
+  // Breakers of former APIs are withdrawn later: see Duties.withdrawUnguarded.
   for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
   for (const silence of picture.silences) fleet.putSilence(silence);
   for (const incident of picture.incidents) fleet.putIncident(incident);
@@ -23,7 +23,7 @@ export function fleetOf(picture: StoredPicture, accounts: readonly ShownAccount[
   return fleet;
 }
 
-/** Brings accounts into the picture, as the last process or configuration left them. */
+/** Adds accounts to the picture, in the state that the last process or configuration left. */
 export function showAccounts(fleet: Fleet, picture: StoredPicture, accounts: readonly ShownAccount[]): void {
   const names = new Set(accounts.map((account) => account.name));
   const shown = new Map(fleet.breakers());
@@ -35,7 +35,7 @@ export function showAccounts(fleet: Fleet, picture: StoredPicture, accounts: rea
   for (const action of picture.actions) if (names.has(action.account)) fleet.putAction(action);
 }
 
-/** Shows as stored what belongs to no one account's loop: breakers, emergency stops, the newest actions. */
+/** Adds the stored state that belongs to no single account's loop: breakers, emergency stops, the newest actions. */
 export function showShared(fleet: Fleet, picture: StoredPicture): void {
   for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
   for (const { scope } of [...fleet.knownWritesOff()]) fleet.removeWritesOff(scopeKey(scope));
@@ -43,7 +43,7 @@ export function showShared(fleet: Fleet, picture: StoredPicture): void {
   for (const action of picture.actions) fleet.putAction(action);
 }
 
-/** The end of the alerts of accounts that the configuration has no more. */
+/** Ends of the alerts of accounts that are no longer configured. */
 export function notGuardedAnyMore(alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
   return leave(alerts, now, 'Its account is no longer in the configuration, so Warmwarden no longer watches it.');
 }

@@ -1,5 +1,5 @@
-// Whether Warmwarden itself works, polls every account and can judge its mailboxes; otherwise what does not, for `/readyz`. An API that
-// fails does not count: not_guarded says so.
+// Readiness for `/readyz`: whether Warmwarden itself works, polls every account and can judge its mailboxes, or what
+// does not work. An API that fails does not count: not_guarded reports it.
 import { unheardSince } from '../alerts/rules/channel-rule.ts';
 import { noAccount } from '../core/alert.ts';
 import { storeTitle } from '../core/store-failure.ts';
@@ -11,17 +11,20 @@ import type { DaemonRooms } from './open.ts';
 import type { Startup } from './startup.ts';
 
 interface Sources extends Pick<DaemonRooms, 'fleet'>, Pick<Startup, 'commands'> {
-  /** In which times are given: an IANA name. */
+  /** Time zone of the reasons, an IANA name. */
   readonly zone: string;
 }
 
-/** All that can keep it from being ready. docs/operating.md says for each who notices it, and test/scenario/not-ready.test.ts shows it. */
+/**
+ * Reasons for not being ready. docs/operating.md says who notices each of them, and test/scenario/not-ready.test.ts
+ * shows it.
+ */
 export const causes = {
   start: ({ commands }) => (commands ? [] : ['the first sweep has not started']),
   store: ({ fleet: { storeFailure, storeFailingSince }, zone }) => {
     if (!storeFailure) return [];
     const since = storeFailingSince === null ? '' : ` (since ${momentText(storeFailingSince, zone)})`;
-    // Anybody may read it. The log and the alert have the whole paths.
+    // The answer is public, so it omits folders. The log and the alert have the whole paths.
     const about = withoutFolders(`${sentence(storeFailure.said)} ${storeFailure.remedy}`);
     return [`${storeTitle}${since}: ${about}`];
   },

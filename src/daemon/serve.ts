@@ -17,13 +17,13 @@ import { readinessOf } from './readiness.ts';
 import type { Startup } from './startup.ts';
 
 export interface Served {
-  /** Where the server listens. */
+  /** Address at which the server listens. */
   readonly url: string;
   /** Base of the links in messages. */
   readonly pageUrl: string;
-  /** A reload read the certificate again. */
+  /** Reads the certificate again after a reload. */
   readonly renew: RunningServer['renew'];
-  /** What GET routes answer from. */
+  /** Sources of the answers to GET routes. */
   readonly answers: AnswerParts;
 }
 
@@ -32,7 +32,7 @@ interface ServeParts {
   readonly startup: Startup;
 }
 
-/** Rejects with one sentence when the address can't be had. */
+/** Starts the server. Rejects with one sentence if the address is not available. */
 export async function serve(
   { host, port, publicUrl, pathPrefix, tls }: Config['server'],
   { opened, startup }: ServeParts,

@@ -1,4 +1,4 @@
-// What a process shows while another one has the lease of the store: over HTTP, and to commands.
+// Answers of a standby process, over HTTP and to commands.
 import type { Config } from '../config/config.ts';
 import { pathOf } from '../core/store-failure.ts';
 import { failed } from '../operations/plan.ts';
@@ -21,7 +21,7 @@ export class Standby {
     this.#parts = new Teardowns(world.log);
   }
 
-  /** `active` has the lease; `failure` says why the lease can't be read, or null. */
+  /** Shows who has the lease. `active`: its holder; `failure`: why the lease can't be read, or null. */
   show(active: string, failure: Error | null): void {
     const { log } = this.#world;
     if (this.#state?.active !== active) log.info({ active }, 'standing by');
@@ -29,13 +29,13 @@ export class Standby {
     this.#starting ??= this.#start(() => this.#state ?? { active, failure: null });
   }
 
-  /** Address and socket are free again. */
+  /** Ends the answers. Resolves when the address and the socket are free again. */
   async end(): Promise<void> {
     await this.#starting;
     await this.#parts.takeDown();
   }
 
-  /** Never rejects: a process that can't show that it stands by does so all the same. */
+  /** Starts the answers. Never rejects: a process that can't show that it is a standby is one nonetheless. */
   async #start(state: () => StandbyState): Promise<void> {
     const { server, store } = this.#config;
     const { log } = this.#world;

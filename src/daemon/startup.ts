@@ -1,16 +1,16 @@
-// How far the start has come: the page and the recipes are there before the operator commands, and ask here for them.
+// Progress of the start: the page and the recipes start before the operator commands, and get them from here.
 import type { CommandOutcome, DaemonCommands, ReloadRequest } from '../core/operator-command.ts';
 import { failed } from '../operations/plan.ts';
 
 export class Startup {
   #commands: DaemonCommands | null = null;
 
-  /** null while the daemon is starting. */
+  /** Commands of the daemon, or null while it starts. */
   get commands(): DaemonCommands | null {
     return this.#commands;
   }
 
-  /** Every part of the daemon runs: operator commands are carried out from now on. */
+  /** Accepts operator commands from now on, because every part of the daemon runs. */
   finish(commands: DaemonCommands): void {
     this.#commands = commands;
   }

@@ -1,4 +1,4 @@
-// Ends the process when a loop has stopped: every step is proven against kill -9, so a restart repairs whatever it was.
+// Ends the process if a loop has stopped: every step is proven against kill -9, so a restart repairs any cause.
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { type Crash, crashed } from '../alerts/rules/crash-rule.ts';
@@ -10,10 +10,10 @@ import { systemClock } from '../world/world.ts';
 import type { DaemonRooms } from './open.ts';
 import type { Duties } from './reload/duties.ts';
 
-/** A process that has run for so long has got over the crash before it. */
+/** Time after which a process has recovered from the crash before it. */
 const steadyAfterMs = 5 * minuteMs;
 
-/** Before the process ends, its loops are looked at once more after this. */
+/** Wait before the last look at the loops, after which the process ends. */
 const lastMomentMs = 1_000;
 
 type Rooms = Pick<DaemonRooms, 'world' | 'live' | 'fleet' | 'store'>;
@@ -46,14 +46,14 @@ export class Watchdog {
     while (!signal.aborted) {
       await clock.sleep(lookEveryMs, signal);
       if (signal.aborted || this.#look() === null) continue;
-      // What is under way gets a last moment of real time, in which a moved clock stands still.
+      // Steps in progress get a last moment of real time, in which a moved clock does not move.
       await clock.busy(() => systemClock().sleep(lastMomentMs, signal));
       const why = signal.aborted ? null : this.#look();
       if (why !== null) return this.#crash(why);
     }
   }
 
-  /** While the store fails, what waits for it is late through no fault of its own. */
+  /** Name of a stopped loop with its trouble, or null. A loop that waits for a failing store does not count. */
   #look(): string | null {
     const { fleet, loops } = this.#opened;
     if (fleet.storeFailure) return null;
@@ -66,7 +66,7 @@ export class Watchdog {
   }
 }
 
-/** Records why the process ends: the next one sends the message. Rejects when the store can't be written. */
+/** Records why the process ends: the next process sends the message. Rejects if the store can't be written. */
 export function recordCrash(rooms: Rooms, crash: Crash | null): Promise<void> {
   const { fleet, live, store, world } = rooms;
   const { rules } = live.config.alerts;
@@ -75,7 +75,9 @@ export function recordCrash(rooms: Rooms, crash: Crash | null): Promise<void> {
   return recordAlerts({ fleet, store, recorded: () => {} }, changes);
 }
 
-/** A look that ends the alert about a crash once this process, which started at `startedAt`, has run for a while. */
+/**
+ * Looks once, and ends the alert about a crash when this process, which started at `startedAt`, has run for a while.
+ */
 export async function getOverCrash(rooms: Rooms, startedAt: number): Promise<void> {
   const { fleet, world } = rooms;
   const isSteady = world.clock.monotonic() - startedAt >= steadyAfterMs;

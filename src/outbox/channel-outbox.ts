@@ -1,4 +1,4 @@
-// What the outbox holds for one channel. An outcome that the store can't take is kept here: what was sent is not sent again because its
+// Outbox of one channel. Keeps an outcome that the store can't record: a sent message is not sent again because its
 // record failed.
 import { maxRetryAfterMs, type SendOutcome } from '../channels/channel.ts';
 import { type AttemptSettlement, type Delivery, type DeliverySettlement, deliveryAfter } from '../core/delivery.ts';
@@ -8,13 +8,13 @@ import type { Clock } from '../world/world.ts';
 import { reminderAmong } from './delivery-of.ts';
 import type { Outbox } from './outbox-store.ts';
 
-/** Pending deliveries that one look takes: among so many a message that can't be sent is passed by. */
+/** Pending deliveries that one look reads: enough of them that a message that can't be sent is passed by. */
 const lookLimit = 100;
-/** How long a given-up message is counted beside its channel. */
+/** Period for which an undelivered message is counted with its channel. */
 const undeliveredShownMs = 7 * dayMs;
 
 interface ChannelContents {
-  /** In order of sequence, also those that are not due yet. */
+  /** Deliveries in order of sequence, including those that are not due yet. */
   readonly pending: readonly Delivery[];
   readonly counts: Omit<OutboxCount, 'channel'>;
 }
@@ -25,7 +25,7 @@ export class ChannelOutbox {
   readonly #channel: string;
   readonly #outbox: Outbox;
   readonly #clock: Clock;
-  /** Outcomes that the store has not taken yet, of each delivery in order. */
+  /** Outcomes that the store has not recorded yet, in order, by delivery. */
   readonly #unrecorded = new Map<string, DeliverySettlement[]>();
 
   constructor(channel: string, outbox: Outbox, clock: Clock) {
@@ -34,18 +34,18 @@ export class ChannelOutbox {
     this.#clock = clock;
   }
 
-  /** Whether there are outcomes that the store has not taken. Until it has, a restart would send those messages again. */
+  /** True if the store lacks some outcomes. Until it has them, a restart would send those messages again. */
   get isBehind(): boolean {
     return this.#unrecorded.size > 0;
   }
 
-  /** What came of an attempt. Never rejects: the store counts and shows its own failures, and `catchUp` tries again. */
+  /** Settles an attempt. Never rejects: the store counts and shows its own failures, and `catchUp` tries again. */
   async settle(id: string, settlement: DeliverySettlement): Promise<void> {
     this.#unrecorded.set(id, [...(this.#unrecorded.get(id) ?? []), settlement]);
     await this.catchUp();
   }
 
-  /** Records what could not be recorded, up to the first that still can't. */
+  /** Records the missing outcomes, up to the first that still can't be recorded. */
   async catchUp(): Promise<void> {
     for (const [id, settlements] of this.#unrecorded) {
       try {
@@ -67,10 +67,10 @@ export class ChannelOutbox {
     return { pending: this.#afterOutcomes(pending), counts };
   }
 
-  /** As they would stand in the store if it had taken every outcome. */
+  /** Deliveries as the store would have them after every outcome. */
   #afterOutcomes(stored: readonly Delivery[]): readonly Delivery[] {
     if (!this.isBehind) return stored;
-    // Of a delivery that doesn't wait any more nothing is left to record: its store was replaced, say.
+    // A delivery that is gone from the store (it was replaced, say) needs no record.
     const waiting = new Set(stored.map(({ id }) => id));
     for (const id of this.#unrecorded.keys()) if (!waiting.has(id)) this.#unrecorded.delete(id);
     return stored
@@ -79,28 +79,30 @@ export class ChannelOutbox {
   }
 }
 
-// Which delivery of a channel is sent next. Messages about the same alert keep their order; one message that its receiver
-// can't digest does not keep the others waiting. Pure.
+// Choice of a channel's next delivery. Messages about the same alert keep their order; a message that its receiver
+// can't process does not block the others. Pure.
 
-/** So often a message is tried before the ones behind it get their turn. Until then everything keeps its order. */
+/** Number of tries before later messages get their turn. Until then all messages keep their order. */
 const triesInOrder = 3;
 
 interface Turn {
-  /** null: nothing is due. */
+  /** Delivery that is due, or null if none is. */
   readonly delivery: Delivery | null;
-  /** How long until the next one is due, milliseconds; 0 with a delivery, Infinity without any. */
+  /** Milliseconds until the next delivery is due; 0 with a delivery, Infinity without any. */
   readonly waitMs: number;
 }
 
 interface TurnContext {
   readonly now: EpochMs;
-  /** How long the channel still rests after a failure, milliseconds. A message that was never tried need not wait for it. */
+  /**
+   * Milliseconds that the channel still rests after a failure. A message that was never tried does not wait for this.
+   */
   readonly restMs: number;
-  /** Whether a delivery waits for a receiver that has answered since: then it is due at once. */
+  /** True if a delivery waited for a receiver that has answered since: it is then due at once. */
   readonly revived: (id: string) => boolean;
 }
 
-/** `pending` in order of sequence. */
+/** Chooses the next delivery. `pending`: in order of sequence. */
 export function nextDelivery(pending: readonly Delivery[], patience: TurnContext): Turn {
   const free = firstOfEachAlert(pending).map((delivery) => ({ delivery, wait: waitOf(delivery, patience) }));
   const due = free.filter(({ wait }) => wait <= 0).map(({ delivery }) => delivery);
@@ -110,8 +112,8 @@ export function nextDelivery(pending: readonly Delivery[], patience: TurnContext
 }
 
 /**
- * What is sent in place of a delivery, and what that replaces, the delivery included: after an outage, of the reminders about
- * the same alerts that waited, people read the newest.
+ * Delivery to send in place of another, and the deliveries that it replaces: only the newest is sent of the reminders
+ * about the same alerts that waited through an outage.
  */
 export function newestOf(
   delivery: Delivery,
@@ -122,7 +124,7 @@ export function newestOf(
   return { sent: same.at(-1) ?? delivery, replaced: same.slice(0, -1) };
 }
 
-/** Those that wait behind no other one about the same alert. */
+/** Deliveries that are the first about each of their alerts. */
 function firstOfEachAlert(pending: readonly Delivery[]): readonly Delivery[] {
   const covered = new Set<string>();
   return pending.filter(({ alerts }) => {
@@ -134,7 +136,7 @@ function firstOfEachAlert(pending: readonly Delivery[]): readonly Delivery[] {
 
 function waitOf({ id, attempts, nextAttemptAt }: Delivery, { now, restMs, revived }: TurnContext): number {
   const wait = nextAttemptAt - now;
-  // No wait is longer than the longest that a receiver may ask for: if it is, the clock was set back.
+  // A wait beyond the longest that a receiver may ask for means that the clock was set back.
   const own = wait > maxRetryAfterMs || revived(id) ? 0 : Math.max(0, wait);
   return attempts === 0 ? own : Math.max(own, restMs);
 }
@@ -143,19 +145,19 @@ function triesOf({ attempts }: Delivery): number {
   return attempts < triesInOrder ? 0 : attempts;
 }
 
-// What becomes of a delivery after an attempt: sent, tried again at a time, or given up. Pure.
+// Settlement of an attempt: sent, retried at a later moment, or given up. Pure.
 
 const firstRetryMs = secondMs;
 const longestRetryMs = 15 * minuteMs;
 /**
- * Waits between attempts that the receiver blamed on the request. A deployment or a proxy that blames everything for a
+ * Waits between attempts whose refusal blamed the request. A deployment or a proxy that refuses everything for a
  * quarter of an hour costs nothing; after the last wait the delivery gets one more attempt.
  */
 const refusedWaitsMs = [15 * secondMs, minuteMs, 4 * minuteMs, longestRetryMs];
 const giveUpAfterMs = dayMs;
-/** How soon a receiver that wants nothing any more is asked again. */
+/** Wait before the next attempt at a receiver that answered 410. */
 export const goneAgainMs = hourMs;
-/** Age alone ends nothing: after two days without power a message deserves its attempts. */
+/** Attempts before a delivery is given up for its age: after two days without power a message deserves them. */
 const minAttempts = 5;
 
 type FailedOutcome = Extract<SendOutcome, { readonly kind: 'failed' | 'refused' | 'gone' }>;
@@ -163,14 +165,14 @@ type FailedOutcome = Extract<SendOutcome, { readonly kind: 'failed' | 'refused' 
 export interface SettledAttempt {
   readonly delivery: Delivery;
   readonly outcome: SendOutcome;
-  /** Refusals in a row of this delivery, this attempt included. */
+  /** Consecutive refusals of this delivery, including this attempt. */
   readonly refusals: number;
-  /** In [0, 1): full jitter. */
+  /** Random number in [0, 1) for full jitter. */
   readonly random: number;
   readonly now: EpochMs;
 }
 
-/** The settlement of an attempt: given up after a day, after five refusals in a row, or where it is final. */
+/** Settlement of an attempt: undelivered after a day, after five consecutive refusals, or if the outcome is final. */
 export function settlementOf(attempt: SettledAttempt): AttemptSettlement {
   const { delivery, outcome, refusals, random, now } = attempt;
   if (outcome.kind === 'sent') return { kind: 'sent', detail: outcome.detail ?? null, at: now };
@@ -181,14 +183,14 @@ export function settlementOf(attempt: SettledAttempt): AttemptSettlement {
     return { kind: 'accepted', receipt, nextAttemptAt: now + againInMs, detail, at: now };
   }
   const attempts = delivery.attempts + 1;
-  // A receiver that wants nothing is asked too seldom for five attempts each.
+  // A receiver that answers 410 is tried too seldom for five attempts at each message.
   const isOld = now - delivery.createdAt >= giveUpAfterMs && (attempts >= minAttempts || outcome.kind === 'gone');
   if (isOld || isFinal(outcome, refusals)) return { kind: 'undelivered', detail, at: now };
   const wait = Math.max(leastWaitMs(outcome, refusals), backOffMs(attempts, random));
   return { kind: 'failed', nextAttemptAt: now + wait, detail, at: now };
 }
 
-/** The least wait after an attempt: what the receiver asked for, or what its refusal calls for. */
+/** Shortest wait after an attempt: the receiver's Retry-After, or the wait for its refusal. */
 export function leastWaitMs(outcome: FailedOutcome, refusals: number): number {
   if (outcome.kind === 'gone') return goneAgainMs;
   const least = outcome.kind === 'refused' ? (refusedWaitsMs[refusals - 1] ?? longestRetryMs) : 0;
@@ -200,7 +202,7 @@ function isFinal(outcome: SendOutcome, refusals: number): boolean {
   return outcome.kind === 'failed' && outcome.final;
 }
 
-/** The wait after so many failures in a row: exponential with full jitter, 1 s to 15 min. */
+/** Wait after a number of consecutive failures: exponential with full jitter, 1 s to 15 min. */
 export function backOffMs(failures: number, random: number): number {
   const ceiling = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 20));
   return Math.max(firstRetryMs, Math.ceil(random * ceiling));

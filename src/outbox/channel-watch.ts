@@ -1,4 +1,4 @@
-// Watches the channels themselves: one that takes nothing for a while is an alert, sent through the others.
+// Watch of the channels themselves: a channel that accepts nothing for a while is an alert, sent through the others.
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { channelsFailing, heartbeatName } from '../alerts/rules/channel-rule.ts';
@@ -16,15 +16,15 @@ const everyMs = 30_000;
 
 const nothingKnown = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
 
-/** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
+/** Looks once at the channels: records findings, then shows them. Returns the wait for the next look, milliseconds. */
 export async function watchChannels(parts: ChannelWatchParts, heartbeat: PingState | null = null): Promise<number> {
   const { world, fleet, channels, settings } = parts;
-  // Of a process that has just started a channel may not have said anything: an alert about it goes on.
+  // A channel of a process that has just started may have no state yet: an alert about it continues.
   const known = channels().map(({ name }) => fleet.channel(name) ?? { name, ...nothingKnown });
   const states = [...known, ...(heartbeat ? [{ name: heartbeatName, ...heartbeat }] : [])];
   const { rules } = settings();
   const context = { command: world.command, zone: rules.timeZone };
-  // A wrong password or key is no outage that may pass: nobody waits for it.
+  // A wrong password or key is not an outage that may pass, so its alert does not wait.
   const refused = new Set(states.filter(({ refusesSetup }) => refusesSetup).map(({ name }) => name));
   const tuned = tune(channelsFailing(states, fleet.alertsOf(noAccount), context), rules);
   const conditions = tuned.map((one) => (refused.has(one.subject.object ?? '') ? { ...one, forMs: 0 } : one));
@@ -33,9 +33,9 @@ export async function watchChannels(parts: ChannelWatchParts, heartbeat: PingSta
   return everyMs;
 }
 
-// Watches the silences: one that mutes everything is an alert that no silence mutes.
+// Watch of the silences: a silence that mutes everything is an alert that no silence mutes.
 
-/** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
+/** Looks once at the silences: records findings, then shows them. Returns the wait for the next look, milliseconds. */
 export async function watchSilences(parts: ChannelWatchParts): Promise<number> {
   const { world, fleet, settings } = parts;
   const { rules } = settings();

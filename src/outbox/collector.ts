@@ -1,4 +1,4 @@
-// Turns recorded transitions, and what goes on for long, into deliveries once their groups have waited long enough.
+// Turns recorded transitions, and alerts that last, into deliveries once their groups have waited long enough.
 import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { groupOf, joinedGroups, MessageParts } from '../alerts/grouping.ts';
 import { hasCause, isExplained, isStoodFor } from '../alerts/incidents.ts';
@@ -19,26 +19,26 @@ import {
 } from './incidents.ts';
 import type { RecordingParts } from './outbox-store.ts';
 
-/** How messages are grouped and where they go. */
+/** Settings for the grouping and routing of messages. */
 export interface NotifySettings {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
-  /** After this a firing alert is announced again; null: never. */
+  /** Interval after which a firing alert is announced again, or null for never. */
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
-  /** Without any: every channel gets warning and critical. */
+  /** Routes. Without any, every channel gets warning and critical. */
   readonly routes: readonly AlertRoute[];
   readonly rules: Pick<RuleSettings, 'timeZone'>;
 }
 
 export interface CollectorParts extends RecordingParts {
   readonly settings: () => NotifySettings;
-  /** The base_url of an account; null when it is not configured. */
+  /** The base_url of an account, or null if it is not configured. */
   readonly apiOf: (account: string) => string | null;
-  /** Base of the links to the page; null when there is no page. */
+  /** Base of the links to the page, or null if there is no page. */
   readonly pageUrl: string | null;
 }
 
-/** What one look led to. */
+/** Results of one look. */
 interface LookOutcome {
   readonly notifications: readonly Notification[];
   readonly early: readonly EarlyStep[];
@@ -46,69 +46,78 @@ interface LookOutcome {
   readonly firing: readonly Alert[];
 }
 
-/** Transitions that one look takes. */
+/** Maximum number of transitions in one look. */
 const lookLimit = 10_000;
-/** A look without any reason, in case that a wake was missed. Reminders come by it. */
+/** Interval of the looks without a wake-up, in case that one was missed. Reminders depend on it. */
 export const idleMs = 30_000;
-/** More groups than this that are due at once make one message for a channel: the count and the worst. */
+/**
+ * Largest number of groups due at once that get a message each; more groups share one message with their count and the
+ * worst.
+ */
 const maxMessagesALook = 4;
-/** The group of such a message. */
+/** Group of such a message. */
 const manyGroup = 'many';
-/** So long after its cause ended an alert may still be its consequence: the next round of polls ends it. */
+/** Period after the end of a cause in which an alert may still be its consequence: the next round of polls ends it. */
 const aftermathMs = 30 * minuteMs;
 
 export class Collector {
   readonly #parts: CollectorParts;
-  /** What people know, by fingerprint; null until the store was asked. */
+  /** Announcements by fingerprint, or null until they are loaded from the store. */
   #announced: Map<string, Announcement> | null = null;
-  /** The time as it was at the last look. */
+  /** Time at the last look. */
   #seenAt = Number.POSITIVE_INFINITY;
-  /** When each group was announced last. */
+  /** Moment of each group's latest announcement. */
   readonly #lastNotified = new Map<string, EpochMs>();
-  /** Until when the aftermath of an account's outage explains its old data. */
+  /** End of the aftermath of an account's outage, which explains its old data. */
   readonly #explainedUntil = new Map<string, EpochMs>();
-  /** What waits for a channel. */
+  /** Notifications that wait for a channel. */
   readonly #waiting = new WaitingForChannel();
-  /** Who waits for the next look, in which no group waits. */
+  /** Callers that wait for the next look, in which no group waits. */
   readonly #hurried: (() => void)[] = [];
-  /** The next look, on the monotonic scale. */
+  /** Time of the next look, on the monotonic scale. */
   #lookAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: CollectorParts) {
     this.#parts = parts;
   }
 
-  /** Something was committed. It waits for group_wait anyway, so a look before that would be in vain. */
+  /**
+   * Schedules a look after a commit. Its news waits for group_wait anyway, so an earlier look would find nothing to
+   * send.
+   */
   noticed(): void {
     const { world, settings } = this.#parts;
     this.#lookAt = Math.min(this.#lookAt, world.clock.monotonic() + settings().groupWaitMs);
   }
 
-  /** The next look is now, and makes messages of what waits for its group. Resolves after it, however it went. */
+  /** Looks now, and makes messages of groups that still wait. Resolves after the look, even if it failed. */
   hurry(): Promise<void> {
     this.#lookAt = Number.NEGATIVE_INFINITY;
     return new Promise((resolve) => this.#hurried.push(resolve));
   }
 
-  /** Whether people were notified through the channel that the alert fires. Nobody was before the first look. */
+  /** True if people were notified through the channel that the alert fires. False before the first look. */
   hasNotified(channel: string, alert: Alert): boolean {
     const known = this.#announced?.get(alert.fingerprint);
     return known !== undefined && (known.channels ?? this.#wantedBy(alert)).includes(channel);
   }
 
-  /** Protection that is switched off is for every person, whatever the routes; a recipe only acts. */
+  /**
+   * Channels for an alert. A loss of protection goes to every channel for people, whatever the routes; a recipe only
+   * acts.
+   */
   #wantedBy(alert: Alert): readonly string[] {
     const channels = this.#parts.channels();
     if (isDisarming(alert)) return channels.filter(isForPeople).map(({ name }) => name);
     return channelsFor(alert, this.#parts.settings().routes, channels);
   }
 
-  /** One look, if it is time. Returns how long to wait for the next one, milliseconds. */
+  /** Looks once if the time has come. Returns the wait for the next look, milliseconds. */
   async step(): Promise<number> {
     const { clock } = this.#parts.world;
     const early = this.#lookAt - clock.monotonic();
     if (early > 0) return early;
-    // What is committed while we look moves this down again.
+    // A commit during the look brings this forward again.
     this.#lookAt = clock.monotonic() + idleMs;
     const hurried = this.#hurried.splice(0);
     try {
@@ -123,12 +132,12 @@ export class Collector {
     return Math.max(0, this.#lookAt - clock.monotonic());
   }
 
-  /** Records what is due. Returns when something may be due next, milliseconds from now. */
+  /** Records due messages. Returns the wait until more may be due, milliseconds. */
   async #look(hurries: boolean): Promise<number> {
     const { settings, fleet } = this.#parts;
     const announced = await this.#known();
-    // Before the transitions are read: what fires here has its transition among them, or people know of it.
-    // That the store fails was announced without it; its beginning is recorded with its end.
+    // Firing alerts are read before the transitions, so that each has its transition among them, or is already
+    // announced. A failing store is announced without the store; its beginning is recorded with its end.
     const isRecorded = ({ rule, status }: Alert) => status === 'firing' && rule !== 'store_failing';
     const firing = [...fleet.alerts()].filter(isRecorded);
     const unnotified = await this.#unnotified();
@@ -181,7 +190,7 @@ export class Collector {
   }
 
   /**
-   * The time. When the clock was set back, what was announced later than that, by the clock as it was, counts as announced now: its
+   * Current time. If the clock was set back, an announcement whose time is now in the future counts as made now: its
    * reminder is due after its interval, neither at once nor when the clock has caught up.
    */
   #now(announced: Map<string, Announcement>): EpochMs {
@@ -192,7 +201,7 @@ export class Collector {
     return now;
   }
 
-  /** What nobody is notified of at that moment: silenced, or explained by an API that is down or just was. */
+  /** Predicate for alerts that are silenced, or explained by an API that is or recently was down. */
   #mutes(now: EpochMs): (alert: Alert) => boolean {
     const { fleet } = this.#parts;
     const current = (fingerprint: string) => fleet.alert(fingerprint);
@@ -206,7 +215,7 @@ export class Collector {
       silences.some(({ match }) => mutes(match, alert));
   }
 
-  /** The ends of pauses that a channel follows. */
+  /** Ends of pauses that a channel follows. */
   #pauseEnds(announced: ReadonlyMap<string, Announcement>, now: EpochMs): readonly Notification[] {
     const { fleet } = this.#parts;
     const silences = fleet.silences(now);
@@ -283,7 +292,10 @@ export class Collector {
       });
   }
 
-  /** Channels for a transition. The end of an alert goes to the channels that got its beginning and not yet its end, whatever the routes are now. */
+  /**
+   * Channels for a transition. The end of an alert goes to the channels that got its beginning and not yet its end,
+   * whatever the routes are now.
+   */
   #route(transition: Transition, announced: ReadonlyMap<string, Announcement>): Routed {
     const { channels: known, closed = [] } = announced.get(transition.alert.fingerprint) ?? {};
     const isEnd = transition.kind === 'resolved' && known;
@@ -298,7 +310,7 @@ export class Collector {
     return joinedChannels(alert, announced.get(alert.fingerprint), settings().routes, channels());
   }
 
-  /** One message a group and channel; of a storm one message a channel. */
+  /** Makes a message for each group and channel; in a storm one for each channel. */
   #deliveriesOf(groups: readonly Pick<RoutedGroup, 'group' | 'news'>[], now: EpochMs): readonly NewDelivery[] {
     const deliveries: NewDelivery[] = [];
     for (const channel of this.#parts.channels()) {
@@ -327,37 +339,40 @@ function aloneInItsGroup(one: Routed): Pick<RoutedGroup, 'group' | 'news'> {
   return { group: groupOf(one.transition.alert), news: [one] };
 }
 
-// What waits for a channel while there is none at all: what happened, and the end of what people know. Bounded. What fires need not
-// wait: whatever channel wants it is notified of it when it comes.
+// Notifications that wait while there is no channel at all: events, and the ends of announced alerts. Bounded. Firing
+// alerts need not wait: a new channel is notified of them.
 
-/** What happened longer ago is on the page only. A moment ahead, before the clock was set back, is not long ago. */
+/**
+ * Longest wait of a notification; older ones are on the page only. A time in the future, from before the clock was set
+ * back, is not old.
+ */
 const longestWaitMs = 3 * dayMs;
-/** So many wait, the newest. */
+/** Largest number of waiting notifications; the newest stay. */
 const mostWaiting = 1_000;
 
 interface LookResult {
   readonly unnotified: readonly StoredTransition[];
-  /** What people know, by fingerprint. */
+  /** Announcements by fingerprint. */
   readonly announced: ReadonlyMap<string, Announcement>;
   readonly now: EpochMs;
 }
 
 class WaitingForChannel {
-  /** By the id of a transition that the store has as not notified: when it was. */
+  /** Moments at which stored, unnotified transitions began to wait, by id. */
   readonly #since = new Map<number, EpochMs>();
 
-  /** There is a channel: nothing waits. */
+  /** Ends the wait because there is a channel. */
   end(): void {
     this.#since.clear();
   }
 
-  /** Without what waits. What has waited for too long is among them again. */
+  /** Transitions that do not wait, including those that waited too long. */
   others(unnotified: readonly StoredTransition[], now: EpochMs): readonly StoredTransition[] {
     for (const [id, at] of this.#since) if (now - at >= longestWaitMs) this.#since.delete(id);
     return this.#since.size === 0 ? unnotified : unnotified.filter(({ id }) => !this.#since.has(id));
   }
 
-  /** What is left of a look's notifications without a channel: the rest waits from now on. */
+  /** Notifications that a look without a channel still processes; the others wait from now on. */
   rest(notifications: readonly Notification[], { unnotified, announced, now }: LookResult): readonly Notification[] {
     const isKnown = (known: Announcement | undefined) => known !== undefined && known.channels?.length !== 0;
     const mayWait = ({ kind, at, alert }: Transition) =>

@@ -1,4 +1,4 @@
-// A message as a delivery for one channel: rendered, and named so that it is the same however often it is made.
+// A message as a delivery for one channel: rendered, and with an id that is the same in every run.
 
 import { createHash } from 'node:crypto';
 import type { EarlyStep } from '../alerts/engine.ts';
@@ -14,7 +14,9 @@ import type { EpochMs } from '../core/time.ts';
 import type { Log } from '../world/world.ts';
 import type { IncidentNews } from './incidents.ts';
 
-/** null: the channel has nothing to say of it, or can't write it down, which the log says. */
+/**
+ * Renders a message for a channel. Returns null if the channel does not show it, or can't render it, which is logged.
+ */
 export function deliveryOf(channel: Channel, message: GroupMessage, log: Log): NewDelivery | null {
   const rendered = rendering(channel, message, log);
   if (!rendered) return null;
@@ -27,20 +29,20 @@ export function deliveryOf(channel: Channel, message: GroupMessage, log: Log): N
     named.update(`${alert.fingerprint},`);
   }
   const id = deliveryId([channel.name, group, String(at), steps.digest('base64url'), payload]);
-  // The end of a pause waits behind the pause.
+  // The end of a pause waits for the message about the pause.
   const fingerprints = transitions.flatMap((one) =>
     isPause(one) ? [one.alert.fingerprint, pauseFingerprint(one.alert)] : [one.alert.fingerprint],
   );
   const reminds = transitions.length > 0 && transitions.every(({ kind }) => kind === 'reminder');
   const first = [
     ...(reminds ? [`${reminderPrefix}${named.digest('base64url')}`] : []),
-    // What is said of an incident keeps its order, whatever else is said with it.
+    // Messages about an incident keep their order, whatever alerts they contain.
     ...(incident ? [`incident|${incident.id}`] : []),
   ];
   return { id, channel: channel.name, group, payload, title, alerts: [...first, ...fingerprints] };
 }
 
-/** A channel that can't write a message down must not keep the others from getting theirs. */
+/** Renders a message. A channel that can't render it must not keep the message from the others. */
 function rendering(channel: Channel, message: GroupMessage, log: Log): Rendered | null {
   try {
     return channel.render(message);
@@ -53,37 +55,40 @@ function rendering(channel: Channel, message: GroupMessage, log: Log): Rendered 
 
 const reminderPrefix = 'reminder|';
 
-/** Among the alerts of a message that only reminds people of them, what is the same for the same alerts; undefined for any other. */
+/** Name among a message's alerts that all reminders of the same alerts share, or undefined for any other message. */
 export function reminderAmong(alerts: readonly string[]): string | undefined {
   return alerts[0]?.startsWith(reminderPrefix) ? alerts[0] : undefined;
 }
 
-/** The same for the same message however often it is made, and no other's: also of two installations with one receiver. */
+/**
+ * Id of a message: the same in every run, and different from that of any other message, including those of another
+ * installation with the same receiver.
+ */
 export function deliveryId(parts: readonly string[]): string {
   return `msg_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`;
 }
 
-// What people know once the messages of a look are made: what was announced to whom, and what is over.
+// Notification log after the messages of a look.
 
 export interface RoutedGroup {
   readonly group: string;
   readonly news: readonly Routed[];
-  /** The group is an incident. */
+  /** True if the group is an incident. */
   readonly inIncident: boolean;
 }
 
-/** What one look announces. */
+/** Announcements of one look. */
 interface LookAnnouncements {
   readonly groups: readonly RoutedGroup[];
-  /** Before its group. */
+  /** Steps that are announced before their group. */
   readonly early: readonly EarlyStep[];
-  /** News only to channels that were not notified of it when it fired. */
+  /** News for the channels that were not notified when the alert fired. */
   readonly late: readonly Routed[];
   readonly incidents: readonly IncidentNews[];
 }
 
 interface KnownBefore {
-  /** What people knew before, by fingerprint. */
+  /** Announcements before the look, by fingerprint. */
   readonly before: ReadonlyMap<string, Announcement>;
   readonly now: EpochMs;
   /** Channels that follow pauses. */
@@ -94,7 +99,7 @@ export function notificationLogAfter(
   { groups, early, late, incidents }: LookAnnouncements,
   { before, now, followers }: KnownBefore,
 ): NotificationLogChanges {
-  // By fingerprint: what is said of an alert last is what people know.
+  // The last announcement of each alert, by fingerprint, counts.
   const known = new Map<string, Announcement>();
   const put = (one: Announcement | null) => {
     if (one) known.set(one.fingerprint, one);
@@ -114,13 +119,13 @@ export function notificationLogAfter(
     for (const { transition } of news) {
       if (transition.kind === 'resolved') ended.add(transition.alert.fingerprint);
     }
-  // It may have ended after an incident named it as still so.
+  // An alert may have ended after an incident named it as still firing.
   for (const fingerprint of ended) known.delete(fingerprint);
-  // A mailbox may be paused again in the look in which its last pause ends: that one is known in its place.
+  // A mailbox may be paused again in the look in which its last pause ends: the new pause is kept in its place.
   const plain = groups.filter(({ inIncident }) => !inIncident);
   for (const { news } of followers.length > 0 ? plain : []) for (const one of news) put(followed(one, followers, now));
   for (const one of late) {
-    // The next reminder comes when it is due for those who knew it first.
+    // The next reminder is due at the time for the channels that were notified first.
     const at = before.get(one.transition.alert.fingerprint)?.at ?? now;
     put(announcementOf(one, { announced: before, at, inIncident: false }));
   }
@@ -129,7 +134,10 @@ export function notificationLogAfter(
   return { announced: [...known.values()], ended: over, groups: sent };
 }
 
-/** That the channels which follow pauses were notified of one; null for what is none, and where none of them was. */
+/**
+ * Announcement of a pause to the channels that follow pauses, or null if it is not a pause or if none of them was
+ * notified.
+ */
 function followed({ transition, to }: Routed, followers: readonly string[], at: EpochMs): Announcement | null {
   const channels = followers.filter((name) => to.includes(name));
   return channels.length > 0 && isPause(transition) ? pauseAnnouncement(transition, { channels, at }) : null;

@@ -1,4 +1,4 @@
-// The digest: what was done since the last one, what is at risk, what is unknown, and what did not reach anybody. Pure.
+// The digest: actions since the last one, mailboxes at risk, missing data, and undelivered messages. Pure.
 
 import type { Notice } from '../channels/channel.ts';
 import type { Action } from '../core/action.ts';
@@ -22,19 +22,19 @@ interface DigestPicture {
   readonly timeZone: string;
   readonly mailboxes: Iterable<MailboxState>;
   readonly alerts: Iterable<Alert>;
-  /** Those that go on, and those that ended lately. */
+  /** Incidents in progress, and those that ended recently. */
   readonly incidents: readonly Incident[];
-  /** Channels with messages that wait, and how many. */
+  /** Channels with waiting messages, and their number. */
   readonly waiting: readonly { readonly name: string; readonly pending: number }[];
 }
 
-/** Lines of one section; the page has the rest. */
+/** Maximum number of lines in a section; the page has the rest. */
 const maxLines = 10;
 
-/** Alerts that say that nothing is known; all others say what is. */
+/** Alerts that report missing knowledge; all others report a fact. */
 const blindRules: readonly AlertRule[] = ['not_guarded', 'guard_blind', 'stale_data', 'mailbox_missing'];
 
-/** The message, also when there is nothing to report: that it comes says that somebody watches. */
+/** Makes the message even if there is nothing to report: its arrival shows that the guard works. */
 function digestOf({ actions, undelivered }: DigestFacts, picture: DigestPicture): Notice {
   const { now } = picture;
   const firing = [...picture.alerts].filter(({ status }) => status === 'firing').sort(byWeight);
@@ -112,10 +112,10 @@ function byWeight(one: Alert, other: Alert): number {
   return severities.indexOf(one.severity) - severities.indexOf(other.severity) || other.since - one.since;
 }
 
-// Sends the digest when its time comes, and once after a downtime that swallowed it.
+// Sends the digest at its time, and once after a downtime in which it was due.
 
 export interface DigestSettings {
-  /** Cron in the time zone. */
+  /** Cron expression in the time zone. */
   readonly at: string;
   readonly timeZone: string;
   /** Names of channels. */
@@ -128,23 +128,23 @@ interface DigesterParts extends RecordingParts {
 
 export class Digester {
   readonly #parts: DigesterParts;
-  /** Until when the newest digest reached; null before the store was asked. */
+  /** End of the newest digest's period, or null until it is loaded from the store. */
   #until: EpochMs | null = null;
-  /** Up to there no digest was due: what was asked once is not asked again. */
+  /** Time up to which no digest was due, so that it is not checked again. */
   #askedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(parts: DigesterParts) {
     this.#parts = parts;
   }
 
-  /** Records the digest that is due. Returns how long to wait for the next look, milliseconds. */
+  /** Records a due digest. Returns the wait for the next look, milliseconds. */
   async step(): Promise<number> {
     const settings = this.#parts.settings();
     if (!settings) return minuteMs;
     const now = this.#parts.world.clock.now();
     const schedule = cronSchedule(settings.at, settings.timeZone);
     this.#until ??= await this.#parts.store.outbox.digestedUntil();
-    // The first one reaches back to the moment when somebody began to want one.
+    // The period of the first digest begins when digests were first configured.
     if (this.#until === null) await this.#record([], now);
     else if (this.#isDue(schedule, this.#until, now) && !sameMinute(this.#until, now, settings.timeZone)) {
       await this.#record(await this.#deliveries(settings, this.#until, now), now);
@@ -154,7 +154,7 @@ export class Digester {
   }
 
   #isDue(schedule: Schedule, until: EpochMs, now: EpochMs): boolean {
-    // A clock that was set back has asked about the future.
+    // A clock that was set back leaves a checked time in the future.
     const asked = this.#askedUntil > now ? Number.NEGATIVE_INFINITY : this.#askedUntil;
     return schedule.dueBetween(Math.max(Math.min(until, now), asked), now);
   }
@@ -186,7 +186,7 @@ export class Digester {
   }
 }
 
-/** When the clocks go back an hour comes twice; its digest need not. */
+/** True within one minute of local time: an hour that occurs twice has one digest. */
 function sameMinute(one: EpochMs, other: EpochMs, timeZone: string): boolean {
   const format = new Intl.DateTimeFormat('en', { timeZone, dateStyle: 'short', timeStyle: 'short' });
   return format.format(one) === format.format(other);

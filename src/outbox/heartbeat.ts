@@ -12,7 +12,7 @@ export interface HeartbeatSettings extends PingTarget {
   readonly intervalMs: number;
 }
 
-/** Outcome of the pings, as of messages. */
+/** Outcome of the pings, in the form of a channel's state. */
 export type PingState = Pick<ChannelState, 'lastSuccessAt' | 'failingSince' | 'lastFailure' | 'refusesSetup'>;
 
 const notPinged: PingState = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
@@ -23,36 +23,36 @@ export interface HeartbeatParts extends NotifyParts {
   readonly alwaysMs?: number;
 }
 
-/** A message that waits longer is stuck, unless its channel took another one meanwhile. */
+/** Time after which a waiting message is stuck, unless its channel accepted another one meanwhile. */
 const stuckAfterMs = 15 * minuteMs;
-/** An account without an answer for so long is not polled. */
+/** Time without an answer after which an account counts as not polled. */
 const polledWithinMs = 15 * minuteMs;
 
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
-  /** What was wrong at the last look; empty while it pings. */
+  /** Trouble at the last look; empty while the heartbeat pings. */
   #wrong = '';
-  /** A daemon that has just begun has not polled anybody yet. */
+  /** True after the first step: a daemon that has just begun has polled no account yet. */
   #begun = false;
   #pings = notPinged;
-  /** The process ends. */
+  /** True once the process is ending. */
   #isEnding = false;
 
   constructor(parts: HeartbeatParts) {
     this.#parts = parts;
   }
 
-  /** Pings are short from now on, the one under way included. */
+  /** Shortens pings from now on, including the one in progress. */
   end(): void {
     this.#isEnding = true;
   }
 
-  /** null: none is configured. */
+  /** State of the pings, or null if none is configured. */
   get pings(): PingState | null {
     return this.#parts.settings() && this.#pings;
   }
 
-  /** One look, and one ping if all is well. Rejects when the store can't be written. Returns how long to wait, milliseconds. */
+  /** Looks once, and pings if all is well. Rejects if the store can't be written. Returns the wait, milliseconds. */
   async step(): Promise<number> {
     const { world, settings } = this.#parts;
     const wanted = settings();
@@ -67,7 +67,7 @@ export class Heartbeat {
     return wanted.intervalMs;
   }
 
-  /** In sentences; empty when all is well. */
+  /** Troubles in sentences; empty if all is well. */
   async #whatIsWrong(now: EpochMs): Promise<readonly string[]> {
     const { store, fleet } = this.#parts;
     await store.proveWritable(now);
@@ -90,7 +90,7 @@ export class Heartbeat {
     ];
   }
 
-  /** null: it was taken. Otherwise why not, without the address. */
+  /** Reason why a ping failed, without the address, or null if it succeeded. */
   async #ping(to: PingTarget): Promise<string | null> {
     const { world, alwaysMs } = this.#parts;
     const { clock } = world;

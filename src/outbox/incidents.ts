@@ -1,4 +1,4 @@
-// The incidents of one look: which begin, go on or end, what belongs to them, and the messages that are due.
+// The incidents of one look: which begin, go on or end, their members, and the messages that are due.
 
 import { createHash } from 'node:crypto';
 import { affectedMailboxes, domainKey, domainsShowing, traitOf } from '../alerts/affected.ts';
@@ -25,10 +25,13 @@ import type { Incident, IncidentCause, IncidentMailbox, MemberState, MessageInci
 import { type MailboxState, mailboxKey } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 
-/** Without one of these nothing begins. */
+/** Rules of which at least one must fire for an incident to begin. */
 const beginningRules: readonly AlertRule[] = ['guard_acted', 'guard_held', 'bounce_over_limit', 'bounce_burst'];
 
-/** The pooled counts of a domain or an account go on being over their limits for a week: they keep no incident alive. */
+/**
+ * Rules that keep an incident alive. The pooled counts of a domain or an account are not among them, since they stay
+ * over their limits for a week.
+ */
 const lastingRules: readonly AlertRule[] = ['guard_held', 'dns_failing', 'blacklisted'];
 
 interface LookInput {
@@ -39,14 +42,14 @@ interface LookInput {
 
 export interface IncidentsOfLook {
   readonly all: readonly Incident[];
-  /** The incident that a transition belongs to; null for none. */
+  /** Id of the incident that a transition belongs to, or null if there is none. */
   readonly of: (transition: Transition) => string | null;
   readonly isDue: (id: string) => boolean;
-  /** Those that are not as the store has them. */
+  /** Incidents that differ from the store's. */
   readonly changed: readonly Incident[];
 }
 
-/** What the picture, and what nobody was notified of yet, make of the incidents that go on. */
+/** Derives the incidents from the picture and the unnotified transitions. */
 export function lookAtIncidents(
   fleet: Fleet,
   seen: LookInput,
@@ -98,14 +101,14 @@ function never(id: string): never {
   throw new Error(`there is no incident ${id}`);
 }
 
-/** The same for the same incident however often its first look is taken, and no other's. */
+/** Id of an incident: the same whenever its first look is repeated, and different from that of any other incident. */
 function idOf({ cause, kind, beganAt, members }: Omit<Incident, 'id'>): string {
   const keys = members.map(({ account, mailboxId }) => mailboxKey(account, mailboxId));
   const parts = JSON.stringify([cause.attribute, cause.value, kind, beganAt, keys]);
   return `inc_${createHash('sha256').update(parts).digest('base64url').slice(0, 21)}`;
 }
 
-/** Who is notified how, in words of the configuration in force. */
+/** Receivers of an incident's messages, and the configuration in force. */
 export interface IncidentReaders extends Omit<IncidentLook, 'sharing'> {
   readonly fleet: Fleet;
   readonly apiOf: (account: string) => string | null;
@@ -114,14 +117,17 @@ export interface IncidentReaders extends Omit<IncidentLook, 'sharing'> {
 }
 
 export interface IncidentNews {
-  /** As it is to be kept. */
+  /** Incident to be stored. */
   readonly incident: Incident;
   readonly messages: readonly { readonly channel: string; readonly message: GroupMessage }[];
-  /** What the last message says still fires. */
+  /** Alerts that the last message names as still firing. */
   readonly outlasting: readonly Alert[];
 }
 
-/** The messages about one incident that are due now; null when there are none. `news`: what belongs to it and is announced now. */
+/**
+ * Messages about one incident that are due now, or null if there are none. `news`: its transitions that are announced
+ * now.
+ */
 export function newsOfIncident(
   incident: Incident,
   news: readonly Routed[],
@@ -131,7 +137,7 @@ export function newsOfIncident(
   const channels = readers.channels.map(({ name }) => name);
   const { announced } = incident;
   const step = dueStep(incident, now);
-  // Where everything is silenced, or routed nowhere, nobody is notified.
+  // An incident whose alerts are all silenced, or routed nowhere, is not announced.
   const isTold = step === 'ended' || (step !== null && news.length > 0);
   if (!isTold || step === null) return forJoined(incident, readers);
   const wanted = channels.filter((name) => wants(name, incident, news, readers));
@@ -154,7 +160,7 @@ export function newsOfIncident(
   return { incident: { ...incident, announced: announcement }, messages, outlasting };
 }
 
-/** A channel that is concerned only now reads of it at once. */
+/** Messages to channels that the incident has only now come to concern. */
 function forJoined(incident: Incident, readers: IncidentReaders): IncidentNews | null {
   const { announced } = incident;
   if (!announced || incident.endedAt !== null) return null;
@@ -184,7 +190,7 @@ interface IncidentStep {
   readonly transitions: readonly Transition[];
 }
 
-/** A channel that none of the mailboxes concern gets its alerts without the incident. */
+/** Message to a channel. A channel for none of the mailboxes gets its alerts without the incident. */
 function messageFor(
   channel: string,
   { incident, step, transitions }: IncidentStep,
@@ -197,7 +203,7 @@ function messageFor(
   return incidentMessageOf(messageIncident(incident, step, members, { ...readers, sharing }), transitions, readers.now);
 }
 
-/** By state, the rule by whose routes a mailbox's part in an incident goes. */
+/** Rule whose routes apply to a mailbox of an incident, by state. */
 const ruleOf: Readonly<Record<MemberState, AlertRule>> = {
   not_acted: 'bounce_over_limit',
   failed: 'guard_action_failed',
@@ -207,7 +213,7 @@ const ruleOf: Readonly<Record<MemberState, AlertRule>> = {
   burst: 'bounce_burst',
 };
 
-/** The mailboxes that a channel's routes let it know of: a channel for one account sees nothing of another. */
+/** Mailboxes that a channel's routes allow it to see: a channel for one account sees nothing of another. */
 function visible(
   channel: string,
   { members }: Incident,
@@ -223,7 +229,10 @@ function alertOf({ account, mailboxId, email, severity, state, since }: Incident
   return { rule, account, mailboxId, email, object: null, fingerprint: '', severity, ...times, facts };
 }
 
-/** How many mailboxes of some accounts share a cause without being in the incident, and how many have something else there. */
+/**
+ * Number of mailboxes of some accounts that share a cause without being in the incident, and of those with another
+ * value.
+ */
 function sharingOf(
   { attribute, value }: IncidentCause,
   { members }: Incident,

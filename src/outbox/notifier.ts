@@ -1,5 +1,5 @@
-// The notify loops: one that makes deliveries, one a channel that sends them, and those of the digest, the heartbeat and
-// the channels' own health.
+// The notify loops: one that makes deliveries, one for each channel that sends them, and those of the digest, the
+// heartbeat and the channels' own health.
 
 import { isForPeople } from '../alerts/routing.ts';
 import type { Channel } from '../channels/channel.ts';
@@ -26,34 +26,35 @@ export interface NotifierSettings extends NotifySettings {
 export interface NotifierParts extends NotifyParts {
   readonly loops: Loops;
   readonly tally: Tally;
-  /** Of the process; absent: it begins with the notifier. */
+  /** Health of the store, if it outlives the notifier. */
   readonly health?: StoreHealth;
-  /** Whether an attempt that begins now ends before another process can take the lease; absent: none can. */
+  /** True if an attempt that begins now ends before another process can take the lease. Absent without a lease. */
   readonly maySend?: () => boolean;
   /** See SenderParts. */
   readonly alwaysMs?: number;
   readonly channels: readonly Channel[];
   readonly settings: NotifierSettings;
-  /** Base of the links in messages; null when there is no page. */
+  /** Base of the links in messages, or null if there is no page. */
   readonly pageUrl: string | null;
-  /** The base_url of an account; null when it is not configured. */
+  /** The base_url of an account, or null if it is not configured. */
   readonly apiOf: (account: string) => string | null;
 }
 
 export interface Notifier {
-  /** Begins to send, also what an earlier process left. Once only. */
+  /** Begins to send, including the messages that an earlier process left. Call it only once. */
   start(): void;
-  /** Ends after the attempts under way, at most 10 s of real time. What was not sent stays in the outbox. */
+  /** Ends after the attempts in progress, at most 10 s of real time. Unsent messages stay in the outbox. */
   stop(): Promise<void>;
-  /** Transitions were committed. Cheap; call it after every commit that has any. */
+  /** Wakes the notifier after a commit. Cheap; call it after every commit that has transitions. */
   wake(): void;
   /**
-   * Other channels and settings from now on. A channel that is the same object goes on undisturbed; one that is gone
-   * or another one ends after the attempt under way. What waits in the outbox under its name is sent by its successor. When
-   * nobody is left who reads a channel, those that go send first what is known by now, and have a few seconds for it.
+   * Replaces the channels and settings. A channel that is the same object goes on undisturbed; a removed or replaced
+   * one ends after the attempt in progress, and its successor sends the messages that wait in the outbox under its
+   * name. If no channel for people is left, the removed channels first send the messages known by now, and have a few
+   * seconds for this.
    */
   reconfigure(channels: readonly Channel[], settings: NotifierSettings): Promise<void>;
-  /** What was given up, and the way to have it sent once more. */
+  /** Undelivered messages, and the way to resend them. */
   readonly undelivered: {
     channels(): readonly string[];
     find(which: WhichUndelivered): ReturnType<Outbox['undelivered']>;
@@ -94,7 +95,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const own = { ...parts, health, channels, settings: () => inForce.settings, recorded: wake };
   const storeWatch = new StoreWatch(own);
   const watching = loops.create('watching the store', () => storeWatch.step());
-  // The first failure is looked at, and announced, at once; what follows it at the next look.
+  // The first failure is examined and announced at once; later ones at the next look.
   health.onFailure(() => {
     if (!fleet.storeFailure) watching.ring();
   });
@@ -160,7 +161,7 @@ async function end(sendings: readonly Sending[]): Promise<void> {
   await Promise.all(sendings.map(({ loop, channel }) => loop.stop().then(() => channel.close?.())));
 }
 
-/** What was given up is sent once more, as it was. Returns how many messages, by channel. */
+/** Resends undelivered messages unchanged. Returns their number by channel. */
 async function resend(ids: readonly string[], sendings: readonly Sending[], { store, world }: NotifierParts) {
   const counts = await store.outbox.resendDeliveries(ids, world.clock.now());
   for (const { channel, sender, loop } of sendings) {
@@ -171,7 +172,7 @@ async function resend(ids: readonly string[], sendings: readonly Sending[], { st
   return counts;
 }
 
-/** Messages for a channel that is no longer configured stay in the outbox: somebody must see them. */
+/** Shows messages for a channel that is no longer configured: they stay in the outbox, and people must see them. */
 async function showForeign({ world, store, fleet }: NotifierParts, channels: readonly Channel[]): Promise<void> {
   const counts = await world.clock.busy(() => store.outbox.outboxState(world.clock.now())).catch(() => []);
   for (const { channel: name, pending, oldestPendingAt } of counts) {

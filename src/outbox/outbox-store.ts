@@ -1,4 +1,4 @@
-// What the notifier needs of the store, which implements it. Each verb that writes is a transaction of its own.
+// Methods of the store that the notifier needs. Each one that writes is a transaction of its own.
 import type { Channel } from '../channels/channel.ts';
 import type { AlertChanges } from '../core/alert.ts';
 import type {
@@ -17,66 +17,78 @@ import type { World } from '../world/world.ts';
 
 export interface OutboxStore {
   readonly outbox: Outbox;
-  /** Alerts about the channels and the store themselves. */
+  /** Records alerts about the channels and the store themselves. */
   recordAlerts(changes: AlertChanges): Promise<void>;
-  /** Notes beside the store, which may take nothing, that people are being notified of its failure. Returns false if that can't be written either. */
+  /**
+   * Writes a note beside the failing store that people are being notified of its failure. Returns false if the note
+   * can't be written either.
+   */
   keepOutage(outage: NotifiedOutage): Promise<boolean>;
-  /** Notes the emergency stops in force beside the store, for a next process that finds the store lost. */
+  /** Writes the emergency stops in force beside the store, for a next process that finds the store lost. */
   keepStops(stops: readonly WritesOff[]): void;
-  /** What people were notified of by an earlier process, or null if they were notified of its end, too. */
+  /** Outage that an earlier process announced, or null if its end was announced, too. */
   outage(): Promise<NotifiedOutage | null>;
-  /** One transaction: the alert's end, and that the outage of that beginning is over. */
+  /** Records the alert's end and the end of the outage with that beginning, in one transaction. */
   endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void>;
-  /** What failed since the store was opened, of whatever was read or written by anyone. */
+  /** Failures of all reads and writes since the store was opened. */
   readonly trouble: StoreTrouble;
-  /** Nothing has failed for long: what failed before counts no more. */
+  /** Forgets earlier failures, because nothing has failed for long. */
   forgetTrouble(): void;
   /** Called after each failure. There is one listener. */
   onTrouble(listener: () => void): void;
-  /** Writes something. Rejects when it can't. */
+  /** Writes something. Rejects if it can't. */
   proveWritable(now: EpochMs): Promise<void>;
 }
 
 export interface Outbox {
-  /** What people know, as the last process left it. */
+  /** Notification log of the last process. */
   loadNotificationLog(): Promise<NotificationLog>;
-  /** Transitions that no delivery was made of, by id, at most `limit`. */
+  /** Transitions without a delivery, by id, at most `limit`. */
   unnotifiedTransitions(limit: number): Promise<readonly StoredTransition[]>;
-  /** Marks the transitions as notified, remembers what people know, and writes the deliveries, due at once, each channel's in the order given. */
+  /**
+   * Marks the transitions as notified, records the announcements, and writes the deliveries, due at once, in the given
+   * order for each channel.
+   */
   recordDeliveries(record: DeliveryRecord): Promise<void>;
-  /** Pending deliveries of a channel in order of sequence, also those that are not due yet. */
+  /** Pending deliveries of a channel in order of sequence, including those that are not due yet. */
   pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]>;
-  /** Counts the attempt and keeps its outcome. */
+  /** Counts the attempt and stores its outcome. */
   settleDelivery(id: string, settlement: DeliverySettlement): Promise<void>;
-  /** Before an attempt of a channel that sends once: after a crash it is found begun. */
+  /**
+   * Marks a delivery as begun, before an attempt of a channel that sends once: the next process sees this after a
+   * crash.
+   */
   beginDelivery(id: string, now: EpochMs): Promise<void>;
-  /** Deliveries that were given up. */
+  /** Undelivered messages that match. */
   undelivered(which: WhichUndelivered): Promise<readonly { readonly id: string; readonly channel: string }[]>;
-  /** Of these, those that were given up are pending again, with their ids and bytes. How many, by channel. */
+  /** Makes undelivered messages pending again, with their ids and bytes. Returns their number by channel. */
   resendDeliveries(
     ids: readonly string[],
     now: EpochMs,
   ): Promise<readonly { readonly channel: string; readonly count: number }[]>;
-  /** Until when the newest digest reached; null: there was none. */
+  /** End of the newest digest's period, or null if there was none. */
   digestedUntil(): Promise<EpochMs | null>;
-  /** What happened since then. */
+  /** Events since a moment. */
   digestFacts(since: EpochMs): Promise<DigestFacts>;
-  /** The digest's deliveries, due at once, and until when it reached. */
+  /** Records the digest's deliveries, due at once, and the end of its period. */
   recordDigest(record: { readonly deliveries: readonly NewDelivery[]; readonly until: EpochMs }): Promise<void>;
-  /** One entry for every channel with something pending, or given up since `deadSince`, configured or not. */
+  /** Backlog of every channel with pending messages, or with messages given up since `deadSince`, configured or not. */
   outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]>;
 }
 
-// What was found about alerts: committed, then shown, then passed on.
+// Parts for findings about alerts, which are committed, then shown, then passed on.
 
 interface AlertRooms {
   readonly store: { recordAlerts(changes: AlertChanges): Promise<void> };
   readonly fleet: Pick<Fleet, 'putAlerts'>;
-  /** Called after something was recorded that people may be notified of. */
+  /** Called after a record that may notify people. */
   readonly recorded: () => void;
 }
 
-/** Does nothing when nothing changed. Rejects when the store can't be written: then nothing is shown. */
+/**
+ * Records changes of alerts, if there are any, then shows them. Rejects if the store can't be written: nothing is shown
+ * in that case.
+ */
 export async function recordAlerts({ store, fleet, recorded }: AlertRooms, changes: AlertChanges): Promise<void> {
   if (changes.changed.length + changes.dropped.length + changes.transitions.length === 0) return;
   await store.recordAlerts(changes);
@@ -84,7 +96,7 @@ export async function recordAlerts({ store, fleet, recorded }: AlertRooms, chang
   if (changes.transitions.length > 0) recorded();
 }
 
-// What the parts of the notifier are given.
+// Common parts of the notifier.
 
 export interface NotifyParts {
   readonly world: World;
@@ -92,10 +104,10 @@ export interface NotifyParts {
   readonly fleet: Fleet;
 }
 
-/** Of a part that records something for channels. */
+/** Parts of a step that records something for channels. */
 export interface RecordingParts extends NotifyParts {
-  /** Configured at that moment. */
+  /** Channels configured at the moment of the call. */
   readonly channels: () => readonly Channel[];
-  /** Called after something was recorded; `critical`: names of the channels that get a critical alert by it. */
+  /** Called after a record; `critical`: names of the channels that get a critical alert from it. */
   readonly recorded: (critical?: ReadonlySet<string>) => void;
 }

@@ -1,4 +1,4 @@
-// Sends one channel's deliveries. A channel that fails waits, and so do all of its messages; nothing else does.
+// Sends one channel's deliveries. A channel that fails delays only its own messages.
 
 import { storeFingerprint } from '../alerts/rules/store-rule.ts';
 import type { Channel, SendOutcome } from '../channels/channel.ts';
@@ -14,28 +14,28 @@ import type { NotifyParts } from './outbox-store.ts';
 
 export interface SenderParts extends NotifyParts {
   readonly tally: Tally;
-  /** Whether an attempt that begins now ends before another process can take the lease; absent: none can. */
+  /** True if an attempt that begins now ends before another process can take the lease. Absent without a lease. */
   readonly maySend?: () => boolean;
   /** See AttemptPatience. */
   readonly alwaysMs?: number;
-  /** Whether people were notified through the channel that the alert fires. */
+  /** True if people were notified through the channel that the alert fires. */
   readonly hasNotified: (alert: Alert) => boolean;
 }
 
-/** A receiver that answers after so many failures was away: whoever waited for it is tried at once. */
+/** Failures after which an answer marks the end of an outage: the deliveries that waited are then tried at once. */
 const failuresOfAnOutage = 3;
-/** How soon outcomes that the store could not take are offered to it again. */
+/** Interval at which the store is retried for outcomes that it could not record. */
 const behindMs = 5_000;
-/** So long a channel that is removed may take for what it still has to send. */
+/** Longest time that a removed channel may take for its last messages. */
 const lastMessagesMs = 15_000;
-/** How soon it is asked again whether messages are still this process's. */
+/** Wait before the next check of the lease. */
 const notOursMs = 1_000;
-/** How soon upkeep is looked at again when there was none: at a start what people know is not loaded yet. */
+/** Wait before the next look at upkeep: at a start the notification log is not loaded yet. */
 const nothingToKeepUpMs = 5_000;
 
 const newerWasSent = 'a newer reminder about the same alerts was sent instead';
 
-/** Of a channel that sends once: what is not known to have failed is not repeated. */
+/** Outcome of a channel that sends once: an attempt that may have succeeded is not repeated. */
 function lost(because: string): SendOutcome {
   const detail = `${because}; it may have arrived, so Warmwarden does not send it again`;
   return { kind: 'failed', detail, retryAfterMs: null, final: true };
@@ -46,21 +46,21 @@ export class Sender {
   readonly #channel: Channel;
   readonly #outbox: ChannelOutbox;
   #lastSendAt = Number.NEGATIVE_INFINITY;
-  /** On the monotonic scale: until then nothing is sent, because the receiver asked for it... */
+  /** Monotonic time until which nothing is sent, because the receiver asked for it. */
   #askedUntil = Number.NEGATIVE_INFINITY;
-  /** ...and until then nothing is tried again, because it failed. */
+  /** Monotonic time until which nothing is retried, because the channel failed. */
   #restsUntil = Number.NEGATIVE_INFINITY;
-  /** Failures in a row, of whatever message. */
+  /** Consecutive failures, of any message. */
   #failures = 0;
-  /** Refusals in a row of each delivery that was refused. */
+  /** Consecutive refusals of each refused delivery. */
   readonly #refusals = new Map<string, number>();
-  /** After an outage: what was tried since it ended. null: there was none. */
+  /** Deliveries tried since the end of an outage, or null if there was none. */
   #triedSinceOutage: Set<string> | null = null;
-  /** Whether the receiver's last answer was 410. */
+  /** True if the receiver's last answer was 410. */
   #isGone = false;
-  /** Number of messages in a row that were sent whole and got no answer. */
+  /** Consecutive messages that were sent completely and got no answer. */
   #unanswered = 0;
-  /** The process ends, or the channel goes. */
+  /** True once the process is ending, or the channel was removed. */
   #isEnding = false;
   #upkeepAt = Number.NEGATIVE_INFINITY;
   #lastSuccessAt: EpochMs | null = null;
@@ -72,23 +72,23 @@ export class Sender {
     this.#outbox = new ChannelOutbox(channel.name, parts.store.outbox, parts.world.clock);
   }
 
-  /** The outbox has a critical message: a receiver that answered 410 is asked again at once. */
+  /** Lets the next step try a receiver that answered 410, because the outbox has a critical message. */
   urge(): void {
     if (this.#isGone) this.#askedUntil = Number.NEGATIVE_INFINITY;
   }
 
-  /** A person wants it to be tried again. */
+  /** Lets the next step retry, because a person asked for it. */
   revive(): void {
     this.urge();
     this.#restsUntil = Number.NEGATIVE_INFINITY;
   }
 
-  /** Attempts are short from now on, the one under way included. */
+  /** Shortens attempts from now on, including the one in progress. */
   end(): void {
     this.#isEnding = true;
   }
 
-  /** At most one attempt. Returns how long to wait for the next step, milliseconds. */
+  /** Makes at most one attempt. Returns the wait for the next step, milliseconds. */
   async step(): Promise<number> {
     const { clock } = this.#parts.world;
     if (this.#outbox.isBehind) await this.#outbox.catchUp();
@@ -98,7 +98,9 @@ export class Sender {
     return Math.max(0, Math.min(wait, this.#outbox.isBehind ? behindMs : idleMs));
   }
 
-  /** Its channel is removed: sends what is due, and what is soon. The rest stays in the outbox. Its steps have ended. Never rejects. */
+  /**
+   * Sends the deliveries of a removed channel that are due now or soon. The rest stays in the outbox. Never rejects.
+   */
   async finish(): Promise<void> {
     const { clock, log } = this.#parts.world;
     const until = clock.monotonic() + lastMessagesMs;
@@ -112,7 +114,7 @@ export class Sender {
     }
   }
 
-  /** Upkeep, or one delivery. Returns how long until more is due. */
+  /** Runs the upkeep, or sends one delivery. Returns the wait until more is due. */
   async #take(): Promise<number> {
     const { world } = this.#parts;
     const now = world.clock.monotonic();
@@ -129,21 +131,24 @@ export class Sender {
       revived: (id) => tried !== null && !tried.has(id),
     });
     if (!delivery) return Math.min(waitMs, toUpkeep);
-    // Right before the attempt: the outbox may have been read long ago.
+    // The lease is checked right before the attempt, since the outbox may have been read long before.
     if (this.#parts.maySend?.() === false) return notOursMs;
     await this.#attempt(delivery, newestOf(delivery, pending));
     if (this.#isGone) await this.#giveUpOld(pending.filter(({ id }) => id !== delivery.id));
     return Math.min(waitMs, toUpkeep);
   }
 
-  /** That the store works again, which was true of an earlier outage: while it fails, that waits. A digest is about no alert. */
+  /** True for a message that the store works again, while the store fails once more. A digest is about no alert. */
   #isUntimely({ alerts }: Delivery): boolean {
     const isOfStore = alerts.length > 0 && alerts.every((name) => name === storeFingerprint);
     if (!isOfStore) return false;
     return this.#parts.fleet.alert(storeFingerprint)?.status === 'firing';
   }
 
-  /** A failure is the delivery's, whatever is sent in its place: it waits, and is given up, as if it were sent itself. */
+  /**
+   * Makes an attempt. A failure counts for `delivery` even if another was sent in its place: it waits, and is given up,
+   * as if it had been sent itself.
+   */
   async #attempt(delivery: Delivery, { sent, replaced }: ReturnType<typeof newestOf>): Promise<void> {
     const { world, tally } = this.#parts;
     const outcome = await this.#outcomeOf(sent);
@@ -173,7 +178,7 @@ export class Sender {
     }
   }
 
-  /** Gives up the old messages behind one that the receiver refused for good: its refusal is true of them, too. */
+  /** Gives up the old messages behind one that the receiver refused for good: the refusal applies to them, too. */
   async #giveUpOld(others: readonly Delivery[]): Promise<void> {
     const { world, tally } = this.#parts;
     const outcome: SendOutcome = { kind: 'gone', detail: this.#failing?.detail ?? '' };
@@ -196,7 +201,7 @@ export class Sender {
     return world.clock.busy(() => this.#guarded((signal) => this.#channel.send(delivery, signal)));
   }
 
-  /** Tells a receiver that forgets what fires. A failure is the channel's, and no message is lost with it. */
+  /** Sends the firing alerts to a receiver that forgets them. A failure is the channel's, and loses no message. */
   async #keepUp(): Promise<void> {
     const { world, fleet, hasNotified } = this.#parts;
     const { upkeep } = this.#channel;
@@ -208,12 +213,13 @@ export class Sender {
   }
 
   async #guarded<Outcome>(send: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome | SendOutcome> {
-    // Nobody waits for a slow receiver at the end, and the process that takes the lease over begins when this one may no longer.
+    // An attempt does not wait for a slow receiver at the end, and the next holder of the lease begins when this
+    // process may no longer send.
     const mayGoOn = () => !this.#isEnding && this.#parts.maySend?.() !== false;
     try {
       return await attempt(this.#channel, send, { mayGoOn, alwaysMs: this.#parts.alwaysMs });
     } catch (error) {
-      // A mistake of ours: it must neither stop the channel for ever nor be forgotten.
+      // The cause is a bug in Warmwarden: it must neither stop the channel for ever nor go unnoticed.
       this.#parts.world.log.error(
         { channel: this.#channel.name, name: nameOf(error) },
         'Sending a message failed because of an error in Warmwarden.',
@@ -224,12 +230,13 @@ export class Sender {
     }
   }
 
-  /** What an answer means for the channel as a whole. */
+  /** Applies an outcome to the channel as a whole. */
   #onOutcome(outcome: SendOutcome, random: number): void {
     const { clock } = this.#parts.world;
     if (outcome.kind === 'unanswered') {
       this.#unanswered += 1;
-      // A single one may be a hiccup. Nothing is tried again, so nothing would show that it is over.
+      // A single missing answer may be a hiccup. The message is not retried, so nothing would show that the failure is
+      // over.
       if (this.#unanswered > 1) this.#failed(clock.now(), outcome);
       return;
     }
@@ -244,7 +251,7 @@ export class Sender {
     }
     this.#failures += 1;
     this.#isGone = outcome.kind === 'gone';
-    // Who blames the request may like the next one better, and what was final is not the channel's fault.
+    // A receiver that blames the request may accept the next one, and a final failure is not the channel's fault.
     const rests = outcome.kind === 'failed' && !outcome.final;
     const asked = outcome.kind === 'gone' ? goneAgainMs : (outcome.retryAfterMs ?? 0);
     this.#askedUntil = clock.monotonic() + asked;

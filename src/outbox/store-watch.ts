@@ -1,6 +1,6 @@
-// Tells people of the store itself. While it fails a message can't be relied on to be
-// recorded, so this one alert goes out without: to each channel until it took it. Its end is announced as everything else is, by
-// the next process too: a note beside the store says that people were notified.
+// Notifies people of the store itself. While the store fails it can't be relied on to record a message, so this one
+// alert is sent without it, to each channel until that accepts it. Its end is announced like that of any alert, by the
+// next process too: a note beside the store says that people were notified.
 import { createHash } from 'node:crypto';
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
@@ -19,24 +19,29 @@ import { endsWithin, systemClock } from '../world/world.ts';
 import { leastWaitMs } from './channel-outbox.ts';
 import type { NotifyParts, RecordingParts } from './outbox-store.ts';
 
-// What is wrong with the store as this process sees it, by what its reads and writes came to: shown, and logged, whether or not people
-// are notified by this process.
+// Health of the store in this process's view, from the results of its reads and writes: shown and logged, whichever
+// process notifies people.
 
 /**
- * People are notified that it works again when nothing has failed for so long. Longer after each relapse, so that what fails now and
- * then is one alert.
+ * Time without a failure after which people are notified that the store works again. It grows with each relapse, so
+ * that repeated failures are one alert.
  */
 const soundAfterMs = 30 * secondMs;
 const longestSoundAfterMs = hourMs;
-/** After the first relapse; each further one doubles it. */
+/** Wait after the first relapse; each further relapse doubles it. */
 const relapsedSoundAfterMs = 2 * minuteMs;
-/** A failure is shown until what failed has succeeded, or for so long where that is not tried again. */
+/**
+ * Time for which a failure is shown if the failed work is not retried; otherwise it is shown until the work succeeds.
+ */
 const shownForMs = minuteMs;
 
-/** One for the life of the process: what failed before it took over the messages is not reported as new. */
+/**
+ * Health of the store for the life of the process: a failure from before it took over the messages is not reported as
+ * new.
+ */
 export class StoreHealth {
   readonly #parts: NotifyParts;
-  /** On the monotonic scale. */
+  /** Monotonic time of the latest failure. */
   #failedAt = Number.NEGATIVE_INFINITY;
   #soundAfterMs = soundAfterMs;
   readonly #heartbeat: () => void;
@@ -59,8 +64,8 @@ export class StoreHealth {
   }
 
   /**
-   * Shows what is wrong with the store at the moment. Returns what the message is to say: null when nothing has failed for a while,
-   * so that an outage with pauses is one alert.
+   * Shows the present failure of the store. Returns the failure for the message, or null if nothing has failed for a
+   * while, so that an outage with pauses is one alert.
    */
   look(): StoreFailure | null {
     this.#heartbeat();
@@ -79,7 +84,7 @@ export class StoreHealth {
     return null;
   }
 
-  /** Until nothing has failed for long enough, milliseconds; none when that is so. */
+  /** Milliseconds until the store has worked for long enough; 0 once it has. */
   get unsoundMs(): number {
     return Math.max(0, this.#failedAt + this.#soundAfterMs - this.#parts.world.clock.monotonic());
   }
@@ -95,7 +100,7 @@ export class StoreHealth {
   }
 }
 
-// The alert.
+// Alert about the store.
 
 export interface StoreWatchParts extends RecordingParts {
   readonly health: StoreHealth;
@@ -104,55 +109,58 @@ export interface StoreWatchParts extends RecordingParts {
 }
 
 const everyMs = 20_000;
-/** While it fails, or may: its end is shown and announced soon. */
+/** Interval of the looks while the store fails, or may fail: its end is shown and announced soon. */
 const whileFailingMs = 5_000;
-/** An outage that an earlier process announced lasts for so long without a failure: this one has tried little yet. */
+/**
+ * Time without a failure for which an outage that an earlier process announced goes on: this process has tried little
+ * yet.
+ */
 const unprovenMs = minuteMs;
 /**
- * After the process stood still, a failure that may pass is announced when it lasts for so long: a query's time was over while its
- * answer waited to be read.
+ * Time after a suspension of the process in which a temporary failure is not announced: a query may have timed out
+ * while its answer waited.
  */
 const justAwakeMs = 15_000;
-/** A cause that came later in an outage is announced when it lasts for so long. */
+/** Time after which a new cause of the same outage is announced. */
 const newCauseAfterMs = 30_000;
-/** A look waits no longer for a receiver, real time: its attempt goes on beside the looks. */
+/** Longest wait of a look for receivers, in real time: an attempt goes on beside the looks. */
 const lookWaitsMs = 10_000;
 
 export class StoreWatch {
   readonly #parts: StoreWatchParts;
   readonly #health: StoreHealth;
-  /** The alert stands in the store, for its views. */
+  /** True if the alert is in the store, for the store's views. */
   #recorded = false;
-  /** What the note beside the store says; null: that can't be written, or there is nothing to say. */
+  /** Content of the note beside the store, or null if there is none or it can't be written. */
   #kept: string | null = null;
-  /** What the store lacked that stands in the place of the one that an earlier process notified people of. */
+  /** Loss of the store that replaces the one that an earlier process called failing. */
   #loss: Loss | null = null;
-  /** What an earlier process left was looked at. */
+  /** True once the outage of an earlier process, if any, was loaded. */
   #tookOver = false;
-  /** On the monotonic scale: so long an outage that an earlier process announced may still last. */
+  /** Monotonic time until which an outage that an earlier process announced may still last. */
   #unprovenUntil = Number.NEGATIVE_INFINITY;
-  /** That it fails, and why, as channels get it; null when it does not. */
+  /** Transition for the channels while the store fails, or null. */
   #telling: Transition | null = null;
-  /** Of the store, that were seen. */
+  /** Number of failures seen so far. */
   #failures: number;
-  /** What messages advised people to do in this outage. */
+  /** Remedies that messages about this outage named. */
   readonly #remedies = new Set<string>();
-  /** What else they would have to do by now, and since when, on the monotonic scale. */
+  /** Newer remedy, and the monotonic time since which it applies. */
   #newCause: { readonly remedy: string; readonly since: number } | null = null;
-  /** Names of channels that took an earlier cause of the same outage. */
+  /** Names of channels that accepted an earlier cause of the same outage. */
   readonly #informed = new Set<string>();
-  /** Names of channels that took it. */
+  /** Names of channels that accepted the message. */
   readonly #notified = new Set<string>();
-  /** Names of channels that do not want it, or must not be asked twice. */
+  /** Names of channels that do not want the message, or must not be tried twice. */
   readonly #settled = new Set<string>();
-  /** Refusals in a row of each channel. */
+  /** Consecutive refusals of each channel. */
   readonly #refusals = new Map<string, number>();
-  /** On the monotonic scale: until then a channel that did not take it is not asked again. */
+  /** Monotonic times until which channels that did not accept the message are not tried again. */
   readonly #restsUntil = new Map<string, number>();
-  /** Names of channels with an attempt that goes on. */
+  /** Names of channels with an attempt in progress. */
   readonly #underWay = new Set<string>();
   readonly #ending = new AbortController();
-  /** On the monotonic scale: channels that did not take it are tried again then. */
+  /** Monotonic time of the next try at channels that did not accept the message. */
   #tellAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: StoreWatchParts) {
@@ -161,26 +169,26 @@ export class StoreWatch {
     this.#failures = parts.store.trouble.failures;
   }
 
-  /** Whether people know through the channel that the store fails. */
+  /** True if the channel was notified that the store fails. */
   hasNotified(channel: string, { rule }: Alert): boolean {
     return rule === 'store_failing' && (this.#notified.has(channel) || this.#informed.has(channel));
   }
 
-  /** Whether people were notified that it fails, perhaps by an earlier process, and not yet of its end. */
+  /** True if people were notified of the failure, perhaps by an earlier process, and not yet of its end. */
   get isOpen(): boolean {
     return this.#telling !== null || !this.#tookOver;
   }
 
-  /** Ends the attempts under way. Its looks have ended, or end with that. */
+  /** Ends the attempts in progress. The looks have ended, or end with them. */
   end(): void {
     this.#ending.abort();
   }
 
-  /** One look. Returns how long to wait for the next one, milliseconds. */
+  /** Looks once. Returns the wait for the next look, milliseconds. */
   async step(): Promise<number> {
     const { world, store, fleet, settings, recorded } = this.#parts;
     const now = world.clock.now();
-    // Its failure is counted by the store, like that of every write.
+    // The store counts this failure like that of any write.
     await store.proveWritable(now).catch(() => {});
     await this.#takeOver();
     const before = this.#firing();
@@ -215,7 +223,7 @@ export class StoreWatch {
     return alert?.status === 'firing' ? alert : null;
   }
 
-  /** What fails. What is over by now begins no outage. */
+  /** Present failure. A failure that is over does not begin an outage. */
   #failure(isFiring: boolean): StoreFailure | null {
     const { store, world, loops } = this.#parts;
     const found = this.#health.look();
@@ -227,7 +235,7 @@ export class StoreWatch {
     return seen && (isFiring || !seen.isOver || (hasFailed && !seen.untilWritten)) ? seen : null;
   }
 
-  /** People get the new words once when the cause becomes one that calls for them. */
+  /** Notifies people once more if the outage gets a cause that needs another remedy. */
   #noteCause(alert: Alert, failure: StoreFailure): void {
     const { world } = this.#parts;
     const { remedy, mayPass, isOver } = failure;
@@ -244,7 +252,9 @@ export class StoreWatch {
     for (const channel of told) this.#informed.add(channel);
   }
 
-  /** An outage that an earlier process announced lasts until the store has worked for a while: then its end is announced. */
+  /**
+   * Takes over an outage that an earlier process announced: its end is announced when the store has worked for a while.
+   */
   async #takeOver(): Promise<void> {
     if (this.#tookOver) return;
     const { store, fleet, world } = this.#parts;
@@ -280,7 +290,7 @@ export class StoreWatch {
     this.#tellAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** As far as it can be written; without a transition, which would be announced again. */
+  /** Records the alert if the store can be written, without a transition, which would be announced again. */
   async #record(alert: Alert): Promise<void> {
     if (this.#recorded) return;
     const writing = this.#parts.store.recordAlerts({ changed: [alert], dropped: [], transitions: [] });
@@ -290,7 +300,7 @@ export class StoreWatch {
     );
   }
 
-  /** Before anyone is notified, and after: should the process end, its successor knows. */
+  /** Writes the note before and after people are notified, for a successor of this process. */
   async #keep(alert: Alert): Promise<void> {
     const notified = [...this.#notified].sort();
     const { store, world } = this.#parts;
@@ -304,7 +314,7 @@ export class StoreWatch {
     this.#kept = notified.join();
   }
 
-  /** One attempt for each channel that has not taken it. */
+  /** Makes one attempt for each channel that has not accepted the message. */
   async #tell(transition: Transition): Promise<void> {
     const { channels, settings, world } = this.#parts;
     const now = world.clock.monotonic();
@@ -331,7 +341,7 @@ export class StoreWatch {
     const rendered = message && channel.render(message);
     if (!rendered) return void this.#settled.add(name);
     const result = await this.#send(channel, unrecorded(name, rendered, transition));
-    // It may have ended, or have another cause, meanwhile.
+    // The failure may have ended meanwhile, or have another cause.
     if (transition !== this.#telling) return;
     const { kind } = result;
     if (kind === 'sent' || kind === 'accepted' || kind === 'unanswered') return void this.#notified.add(name);
@@ -353,14 +363,14 @@ export class StoreWatch {
         AbortSignal.any([AbortSignal.timeout(longestOf(channel)), this.#ending.signal]),
       );
     } catch (error) {
-      // A mistake of ours. Its text may hold the address.
+      // The cause is a bug in Warmwarden. The error's text may contain the address.
       const detail = `sending failed because of an error in Warmwarden (${error instanceof Error ? error.name : typeof error})`;
       return { kind: 'refused', detail, retryAfterMs: null };
     }
   }
 }
 
-/** A delivery that stands in no outbox. Every attempt has the same id and the same bytes. */
+/** Delivery that is in no outbox. Every attempt has the same id and the same bytes. */
 function unrecorded(channel: string, { payload, title }: Rendered, { at, alert }: Transition): Delivery {
   const id = `msg_${createHash('sha256').update(`${channel} ${payload}`).digest('base64url').slice(0, 27)}`;
   return pendingDelivery({ id, channel, group: 'store', payload, title, alerts: [alert.fingerprint] }, at);

@@ -1,4 +1,5 @@
-// What another configuration changes: which accounts begin, end or start over, which mailboxes leave, which verdicts turn. Pure.
+// Differences between two configurations: accounts that begin, end or start over, mailboxes that leave, verdicts that
+// change. Pure.
 import { isDeepStrictEqual } from 'node:util';
 import { judgeMailbox } from '../../account/record/observe.ts';
 import { isForPeople } from '../../alerts/routing.ts';
@@ -14,17 +15,17 @@ import { decisionWords } from '../../core/wording/states.ts';
 import type { AccountMove } from '../../store/records.ts';
 import { isMoved, leftChangedText } from './moves.ts';
 
-/** Names of accounts. */
+/** Accounts by the effect of a reload on them, as names. */
 export interface Impact {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Accounts that are polled in another way (address, key, rate limit, cadence, status words): they start over. */
+  /** Accounts whose polling changes (address, key, rate limit, cadence, status words): they start over. */
   readonly restarted: readonly string[];
-  /** Accounts with other rules (guard, overrides, selection): their mailboxes are judged again. */
+  /** Accounts whose rules change (guard, overrides, selection): their mailboxes are judged again. */
   readonly changed: readonly string[];
 }
 
-/** The keys that a running daemon takes over; the others need a restart. */
+/** Keys that a running daemon applies; the others need a restart. */
 const liveKeys = [
   'accounts',
   'poll',
@@ -50,7 +51,7 @@ const liveKeys = [
   'metrics.series_limit',
 ] as const;
 
-/** A reload that drops more than this share of the known mailboxes looks like a mistake. */
+/** Share of the known mailboxes; a reload that drops more than this looks like a mistake. */
 const maxDroppedShare = 0.2;
 
 export function impactOf(before: Config, after: Config): Impact {
@@ -77,7 +78,7 @@ function connectionOf({ guard: _guard, overrides: _overrides, mailboxes: _mailbo
   return connection;
 }
 
-/** Known mailboxes that another configuration guards no more, whatever the account. */
+/** Known mailboxes, of any account, that another configuration no longer guards. */
 function droppedBy(after: Config, fleet: Fleet, moves: readonly AccountMove[]): readonly MailboxState[] {
   const accounts = new Map(after.accounts.map((account) => [account.name, account]));
   return [...fleet.mailboxes()].filter((mailbox) => {
@@ -86,7 +87,7 @@ function droppedBy(after: Config, fleet: Fleet, moves: readonly AccountMove[]): 
   });
 }
 
-/** What the configuration takes away that is more likely to be a mistake, as parts of sentences. */
+/** Removals by the configuration that are likely mistakes, as parts of sentences. */
 export function mistakesIn({ before, after, moves }: ConfigChange, fleet: Fleet): readonly string[] {
   const dropped = droppedBy(after, fleet, moves).length;
   const channels = lastChannelsGone(before, after);
@@ -100,15 +101,15 @@ export function mistakesIn({ before, after, moves }: ConfigChange, fleet: Fleet)
 
 export const nobodyNotified = 'no channel is left that can notify you';
 
-/** The channels except recipes, when another configuration leaves none of them. */
+/** Channels for people (all except recipes) if another configuration removes the last of them; else empty. */
 export function lastChannelsGone(before: Config, after: Config): readonly string[] {
   const read = ({ alerts }: Config) => alerts.channels.filter(isForPeople).map(({ name }) => name);
   return read(after).length === 0 ? read(before) : [];
 }
 
-/** Changes that only a restart takes over, against the settings that the process was started with. */
+/** Keys whose change needs a restart, compared with the settings at the start of the process. */
 export function needingRestart(started: readonly Setting[], after: readonly Setting[]): readonly SettingChange[] {
-  // A certificate is renewed while the server runs; between http and https it must start over.
+  // A certificate can be renewed while the server runs; a change between http and https needs a restart.
   const restarted = hasTls(started) === hasTls(after) ? [] : ['server.tls'];
   const isLive = (name: string) => liveKeys.some((key) => isBelow(name, key) && !restarted.includes(key));
   return changesBetween(started, after).filter(({ name }) => !isLive(name));
@@ -122,12 +123,12 @@ function isBelow(name: string, key: string): boolean {
   return name === key || name.startsWith(`${key}.`) || name.startsWith(`${key}[`);
 }
 
-// The preview: which mailboxes leave, which verdicts and alerts change.
+// Preview of a reload: which mailboxes leave, which verdicts and alerts change.
 
-/** More than this of a kind are counted, not named. */
+/** Largest number of names of a kind; more are counted. */
 const named = 10;
 
-/** The configuration in force, and the one that is asked about. */
+/** Configuration in force, and the one that is compared with it. */
 export interface ConfigChange {
   readonly before: Config;
   readonly after: Config;
@@ -135,9 +136,9 @@ export interface ConfigChange {
 }
 
 export interface Preview {
-  /** None when nothing that is known changes. */
+  /** Sentences about the changes; empty if no known mailbox or alert changes. */
   readonly sentences: readonly string[];
-  /** Of each kind all of them, also those that the sentences only count. */
+  /** Counts of each kind, including those that the sentences do not name. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -175,7 +176,7 @@ export function previewOf({ before, after, moves }: ConfigChange, fleet: Fleet, 
   return { sentences, counts };
 }
 
-/** What the circuit breaker of an API holds ends with the last account under it that something is held of. */
+/** True if the breaker of an API holds no mailbox of an account that is still configured for it. */
 function holdsNobody(alert: Alert, { accounts }: Config): boolean {
   if (alert.rule !== 'guard_held') return false;
   const held = accountsOf(alert);

@@ -1,4 +1,4 @@
-// Which accounts have a polling loop: one loop per account, begun and ended as the configuration says.
+// Polling loops: one for each account, begun and ended according to the configuration.
 
 import { AccountWatch, type AccountWatchOptions } from '../../account/account-watch.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../../account/record/breakers.ts';
@@ -29,10 +29,10 @@ interface Duty {
   readonly baseUrl: string;
 }
 
-/** An account whose loop has ended. */
+/** Account whose loop has ended. */
 interface Retired {
   readonly name: string;
-  /** The error that it ended with, in words. */
+  /** Error with which the loop ended, in words, or null if there was none. */
   readonly failure: string | null;
 }
 
@@ -41,11 +41,11 @@ export class Duties {
   readonly #rooms: RecorderRooms;
   readonly #pageUrl: string;
   readonly #duties = new Map<string, Duty>();
-  /** Of loops that have ended, by key: the rate limit belongs to it, and not to the loop. */
+  /** Budgets of ended loops, by key: the rate limit belongs to the key, not to the loop. */
   readonly #budgets = new Map<string, Budget>();
-  /** The loops that run; one list for as long as this lives, so that others may keep it. */
+  /** Running loops. The list object never changes, so that others may keep it. */
   readonly watches: AccountWatch[] = [];
-  /** Those whose loops have all turned. */
+  /** Watches all of whose loops have taken a turn. */
   readonly #begun = new WeakSet<AccountWatch>();
   #stopping = false;
 
@@ -55,13 +55,13 @@ export class Duties {
     this.#pageUrl = pageUrl;
   }
 
-  /** Begins the loops of these accounts of the configuration in force; none any more once all are stopped. */
+  /** Begins the loops of these accounts of the configuration in force; begins none once all are stopped. */
   begin(accounts: readonly AccountConfig[], ledgers: readonly AccountLedger[] = []): void {
     const spent = new Map(ledgers.map(({ account, budget }) => [account, budget]));
     for (const account of this.#stopping ? [] : accounts) this.#begin(account, spent.get(account.name));
   }
 
-  /** What the process that had the lease before may have spent of the rate limits a moment ago. */
+  /** Rate limits that the previous holder of the lease may have spent recently. */
   async storedLedgers(): Promise<readonly AccountLedger[]> {
     const { store } = this.#rooms;
     return store.lease.isShared ? store.ledgers() : [];
@@ -71,7 +71,7 @@ export class Duties {
     const { clock } = this.#rooms.world;
     const { watch, api } = this.#watch(account);
     if (spent) api.budget.takeOver(spent, clock.monotonic(), clock.now() - clock.monotonic());
-    // A loop that starts over, under whatever name, has not got a fresh rate limit.
+    // A loop that starts over, under any name, does not get a fresh rate limit.
     const earlier = this.#budgets.get(keyOf(account));
     if (earlier) api.budget.follow(earlier);
     this.#budgets.delete(keyOf(account));
@@ -97,7 +97,7 @@ export class Duties {
     fleet.putGuarding(guarding);
   }
 
-  /** Stores the state of the rate limits, for the process that takes the lease over. Never rejects. */
+  /** Stores the state of the rate limits, for the process that takes over the lease. Never rejects. */
   saveLedgers(): Promise<void> {
     return this.#save([...this.#duties].map(([name, { api }]) => [name, api.budget]));
   }
@@ -114,8 +114,8 @@ export class Duties {
   }
 
   /**
-   * Ends the loops of these accounts, after what they sent was read back. They poll on until all are ready to end. Never
-   * rejects: an error on the way leaves no loop behind, and is returned.
+   * Ends the loops of these accounts after their writes were read back. The loops keep polling until all are ready to
+   * end. Never rejects: an error still ends the loop, and is returned.
    */
   async retire(names: readonly string[]): Promise<readonly Retired[]> {
     const failures = await Promise.all(names.map((name) => this.#wrapUp(name)));
@@ -138,14 +138,14 @@ export class Duties {
     return { name, failure };
   }
 
-  /** What was spent under the key; what was spent long ago under others is forgotten. */
+  /** Keeps the budget of a key, and forgets budgets that were spent long ago. */
   #keep(duty: Duty): void {
     const now = this.#rooms.world.clock.monotonic();
     for (const [key, budget] of this.#budgets) if (budget.nextStartAt(now) <= now) this.#budgets.delete(key);
     this.#budgets.set(keyOf(duty), duty.api.budget);
   }
 
-  /** What the work failed with, in words; null when it did not. */
+  /** Failure of the work in words, or null if it succeeded. */
   async #outcomeOf(account: string, work: () => Promise<void>): Promise<string | null> {
     try {
       await work();
@@ -156,7 +156,7 @@ export class Duties {
     }
   }
 
-  /** Nothing of an account is shown any more, and what was announced of it ends. Its history stays in the store. */
+  /** Removes an account from view, and ends its alerts. Its history stays in the store. */
   async forget(name: string): Promise<void> {
     const { fleet, store, turns, world, onTransitions } = this.#rooms;
     await turns.take(async () => {
@@ -171,8 +171,8 @@ export class Duties {
   }
 
   /**
-   * Brings the circuit breakers in line with the accounts of the configuration in force: an account that has left an API,
-   * or the configuration, is held there no more. Rejects when the store can't be written.
+   * Updates the circuit breakers to the accounts of the configuration in force: an account that has left an API, or the
+   * configuration, is no longer held there. Rejects if the store can't be written.
    */
   async withdrawUnguarded(): Promise<void> {
     await withdrawUnguarded(this.#rooms, () => this.#guardedApis());
@@ -193,7 +193,7 @@ export class Duties {
     return this.#duties.get(name)?.watch;
   }
 
-  /** Ends all loops at their next step, and begins none any more. */
+  /** Ends all loops at their next step, and begins no more. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.watches.map((watch) => watch.stop()));
@@ -216,7 +216,7 @@ export class Duties {
     const client = { ...account, account: account.name, dnsWords: answers.dnsWords };
     const api = new MailboxApi(client, this.#rooms.world, this.#rooms.tally);
     const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(poll[route])]));
-    // While it retires, an account that the configuration has no more keeps its last rules.
+    // A retiring account that is no longer configured keeps its last rules.
     const now = () => this.#live.account(account.name) ?? account;
     const watch = new AccountWatch(
       { ...this.#rooms, api },

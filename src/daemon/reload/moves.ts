@@ -1,4 +1,5 @@
-// Which accounts got another name, and whose mailboxes another account goes on with: before a reload, and at a start. Pure.
+// Moves of a change of configuration, before a reload and at a start: accounts that are renamed, and mailboxes that go
+// on under another account. Pure.
 
 import { createHash } from 'node:crypto';
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
@@ -19,7 +20,7 @@ export function knownAccount({ name, baseUrl, apiKey }: AccountConfig): KnownAcc
   return { name, api: baseUrl, digest: createHash('sha256').update(`${baseUrl} ${apiKey}`).digest('base64url') };
 }
 
-/** Accounts that go on under another name: those of the same base_url and key. */
+/** Accounts that go on under another name, recognized by the same base_url and key. */
 export function renamesOf(before: readonly KnownAccount[], after: readonly KnownAccount[]): readonly AccountMove[] {
   return after.flatMap(({ name, digest }) => {
     const isSame = (one: KnownAccount) => one.digest === digest;
@@ -29,7 +30,9 @@ export function renamesOf(before: readonly KnownAccount[], after: readonly Known
   });
 }
 
-/** Moves of a change of configuration: accounts that get another name, and mailboxes of removed accounts that another account lists. */
+/**
+ * Moves of a change of configuration: renamed accounts, and mailboxes of removed accounts that another account lists.
+ */
 export function movesOf(before: Config, after: Config, fleet: Fleet): readonly AccountMove[] {
   const renames = renamesOf(before.accounts.map(knownAccount), after.accounts.map(knownAccount));
   const stay = new Set([...after.accounts.map(({ name }) => name), ...renames.map(({ from }) => from)]);
@@ -47,7 +50,7 @@ export function movesOf(before: Config, after: Config, fleet: Fleet): readonly A
   return [...renames, ...takeovers];
 }
 
-/** Whether a mailbox goes on under another account. */
+/** True if a mailbox goes on under another account. */
 export function isMoved(moves: readonly AccountMove[], { account, id }: Pick<MailboxState, 'account' | 'id'>): boolean {
   return moves.some(({ from, ids }) => from === account && (ids?.includes(id) ?? true));
 }
@@ -66,10 +69,10 @@ export function movesText(moves: readonly AccountMove[], fleet: Fleet, now: Epoc
   });
 }
 
-/** Most mailboxes that a sentence names. */
+/** Largest number of mailboxes that a sentence names. */
 const named = 10;
 
-/** A sentence about mailboxes that Warmwarden changed, guards no more, and leaves as they are. */
+/** Sentence about mailboxes that Warmwarden changed, no longer guards, and leaves as they are. */
 export function leftChangedText(dropped: readonly MailboxState[]): readonly string[] {
   const changed = dropped.filter(({ memory }) => memory?.claim);
   if (changed.length === 0) return [];
@@ -79,9 +82,12 @@ export function leftChangedText(dropped: readonly MailboxState[]): readonly stri
   ];
 }
 
-// Brings mailboxes under the accounts that guard them from now on, in the store and in the picture.
+// Moves mailboxes to the accounts that guard them from now on, in the store and in the picture.
 
-/** The loops of the accounts that they leave have ended. Rejects when the store can't be written: then nothing has moved. */
+/**
+ * Moves mailboxes after the loops of their former accounts have ended. Rejects if the store can't be written: nothing
+ * has moved in that case.
+ */
 export async function moveMailboxes(
   { fleet, store, group, turns, world, onTransitions }: RecorderRooms,
   { moves, accounts }: { readonly moves: readonly AccountMove[]; readonly accounts: readonly AccountConfig[] },

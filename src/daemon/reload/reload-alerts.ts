@@ -1,5 +1,5 @@
-// The alerts about reloads: a configuration that was refused, and protection that a reload took away (config_wrong, protection_off).
-// What the store can't take at once is recorded by a later look.
+// Alerts about reloads: a refused configuration, and protection that a reload removed (config_wrong, protection_off). A
+// finding that the store can't record at once is recorded by a later look.
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import { atOnce, type Condition, tune } from '../../alerts/condition.ts';
 import { elapse, step } from '../../alerts/engine.ts';
@@ -25,7 +25,7 @@ import { type Alert, bothChanges, fingerprintOf } from '../../core/alert.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { recordAlerts } from '../../outbox/outbox-store.ts';
 
-/** Who reloaded what, and when. */
+/** Reload: its author, subject and moment. */
 export interface Reloaded {
   readonly before: Config;
   readonly after: Config;
@@ -37,9 +37,9 @@ export interface Reloaded {
 export class ReloadAlerts {
   readonly #rooms: RecorderRooms;
   readonly #live: LiveConfig;
-  /** Why the newest configuration was refused; none: it is in force. */
+  /** Problems of the newest configuration; empty if it is in force. */
   #problems: readonly string[] = [];
-  /** Protection that reloads took away, and that is not recorded yet. */
+  /** Protection that reloads removed, and that is not recorded yet. */
   #lost: readonly Condition[] = [];
 
   constructor(rooms: RecorderRooms, live: LiveConfig) {
@@ -53,13 +53,16 @@ export class ReloadAlerts {
     return this.#attempt();
   }
 
-  /** Records what a reload took away. Never rejects. */
+  /** Records the protection that a reload removed. Never rejects. */
   async reloaded(reload: Reloaded): Promise<void> {
     this.#lost = [...this.#lost, ...this.#lostBy(reload)];
     await this.#attempt();
   }
 
-  /** The same together with the last channels, `gone`, before these go, so that they get it: nobody could be notified later. */
+  /**
+   * Like `reloaded`, but also for the last channels, `gone`, before they are removed, so that they get the message:
+   * nobody could be notified later.
+   */
   async channelsGone(reload: Reloaded, gone: readonly string[], file: string): Promise<void> {
     const removed = channelsRemoved({ channels: gone, file, by: reload.by, at: reload.at }, this.#words(reload.after));
     const lost = tune([...this.#lostBy(reload), removed], reload.after.alerts.rules);
@@ -67,7 +70,10 @@ export class ReloadAlerts {
     await this.#attempt();
   }
 
-  /** One look: records what is new, what is over, and what time does to these alerts. Rejects when the store can't be written. */
+  /**
+   * Looks once: records new and ended alerts, and changes through the passage of time. Rejects if the store can't be
+   * written.
+   */
   async look(): Promise<void> {
     const { fleet, store, turns, world, onTransitions: recorded } = this.#rooms;
     await turns.take(async () => {
@@ -88,7 +94,7 @@ export class ReloadAlerts {
     });
   }
 
-  /** What is so now, and what is over. */
+  /** Conditions in force now, and those that have ended. */
   #conditions(now: EpochMs): readonly Condition[] {
     const { config } = this.#live;
     const alerts = [...this.#rooms.fleet.wideAlerts()];
@@ -127,7 +133,7 @@ function isOfReload(alert: Alert): boolean {
   return [isRefusal, isEnforcementAlert, isRemoval, isOfChannels].some((is) => is(alert));
 }
 
-/** Where the configuration says `enforce: false`, everywhere or in overrides, by the fingerprint of its alert. */
+/** Scopes with `enforce: false`, everywhere or in overrides, by the fingerprint of their alert. */
 function scopesOff({ accounts }: Config): ReadonlyMap<string, EnforcementScope> {
   const isOff = accounts.some(({ guard }) => !policyOf(guard).enforce);
   const overrides = accounts.flatMap(({ name: account, overrides }) =>

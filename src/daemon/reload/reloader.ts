@@ -23,13 +23,13 @@ import type { Duties } from './duties.ts';
 import { isMoved, moveMailboxes, movesOf, movesText } from './moves.ts';
 import type { ReloadAlerts } from './reload-alerts.ts';
 
-/** Mailboxes that are judged again at once, and committed together. */
+/** Number of mailboxes that are judged again at once, and committed together. */
 const judgedTogether = 50;
 
-/** Where the configuration comes from: the file, as the command line named it, and a way to read it again. */
+/** Source of the configuration: the file of the command line, and a way to read it again. */
 export interface ConfigSource {
   readonly file: string;
-  /** What the process was started with. */
+  /** Configuration at the start of the process. */
   readonly started: ValidConfig;
   readonly load: () => LoadedConfig | Promise<LoadedConfig>;
 }
@@ -41,21 +41,21 @@ export interface ReloadParts {
   readonly notifying: { reconfigure(alerts: Config['alerts']): Promise<void> };
   readonly rooms: RecorderRooms;
   readonly alerts: ReloadAlerts;
-  /** This configuration is in force from now on. */
+  /** Called when a configuration comes into force. */
   readonly taken: (inForce: ValidConfig) => void;
-  /** A configuration was refused. */
+  /** Called when a configuration was refused. */
   readonly refused: () => void;
   /** Ends the process: a reload failed halfway, and the next process starts with the new configuration. */
   readonly crash: (why: string, error: unknown) => void;
 }
 
-/** What a new configuration means for accounts and mailboxes. */
+/** Consequences of a new configuration for accounts and mailboxes. */
 interface Consequences {
   readonly impact: Impact;
   readonly moves: readonly AccountMove[];
 }
 
-/** Takes reloads one after the other. */
+/** Carries out reloads one after the other. */
 export class Reloader {
   readonly #parts: ReloadParts;
   #inForce: ValidConfig;
@@ -69,18 +69,21 @@ export class Reloader {
     this.#inForce = parts.source.started;
   }
 
-  /** Never rejects; what is refused changes nothing. Each reads the file when it begins, so equal ones that wait are one. */
+  /**
+   * Reloads the configuration. Never rejects; a refused configuration changes nothing. A reload reads the file when it
+   * begins, so equal requests that wait become one.
+   */
   reload(request: ReloadRequest): Promise<CommandOutcome> {
     return this.#reloads.ask(request);
   }
 
-  /** Takes no further reload; resolves when the one under way is over. */
+  /** Accepts no further reload; resolves when the one in progress is over. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#reloads.idle();
   }
 
-  /** The files whose change means a reload. */
+  /** Files whose change causes a reload. */
   get secretFiles(): readonly string[] {
     return this.#inForce.secretFiles;
   }
@@ -122,7 +125,7 @@ export class Reloader {
     return { result: 'done', messages: [reloadedText(source.file, troubles), ...effect, ...troubles] };
   }
 
-  /** The store, say, can't be read: nothing was changed yet. */
+  /** Outcome of a reload that failed before it changed anything, because the store can't be read, for example. */
   async #failed(error: unknown, request: ReloadRequest): Promise<CommandOutcome> {
     this.#parts.rooms.world.log.error({ err: error }, 'a reload failed before it changed anything');
     const refused = await this.#refuse([`The reload failed: ${errorText(error)}`], request);
@@ -160,7 +163,10 @@ export class Reloader {
     ];
   }
 
-  /** Shows new accounts as the store knows them. What can fail as a whole comes first: nothing has changed yet. */
+  /**
+   * Adds new accounts to the picture from the store. Steps that can fail as a whole come first, while nothing has
+   * changed yet.
+   */
   async #showAdded({ accounts }: Config, added: readonly string[]): Promise<void> {
     const { fleet, store, turns } = this.#parts.rooms;
     if (added.length === 0) return;
@@ -168,7 +174,10 @@ export class Reloader {
     await turns.take(async () => showAccounts(fleet, await store.loadPicture(added), news));
   }
 
-  /** Resolves to what the store could not take, in sentences. Every configured account is begun, or the process ends. */
+  /**
+   * Replaces the configuration. Resolves to sentences about what the store could not record. Begins every configured
+   * account, or ends the process.
+   */
   async #swap(loaded: ValidConfig, { impact, moves }: Consequences, by: string): Promise<readonly string[]> {
     const { live, duties, notifying, rooms, alerts, source, crash } = this.#parts;
     const { turns, world } = rooms;
@@ -190,7 +199,7 @@ export class Reloader {
       await attempt('mailboxes could not be moved to the accounts that guard them now', () =>
         moveMailboxes(rooms, { moves, accounts: config.accounts }, duties),
       );
-      // In a turn of its own: no tick sees half of each.
+      // The configuration is replaced in a turn of its own, so that no tick sees half of each.
       await turns.take(async () => live.replace(loaded));
       this.#inForce = loaded;
       duties.begin(config.accounts.filter(({ name }) => !duties.watchOf(name)));
@@ -215,7 +224,7 @@ export class Reloader {
     return troubles;
   }
 
-  /** Accounts that nobody guards any more, with the mailboxes that no other account goes on with. */
+  /** Removed accounts, with the mailboxes that do not go on under another account. */
   #removedBy({ removed }: Impact, moves: readonly AccountMove[]) {
     const { fleet } = this.#parts.rooms;
     return removed
@@ -226,7 +235,7 @@ export class Reloader {
       .filter(({ account, mailboxes }) => mailboxes > 0 || moves.every(({ from }) => from !== account));
   }
 
-  /** By what is known already. The next list shows who is selected now. */
+  /** Judges the known mailboxes again. The next list shows which are selected now. */
   async #judgeAgain({ name }: AccountConfig): Promise<void> {
     const watch = this.#parts.duties.watchOf(name);
     const ids = [...this.#parts.rooms.fleet.mailboxesOf(name)].map(({ id }) => id);
@@ -257,19 +266,19 @@ function endedBadly(name: string, failure: string | null): readonly string[] {
   ];
 }
 
-/** Work that is done one after the other: a request that still waits stands for every equal one that comes meanwhile. */
+/** Runs requests one after the other. Equal requests that wait are merged into one. */
 export class OneWaiting<Request extends object, Outcome> {
   readonly #work: (request: Request) => Promise<Outcome>;
-  /** By the request as JSON. */
+  /** Waiting reloads by their request as JSON. */
   readonly #waiting = new Map<string, Promise<Outcome>>();
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `work` never rejects. */
+  /** `work` must never reject. */
   constructor(work: (request: Request) => Promise<Outcome>) {
     this.#work = work;
   }
 
-  /** Resolves when it was done, not before all that was asked for earlier. */
+  /** Resolves after the request, and after all earlier ones. */
   ask(request: Request): Promise<Outcome> {
     const key = JSON.stringify(request);
     const same = this.#waiting.get(key);
@@ -283,7 +292,7 @@ export class OneWaiting<Request extends object, Outcome> {
     return outcome;
   }
 
-  /** Resolves when all that was asked for is done. */
+  /** Resolves when all requests are done. */
   async idle(): Promise<void> {
     await this.#last;
   }

@@ -1,4 +1,4 @@
-// Reloads the configuration when a secret was replaced in its file, once the folder is quiet, and when the file stays away.
+// Reloads the configuration if a secret was replaced in its file, once the folder is quiet, or if the file stays away.
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import type { CommandOutcome, ReloadRequest } from '../../core/operator-command.ts';
@@ -7,11 +7,16 @@ import { type Bell, createBell, type World } from '../../world/world.ts';
 
 type Reload = (request: ReloadRequest) => Promise<CommandOutcome>;
 
-/** A rotation takes several steps in the folder; reading in the middle of it would find half a secret. */
+/**
+ * Quiet time before a file is read: a rotation takes several steps in the folder, and a read between them would find
+ * half a secret.
+ */
 const quietMs = 2_000;
-/** Where a folder can't be watched (a network share, say), the files are looked at this often. */
+/** Interval of the looks at files in a folder that can't be watched, such as a network share. */
 const lookEveryMs = 60_000;
-/** A file that is gone for longer is not being replaced: the reload says so, before a restart fails for want of it. */
+/**
+ * Time after which a missing file is not being replaced: the reload reports it before a restart fails because of it.
+ */
 const awayMs = 60_000;
 
 /** Watches the files of the configuration in force, from `start` until `stop`. */
@@ -21,7 +26,7 @@ export class SecretRotation {
   readonly #stop = new AbortController();
   #files: readonly string[] = [];
   #known: ReadonlyMap<string, string> = new Map();
-  /** Since when a file that was read is gone, on the monotonic clock; null: none is. */
+  /** Monotonic time since which a file is missing, or null if none is. */
   #awaySince: number | null = null;
   #endWatch: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
@@ -36,7 +41,7 @@ export class SecretRotation {
     this.#running = this.#run(reload);
   }
 
-  /** Another configuration is in force: the secrets in its files are the known ones from now on. */
+  /** Follows the files of another configuration, whose present contents count as known from now on. */
   follow(files: readonly string[]): void {
     this.#files = files;
     this.#known = readFiles(this.#files);
@@ -72,12 +77,12 @@ export class SecretRotation {
         force: false,
         dryRun: false,
       });
-      // Refused content is not tried again; what failed is, and so is a file that was replaced during the reload.
+      // Refused content is not retried; a failed reload is, and so is a file that was replaced during the reload.
       if (!outcome.worthRetrying) this.#known = contents;
     }
   }
 
-  /** Another content, or a file that does not come back. */
+  /** True if a file has other content, or stays away. */
   #rotated(): boolean {
     const contents = readFiles(this.#files);
     const now = this.#world.clock.monotonic();
@@ -88,21 +93,21 @@ export class SecretRotation {
   }
 }
 
-/** What stands in the files now, by path; a file that can't be read is left out. */
+/** Contents of the files by path, without unreadable files. */
 export function readFiles(files: readonly string[]): ReadonlyMap<string, string> {
   const contents = new Map<string, string>();
   for (const file of files) {
     const read = readSmallFile(file);
-    // It may be replaced at this moment: the next look finds it.
+    // A file may be in the middle of a replacement: the next look finds it.
     if ('text' in read) contents.set(file, read.text);
   }
   return contents;
 }
 
 /**
- * Watches the folders of these files, because a watch on a file goes blind after the first rename over it. `changed` is
- * called for anything that happens there, so it may be called in vain. A folder that can't be watched is named to
- * `blind`. Returns what ends the watch.
+ * Watches the folders of these files, because a watch on a file is lost after the first rename over it. Calls `changed`
+ * for any event there, even without a change of the files. Calls `blind` for a folder that can't be watched. Returns a
+ * function that ends the watch.
  */
 function watchFolders(files: readonly string[], changed: () => void, blind: (folder: string) => void): () => void {
   const watchers: FSWatcher[] = [];
