@@ -1,4 +1,5 @@
-// The health of an account: whether its requests succeed, and its key is accepted and may write. Logged when it changes.
+// Health of an account: whether its requests succeed, and whether its key is accepted and may write. Changes are
+// logged.
 
 import { isOutage } from '../alerts/rules/account-rules.ts';
 import type { Budget } from '../api/budget.ts';
@@ -13,19 +14,19 @@ import { Repeats } from '../world/repeats.ts';
 import type { World } from '../world/world.ts';
 import { UnreadRoutes } from './unread-routes.ts';
 
-/** While requests succeeded within this time, one mailbox that is not answered is no outage. */
+/** A failed request for one mailbox is no outage if another request succeeded within this time. */
 const silenceMs = minuteMs;
 
-/** While no request succeeds for so long, an alert reports the outage. */
+/** An alert reports an outage after this time without a successful request. */
 const outageMs = 3 * minuteMs;
 
-/** While no list can be recorded for so long, the account does not know its mailboxes. */
+/** The account does not know its mailboxes after this time without a recorded list. */
 const unrecordedMs = 10 * minuteMs;
 
-/** So many names stand in a line of the log. */
+/** Maximum number of mailbox names in a log line. */
 const namesLogged = 20;
 
-/** What a request was for. mailbox is the address; null for the list. */
+/** Subject of a request. `mailbox` is the address, or null for the mailbox list. */
 export interface RequestAbout {
   readonly route: Route;
   readonly mailbox: string | null;
@@ -37,7 +38,7 @@ function keyOf({ route, mailbox }: RequestAbout): string {
   return `${route} ${mailbox ?? ''}`;
 }
 
-/** The outcomes of writes that are known before the first one of this process, the oldest first. */
+/** Returns the outcomes of writes by earlier processes, oldest first. */
 function earlierWrites({ account, fleet }: AccountHealthParts): readonly WriteOutcome[] {
   const actions = [...fleet.mailboxesOf(account)].flatMap((mailbox) => fleet.actionsOf(mailbox));
   return actions
@@ -53,29 +54,32 @@ export interface AccountHealthParts {
   readonly world: World;
   readonly fleet: Fleet;
   readonly budget: Budget;
-  /** Polls that are due, and since when the oldest is, on the monotonic clock. */
+  /** Polls that are due, and the due time of the oldest on the monotonic clock. */
   readonly backlog: (now: number) => { readonly length: number; readonly oldestDueAt: number | null };
-  /** How old the data will get with the present budget. */
+  /** Age that the data will reach with the present budget. */
   readonly forecast: () => Forecast;
 }
 
 export class AccountHealth {
   readonly #parts: AccountHealthParts;
   #state: AccountState;
-  /** Kind and status of the account's failure that was said, so that it is said once; null once a request succeeded. */
+  /**
+   * Kind and status of the account failure that was logged last, so that it is logged once. Null after a successful
+   * request.
+   */
   #saidOfAccount: string | null = null;
-  /** The last failure of a mailbox's route that was said, so that it is said once. */
+  /** Last failure that was logged for each mailbox and route, so that it is logged once. */
   readonly #saidOf = new Map<string, string>();
-  /** A route that fails as a whole is not a line for each mailbox. */
+  /** Limits the log: a route that fails as a whole does not get a line for each mailbox. */
   readonly #repeats: Repeats;
-  /** Requests for a mailbox that were refused with 401, and not answered since. */
+  /** Mailbox requests that were refused with 401 and have not succeeded since. */
   readonly #refused = new Set<string>();
-  /** Those of them after which the list was accepted: this is about them, and not about the key. */
+  /** Refused requests after which the list was accepted: the 401 concerns the request, not the key. */
   readonly #refusedAlone = new Set<string>();
   readonly #unread: UnreadRoutes;
-  /** Since when no list could be recorded, and the newest error. */
+  /** Newest error of the store, and the time since when no list could be recorded. */
   #unrecorded: ReadFailure | null = null;
-  /** What GET /v1/health answered last. */
+  /** Last answer of GET /v1/health. */
   #saidHealth: HealthAnswer | null = null;
   readonly #writes: KeyWrites;
 
@@ -110,17 +114,20 @@ export class AccountHealth {
     return this.#state.keyRejected;
   }
 
-  /** A whole mailbox list was read at least once. */
+  /** True if a complete mailbox list was read at least once. */
   get listed(): boolean {
     return this.#state.listed;
   }
 
-  /** Whether the key may write, as far as its writes show; null before the first. */
+  /** True if the key may write, judged by its writes, or null before the first. */
   get keyWrites(): boolean | null {
     return this.#state.keyWrites;
   }
 
-  /** What GET /v1/health said; null when it failed. One signal among others (docs/faults.md H21). */
+  /**
+   * Takes in the answer of GET /v1/health, or null if the request failed. It is one signal among others (docs/faults.md
+   * H21).
+   */
   healthSaid(said: Observed<HealthAnswer> | null): void {
     if (!said) {
       this.#state = { ...this.#state, health: 'unknown' };
@@ -143,15 +150,15 @@ export class AccountHealth {
   }
 
   /**
-   * A list was taken in. `unlisted`: the names of the configuration that it lacks; null when it can't say. `elsewhere`: mailboxes
-   * that another account of the API guards.
+   * Takes in the findings of a recorded list. `unlisted`: configured names that the list lacks, or null if the list
+   * cannot tell. `elsewhere`: mailboxes that another account of the API guards.
    */
   listRead(unlisted: readonly string[] | null, elsewhere: readonly GuardedElsewhere[]): void {
     const was = this.#state;
     const isSame = unlisted === null || unlisted.join() === was.unlisted.join();
     const overlap = JSON.stringify(elsewhere);
     const isSameOverlap = overlap === JSON.stringify(was.guardedElsewhere ?? []);
-    // Like most lists it says nothing new: what else there is to show, time shows soon.
+    // A list usually changes nothing. The other values are published with the next time tick.
     if (was.listed && isSame && isSameOverlap) return;
     const known = { unlisted: unlisted ?? was.unlisted, guardedElsewhere: elsewhere };
     this.#state = { ...was, listed: true, ...known };
@@ -174,7 +181,7 @@ export class AccountHealth {
     else log.info({ account: this.#state.name }, 'no other account guards mailboxes of this mailbox list any more');
   }
 
-  /** A request with the key succeeded. True when the account was failing before. */
+  /** Records that a request with the key succeeded. Returns true if the account was failing before. */
   succeeded(about: RequestAbout): boolean {
     const was = this.#state;
     const { clock, log } = this.#parts.world;
@@ -193,7 +200,10 @@ export class AccountHealth {
     return true;
   }
 
-  /** An outage of the whole API says nothing about the list: it counts from its end on. */
+  /**
+   * Returns the failure of the list after a success. An outage of the whole API is no failure of the list, so the
+   * failure counts from the end of the outage.
+   */
   #listFailingAfter({ listFailing, failingSince }: AccountState, about: RequestAbout): ReadFailure | null {
     if (!listFailing || isList(about)) return null;
     const now = this.#parts.world.clock.now();
@@ -208,7 +218,9 @@ export class AccountHealth {
     for (const refused of this.#refused) this.#refusedAlone.add(refused);
   }
 
-  /** A request failed. What the API answers about one mailbox counts for that mailbox; the rest counts for the account. */
+  /**
+   * Records a failed request. An answer about one mailbox counts for that mailbox, any other failure for the account.
+   */
   failed(failure: Failure, about: RequestAbout): void {
     if (!this.#speaksForAccount(failure, about)) {
       this.#unread.failed(failure, about.route, about.mailbox);
@@ -226,7 +238,7 @@ export class AccountHealth {
       keyRejected: was.keyRejected || rejectsKey(failure),
       rejections: was.rejections + (rejectsKey(failure) ? 1 : 0),
     };
-    // Not by its text, which names the route: while nothing is answered every poll would say its own.
+    // The text names the route. Compared by text, every poll of an outage would log its own line.
     const what = `${failure.kind} ${failure.status}`;
     if (this.#saidOfAccount === what) return;
     this.#saidOfAccount = what;
@@ -234,7 +246,7 @@ export class AccountHealth {
     this.publish();
   }
 
-  /** A list came, and the store did not take it. */
+  /** Records that the store failed to record a list. */
   listNotRecorded(error: unknown): void {
     const since = this.#unrecorded?.since ?? this.#parts.world.clock.now();
     this.#unrecorded = { since, detail: errorText(error) };
@@ -245,7 +257,9 @@ export class AccountHealth {
     this.#unread.withoutWarmup(mailbox);
   }
 
-  /** Now; or when the outage began that was known before the start, and that no request has ended since. */
+  /**
+   * Returns the current time, or the start of an outage that an earlier process found and that no request has ended.
+   */
   #failingSince(): EpochMs {
     const { fleet, world } = this.#parts;
     const { name, lastSuccessAt } = this.#state;
@@ -265,7 +279,7 @@ export class AccountHealth {
     return mailbox === null || (failure.kind === 'unavailable' && silentForMs > silenceMs);
   }
 
-  /** A 401 is about the key, until the list was accepted after one: from then on the list says whether it is. */
+  /** Returns true if a 401 concerns the key. Once the list is accepted after a 401, only the list decides. */
   #rejectsKeyToo(about: RequestAbout): boolean {
     if (about.mailbox !== null) {
       this.#refused.add(keyOf(about));
@@ -286,21 +300,21 @@ export class AccountHealth {
     this.#sayOfOne(`${kind} ${status}`, about, say);
   }
 
-  /** One line a minute names a mailbox; the others of its route that it could name are counted. */
+  /** Logs one line a minute with a mailbox name, and counts the other mailboxes of its route. */
   #sayOfOne(kind: string, { route, mailbox }: RequestAbout, say: (fields: object) => void): void {
     const account = this.#state.name;
     const leftOut = this.#repeats.met(`${route} ${kind}`, (count) => say({ account, route, left_out: count }));
     if (leftOut !== null) say({ account, route, mailbox, ...(leftOut > 0 && { left_out: leftOut }) });
   }
 
-  /** A POST about a mailbox was refused with 403, or one succeeded. */
+  /** Records that a POST about a mailbox succeeded, or was refused with 403. */
   wrote(write: WriteOutcome): void {
     this.#writes.note(write);
     this.#state = { ...this.#state, keyWrites: this.#writes.areAllowed };
     this.publish();
   }
 
-  /** Shows the state in the picture. */
+  /** Publishes the state to the fleet. */
   publish(): void {
     const { world, budget, backlog, fleet } = this.#parts;
     const now = world.clock.monotonic();
@@ -325,7 +339,7 @@ export class AccountHealth {
     return failure && elapsedMs(failure.since, this.#parts.world.clock.now()) >= unrecordedMs ? failure : null;
   }
 
-  /** Says how old the data will get, at the start and when that changes. */
+  /** Logs how old the data will get, at the start and after each change. */
   #foresee(): void {
     const [was, forecast] = [this.#state.forecast, this.#parts.forecast()];
     if (forecast.mailboxes === 0 && (this.#state.guardedElsewhere ?? []).length > 0) {
@@ -342,20 +356,20 @@ export class AccountHealth {
 }
 
 /**
- * How far our clock is ahead of the API's. A time that stands still between two answers is no clock: a cache or a fixed
- * text answers.
+ * Returns how far our clock is ahead of the API's. A time that is the same in two answers is no clock: it comes from a
+ * cache or a fixed text.
  */
 function clockAhead(before: HealthAnswer | null, { timestamp }: HealthAnswer, at: EpochMs): ApiHealth['clockAheadMs'] {
   if (!before) return null;
   return timestamp === null || timestamp === before.timestamp ? 'not_told' : at - timestamp;
 }
 
-/** The API knows us and says no: the key is wrong or revoked, or its plan or its read permission is gone (T8). */
+/** Returns true if the API rejects the key: it is wrong or revoked, or lost its plan or its read permission (T8). */
 function rejectsKey({ kind, status }: Failure): boolean {
   return kind === 'unauthorized' || (kind === 'refused' && status === 403);
 }
 
-/** What is wrong, and where to look. An address that never gave a list is the first suspect. */
+/** Describes a failure and where to look. If the address never gave a list, it is the first suspect. */
 function failureText({ kind, status, detail }: Failure, listed: boolean): string {
   const address = listed ? '' : '; check base_url';
   switch (kind) {
@@ -377,7 +391,8 @@ function failureText({ kind, status, detail }: Failure, listed: boolean): string
   }
 }
 
-// Whether a key may write, by the outcomes of its writes. A 403 names no cause (docs/faults.md T8): one alone may be about its mailbox. Pure.
+// Write permission of a key, judged by the outcomes of its writes. A 403 names no cause (docs/faults.md T8): a single
+// one may concern its mailbox only. Pure.
 
 /** A POST that the API accepted, or refused with 403. */
 interface WriteOutcome {
@@ -385,23 +400,26 @@ interface WriteOutcome {
   readonly accepted: boolean;
 }
 
-/** Number of refused mailboxes, with no write accepted since, that says that the key may not write. */
+/** Number of refused mailboxes, with no write accepted since, from which the key counts as read-only. */
 const refusedUntilReadOnly = 2;
 
 class KeyWrites {
-  /** Mailboxes of which a write was ever accepted. */
+  /** Mailboxes with at least one accepted write. */
   readonly #accepted = new Set<string>();
-  /** Mailboxes of which a write was refused, since the last one that was accepted. */
+  /** Mailboxes with a refused write since the last accepted write. */
   readonly #refused = new Set<string>();
   #areAllowed: boolean | null = null;
 
-  /** `earlier`: outcomes from before this process, the oldest first. That the key could write then does not show that it still can. */
+  /**
+   * `earlier`: outcomes from before this process, oldest first. An accepted write of an earlier process does not prove
+   * that the key still may write.
+   */
   constructor(earlier: readonly WriteOutcome[]) {
     for (const write of earlier) this.note(write);
     this.#areAllowed = this.#areAllowed === false ? false : null;
   }
 
-  /** null: nothing is known yet. */
+  /** True if the key may write, or null if there was no write yet. */
   get areAllowed(): boolean | null {
     return this.#areAllowed;
   }

@@ -1,4 +1,4 @@
-// The loops of one account: polls what is due, has every answer recorded, and has carried out what the verdicts plan.
+// Loops of one account: they poll what is due, have each answer recorded, and carry out planned actions.
 
 import { cadenceOf, forecastOf, gapsOf, ownLimitsOf } from '../api/poll/forecast.ts';
 import { Lane } from '../api/poll/lane.ts';
@@ -26,26 +26,29 @@ import { mustWait } from './record/guards.ts';
 import { type PersonsChange, planForPerson } from './record/persons.ts';
 import { Recorder } from './record/recorder.ts';
 
-/** Time alone is looked at this often: `for`, staleness, the account's own state. */
+/** Interval of the checks that depend on time alone: `for`, staleness, the state of the account. */
 const timeTickMs = 30 * secondMs;
-/** After a 429 in spite of our counting something else uses the key: spare requests are left to it for so long. */
+/**
+ * A 429 although we stay below the limit shows another user of the key. Warmwarden then makes no spare requests for
+ * this time.
+ */
 const noSpareForMs = 10 * minuteMs;
-/** A loop that was stopped ends at once unless it hangs; a POST under way has its own deadline, which is shorter. */
+/** A stopped loop ends at once unless it hangs. A POST in progress has its own, shorter deadline. */
 const loopsEndWithinMs = 10 * secondMs;
 const actionsEndWithinMs = 40 * secondMs;
 
 export interface AccountWatchOptions extends GuardedAccount {
-  /** When each kind of answer is due at the latest. */
+  /** Latest due times of each kind of answer. */
   readonly schedules: Readonly<Record<Route, Schedule>>;
   readonly lease: AccountLease;
-  /** Spare requests read a mailbox's statistics again at the earliest after this, milliseconds; 0: never early. */
+  /** Minimum age of statistics before a spare request reads them again, milliseconds; 0 switches early reads off. */
   readonly statsIntervalMinMs: number;
-  /** Spare requests take at most this share of the key's limit, parts per million. */
+  /** Maximum share of the key's limit for spare requests, parts per million. */
   readonly sparePpm: Ppm;
 }
 
 export class AccountWatch {
-  /** Whether its loops turn. */
+  /** Liveness of the account's loops. */
   readonly pulse: Pulse;
   readonly #rooms: WatchRooms;
   readonly #options: AccountWatchOptions;
@@ -105,7 +108,7 @@ export class AccountWatch {
       budget: api.budget,
       queue: this.#queue,
       poll: (poll) => this.#poller.poll(poll),
-      // A rejected key is not hammered: the list alone asks whether it is accepted again.
+      // A rejected key is used for the list alone, to find out whether it is accepted again.
       mayAsk: () => (options.lease.holds() ? (this.#health.keyRejected ? 'account' : 'everything') : 'nothing'),
     });
     const mailboxes = () => fleet.mailboxCount(account);
@@ -152,12 +155,12 @@ export class AccountWatch {
     });
   }
 
-  /** Begins to watch. What the store knows of open intents is taken up first. */
+  /** Starts the loops. Open intents of the store are continued first. */
   start(): void {
     const { signal } = this.#stop;
     this.#health.publish();
     this.#running = Promise.all([
-      // The list comes before whatever else the lane would take.
+      // The list is requested before any other poll.
       this.#askFirstList(),
       this.pulse.keep('time', signal, async (turned) => {
         await this.#begin();
@@ -168,7 +171,7 @@ export class AccountWatch {
     ]);
   }
 
-  /** Ends polls and actions at their next step. Ends when nothing is under way, or leaves behind what hangs. */
+  /** Stops polls and actions at their next step. Resolves when all work has ended, and abandons a loop that hangs. */
   async stop(): Promise<void> {
     const { world, api, group } = this.#rooms;
     this.#stop.abort();
@@ -182,12 +185,12 @@ export class AccountWatch {
     await api.close();
   }
 
-  /** Opens no intent any more, and ends when what was sent was read back (see Actor.wrapUp). It polls on meanwhile. */
+  /** Opens no more intents, and resolves when the sent ones were read back (see Actor.wrapUp). Polling continues. */
   wrapUp(): Promise<void> {
     return this.#actor.wrapUp();
   }
 
-  /** Stops, and leaves nothing of its own in the picture: another one takes over, or nobody does. */
+  /** Stops, and removes the first sweep from the fleet, whether or not another process takes over. */
   async end(): Promise<void> {
     await this.stop().finally(() => this.#firstSweep.end());
   }
@@ -200,20 +203,20 @@ export class AccountWatch {
     return releaseContest(this.#rooms, mailbox);
   }
 
-  /** Makes a person's change, through to its outcome. A sentence instead when it can't be begun. */
+  /** Carries out a person's change until it has an outcome. Returns a sentence if the change cannot be started. */
   async carryOut(mailbox: MailboxState, change: PersonsChange): Promise<Action | string> {
     const planned = await planForPerson(this.#rooms, mailbox, change);
     if (typeof planned === 'string') return planned;
     await this.#actor.finish(planned, this.#stop.signal);
-    // By its id: the guard may have planned something else in its place already.
+    // Looked up by id: the guard may have planned another action meanwhile.
     const ended = this.#rooms.fleet.recentActions().find(({ id }) => id === planned.id);
     await this.judgeAgain(mailbox.id);
     return ended ?? planned;
   }
 
   /**
-   * Everything about a mailbox is asked for as soon as the budget allows, and fresh measurements where one was made lately, too:
-   * returns when each of these will be.
+   * Requests all data of a mailbox as soon as the budget allows, with fresh measurements. Returns the time of each
+   * fresh measurement that has to wait because one was made recently.
    */
   refresh(mailboxId: string): readonly { readonly route: MeasuredRoute; readonly at: EpochMs }[] {
     this.#fresh.want(mailboxId);
@@ -225,24 +228,26 @@ export class AccountWatch {
       .map((route) => ({ route, at: clock.now() + waitMs(route) }));
   }
 
-  /** Tries changes again, without waiting for their hour, that the API refused with 403. */
+  /** Retries changes that the API refused with 403, before their hourly retry is due. */
   tryForbiddenAgain(): void {
     this.#actor.tryForbiddenAgain();
   }
 
-  /** The mailbox list is asked for as soon as the budget allows. */
+  /** Requests the mailbox list as soon as the budget allows. */
   askList(): void {
     this.#queue.add({ route: 'mailboxes', mailboxId: null }, this.#rooms.world.clock.monotonic());
     this.#lane.wake();
   }
 
-  /** Another account guards these from now on. To be called within a turn. */
+  /** Gives up mailboxes that another account guards from now on. To be called within a turn. */
   lose(mailboxes: readonly MailboxState[]): void {
     for (const { id } of mailboxes) this.#recorder.left(id);
     this.#poller.leave(mailboxes);
   }
 
-  /** Mailboxes of another account, which are shown under this one already, are its own from now on. To be called within a turn. */
+  /**
+   * Takes over mailboxes of another account, which the fleet shows under this one already. To be called within a turn.
+   */
   async adopt(mailboxes: readonly MailboxState[]): Promise<void> {
     const { signal } = this.#stop;
     this.#recorder.joined(mailboxes);
@@ -251,7 +256,7 @@ export class AccountWatch {
     this.askList();
   }
 
-  /** Judges a mailbox on what is believed already, and does what that wants. */
+  /** Judges a mailbox on the present state, and attends to the action that the verdict plans. */
   async judgeAgain(mailboxId: string): Promise<void> {
     await this.#recorder.judgedAgain(mailboxId);
     this.#actor.attend(mailboxId, this.#stop.signal);
@@ -266,7 +271,7 @@ export class AccountWatch {
     const now = this.#rooms.world.clock.monotonic();
     this.#queue.add({ route: 'health', mailboxId: null }, now);
     for (const mailbox of this.#mailboxes()) {
-      // What the configuration no longer selects leaves with the first list; nothing is written to it before.
+      // A mailbox that the configuration no longer selects leaves with the first list. Nothing is written to it before.
       if (!this.#options.selects(mailbox)) continue;
       try {
         if (mailbox.action)
@@ -281,7 +286,7 @@ export class AccountWatch {
     }
   }
 
-  /** Not before the accounts that may guard the same mailboxes have been answered. */
+  /** Requests the first list, after the accounts that may guard the same mailboxes have been answered. */
   async #askFirstList(): Promise<void> {
     const { fleet, world } = this.#rooms;
     const { account, accountsOfApi } = this.#options;
@@ -295,7 +300,7 @@ export class AccountWatch {
     return [...this.#rooms.fleet.mailboxesOf(this.#options.account)];
   }
 
-  /** Queues what has become due. */
+  /** Queues polls as they become due. */
   #keepCadence(turned: () => void): Promise<void> {
     const { clock } = this.#rooms.world;
     const due = (routes: readonly Route[]) => {
@@ -309,12 +314,13 @@ export class AccountWatch {
     const { turns, world } = this.#rooms;
     const { clock, log } = world;
     const { signal } = this.#stop;
-    // It turns when its turn comes: where another account's hangs, nothing is recorded here either.
+    // The first pulse waits for a turn: if the turn of another account hangs, this account records
+    // nothing either.
     await turns.take(async () => {});
     while (!signal.aborted) {
       turned();
       await clock.sleep(timeTickMs, signal);
-      // The accounts of a daemon begin together, so that the time of all of them comes in one turn of the event loop.
+      // All accounts of a daemon start together, so their timers fire in the same turn of the event loop.
       await clock.busy(() => nextTurn());
       if (signal.aborted) return;
       this.#health.publish();
@@ -328,10 +334,10 @@ export class AccountWatch {
   }
 }
 
-/** A run that lies farther back is taken for one so long ago. */
+/** Maximum age of a scheduled run. Older runs count as this old. */
 const farthestRunMs = 400 * dayMs;
 
-/** Each kind of answer was due last when its schedule says so, before this process too. */
+/** Sets the last due time of each kind of answer from its schedule, including times before this process. */
 function runAsScheduled(queue: PollQueue, schedules: AccountWatchOptions['schedules'], clock: Clock): void {
   for (const route of mailboxRoutes) {
     const now = clock.now();

@@ -1,4 +1,4 @@
-// What is to be asked about the mailboxes of an account, and when: what answers, lists and people put into its queue of polls.
+// Agenda of an account: the polls that answers, lists and people put into its queue, and their times.
 
 import { type MailboxRoute, mailboxRoutes } from '../api/poll/poll.ts';
 import type { PollQueue } from '../api/poll/queue.ts';
@@ -16,7 +16,7 @@ import type { GuardedAccount } from './record/guarded-account.ts';
 import type { RosterChanges } from './record/roster.ts';
 import { HeldBreaches, secondLooksDue, wantsSecondLook } from './second-look.ts';
 
-/** What must be seen twice (a breach at first sight, a record that stopped passing) is looked at again after this. */
+/** Wait before a second look, for example at a breach at first sight or at a record that stopped passing. */
 const secondLookAfterMs = minuteMs;
 
 interface AgendaParts {
@@ -36,8 +36,8 @@ export class Agenda {
   }
 
   /**
-   * Mailboxes never judged are read first; what an earlier process read is due when the cadence says so, or soon when an
-   * alert waits for a second look that the earlier process did not come to.
+   * Queues mailboxes. A mailbox that was never judged is read first. An answer of an earlier process is read again by
+   * the cadence, or soon if an alert waits for a second look.
    */
   async join(mailboxes: readonly MailboxState[], signal: AbortSignal): Promise<void> {
     const [first] = mailboxes;
@@ -66,7 +66,7 @@ export class Agenda {
     for (const { id } of mailboxes) this.#parts.queue.leave(id);
   }
 
-  /** An entry of the list gives a reason to ask soon. */
+  /** Queues polls that changed entries of the list ask for. */
   stir(stirred: RosterChanges['stirred']): void {
     const { queue, world } = this.#parts;
     queue.listed(stirred.length > 0);
@@ -74,7 +74,7 @@ export class Agenda {
     for (const { id, routes } of stirred) for (const route of routes) queue.add({ route, mailboxId: id }, now, 'soon');
   }
 
-  /** An answer about a mailbox was taken in: its risk may be another one, or it has to be seen twice. */
+  /** Updates the queue after an answer about a mailbox: its risk may have changed, or it needs a second look. */
   answered(mailbox: MailboxState, route: MailboxRoute): void {
     const { fleet, fresh, queue, world } = this.#parts;
     const { id: mailboxId } = mailbox;
@@ -87,14 +87,16 @@ export class Agenda {
       this.#lookAgain(mailbox, route, now);
   }
 
-  /** Before a fresh measurement may be asked for, another look would show the one that is known. */
+  /**
+   * Queues a second look. It waits until a fresh measurement is allowed, as an earlier look would show the same one.
+   */
   #lookAgain({ id: mailboxId }: MailboxState, route: MailboxRoute, now: number): void {
     const { fresh, queue } = this.#parts;
     const poll = { route, mailboxId };
     queue.add(poll, Math.max(now + secondLookAfterMs, fresh.mayAskFrom(poll)), 'soon');
   }
 
-  /** As soon as the budget allows. */
+  /** Queues polls of a mailbox as soon as the budget allows. */
   ask(mailboxId: string, routes: readonly MailboxRoute[]): void {
     const now = this.#parts.world.clock.monotonic();
     for (const route of routes) this.#parts.queue.add({ route, mailboxId }, now);
@@ -107,20 +109,24 @@ export class Agenda {
   }
 }
 
-// Since when what is known of an account's mailboxes is stale, and whether what an earlier process read was asked for again.
+// Staleness of an account's data: from when answers are stale, and whether those of an earlier process were requested
+// again.
 
 interface StalenessParts {
   readonly clock: Clock;
   readonly cadence: Cadence;
-  /** How many mailboxes the account has. */
+  /** Number of mailboxes of the account. */
   readonly mailboxes: () => number;
-  /** Requests a minute that are made at most. */
+  /** Maximum number of requests a minute. */
   readonly pacePerMinute: () => number;
-  /** How far apart the runs of a kind are at most, milliseconds. */
+  /** Longest gap between two scheduled runs of a kind, milliseconds. */
   readonly gapMs: (route: MeasuredRoute) => number;
 }
 
-/** A fresh measurement is asked for at most once an hour: what is younger than two may only wait for that. */
+/**
+ * Minimum age of a stale measurement. A fresh one is requested at most once an hour, so a younger one may only be
+ * waiting.
+ */
 const leastStaleMs = 2 * hourMs;
 
 export class Staleness {
@@ -132,13 +138,18 @@ export class Staleness {
     this.#startedAt = parts.clock.monotonic();
   }
 
-  /** What was read of a route before this is stale: three due polls brought nothing, and the budget had time for three rounds. */
+  /**
+   * Returns the time before which answers of the route are stale: since then three polls were due in vain, and the
+   * budget had time for three rounds.
+   */
   before(route: 'stats' | 'warmup'): EpochMs {
     const { cadence, clock } = this.#parts;
     return Math.min(cadence.staleFrom(route), clock.now() - staleRuns[route] * this.#roundMs(judgedRoutes.length));
   }
 
-  /** When DNS and blacklists count as measured too long ago, and since when no poll brought an answer. */
+  /**
+   * Returns the age at which measurements of DNS or blacklists are stale, and the time since when no poll was answered.
+   */
   measurement(route: MeasuredRoute): StaleMeasurement {
     const { cadence, clock, gapMs } = this.#parts;
     const runs = staleRuns[route];
@@ -146,13 +157,13 @@ export class Staleness {
     return { olderThanMs: Math.max(runs * gapMs(route), leastStaleMs), unreadSince };
   }
 
-  /** Whether statistics were due since the start, and the budget had time for a round. */
+  /** Returns true if statistics were due since the start, and the budget had time for a round. */
   seenAgain(): boolean {
     const { cadence, clock } = this.#parts;
     return cadence.statsWereDue && clock.monotonic() - this.#startedAt > this.#roundMs(judgedRoutes.length);
   }
 
-  /** How long the budget takes for one round of so many kinds of answers, at least a minute. */
+  /** Returns the time that one round of this many kinds of answers takes, at least a minute. */
   #roundMs(kinds: number): number {
     const { mailboxes, pacePerMinute } = this.#parts;
     return Math.max(minuteMs, (kinds * mailboxes() * minuteMs) / pacePerMinute());

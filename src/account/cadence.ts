@@ -1,11 +1,11 @@
-// The cadence of an account: asks the schedules at every step of theirs which kinds of answers have become due.
+// Cadence of an account: asks the schedules, at each of their steps, which kinds of answers have become due.
 import type { Route } from '../core/answers.ts';
 import { type EpochMs, minuteMs } from '../core/time.ts';
 import { turnEveryMs } from '../core/write-scope.ts';
 import type { Schedule } from '../world/schedule.ts';
 import { type Clock, nextTurn } from '../world/world.ts';
 
-/** What is read again and again, and gets stale when it is not: after so many polls of it that were due in vain. */
+/** Number of due polls without an answer after which each kind of answer is stale. */
 export const staleRuns = { stats: 3, warmup: 3, dns: 4, blacklist: 4 } as const;
 type Staling = keyof typeof staleRuns;
 const stalingRoutes = Object.keys(staleRuns) as readonly Staling[];
@@ -13,9 +13,9 @@ const stalingRoutes = Object.keys(staleRuns) as readonly Staling[];
 export class Cadence {
   readonly #schedules: Readonly<Record<Route, Schedule>>;
   readonly #clock: Clock;
-  /** When polls were due since the start, the last few, oldest first. */
+  /** Due times of the last polls since the start, oldest first. */
   readonly #runs: Record<Staling, readonly EpochMs[]> = { stats: [], warmup: [], dns: [], blacklist: [] };
-  /** The time as it was when it was asked for last. */
+  /** Last time that the clock showed. */
   #seenAt: EpochMs = Number.NEGATIVE_INFINITY;
 
   constructor(schedules: Readonly<Record<Route, Schedule>>, clock: Clock) {
@@ -23,18 +23,24 @@ export class Cadence {
     this.#clock = clock;
   }
 
-  /** Whether statistics were due at least once. */
+  /** True if statistics were due at least once. */
   get statsWereDue(): boolean {
     return this.#runs.stats.length > 0;
   }
 
-  /** What was read before this moment is stale: when it was due so many times ago; -Infinity before that. */
+  /**
+   * Returns the time before which answers are stale, by the number of due polls since, or -Infinity if there were too
+   * few.
+   */
   staleFrom(route: Staling): EpochMs {
     this.#now();
     return this.#runs[route].at(-staleRuns[route]) ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Names what has become due, step by step, until the signal aborts. Each turn of the loop calls `turned`. */
+  /**
+   * Reports the routes that have become due, step by step, until the signal aborts. Each turn of the loop calls
+   * `turned`.
+   */
   async keep(due: (routes: readonly Route[]) => void, signal: AbortSignal, turned: () => void): Promise<void> {
     const routes = Object.keys(this.#schedules) as Route[];
     const stepMs = Math.min(...Object.values(this.#schedules).map((schedule) => schedule.stepMs));
@@ -55,8 +61,8 @@ export class Cadence {
   }
 
   /**
-   * The time. When the clock was set back, polls that were due later than that, by the clock as it was, count as due a minute ago:
-   * an answer that comes from now on would be older than they are.
+   * Returns the time. If the clock was set back, polls that were due later than now count as due a minute ago: any
+   * answer from now on would otherwise seem older than they are.
    */
   #now(): EpochMs {
     const now = this.#clock.now();

@@ -1,4 +1,4 @@
-// The first sweep of an account: the first look at mailboxes that no process ever judged, how far it is, and its end.
+// First sweep of an account: the first look at mailboxes that no process has judged, its progress and its end.
 
 import { type MailboxRoute, mailboxRoutes, type Poll } from '../api/poll/poll.ts';
 import { partOf } from '../api/poll/sweep.ts';
@@ -11,11 +11,11 @@ import { sweepText } from '../core/wording/forecast.ts';
 import { inTurns, type World } from '../world/world.ts';
 import { isUnsettled } from './record/guarded-account.ts';
 
-// How fast a part of a first sweep goes, and how long it will still take. Times are milliseconds of the monotonic clock.
+// Pace of a part of a first sweep, and the time that is left. Times are milliseconds of the monotonic clock.
 
-/** Before that the budget says how fast it will be; then what was measured does. */
+/** The pace is estimated from the budget during this time, and measured afterwards. */
 const measuredAfterMs = minuteMs;
-/** Without an end of a poll for so long, or for so many times the usual, nothing can be foreseen. */
+/** The end cannot be foreseen if no poll has ended for this time, or for this many times the usual interval. */
 const stalledMs = 2 * minuteMs;
 const stalledPolls = 3;
 
@@ -29,18 +29,21 @@ class SweepPace {
     this.#lastAt = now;
   }
 
-  /** When a poll came to its end last; the beginning before the first. */
+  /** End of the last poll, or the start before the first. */
   get lastAt(): number {
     return this.#lastAt;
   }
 
-  /** A poll came to its end. */
+  /** Counts a poll that has ended. */
   done(now: number): void {
     this.#done += 1;
     this.#lastAt = now;
   }
 
-  /** How long that many polls will take; null while that can't be foreseen. `perMinute`: what the budget has for them. */
+  /**
+   * Returns the time that this many polls will take, or null if it cannot be foreseen. `perMinute`: requests that the
+   * budget has for them.
+   */
   leftMs(polls: number, perMinute: number, now: number): number | null {
     const spentMs = this.#lastAt - this.#since;
     const everyMs = spentMs < measuredAfterMs ? minuteMs / perMinute : spentMs / this.#done;
@@ -49,14 +52,14 @@ class SweepPace {
   }
 }
 
-// Which answers of which mailboxes are still to come: a part of a first sweep, counted.
+// Answers that are still missing in a part of a first sweep, by mailbox.
 
 class Unread {
-  /** By mailbox: a bit for each route. A fleet of newcomers has few of anything else. */
+  /** A bit for each route, by mailbox. Bits keep a fleet of new mailboxes small. */
   readonly #routes = new Map<string, number>();
   #polls = 0;
 
-  /** Mailboxes of which something is still to come. */
+  /** Number of mailboxes with missing answers. */
   get mailboxes(): number {
     return this.#routes.size;
   }
@@ -74,7 +77,7 @@ class Unread {
     if (waited !== 0) this.#routes.set(mailboxId, waited);
   }
 
-  /** It came, or failed. False when it was not waited for. */
+  /** Removes a poll that was answered or failed. Returns false if it was not pending. */
   delete(mailboxId: string, route: MailboxRoute): boolean {
     const routes = this.#routes.get(mailboxId) ?? 0;
     const left = routes & ~bitOf(route);
@@ -94,13 +97,13 @@ class Unread {
 
 const bitOf = (route: MailboxRoute) => 1 << mailboxRoutes.indexOf(route);
 
-/** What must be seen twice, is being done, or will be read so soon is waited for at most this long. */
+/** Longest wait for second looks, for actions in progress, and for details that will be read soon. */
 const patienceMs = 5 * minuteMs;
-/** A sweep that takes longer says this often how far it is. */
+/** Interval of progress messages in the log. */
 const progressEveryMs = minuteMs;
-/** After the last answer of a part a second look takes about so long. */
+/** Expected time of a second look after the last answer of a part. */
 const secondLooksMs = minuteMs;
-/** A promised end that is off by more than this, and by more than this share of the time it promised, is no longer kept. */
+/** A promised end is replaced if it is off by more than this, and by more than this share of the promised time. */
 const toleratedMs = minuteMs;
 const toleratedShare = 0.25;
 const judgingRoutes = mailboxRoutes.filter((route) => partOf(route) === 'judging');
@@ -110,25 +113,25 @@ interface SweepParts {
   readonly account: string;
   readonly fleet: Fleet;
   readonly world: World;
-  /** Requests a minute that the budget has for that part. */
+  /** Requests a minute that the budget has for a part. */
   readonly perMinute: (part: SweepPart) => number;
-  /** Called when a part is over: what it found can be announced. */
+  /** Called when a part is over, so that its findings can be announced. */
   readonly over: () => void;
 }
 
-/** Begins once in a process, with the account's first mailbox list. */
+/** Starts once in a process, with the account's first mailbox list. */
 export class FirstSweep {
   readonly #parts: SweepParts;
   readonly #newcomers = new Set<string>();
-  /** Those of them whose first judgement is settled: what comes after it is news. */
+  /** New mailboxes whose first judgement is settled. Later findings are news. */
   readonly #settled = new Set<string>();
-  /** What of them was not asked to the end yet. */
+  /** Polls of new mailboxes that have not ended. */
   readonly #unread: Readonly<Record<SweepPart, Unread>> = { judging: new Unread(), details: new Unread() };
   #part: SweepPart = 'judging';
   readonly #since: EpochMs;
   #keptFrom: EpochMs;
   #pace: SweepPace;
-  /** Promised end of the current part; null if no end can be foreseen. */
+  /** Promised end of the current part, or null if no end can be foreseen. */
   #promise: { readonly madeAt: EpochMs; readonly doneAt: EpochMs } | null = null;
   #lastSaidAt: number;
 
@@ -141,7 +144,7 @@ export class FirstSweep {
     this.#pace = new SweepPace(clock.monotonic());
   }
 
-  /** The mailboxes of the first list: those of them that were never judged are looked at for the first time. */
+  /** Starts the sweep with the mailboxes of the first list. Those that were never judged take part. */
   async begin(mailboxes: readonly MailboxState[]): Promise<void> {
     const { clock } = this.#parts.world;
     this.#keptFrom = clock.now();
@@ -150,7 +153,7 @@ export class FirstSweep {
     if ((this.#leftMs('judging') ?? 0) > progressEveryMs) this.#say();
   }
 
-  /** Mailboxes that arrive while it goes on are looked at with the rest. */
+  /** Adds mailboxes that arrive while the sweep is running. */
   async join(arrived: readonly MailboxState[]): Promise<void> {
     if (this.#newcomers.size > 0) await this.#add(arrived);
   }
@@ -171,7 +174,7 @@ export class FirstSweep {
     this.show();
   }
 
-  /** A poll came to its end, with an answer or a failure. */
+  /** Counts a poll that ended with an answer or a failure. */
   asked({ route, mailboxId }: Poll): void {
     if (this.#newcomers.size === 0 || mailboxId === null) return;
     const part = partOf(route as MailboxRoute);
@@ -180,13 +183,16 @@ export class FirstSweep {
     if (counts) this.show();
   }
 
-  /** A mailbox left: nothing more is asked about it. */
+  /** Removes a mailbox that has left from the sweep. */
   leave({ id }: MailboxState): void {
     this.#newcomers.delete(id);
     for (const unread of Object.values(this.#unread)) unread.leave(id);
   }
 
-  /** Whether it goes on, and that answer (null: the outcome of an action) belongs to the first look at the mailbox. */
+  /**
+   * Returns true if the sweep is running and the answer belongs to the first look at the mailbox. A null route stands
+   * for the outcome of an action.
+   */
   isFirstLook(mailboxId: string, route: Route | null): boolean {
     if (!this.#newcomers.has(mailboxId)) return false;
     if (mailboxRoutes.some((one) => one === route && partOf(one) === 'details')) return true;
@@ -195,7 +201,7 @@ export class FirstSweep {
     return !this.#settled.has(mailboxId);
   }
 
-  /** Puts into the picture how far it is, says so each minute, and ends what is over. */
+  /** Publishes the progress to the fleet, logs it each minute, and ends a part that is over. */
   show(): void {
     const { account, fleet, world, over } = this.#parts;
     if (this.#isPartOver()) {
@@ -212,7 +218,7 @@ export class FirstSweep {
     if (world.clock.monotonic() - this.#lastSaidAt >= progressEveryMs) this.#say();
   }
 
-  /** Its account is no longer guarded. */
+  /** Ends the sweep, also when its account is no longer guarded. */
   end(): void {
     this.#newcomers.clear();
     this.#settled.clear();
@@ -235,7 +241,7 @@ export class FirstSweep {
     return !detailsEndSoon && !this.#isUnsettled();
   }
 
-  /** Something waits for its second look, or is being done. */
+  /** Returns true if a finding waits for its second look, or an action is in progress. */
   #isUnsettled(): boolean {
     const { fleet, account } = this.#parts;
     for (const alert of fleet.alertsOf(account)) {
@@ -243,7 +249,7 @@ export class FirstSweep {
     }
     return [...this.#newcomers].some((id) => {
       const known = fleet.mailbox(account, id);
-      // One that could not be judged yet is not waited for.
+      // A mailbox without a verdict is not waited for.
       return known !== undefined && known.verdict !== null && isUnsettled(known);
     });
   }
@@ -255,7 +261,10 @@ export class FirstSweep {
     return pace.leftMs(this.#unread[part].polls, perMinute, now);
   }
 
-  /** With all of the part read, what is left to be read soon is waited for, or a second look. */
+  /**
+   * Returns the time left in the current part, or null if it cannot be foreseen. It includes details that will be read
+   * soon, or a second look once all is read.
+   */
   #wholeLeftMs(): number | null {
     const { judging, details } = this.#unread;
     const [partMs, detailsMs] = [this.#leftMs(this.#part), this.#leftMs('details') ?? 0];
@@ -264,7 +273,7 @@ export class FirstSweep {
     return partMs + (detailsMs <= patienceMs ? detailsMs : 0);
   }
 
-  /** One promise a part, kept while it can be: it is made again when it is over, or turns out to be far off. */
+  /** Returns the promised end of the part. A promise is kept until it has passed or is far off. */
   #doneAt(): EpochMs | null {
     const leftMs = this.#wholeLeftMs();
     const now = this.#parts.world.clock.now();
@@ -299,19 +308,19 @@ export class FirstSweep {
     const progress = this.#progress();
     const { account, mailboxes, read, doneAt } = progress;
     const numbers = { mailboxes, read, polls_left: this.#unread[this.#part].polls };
-    // As all times of the log.
+    // All times of the log are in UTC.
     const zone = 'UTC';
     const doneAtText = doneAt === null ? null : new Date(doneAt).toISOString();
     log.info({ account, ...numbers, done_at: doneAtText }, sweepText(progress, { now: clock.now(), zone }));
   }
 }
 
-/** When that kind of answer was read last; null when it never was. */
+/** Returns the time of the last answer of that kind, or null if there is none. */
 export function readAt(mailbox: MailboxState, route: MailboxRoute): EpochMs | null {
   return (route === 'mailbox' ? mailbox.detail : mailbox[route])?.at ?? null;
 }
 
-/** No answer about it was ever judged, by this process or an earlier one. */
+/** True if no process has judged an answer about the mailbox. */
 export function isUnjudged({ memory }: MailboxState): boolean {
   return memory === null;
 }

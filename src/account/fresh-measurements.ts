@@ -1,4 +1,4 @@
-// When the API is asked to measure DNS and blacklists now instead of answering from its cache (refresh=true).
+// Fresh measurements: the API measures DNS and blacklists now, instead of answering from its cache (refresh=true).
 
 import { type Poll, pollKey } from '../api/poll/poll.ts';
 import { measuredRoutes } from '../core/answers.ts';
@@ -6,15 +6,15 @@ import type { Fleet } from '../core/fleet/fleet.ts';
 import { hourMs } from '../core/time.ts';
 import { mayDecide } from './second-look.ts';
 
-/** Of one mailbox and kind at most one fresh measurement in this time: it costs the API lookups. */
+/** Minimum interval of fresh measurements of one mailbox and kind. Each costs the API lookups. */
 const atMostEveryMs = hourMs;
 
 export class FreshMeasurements {
   readonly #account: string;
   readonly #fleet: Fleet;
-  /** By pollKey: a person wants it. */
+  /** Measurements that a person wants, by pollKey. */
   readonly #wanted = new Set<string>();
-  /** By pollKey: when it was asked for, on the monotonic clock. */
+  /** Times of the last fresh measurements on the monotonic clock, by pollKey. */
   readonly #askedAt = new Map<string, number>();
 
   constructor(account: string, fleet: Fleet) {
@@ -22,7 +22,9 @@ export class FreshMeasurements {
     this.#fleet = fleet;
   }
 
-  /** A person asked for all data of the mailbox again: so it stays until the API was asked for a fresh measurement. */
+  /**
+   * Marks the measurements of a mailbox as wanted by a person. The mark stays until a fresh measurement is requested.
+   */
   want(mailboxId: string): void {
     for (const route of measuredRoutes) this.#wanted.add(pollKey({ route, mailboxId }));
   }
@@ -31,7 +33,7 @@ export class FreshMeasurements {
     return this.#wanted.has(pollKey(poll));
   }
 
-  /** When the poll may ask for a fresh measurement at the earliest, on the monotonic clock. */
+  /** Returns the earliest time, on the monotonic clock, at which the poll may request a fresh measurement. */
   mayAskFrom(poll: Poll): number {
     return (this.#askedAt.get(pollKey(poll)) ?? Number.NEGATIVE_INFINITY) + atMostEveryMs;
   }
@@ -44,8 +46,8 @@ export class FreshMeasurements {
   }
 
   /**
-   * Whether the poll that is about to be made asks for a fresh measurement: a person wants it, or its answer may fire or
-   * resolve an alert. It then counts as asked for. `now`: of the monotonic clock.
+   * Returns true if the next poll should request a fresh measurement, and records the request: a person wants it, or
+   * the answer may fire or resolve an alert. `now` is on the monotonic clock.
    */
   take(poll: Poll, now: number): boolean {
     const key = pollKey(poll);

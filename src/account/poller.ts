@@ -1,4 +1,4 @@
-// Makes the polls of an account: asks, has the answer recorded, and passes on what follows from it.
+// Makes the polls of an account: sends requests, has the answers recorded, and starts what follows from them.
 
 import type { MailboxApi } from '../api/client.ts';
 import type { Failure, Result } from '../api/http/failure.ts';
@@ -22,9 +22,9 @@ import type { AskedAt, Observation } from './record/observe.ts';
 import type { Recorder } from './record/recorder.ts';
 import type { RosterChanges } from './record/roster.ts';
 
-// Mailboxes that have no warm-up: the API answers 404 for both the warm-up and the statistics of a mailbox that it lists.
+// Mailboxes without a warm-up: the API lists them, and answers 404 for both their warm-up and their statistics.
 
-/** A 404: when its request was begun, and when it came. */
+/** A 404 with the place of its request in the order, and the time of its answer. */
 interface Absence {
   readonly askedAt: AskedAt;
   readonly at: EpochMs;
@@ -33,12 +33,12 @@ interface Absence {
 type JudgedRoute = (typeof judgedRoutes)[number];
 
 class Absences {
-  /** The newest 404 of each route that was not answered since, by mailbox. */
+  /** Newest 404 of each route that has not been answered since, by mailbox. */
   readonly #of = new Map<string, Map<MailboxRoute, Absence>>();
-  /** Mailboxes with both, of which a newer one came than was taken. */
+  /** Mailboxes with both 404s, at least one of them newer than the last `take`. */
   readonly #waiting = new Set<string>();
 
-  /** Both were answered with 404. */
+  /** Returns true if both routes were answered with 404. */
   hasBoth(mailboxId: string): boolean {
     return this.#of.get(mailboxId)?.size === judgedRoutes.length;
   }
@@ -61,7 +61,7 @@ class Absences {
     this.#waiting.delete(mailboxId);
   }
 
-  /** The mailboxes with both, since this was asked last. */
+  /** Returns the mailboxes that got both 404s since the last call. */
   take(): readonly { readonly mailboxId: string; readonly routes: ReadonlyMap<MailboxRoute, Absence> }[] {
     const taken = [...this.#waiting].map((mailboxId) => ({ mailboxId, routes: this.#of.get(mailboxId) ?? new Map() }));
     this.#waiting.clear();
@@ -73,26 +73,28 @@ function isJudged(route: MailboxRoute): route is JudgedRoute {
   return (judgedRoutes as readonly MailboxRoute[]).includes(route);
 }
 
-// When a poll that failed, or whose answer could not be recorded, is made again: soon at first, then later and later,
-// each time after a random wait. What the store did not take is asked again once the store works.
+// Retries of polls that failed, or whose answer could not be recorded: with exponential backoff and a random wait.
+// Answers that the store refused are requested again once the store works.
 
-/** A failed poll is tried again after a random time below base x 2^failures, capped. */
+/** A failed poll is retried after a random time below base x 2^failures, up to a cap. */
 const retryBaseMs = 5 * secondMs;
 const retryCapMs = 5 * minuteMs;
-/** What is read a few times a day may fail for good: it costs a request an hour at most, not one in minutes. */
+/**
+ * Cap for routes that are read a few times a day. They may fail for good, and then cost at most one request an hour.
+ */
 const rareRetryCapMs = hourMs;
 const rareRoutes: ReadonlySet<Poll['route']> = new Set(['mailbox', 'dns', 'blacklist']);
 
-/** Once the store works again, what it did not take is asked again within this. */
+/** Longest wait before unrecorded answers are requested again, once the store works. */
 const afterOutageMs = 10 * secondMs;
 
 export class Retries {
   readonly #queue: PollQueue;
   readonly #world: World;
   readonly #store: { readonly trouble: StoreTrouble };
-  /** Failures in a row, by pollKey. */
+  /** Consecutive failures, by pollKey. */
   readonly #failures = new Map<string, number>();
-  /** Their answers came, and the store did not take them; by pollKey. */
+  /** Polls whose answers the store refused, by pollKey. */
   readonly #unrecorded = new Map<string, Poll>();
 
   constructor(queue: PollQueue, world: World, store: { readonly trouble: StoreTrouble }) {
@@ -110,7 +112,7 @@ export class Retries {
 
   failed(poll: Poll, { kind, retryAfterMs }: Failure): void {
     if (kind === 'missing' && poll.mailboxId !== null) {
-      // Whether the mailbox is gone, the list shows.
+      // The list shows whether the mailbox is gone.
       this.#queue.run('mailboxes', this.#world.clock.monotonic());
       return;
     }
@@ -118,13 +120,13 @@ export class Retries {
     if (kind !== 'refused') this.#again(poll, kind === 'unavailable' ? (retryAfterMs ?? 0) : 0);
   }
 
-  /** The answer came and could not be recorded: until it is, nothing is decided on it. */
+  /** Schedules a retry for an answer that could not be recorded. No decision rests on the answer before. */
   unrecorded(poll: Poll): void {
     this.#unrecorded.set(pollKey(poll), poll);
     this.#again(poll);
   }
 
-  /** A row that the store refuses for good does not come this way: what failed has not succeeded then. */
+  /** Retries unrecorded polls once the store works. A row that the store refuses for good does not count as working. */
   #askUnrecorded(): void {
     const { newest, isOver } = this.#store.trouble;
     if (this.#unrecorded.size === 0 || newest === null || !isOver) return;
@@ -134,7 +136,7 @@ export class Retries {
     this.#unrecorded.clear();
   }
 
-  /** `leastMs`: the API wants to be left alone for so long. */
+  /** Schedules a retry. `leastMs`: minimum wait that the API asked for. */
   #again(poll: Poll, leastMs = 0): void {
     const { clock, random } = this.#world;
     const now = clock.monotonic();
@@ -179,14 +181,15 @@ export class Poller {
     this.#parts = parts;
   }
 
-  /** One poll and what follows from its answer. Never rejects. */
+  /** Makes one poll and starts what follows from its answer. Never rejects. */
   async poll(poll: Poll): Promise<void> {
     const { health, retries, firstSweep, lane, signal } = this.#parts;
     try {
       const failure = await this.#ask(poll);
-      // A request that our own end cut off says nothing about the API.
+      // A request that was aborted because we stop says nothing about the API.
       if (signal.aborted) return;
-      // Nobody else asks again when the account is ours again, and a mailbox is judged by all of its answers.
+      // No other code repeats the poll when this process owns the account again, and a verdict needs all answers of a
+      // mailbox.
       if (failure === 'ended') return retries.unrecorded(poll);
       if (!failure) {
         retries.answered(poll);
@@ -204,7 +207,7 @@ export class Poller {
     }
   }
 
-  /** What a poll was answered could not be recorded: it is made again. */
+  /** Logs an answer that could not be recorded, and schedules a retry. */
   #notRecorded(poll: Poll, error: unknown): void {
     const { account, health, retries, lane } = this.#parts;
     this.#rooms.world.log.error({ account, route: poll.route, err: error }, 'an answer could not be recorded');
@@ -213,14 +216,17 @@ export class Poller {
     lane.wake();
   }
 
-  /** What a request is for, as people name it. */
+  /** Returns the subject of a request, with the mailbox's address. */
   about({ route, mailboxId }: Poll): RequestAbout {
     const id = mailboxId ?? '';
     const email = this.#rooms.fleet.mailbox(this.#parts.account, id)?.email;
     return { route, mailbox: mailboxId === null ? null : (email ?? id) };
   }
 
-  /** Makes the request and takes the answer in; the failure if there was one. ended: the account is not ours at present. */
+  /**
+   * Makes the request and records the answer. Returns the failure or null, or 'ended' if this process does not own the
+   * account at present.
+   */
   async #ask(poll: Poll): Promise<Failure | 'ended' | null> {
     const { route, mailboxId } = poll;
     if (route === 'health' || route === 'mailboxes' || mailboxId === null) return this.#askAccount(route);
@@ -262,18 +268,18 @@ export class Poller {
     return null;
   }
 
-  /** Whether a failure only says again that the mailbox has no warm-up. */
+  /** Returns true if a failure only repeats that the mailbox has no warm-up. */
   #lacksWarmup({ mailboxId }: Poll, { kind }: Failure): boolean {
     return kind === 'missing' && mailboxId !== null && this.#absences.hasBoth(mailboxId) && this.#isBare(mailboxId);
   }
 
-  /** Whether the mailbox was found to have no warm-up. */
+  /** Returns true if the verdict says that the mailbox has no warm-up. */
   #isBare(mailboxId: string): boolean {
     const mailbox = this.#rooms.fleet.mailbox(this.#parts.account, mailboxId);
     return mailbox?.verdict?.answer.reason === 'no_warmup';
   }
 
-  /** Mailboxes that the list still has, and of which neither a warm-up nor statistics are there. */
+  /** Records the absence of a warm-up for listed mailboxes with neither a warm-up nor statistics. */
   async #observeAbsences(): Promise<void> {
     const { account, agenda, health, recorder } = this.#parts;
     for (const { mailboxId, routes } of this.#absences.take()) {
@@ -313,14 +319,14 @@ export class Poller {
     return this.#parts.fresh.take(poll, this.#rooms.world.clock.monotonic());
   }
 
-  /** What a list that was taken in gives to do. */
+  /** Applies the changes of a recorded list to the agenda, the first sweep and the account's health. */
   async #follow({ arrived, absent, left, stirred, unlisted, elsewhere }: RosterChanges): Promise<void> {
     const { fleet, world } = this.#rooms;
     const { account, agenda, firstSweep, health, signal } = this.#parts;
     const first = !health.listed;
     const mailboxes = [...fleet.mailboxesOf(account)];
     await turnAfter(mailboxes);
-    // Before they are asked about: their answers are first looks.
+    // The sweep starts before the mailboxes are polled, so that their answers count as first looks.
     if (first) await firstSweep.begin(mailboxes);
     else await firstSweep.join(arrived);
     await agenda.join(first ? mailboxes : arrived, signal);
@@ -334,7 +340,7 @@ export class Poller {
     health.listRead(unlisted, elsewhere);
   }
 
-  /** Nothing more is asked about them. */
+  /** Ends all polls of these mailboxes. */
   leave(mailboxes: readonly MailboxState[]): void {
     const { agenda, firstSweep, fresh } = this.#parts;
     agenda.leave(mailboxes);

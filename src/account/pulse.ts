@@ -1,18 +1,24 @@
-// Whether the loops of an account turn. One that has stopped ends the process: see daemon/watchdog.ts.
+// Liveness of an account's loops. A stuck loop ends the process: see daemon/watchdog.ts.
 import { lookEveryMs } from '../world/loop.ts';
 import type { Log } from '../world/world.ts';
 
-/** What has to turn: requests start, what becomes due is noticed, and what time changes is noticed. */
+/** Loops that have to turn: for requests, for due polls, and for changes by time alone. */
 const loopNames = ['request', 'schedule', 'time'] as const;
 type LoopName = (typeof loopNames)[number];
 
-/** A loop that has not turned for so long is stuck: one that waits, for whatever reason, turns at least each 30 s. */
+/**
+ * Number of looks after which a loop without a turn is stuck. A waiting loop turns at least every 30 s, whatever it
+ * waits for.
+ */
 const stuckAfterLooks = 60_000 / lookEveryMs;
 
 export class Pulse {
   readonly #account: string;
   readonly #log: Log;
-  /** Looks since each loop turned last. Looks, and not time: a process that stands still does not look either. */
+  /**
+   * Looks since the last turn of each loop. Looks are counted instead of time because a suspended process does not look
+   * either.
+   */
   readonly #quiet: Record<LoopName, number> = { request: 0, schedule: 0, time: 0 };
   readonly #turned = new Set<LoopName>();
   readonly #begun = Promise.withResolvers<void>();
@@ -23,12 +29,12 @@ export class Pulse {
     this.#log = log;
   }
 
-  /** Resolves when every loop has turned. */
+  /** Resolves when every loop has turned at least once. */
   get begun(): Promise<void> {
     return this.#begun.promise;
   }
 
-  /** The watchdog's look: a part of a sentence about a loop that has stopped, or null if all turn. */
+  /** Called by the watchdog. Returns a part of a sentence about a stuck loop, or null if all loops turn. */
   look(): string | null {
     if (this.#broken) return `its ${this.#broken} loop ended with an error`;
     for (const loop of loopNames) this.#quiet[loop] += 1;
@@ -36,7 +42,7 @@ export class Pulse {
     return stuck ? `its ${stuck} loop has been stuck for a minute` : null;
   }
 
-  /** Runs a loop that is to turn until the signal aborts. Never rejects: an error is logged, and the loop is broken. */
+  /** Runs a loop until the signal aborts. Never rejects: an error is logged and marks the loop as broken. */
   async keep(loop: LoopName, signal: AbortSignal, run: (turned: () => void) => Promise<void>): Promise<void> {
     try {
       await run(() => {

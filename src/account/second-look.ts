@@ -1,4 +1,4 @@
-// Which findings are looked at again soon: those whose alert waits for a second observation, and breaches that are held.
+// Findings that need a second look soon: alerts that wait for a second observation, and breaches that are held.
 
 import { type MailboxRoute, mailboxRoutes } from '../api/poll/poll.ts';
 import { type Alert, fingerprintOf, isToBeSeenAgain } from '../core/alert.ts';
@@ -6,7 +6,7 @@ import type { AlertRule } from '../core/alert-rules.ts';
 import type { Route } from '../core/answers.ts';
 import { domainOf, type MailboxState } from '../core/mailbox.ts';
 
-/** Rules whose alerts fire or resolve on the second observation, by the route that observes. */
+/** Rules whose alerts fire or resolve at the second observation, by the route that observes. */
 const rulesSeenTwice: Partial<Record<Route, readonly AlertRule[]>> = {
   mailbox: ['mailbox_unwell'],
   dns: ['dns_failing', 'stale_data'],
@@ -16,14 +16,14 @@ const rulesSeenTwice: Partial<Record<Route, readonly AlertRule[]>> = {
 /** The pending or firing alert of a fingerprint. */
 type AlertOf = (fingerprint: string) => Alert | undefined;
 
-/** Whether an alert waits for another answer of that route about the mailbox, its domain or its ip. */
+/** Returns true if an alert waits for another answer of that route about the mailbox, its domain or its IP address. */
 export function wantsSecondLook(mailbox: MailboxState, route: Route, alertOf: AlertOf): boolean {
   return alertsShownBy(mailbox, route, alertOf).some(isToBeSeenAgain);
 }
 
 /**
- * By which routes a mailbox is to be seen once more, for the alerts of its account that wait for it. An alert of a domain or
- * an ip waits for the mailbox that it was seen with.
+ * Returns the routes of a mailbox that alerts of its account wait for. An alert of a domain or an IP address waits for
+ * the mailbox that it was seen with.
  */
 export function secondLooksDue(alerts: Iterable<Alert>): (mailbox: MailboxState) => readonly MailboxRoute[] {
   const waiting = Map.groupBy(
@@ -39,12 +39,17 @@ export function secondLooksDue(alerts: Iterable<Alert>): (mailbox: MailboxState)
   };
 }
 
-/** Whether the next answer of that route may fire or resolve an alert: it should be a measurement of now. */
+/**
+ * Returns true if the next answer of that route may fire or resolve an alert. It should then be a fresh measurement.
+ */
 export function mayDecide(mailbox: MailboxState, route: Route, alertOf: AlertOf): boolean {
   return alertsShownBy(mailbox, route, alertOf).length > 0;
 }
 
-/** By their fingerprints: in a storm an account has as many alerts as mailboxes, and each answer asks. */
+/**
+ * Returns the alerts that an answer of the route may change. Lookup is by fingerprint: in a storm an account has as
+ * many alerts as mailboxes, and each answer asks.
+ */
 function alertsShownBy(mailbox: MailboxState, route: Route, alertOf: AlertOf): readonly Alert[] {
   const rules = rulesSeenTwice[route];
   if (!rules) return [];
@@ -60,9 +65,9 @@ function alertsShownBy(mailbox: MailboxState, route: Route, alertOf: AlertOf): r
   );
 }
 
-/** A breach at first sight, or one that the breaker holds, is read once more soon; after that the cadence is enough. */
+/** Breaches at first sight, or held by the breaker. Each is read once more soon; after that the cadence is enough. */
 export class HeldBreaches {
-  /** Mailboxes that the breaker holds and that were read again since. */
+  /** Mailboxes that the breaker holds and that were queued for a second look. */
   readonly #held = new Set<string>();
 
   isFirst({ id, verdict }: MailboxState): boolean {

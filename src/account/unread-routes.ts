@@ -1,4 +1,4 @@
-// The routes that mailboxes are judged by, and that were answered for none since: whether an account can be judged at all.
+// Judged routes that no mailbox was answered for, and whether the account can be judged at all.
 
 import type { Failure } from '../api/http/failure.ts';
 import { judgedRoutes } from '../api/poll/sweep.ts';
@@ -8,7 +8,7 @@ import type { ReadFailure } from '../core/mailbox.ts';
 import { elapsedMs, minuteMs } from '../core/time.ts';
 import type { Clock } from '../world/world.ts';
 
-/** What mailboxes are judged by was answered for none for so long, although it was before, or may be later. */
+/** Time without an answer of a judged route for any mailbox after which the account counts as unjudged. */
 const blindAfterMs = 30 * minuteMs;
 
 export interface UnreadRoutesParts {
@@ -18,10 +18,10 @@ export interface UnreadRoutesParts {
 }
 
 interface Unread extends ReadFailure {
-  /** The addresses of those that were asked for in vain. */
+  /** Addresses of the mailboxes whose requests failed. */
   readonly mailboxes: Set<string>;
   readonly isRefusal: boolean;
-  /** The newest answer was a 429: the route is asked rarely then, and the answer is about no mailbox. */
+  /** True if the newest answer was a 429. The route is then polled rarely, and the answer concerns no mailbox. */
   readonly isThrottled: boolean;
   readonly times: number;
 }
@@ -29,14 +29,14 @@ interface Unread extends ReadFailure {
 export class UnreadRoutes {
   readonly #parts: UnreadRoutesParts;
   readonly #of = new Map<Route, Unread>();
-  /** Routes that were ever answered. */
+  /** Routes that were answered at least once. */
   readonly #read = new Set<Route>();
 
   constructor(parts: UnreadRoutesParts) {
     this.#parts = parts;
   }
 
-  /** True when it was unread. */
+  /** Records an answer. Returns true if the route was unread before. */
   answered(route: Route): boolean {
     this.#read.add(route);
     return this.#of.delete(route);
@@ -52,15 +52,16 @@ export class UnreadRoutes {
     this.#of.set(route, { since, detail, mailboxes, isRefusal, isThrottled, times: times + 1 });
   }
 
-  /** The mailbox has no warm-up: that says nothing of the others. */
+  /** Removes a mailbox without a warm-up, which says nothing about the others. */
   withoutWarmup(mailbox: string): void {
     for (const [route, { mailboxes }] of this.#of)
       if (mailboxes.delete(mailbox) && mailboxes.size === 0) this.#of.delete(route);
   }
 
   /**
-   * The failure because of which no mailbox can be judged; null if there is none. A refusal of a route that never answered counts at once,
-   * any other failure after half an hour; of a route that answered before, once every mailbox was asked for in vain, or with a 429.
+   * Returns the failure that prevents all judgement, or null if there is none. A refusal of a route that never answered
+   * counts at once, any other failure after half an hour. If the route answered before, every mailbox must have failed,
+   * or the failure is a 429.
    */
   failure(): ReadFailure | null {
     const now = this.#parts.clock.now();
@@ -72,7 +73,10 @@ export class UnreadRoutes {
     return null;
   }
 
-  /** Where polls are hours apart, one mailbox may fail for long before another is asked for. */
+  /**
+   * Returns true if every mailbox failed. With polls hours apart, one mailbox may fail for long before another is
+   * polled.
+   */
   #isForAll({ mailboxes }: Unread): boolean {
     for (const { email, verdict } of this.#parts.fleet.mailboxesOf(this.#parts.account))
       if (!mailboxes.has(email) && verdict?.answer.reason !== 'no_warmup') return false;

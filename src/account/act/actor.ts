@@ -1,4 +1,4 @@
-// Acting on one account: look, intent, POST, read back, try again. docs/guard.md, "What happens in a breach".
+// Acting on one account: read, intent, POST, read back, retry. docs/guard.md, "What happens in a breach".
 
 import { type Action, alreadySo, type OpenAction } from '../../core/action.ts';
 import { tryWaitMs } from '../../core/action-transition.ts';
@@ -9,19 +9,19 @@ import { Conditions, personWaitsMs } from './conditions.ts';
 import { Look, logAction, Post } from './post.ts';
 import type { ActorOptions, ActorRooms } from './rooms.ts';
 
-/** After a step that failed, the action is taken up again after this; sooner, when it was the store and that works again. */
+/** Wait before a failed step is retried. After a failure of the store, the retry starts once the store works again. */
 const afterFailureMs = minuteMs;
-/** Between two looks at whether the store works again. */
+/** Interval of the checks whether the store works again. */
 const lookAtStoreMs = 2 * secondMs;
-/** What is said of a person's change that the budget had no turn for. */
+/** Message for a person's change that got no slot of the request budget in time. */
 const notInTime = 'the request budget had no slot in time: nothing was sent';
-/** What is said of a person's change whose account this process ceases to guard, for whatever reason. */
+/** Message for a person's change if this process ceases to guard its account, for whatever reason. */
 const accountStops =
   'nothing was sent: its account was reloaded, or another process became active, meanwhile. Try again in a minute';
-/** Who wraps up waits no longer than this for what was sent: a POST, its looks and their slots. */
+/** Deadline for `wrapUp`. It covers a POST, its read-backs and their slots. */
 const wrapUpDeadlineMs = 2 * minuteMs;
 
-/** Works on the actions that verdicts plan: one at a time a mailbox, as many mailboxes as there are. */
+/** Carries out planned actions: one at a time for each mailbox, any number of mailboxes at once. */
 export class Actor {
   readonly #rooms: ActorRooms;
   readonly #options: ActorOptions;
@@ -29,11 +29,11 @@ export class Actor {
   readonly #look: Look;
   readonly #post: Post;
   readonly #working = new Map<string, Promise<void>>();
-  /** Intents that are being sent and read back. */
+  /** Intents that are being sent or read back. */
   readonly #sending = new Set<Promise<void>>();
-  /** On the monotonic scale. */
+  /** Start time on the monotonic clock. */
   readonly #begunAt: number;
-  /** Refused changes from before this moment are due: what refused them may have been mended since. */
+  /** Changes that were refused before this time may be retried: the cause of the refusal may be resolved. */
   #permittedFrom: EpochMs = Number.NEGATIVE_INFINITY;
   #wrappingUp = false;
 
@@ -46,20 +46,20 @@ export class Actor {
     this.#post = new Post(rooms, options, this.#conditions);
   }
 
-  /** Takes up the mailbox's action, unless that is being done already or there is none. */
+  /** Starts work on the mailbox's action, unless it has none or the work is in progress. */
   attend(mailboxId: string, signal: AbortSignal): void {
     if (this.#wrappingUp || this.#working.has(mailboxId) || !this.#conditions.pending(mailboxId)) return;
     const done = this.#work(mailboxId, signal).finally(() => {
       this.#working.delete(mailboxId);
-      // A verdict that came while the last step ended would otherwise wait for the next one.
+      // Handles a verdict that came while the last step ended. It would otherwise wait for the next verdict.
       if (!signal.aborted) this.attend(mailboxId, signal);
     });
     this.#working.set(mailboxId, done);
   }
 
   /**
-   * Carries a person's action out. Resolves when nothing more is to be done about it, or when they have waited long
-   * enough: what was not sent by then is not sent any more, what was sent goes on being looked for.
+   * Carries out a person's action. Resolves when the action needs no more work, or at a deadline: if nothing was sent
+   * by then, the action is dropped; if a POST was sent, the read-backs continue.
    */
   async finish(action: Action, signal: AbortSignal): Promise<void> {
     const { recorder } = this.#rooms;
@@ -68,7 +68,7 @@ export class Actor {
     if (this.#wrappingUp) await recorder.dropPlanned(action, accountStops);
   }
 
-  /** Works on an action for so long; true when nothing more is to be done about it, or not here. */
+  /** Works on an action for at most `waitMs`. Returns true if the action needs no more work here. */
   async #attendFor(action: Action, waitMs: number, signal: AbortSignal): Promise<boolean> {
     const waiting = new AbortController();
     let late = false;
@@ -84,14 +84,14 @@ export class Actor {
     return over();
   }
 
-  /** Makes actions due that the API refused with 403: a person may have given the key its permission since. */
+  /** Makes actions due that the API refused with 403: a person may have granted the permission since. */
   tryForbiddenAgain(): void {
     this.#permittedFrom = this.#rooms.world.clock.now();
   }
 
   /**
-   * Opens no intent any more. Ends when those that are open are settled, or at a deadline: what is not settled by then
-   * stays open in the store, for whoever comes next. Rejects at that end when an outcome could not be recorded.
+   * Opens no more intents. Resolves when the open ones are settled, or at a deadline: an unsettled intent stays open in
+   * the store for the next process. Rejects at the end if an outcome could not be recorded.
    */
   async wrapUp(): Promise<void> {
     this.#wrappingUp = true;
@@ -102,7 +102,7 @@ export class Actor {
     for (const outcome of outcomes ?? []) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  /** Resolves when nothing is under way any more; the signal given to attend ends it. */
+  /** Resolves when no work is in progress. The signal given to `attend` ends the work. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#working.values());
   }
@@ -135,7 +135,7 @@ export class Actor {
     }
   }
 
-  /** One try of an action, or the look for an intent that a restart found open. */
+  /** Makes one attempt of an action, or looks for the change of an intent that a restart found open. */
   async #step(action: Action, signal: AbortSignal): Promise<void> {
     const { clock } = this.#rooms.world;
     if (action.state === 'open') return this.#lookFor(action, signal);
@@ -163,7 +163,7 @@ export class Actor {
     }
     const lookedAt = clock.monotonic();
     await this.#rooms.lane.actionSlot(signal, 'post');
-    // What no longer stands is looked at again, which costs this slot.
+    // A condition that no longer holds is checked again. That costs this slot.
     if (signal.aborted || this.#wrappingUp || !this.#conditions.isSeasonable(action, lookedAt)) return;
     const sending = this.#carryOut(action, signal).finally(() => this.#sending.delete(sending));
     this.#sending.add(sending);
@@ -171,7 +171,7 @@ export class Actor {
   }
 
   async #lookFor(open: OpenAction, signal: AbortSignal): Promise<void> {
-    // A POST of the process before may be under way.
+    // The previous process may still have a POST in progress.
     const { clock } = this.#rooms.world;
     const { openWaitMs } = this.#options.lease;
     await clock.sleep(this.#begunAt + openWaitMs - clock.monotonic(), signal);
@@ -190,7 +190,7 @@ export class Actor {
     if (settlement) await this.#settle(open, settlement);
   }
 
-  /** Sleeps in short steps, so that an action that was dropped or confirmed meanwhile ends the wait. */
+  /** Sleeps in short steps, so that a drop or a confirmation of the action ends the wait. */
   async #sleepUntilNextTry(action: Action, signal: AbortSignal): Promise<void> {
     const { clock } = this.#rooms.world;
     const left = () => this.#tryWaitMs(action);

@@ -1,4 +1,4 @@
-// What must hold of an action before it is sent, on what is known at this moment. Asks the API nothing.
+// Conditions of an action before it is sent, by the present state. Makes no requests.
 import type { Action, OpenAction } from '../../core/action.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
 import { minuteMs } from '../../core/time.ts';
@@ -6,9 +6,9 @@ import { aboveMaximum, mayTakeBack } from '../record/persons.ts';
 import { actionKind, isActive, showsChange } from '../record/plan.ts';
 import type { ActorOptions, ActorRooms } from './rooms.ts';
 
-/** A person's change that could not be sent within this is dropped, and the command says so. */
+/** Deadline for sending a person's change. A late change is dropped, and the command reports it. */
 export const personWaitsMs = minuteMs;
-/** An action that got its turn in the budget later than this is not sent on what was seen before: the mailbox is looked at again. */
+/** Maximum age of the look before a POST. If the slot comes later, the mailbox is read again. */
 const lookKeepsMs = 2 * minuteMs;
 
 export class Conditions {
@@ -23,7 +23,9 @@ export class Conditions {
     this.#options = options;
   }
 
-  /** The mailbox's action that still has something to be done; a failed one without a further try has not. */
+  /**
+   * Returns the mailbox's action if it still needs work, or null. A failed action without a further attempt needs none.
+   */
   pending(mailboxId: string): Action | null {
     const action = this.#mailbox(mailboxId)?.action ?? null;
     if (!isActive(action)) return null;
@@ -31,50 +33,66 @@ export class Conditions {
     return exhausted ? null : action;
   }
 
-  /** It has not been settled, dropped or displaced in the meantime. */
+  /** Returns true unless the action was settled, dropped or displaced meanwhile. */
   isCurrent({ id, mailboxId }: Action): boolean {
     return this.pending(mailboxId)?.id === id;
   }
 
-  /** A person who waits for an answer gets one: their change is not sent much later, unasked. */
+  /**
+   * Returns true if a person's change is past its deadline. The person has an answer by then, so the change is not sent
+   * later.
+   */
   isLate({ by, plannedAt }: Action): boolean {
     return Boolean(by) && this.#rooms.world.clock.now() - plannedAt > personWaitsMs;
   }
 
-  /** What a person asks for may be there already; what the guard wants is judged on the same look. */
+  /**
+   * Returns true if the mailbox already is as a person wants it. The guard's own actions follow a verdict on the same
+   * answer.
+   */
   isAlreadySo(action: Action): boolean {
     const warmup = this.#mailbox(action.mailboxId)?.warmup;
     return Boolean(action.by) && Boolean(warmup && showsChange(action, warmup.answer, this.#options.words));
   }
 
-  /** What is taken back must be ours until it is sent: others may have changed it since it was asked for. */
+  /**
+   * Returns true if the change that the action takes back is still ours. Another person may have changed it since the
+   * request.
+   */
   isStillOurs(action: Action): boolean {
     const mailbox = this.#mailbox(action.mailboxId);
     return mailbox !== undefined && mayTakeBack(action, mailbox);
   }
 
-  /** Why a limit is not sent: the look may show another mode than the person saw. null: nothing speaks against it. */
+  /**
+   * Returns the reason not to send a limit, or null if there is none. The answer may show another mode than the person
+   * saw.
+   */
   aboveMaximum(action: Action): string | null {
     const mailbox = this.#mailbox(action.mailboxId);
     return mailbox ? aboveMaximum(action, mailbox) : null;
   }
 
-  /** The verdict still asks for it. */
+  /** Returns true if the verdict still asks for the action. */
   isWanted(action: Action): boolean {
     const verdict = this.#mailbox(action.mailboxId)?.verdict?.answer;
     return verdict !== undefined && this.isCurrent(action) && actionKind(verdict) === action.kind;
   }
 
   /**
-   * The turn in the budget may come long after the look at `lookedAt` (monotonic milliseconds), with a 429 in between: by
-   * then what was seen is old, or an answer that was under way may have changed the verdict.
+   * Returns true if the action may still be sent on the look at `lookedAt` (monotonic milliseconds). The slot of the
+   * budget may come long after the look, for example after a 429: by then the look may be old, or another answer may
+   * have changed the verdict.
    */
   isSeasonable(action: Action, lookedAt: number): boolean {
     const age = this.#rooms.world.clock.monotonic() - lookedAt;
     return age <= lookKeepsMs && this.isCurrent(action) && !this.isLate(action) && this.#standsAsSeen(action);
   }
 
-  /** While the intent was recorded somebody may have said stop, or an answer that was under way changed the verdict. */
+  /**
+   * Returns true if the intent may still be sent. While it was recorded, an emergency stop or another answer may have
+   * come.
+   */
   maySend(open: OpenAction): boolean {
     return this.#rooms.recorder.maySend(open) && this.#standsAsSeen(open);
   }

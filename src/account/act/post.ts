@@ -1,4 +1,4 @@
-// Requests of an action: the look before its POST, the POST of an open intent, and the looks after it that say what came of it.
+// Requests of an action: the look before its POST, the POST of an open intent, and the read-backs after it.
 import type { Failure } from '../../api/http/failure.ts';
 import type { Action, OpenAction } from '../../core/action.ts';
 import type { Unsuccessful } from '../../core/action-transition.ts';
@@ -9,9 +9,9 @@ import { type Settlement, showsChange } from '../record/plan.ts';
 import type { Conditions } from './conditions.ts';
 import type { ActorOptions, ActorRooms } from './rooms.ts';
 
-/** Waits between the looks after a POST; the change may show only seconds later (docs/faults.md H8). */
+/** Waits before the read-backs after a POST. The change may show seconds later (docs/faults.md H8). */
 const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seconds * secondMs);
-/** What is said of an intent whose POST did not leave. */
+/** Message for an action that was never sent. */
 const notSent = 'nothing was sent: when its turn came, it was too late or no longer needed';
 
 export class Post {
@@ -26,11 +26,11 @@ export class Post {
   }
 
   /**
-   * Sends at most once, in the slot that the caller has, and reads back. null: nothing can be said of it, because the
-   * daemon stops or the mailbox has left.
+   * Sends the POST at most once, in the caller's slot, and reads it back. Returns null if there is no outcome, because
+   * the daemon stops or the mailbox has left.
    */
   async send(open: OpenAction, signal: AbortSignal): Promise<Settlement | null> {
-    // Nothing was sent: the open intent is looked at after the restart. Or the mailbox has left.
+    // Nothing was sent. Either the mailbox has left, or the open intent is looked at after the restart.
     if (signal.aborted || !this.#conditions.isCurrent(open)) return null;
     if (!this.#conditions.maySend(open)) return { kind: 'not_sent', detail: notSent };
     const sent = await this.#request(open);
@@ -41,14 +41,15 @@ export class Post {
     const { kind, detail } = sent.failure;
     if (kind === 'held_back') return { kind: 'not_sent', detail: notSent };
     logAction(this.#rooms.world.log, open, `the POST failed: ${detail}`);
-    // A 5xx or a lost answer says nothing about whether the change was made (docs/faults.md H7, H9).
+    // After a 5xx or a lost answer, the change may or may not have been made (docs/faults.md H7, H9).
     if (kind === 'unavailable' || kind === 'malformed') return this.readBack(open, detail, signal);
     return this.#afterNo(open, sent.failure, signal);
   }
 
   /**
-   * The API said no, but a no may be said of a change that was made (docs/faults.md O4): one look that is answered decides.
-   * After a 429 it waits until the API may be asked again; the intent stays open until then.
+   * Settles an action that the API refused. The API may report failure although the change was applied (docs/faults.md
+   * O4), so the first answered look decides. After a 429 the look waits until requests are allowed again, and the
+   * intent stays open.
    */
   async #afterNo(
     open: OpenAction,
@@ -70,7 +71,7 @@ export class Post {
 
   #request({ kind, mailboxId, targetMode, targetLimit }: Action) {
     const { api } = this.#rooms;
-    // Between this and its first byte it may wait for a connection, or the whole process may stand still.
+    // The request may wait for a connection before its first byte, and the whole process may be suspended meanwhile.
     const { mayPost } = this.#options.lease;
     if (targetLimit !== undefined) return api.setLimit(mailboxId, targetLimit, mayPost);
     if (targetMode !== null) return api.setMode(mailboxId, targetMode, mayPost);
@@ -78,8 +79,8 @@ export class Post {
   }
 
   /**
-   * Looks until the change shows or the deadline has passed; with `no`, until one look is answered, and `no` is what
-   * it comes to when that one does not show the change. null when the daemon stops meanwhile.
+   * Reads the warm-up until the change shows or the deadline has passed. With `no`, the first answered look decides,
+   * and the settlement is `no` if it does not show the change. Returns null if the daemon stops meanwhile.
    */
   async readBack(
     open: OpenAction,
@@ -105,11 +106,12 @@ export class Post {
   }
 }
 
-// The look before a POST: its answers are judged like any other, so a mailbox that changed since the verdict is judged again.
+// Look before a POST. Its answers are judged like any other, so a mailbox that changed since the verdict is judged
+// again.
 
-/** Waits between looks that fail, the last one repeated. */
+/** Waits between failed looks. The last one repeats. */
 const lookWaitsMs: readonly number[] = [1, 2, 5, 10, 30, 60].map((seconds) => seconds * secondMs);
-/** Nothing is written on statistics that are older than this: they are read again first. */
+/** Maximum age of the statistics behind a write. Older statistics are read again first. */
 const statsMaxAgeMs = hourMs;
 
 export class Look {
@@ -123,7 +125,7 @@ export class Look {
     this.#conditions = conditions;
   }
 
-  /** Looks until an answer comes. True when the action is still wanted on what was just seen. */
+  /** Looks until an answer comes. Returns true if the action is still wanted by that answer. */
   async isStillWanted(action: Action, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#rooms.world;
     const conditions = this.#conditions;
@@ -139,7 +141,7 @@ export class Look {
     return false;
   }
 
-  /** One request; true when its answer, or a newer one, was taken in. */
+  /** Makes one request. Returns true if its answer, or a newer one, was recorded. */
   async #read({ account, mailboxId }: Action, route: 'warmup' | 'stats', signal: AbortSignal): Promise<boolean> {
     const { api, fleet, lane, recorder } = this.#rooms;
     await lane.actionSlot(signal);
@@ -157,7 +159,7 @@ export class Look {
     return taken !== 'outdated' && taken !== 'ended';
   }
 
-  /** Statistics that this process read, not too long ago. */
+  /** Returns true if this process has read the statistics recently. */
   #knowsStats({ account, mailboxId }: Action): boolean {
     const { fleet, recorder, world } = this.#rooms;
     const at = fleet.mailbox(account, mailboxId)?.stats?.at;
@@ -166,7 +168,7 @@ export class Look {
   }
 }
 
-/** Logs an action: whom it is about, how it stands, and the numbers it rests on. */
+/** Logs an action with its mailbox, its state and its counts. */
 export function logAction(log: World['log'], action: Action, text: string): void {
   const { id, account, email, kind, by, state, attempts, detail } = action;
   const operator = by?.name ?? null;

@@ -1,4 +1,4 @@
-// What acting on one account works with, and what it calls when something happened.
+// Dependencies and callbacks of the actor of one account.
 
 import type { MailboxApi } from '../../api/client.ts';
 import type { Failure } from '../../api/http/failure.ts';
@@ -20,13 +20,16 @@ export interface ActorRooms {
   readonly store: { readonly trouble: StoreTrouble };
 }
 
-/** Whose work an account is: this process's, until it says otherwise. */
+/** Ownership of an account by this process, until the lease ends. */
 export interface AccountLease {
-  /** Whether it is this process's now. */
+  /** True if this process owns the account now. */
   readonly holds: () => boolean;
-  /** Whether a POST that leaves now has ended before the account can be another's. */
+  /** True if a POST that is sent now ends before another process can own the account. */
   readonly mayPost: () => boolean;
-  /** The process before died, perhaps within a POST: what it left open is looked at after so many milliseconds; 0: at once. */
+  /**
+   * Wait before an open intent of a process that died is looked at, milliseconds, because its POST may be in progress;
+   * 0 for no wait.
+   */
   readonly openWaitMs: number;
 }
 
@@ -34,12 +37,12 @@ export interface ActorOptions {
   readonly account: string;
   readonly lease: AccountLease;
   readonly words: StatusWords;
-  /** How many days of statistics a mailbox is judged by. */
+  /** Number of days of statistics that a mailbox is judged by. */
   readonly daysFor: (mailbox: MailboxState) => number;
-  /** A POST about a mailbox was refused with 403, or one was accepted. */
+  /** Called when a POST about a mailbox was accepted, or refused with 403. */
   readonly onWritten: (write: { readonly mailboxId: string; readonly accepted: boolean }) => void;
-  /** A look failed: that may say something about the account. */
+  /** Called when a look failed, which may concern the whole account. */
   readonly onFailure: (failure: Failure, poll: Poll) => void;
-  /** A change was read back, but an answer that was asked for after that was taken in before: it has to be asked again. */
+  /** Called when a change was read back after a newer answer had been recorded: the mailbox has to be read again. */
   readonly onOvertaken: (mailboxId: string) => void;
 }

@@ -1,5 +1,5 @@
-// The two ways into the store. A record that moves an alert or an action is committed at once. Any other record is shown at once,
-// and committed with all that wait, at most 500 ms later: kill -9 forgets it, and the next process asks again.
+// Two ways into the store. A record that changes an alert or an action is committed at once. Any other record is shown
+// at once and committed in a batch, at most 500 ms later: kill -9 loses it, and the next process reads it again.
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import type { GuardMemory } from '../../core/guard-memory.ts';
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
@@ -13,13 +13,16 @@ import type { Turns } from './turns.ts';
 const commitEveryMs = 500;
 /** Pause after a failed commit. */
 const afterFailureMs = 2 * secondMs;
-/** A row with the same content is written again after this, for its time. */
+/** Age after which an unchanged row is written again, to update its time. */
 const rewrittenAfterMs = 5 * minuteMs;
-/** Mailboxes in one transaction. */
+/** Maximum number of mailboxes in one transaction. */
 const mailboxesACommit = 200;
-/** So many failures in a row are the store's, and not those of single rows. */
+/** Number of consecutive failures that count as a failure of the store, not of single rows. */
 const failuresOfStore = 3;
-/** The number of judged answers counts up to this: a breach at the first look waits for the second. */
+/**
+ * Maximum for the stored number of judged answers. Only the first two matter: a breach at the first look waits for the
+ * second.
+ */
 const judgedThatMatters = 2;
 
 export interface GroupCommitRooms {
@@ -35,13 +38,16 @@ interface Waiting {
   readonly id: string;
   readonly routes: Set<StoredRoute>;
   remembers: boolean;
-  /** The newest verdict of the span that goes on. It is written with the next row of the mailbox. */
+  /** Newest verdict of the current span. It is written with the next row of the mailbox. */
   decision: DecisionRecord | null;
   /** Time of the newest write of each route. */
   readonly writtenAt: Partial<Record<StoredRoute, EpochMs>>;
 }
 
-/** One for all accounts of a daemon. `add`, `commitNow` and `commit` are to be called within a turn. */
+/**
+ * Batch of uncommitted records, shared by all accounts of a daemon. `add`, `commitNow` and `commit` are to be called
+ * within a turn.
+ */
 export class GroupCommit {
   readonly #rooms: GroupCommitRooms;
   readonly #waiting = new Map<string, Waiting>();
@@ -52,7 +58,9 @@ export class GroupCommit {
     this.#rooms = rooms;
   }
 
-  /** Adds a record that moves nothing. Its mailbox is in the picture already, or is put there in the same turn. */
+  /**
+   * Adds a record without effect on alerts or actions. The fleet has its mailbox already, or gets it in the same turn.
+   */
   add(before: MailboxState, record: TickRecord): void {
     const now = this.#rooms.world.clock.now();
     const waiting = this.#of(record.mailbox);
@@ -67,7 +75,7 @@ export class GroupCommit {
     if (isDue(waiting)) this.#commitLater(commitEveryMs);
   }
 
-  /** Commits a record, and with it whatever waits of its mailbox. */
+  /** Commits a record together with the pending data of its mailbox. */
   async commitNow(record: TickRecord): Promise<void> {
     const { store } = this.#rooms;
     const waiting = this.#of(record.mailbox);
@@ -75,7 +83,7 @@ export class GroupCommit {
     this.#written(waiting, record);
   }
 
-  /** Commits everything that waits. Never rejects: what the store does not take waits on. */
+  /** Commits all pending data. Never rejects: data that the store refuses stays pending. */
   async commit(): Promise<void> {
     for (;;) {
       const due = this.#due().slice(0, mailboxesACommit);
@@ -87,7 +95,7 @@ export class GroupCommit {
     }
   }
 
-  /** Commits everything that waits, in a turn of its own. */
+  /** Commits all pending data, in a turn of its own. */
   flush(): Promise<void> {
     return this.#rooms.turns.take(() => this.commit());
   }
@@ -118,7 +126,10 @@ export class GroupCommit {
     return true;
   }
 
-  /** Finds the rows that the store refuses, and drops them until the next answer. False: the store itself fails. */
+  /**
+   * Finds the rows that the store refuses, and drops them until the next answer. Returns false if the store itself
+   * fails.
+   */
   async #commitEach(due: readonly Waiting[]): Promise<boolean> {
     const { store, world } = this.#rooms;
     const refused: (readonly [Waiting, unknown])[] = [];
@@ -144,7 +155,7 @@ export class GroupCommit {
     return !isOfStore;
   }
 
-  /** null: the mailbox has left. */
+  /** Returns the pending record of a mailbox, or null if the mailbox has left. */
   #recordOf(waiting: Waiting): TickRecord | null {
     const mailbox = this.#rooms.fleet.mailbox(waiting.account, waiting.id);
     if (!mailbox) return null;
@@ -178,13 +189,13 @@ export class GroupCommit {
   }
 }
 
-/** The part of a record that moves nothing. */
+/** Fields of a record without effect on alerts or actions. */
 export const nothingMoved = {
   ...{ changes: [], decisions: [], actions: [], breaker: null },
   alerts: { changed: [], dropped: [], transitions: [] },
 } as const satisfies Partial<TickRecord>;
 
-/** Whether something of the record has to be true before anything is shown or done. */
+/** Returns true if the record has to be committed before anything is shown or done. */
 export function isMoving({ changes, actions, alerts, breaker, decisions }: TickRecord): boolean {
   const moved = alerts.changed.length + alerts.dropped.length + alerts.transitions.length;
   return changes.length + actions.length + moved > 0 || breaker !== null || decisions.some((one) => !one.unchanged);
@@ -203,7 +214,7 @@ function withWaiting(record: TickRecord, { routes, remembers, decision }: Waitin
   };
 }
 
-/** A span with the judgements of both. */
+/** Merges two records of one span, with the judgements of both. */
 function together(before: DecisionRecord | null, newest: DecisionRecord): DecisionRecord {
   return before ? { ...newest, judged: before.judged + newest.judged } : newest;
 }
@@ -213,7 +224,7 @@ function isSameAnswer(before: MailboxState, after: MailboxState, route: StoredRo
   return isSame(before[field]?.answer, after[field]?.answer);
 }
 
-/** Whether two states have the same row, but for its answers. */
+/** Returns true if two states have the same row, apart from their answers. */
 function isSameRow(one: MailboxState, other: MailboxState): boolean {
   return (
     one.email === other.email &&
@@ -222,7 +233,7 @@ function isSameRow(one: MailboxState, other: MailboxState): boolean {
   );
 }
 
-/** Whether two values are stored as the same text. */
+/** Returns true if two values are stored as the same text. */
 const isSame = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
 
 const mattering = (memory: GuardMemory | null) =>

@@ -1,7 +1,7 @@
-// Turns: decisions are made and committed one after the other, so that each rests on what was committed before it.
+// Turns: decisions are made and committed one after the other, so that each rests on the committed state before it.
 import { type Clock, nextTurn } from '../../world/world.ts';
 
-/** A queue of work on one store. The breaker spans accounts, so all accounts of a daemon take turns in one. */
+/** Queue of work on one store. The breaker spans accounts, so all accounts of a daemon share one queue. */
 export class Turns {
   readonly #clock: Pick<Clock, 'busy'>;
   #last: Promise<unknown> = Promise.resolve();
@@ -10,7 +10,10 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** Runs `work` after everything that came before it, whatever became of that. Each work begins in a turn of the event loop of its own. */
+  /**
+   * Runs `work` after all earlier work has ended, with or without an error. Each work starts in its own turn of the
+   * event loop.
+   */
   take<Value>(work: () => Promise<Value>): Promise<Value> {
     const result = this.#last.then(() => this.#clock.busy(() => nextTurn())).then(work);
     this.#last = result.catch(() => {});

@@ -1,5 +1,5 @@
-// The alerts of one account: what answers, lists, outcomes and the passing of time do to them. Reads the picture; the
-// recorder commits what comes out.
+// Alerts of one account after answers, lists, outcomes and the passing of time. Reads the fleet; the recorder commits
+// the changes.
 
 import { type Condition, type MailboxContext, missingCountsSubject, subjectOf, tune } from '../../alerts/condition.ts';
 import { elapse, leave, step } from '../../alerts/engine.ts';
@@ -62,37 +62,40 @@ import {
   unlistedNames,
 } from './roster.ts';
 
-/** Whose alerts a list moves in one turn: while V8 marks, it takes several times as long for what that allocates. */
+/**
+ * Number of mailboxes whose alerts a list changes in one turn. While V8 marks, their allocations take several times as
+ * long.
+ */
 const mailboxesATurn = 25;
 
-/** What one answer, or one outcome, brings. */
+/** Effects of one answer, or of one outcome of an action. */
 export interface Happening {
   readonly mailbox: MailboxState;
   readonly policy: Policy;
   readonly now: EpochMs;
-  /** The route that answered; null for the outcome of an action. */
+  /** Route of the answer, or null for the outcome of an action. */
   readonly route: Route | null;
   /** Actions that were planned, dropped or settled. */
   readonly actions: readonly Action[];
-  /** The action of the guard's own that people are to be notified of. */
+  /** The guard's own action that people are to be notified of. */
   readonly acted: Action | null;
-  /** The breaker, when it moved. */
+  /** The breaker if it changed. */
   readonly breaker: BreakerState | null;
-  /** What was changed since the look before, by others or by a late POST of ours, and the mailbox as it was then. */
+  /** Changes since the last look, by others or by a late POST of ours, and the mailbox as it was then. */
   readonly outside?: {
     readonly before: MailboxState;
     readonly changes: readonly Change[];
     readonly late: LatePost | null;
   };
-  /** The answer was judged. */
+  /** True if the answer was judged. */
   readonly judged?: boolean;
 }
 
-/** Findings of a mailbox list beside the changes of the roster. */
+/** Findings of a mailbox list, in addition to the changes of the roster. */
 export interface ListFindings {
-  /** The breaker without the mailboxes that left; null if they do not change it. */
+  /** The breaker without the mailboxes that left, or null if they do not change it. */
   readonly breaker: BreakerState | null;
-  /** The patterns of the account that match no mailbox; null when the list can't say. */
+  /** Patterns of the account that match no mailbox, or null if the list cannot tell. */
   readonly idle: readonly IdlePattern[] | null;
   readonly now: EpochMs;
 }
@@ -104,7 +107,7 @@ export class AccountAlerts {
   readonly #options: RecorderOptions;
   readonly #isRead: (mailboxId: string) => boolean;
 
-  /** `isRead`: whether this process has read what a mailbox is judged by. */
+  /** `isRead`: returns true if this process has read all answers that a mailbox is judged by. */
   constructor({ fleet, world }: RecorderRooms, options: RecorderOptions, isRead: (mailboxId: string) => boolean) {
     this.#isRead = isRead;
     this.#fleet = fleet;
@@ -113,7 +116,7 @@ export class AccountAlerts {
     this.#options = options;
   }
 
-  /** After an answer about a mailbox, or the outcome of an action on it. */
+  /** Returns the alert changes after an answer about a mailbox, or after the outcome of an action on it. */
   after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged = false }: Happening): AlertChanges {
     const context = this.#context(mailbox, policy, now, outside?.before);
     const newest = actions.at(-1);
@@ -136,7 +139,10 @@ export class AccountAlerts {
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
   }
 
-  /** Looked at when a mailbox lacks its counts for the second time; time ends it. */
+  /**
+   * Checks the whole account when a mailbox lacks its counts for the second time. The passing of time resolves this
+   * alert.
+   */
   #blindAccount(mailbox: MailboxState): readonly Condition[] {
     const { account } = this.#options;
     const { reason } = mailbox.verdict?.answer ?? {};
@@ -150,20 +156,26 @@ export class AccountAlerts {
     return actionFailedCondition(action, verdict?.answer, context);
   }
 
-  /** An action that failed may have been dropped before anything was read, at a restart say: then a later verdict ends it. */
+  /**
+   * Condition for a failed action that was dropped before any answer was read, for example at a restart: a later
+   * verdict resolves its alert.
+   */
   #failedBefore(mailbox: MailboxState, context: MailboxContext): readonly Condition[] {
     const { action } = mailbox;
     if (!this.#fleet.alertsAbout(mailbox).some(({ rule }) => rule === 'guard_action_failed')) return [];
     return action && !isActive(action) ? [this.#failed(action, mailbox, context)] : [];
   }
 
-  /** Where no alert is about a mailbox, its conditions are news only if they hold; most hold nowhere. */
+  /** Drops conditions that do not hold if the mailbox has no alerts. Most conditions hold nowhere. */
   #newsOf(mailbox: MailboxState, conditions: readonly Condition[]): readonly Condition[] {
     if (this.#fleet.alertsAbout(mailbox).length > 0) return conditions;
     return conditions.filter(({ active, subject }) => active === true || subject.mailboxId === null);
   }
 
-  /** What writes showed of the key is stored together with their outcomes: a restart remembers both, or neither. */
+  /**
+   * Condition of the key's write permission. It is stored together with the outcomes of writes, so that a restart finds
+   * both or neither.
+   */
   #keyShown(): readonly Condition[] {
     const state = this.#fleet.account(this.#options.account);
     return state ? [keyReadOnly(state)] : [];
@@ -186,7 +198,7 @@ export class AccountAlerts {
     return together && manyStoppedEvent(together.stopped, together.running, context);
   }
 
-  /** After a mailbox list, in turns of the event loop. */
+  /** Returns the alert changes after a mailbox list, in turns of the event loop. */
   async listed(changes: RosterChanges, { breaker, idle, now }: ListFindings): Promise<AlertChanges> {
     const { arrived, changed, repeated, left, missed, shortage } = changes;
     const { account, selects, expects, policyFor } = this.#options;
@@ -197,7 +209,8 @@ export class AccountAlerts {
     const said = (mailbox: MailboxState) =>
       conditionsAfter('mailboxes', mailbox, this.#context(mailbox, policyFor(mailbox), now));
     await inTurns(changed, (piece) => parts.push(this.#step(piece.flatMap(said), now)), { size: mailboxesATurn });
-    // What was seen once is seen again where the list repeats it: it fires, however long the polls of all who wait for one take.
+    // A repeated list entry counts as a second look. The alert fires without waiting for the polls of all other
+    // mailboxes.
     const again = repeated.filter((mailbox) => this.#fleet.alertsAbout(mailbox).some(isToBeSeenAgain));
     await inTurns(
       again,
@@ -234,7 +247,7 @@ export class AccountAlerts {
     };
   }
 
-  /** Of each name that the configuration has. A mailbox that was listed before is reported under its id. */
+  /** Conditions for each configured name. A mailbox that was listed before is reported under its id. */
   #unlisted({ unlisted, missed }: RosterChanges, own: readonly Alert[]): readonly Condition[] {
     if (unlisted === null) return [];
     const { account, expects } = this.#options;
@@ -247,7 +260,7 @@ export class AccountAlerts {
     return configMatchesNothing(account, idle, { alert, command: this.#command });
   }
 
-  /** The routes' patterns are about every account: until all mailboxes are known, nothing is known of them. */
+  /** Condition of the routes' patterns. They concern every account, so they are judged once all mailboxes are known. */
   #idleRoutes(): readonly Condition[] {
     const { ofRoutes, accounts } = this.#options.patterns();
     const isKnown = (name: string) => this.#fleet.account(name)?.listed === true;
@@ -263,7 +276,9 @@ export class AccountAlerts {
     return isFirst ? asFound(transition, { mailbox, acted: null }) : transition;
   }
 
-  /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */
+  /**
+   * Returns the alert changes that time alone causes: an account that is down, `for` that has passed, and stale data.
+   */
   passed(now: EpochMs): AlertChanges {
     const { account, staleBefore, staleMeasurement, policyFor, seenAgain } = this.#options;
     const unreadSince = (route: MeasuredRoute) => staleMeasurement(route).unreadSince;
@@ -280,7 +295,7 @@ export class AccountAlerts {
       const { action } = mailbox;
       if (action && isOverdue(action, now))
         conditions.push(this.#failed(action, mailbox, this.#context(mailbox, policyFor(mailbox), now)));
-      // Most are neither stale nor firing: nothing is to be computed for them.
+      // Most mailboxes are neither stale nor firing, and need no conditions.
       const isUnjudged = isOld(mailbox, 'stats') || isWarmupStale(mailbox, warmupStaleBefore);
       if (!isUnjudged && !isOld(mailbox, 'dns') && !isOld(mailbox, 'blacklist')) continue;
       conditions.push(...conditionsAfter('time', mailbox, this.#context(mailbox, policyFor(mailbox), now)));
@@ -292,7 +307,7 @@ export class AccountAlerts {
     const changes = bothChanges(this.#step(conditions, now), pooled.ends);
     const moved = new Set(changes.changed.map(({ fingerprint }) => fingerprint));
     const untouched = this.#own().filter(({ fingerprint }) => !moved.has(fingerprint));
-    // What was pending when the last process ended has to be seen again before its time may pass.
+    // An alert that was pending when the last process ended has to be seen again before its `for` may pass.
     return bothChanges(
       changes,
       elapse(seenAgain() ? untouched : [], now, (fingerprint) => this.#fleet.endedLately.of(fingerprint)),
@@ -319,7 +334,7 @@ export class AccountAlerts {
   #context(mailbox: MailboxState, policy: Policy, now: EpochMs, before: MailboxState | null = null): MailboxContext {
     const { account, pageUrl, keyWrites, staleBefore, staleMeasurement, rules } = this.#options;
     const writesOff = this.#fleet.writesOffOver(account, mailbox.id, now);
-    // A read-only key is tried on each mailbox: before that try it is not known that the mailbox gets no action.
+    // A read-only key is tried on each mailbox. Before that, the mailbox may still get its action.
     const isTried = isActive(mailbox.action) && mailbox.action.attempts > 0;
     const mayWrite = policy.enforce && writesOff === null && !(keyWrites() === false && isTried);
     const neighbours = () => [...this.#fleet.mailboxesOf(account)].filter(({ id }) => id !== mailbox.id);
@@ -342,7 +357,7 @@ export class AccountAlerts {
     };
   }
 
-  /** `judged`: newer than what is believed of it. */
+  /** Condition of the breaker's alert. `judged`: a state of a mailbox that is newer than the fleet's. */
   #held(breaker: BreakerState, policy: Policy, now: EpochMs, judged?: MailboxState): Condition {
     const { api, pageUrl, rules } = this.#options;
     const alert = this.#alert(fingerprintOf(heldSubject(api)));
@@ -355,14 +370,17 @@ export class AccountAlerts {
     return guardHeld(breaker, { ...about, windowMs: policy.breaker.windowMs });
   }
 
-  /** The account's alerts, and the one of its API: any account under it may drive that one. */
+  /** Alerts of the account, and the alert of its API, which any account under that API may change. */
   #own(): readonly Alert[] {
     const { account, api } = this.#options;
     const held = this.#fleet.alert(fingerprintOf(heldSubject(api)));
     return [...this.#fleet.alertsOf(account), ...(held ? [held] : [])];
   }
 
-  /** The alerts that end with those who left: their own, and those of a domain or an ip that nobody has any more. */
+  /**
+   * Alerts that end with the mailboxes that left: their own, and those of a domain or an IP address without remaining
+   * mailboxes.
+   */
   #without(left: readonly MailboxState[]): readonly Alert[] {
     if (left.length === 0) return [];
     const gone = new Set(left.map(({ id }) => id));
@@ -375,7 +393,7 @@ export class AccountAlerts {
   }
 }
 
-// Two mailboxes of one address: what people read of either begins with its id besides.
+// Names of two mailboxes with one address: texts about either begin with its id as well.
 
 type Names = Pick<Fleet, 'nameOf'>;
 
@@ -392,7 +410,7 @@ function transitionNamed(transition: Transition, fleet: Names): Transition {
     : { ...transition, alert: { ...alert, facts: rename(alert.facts) } satisfies Alert };
 }
 
-/** null: the address is enough. */
+/** Returns a function that renames the mailbox in texts, or null if the address is unique. */
 function renaming(
   { account, mailboxId: id, email }: Subject,
   fleet: Names,

@@ -1,4 +1,4 @@
-// The circuit breakers and the alert about each: what changes both besides a tick, namely a release and other accounts.
+// Circuit breakers and their alerts, as far as a release or other accounts change them. Ticks change them elsewhere.
 import { tune } from '../../alerts/condition.ts';
 import { step } from '../../alerts/engine.ts';
 import { guardHeld, heldSubject } from '../../alerts/rules/breaker-rule.ts';
@@ -11,21 +11,21 @@ import type { RuleSettings } from '../../core/rule-settings.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { RecorderRooms } from './guarded-account.ts';
 
-/** What moves a breaker. */
+/** Dependencies of changes to a breaker. */
 type BreakerRooms = Pick<RecorderRooms, 'fleet' | 'store' | 'turns' | 'world' | 'onTransitions'>;
 
-/** How the breaker of an API is configured. */
+/** Configuration of the breaker of an API. */
 interface BreakerSettings {
   /** The base_url. */
   readonly api: string;
-  /** How long it holds before the worst are acted on, milliseconds. */
+  /** Time that the breaker holds actions before it lets the worst pass, milliseconds. */
   readonly windowMs: number;
   readonly rules: RuleSettings;
-  /** Base of the links in messages; null when there is no page. */
+  /** Base of the links in messages, or null if there is no page. */
   readonly pageUrl: string | null;
 }
 
-/** What the state of a breaker does to its alert. */
+/** Returns the changes of a breaker's alert that follow from its state. */
 function heldAlert({ fleet, world }: BreakerRooms, state: BreakerState, settings: BreakerSettings): AlertChanges {
   const now = world.clock.now();
   const { api, rules } = settings;
@@ -35,7 +35,7 @@ function heldAlert({ fleet, world }: BreakerRooms, state: BreakerState, settings
   return step(tune([guardHeld(state, about)], rules), () => alert, now);
 }
 
-/** Shows a breaker and its alert as they were committed. */
+/** Publishes a committed breaker and its alert. */
 function showBreaker(rooms: BreakerRooms, api: string, state: BreakerState, alerts: AlertChanges): void {
   const { fleet, onTransitions } = rooms;
   fleet.putBreaker(api, state);
@@ -43,14 +43,14 @@ function showBreaker(rooms: BreakerRooms, api: string, state: BreakerState, aler
   if (alerts.transitions.length > 0) onTransitions();
 }
 
-/** An API with the accounts that are guarded under it now; none when the configuration no longer has it. */
+/** An API with the accounts that are guarded under it now, or with none if the configuration no longer has the API. */
 export interface GuardedApi extends BreakerSettings {
   readonly accounts: readonly string[];
 }
 
 /**
- * After other accounts are guarded than before: what the breaker held of an account that is no longer under its API is
- * withdrawn, and the alert follows. `apis`: all that are configured, or have a breaker or an alert.
+ * Withdraws held actions of accounts that are no longer under their API, and updates the alerts. Called after the set
+ * of guarded accounts has changed. `apis`: all APIs that are configured, or have a breaker or an alert.
  */
 export function withdrawUnguarded(rooms: RecorderRooms, apis: () => readonly GuardedApi[]): Promise<void> {
   return rooms.turns.take(async () => {
@@ -68,7 +68,7 @@ export function withdrawUnguarded(rooms: RecorderRooms, apis: () => readonly Gua
   });
 }
 
-/** The APIs that something is shown of: a breaker, or an alert that an earlier process left. */
+/** Returns the APIs with a breaker, or with an alert that an earlier process left. */
 export function shownApis({ fleet }: RecorderRooms): readonly string[] {
   const alerts = [...fleet.alerts()].filter(
     ({ fingerprint, object }) => fingerprint === fingerprintOf(heldSubject(object ?? '')),
@@ -76,11 +76,11 @@ export function shownApis({ fleet }: RecorderRooms): readonly string[] {
   return [...[...fleet.breakers()].map(([api]) => api), ...alerts.map(({ object }) => object ?? '')];
 }
 
-// What a person's release changes: the breaker that holds a fleet, or the contest over one mailbox.
+// Releases by a person: of the breaker that holds a fleet, or of the contest over one mailbox.
 
 /**
- * Opens the way for everything that the breaker of `api` holds. Returns the keys of the mailboxes that were held; null,
- * and nothing is released, when these are not the ones that `agreed` names (null: whatever is held).
+ * Releases all actions that the breaker of `api` holds, and returns the keys of their mailboxes. Releases nothing and
+ * returns null if the held mailboxes are not those that `agreed` names. A null `agreed` stands for any.
  */
 export function releaseBreaker(
   rooms: BreakerRooms,
@@ -102,12 +102,15 @@ export function releaseBreaker(
   });
 }
 
-/** What a release of the contest over a mailbox would end: the reversals that count, and whether they hold it. */
+/** Returns the reversals that a release of the contest over a mailbox would end, and whether they hold the mailbox. */
 export function contestOver({ memory }: MailboxState, now: EpochMs) {
   return { reversals: memory ? recentReversals(memory, now) : [], isHeld: memory !== null && isContested(memory, now) };
 }
 
-/** The guard may act on a mailbox again although others reversed its changes. False when none of that counts any more. */
+/**
+ * Lets the guard act on a mailbox again although others reversed its changes. Returns false if no reversal counts any
+ * more.
+ */
 export function releaseContest(rooms: RecorderRooms, mailbox: MailboxState): Promise<boolean> {
   return rooms.turns.take(async () => {
     const { fleet, store, world } = rooms;

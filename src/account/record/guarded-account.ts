@@ -1,4 +1,4 @@
-// What a recorder works with, and the account it records for.
+// Dependencies of a recorder, and the account that it records for.
 
 import type { Action } from '../../core/action.ts';
 import type { Transition } from '../../core/alert.ts';
@@ -17,7 +17,7 @@ import type { World } from '../../world/world.ts';
 import type { GroupCommit } from '../commit/group-commit.ts';
 import type { Turns } from '../commit/turns.ts';
 
-/** The rooms that a recorder works with. */
+/** Dependencies of a recorder. */
 export interface RecorderRooms {
   readonly world: World;
   readonly store: Store;
@@ -25,84 +25,91 @@ export interface RecorderRooms {
   readonly tally: Tally;
   readonly turns: Turns;
   readonly group: GroupCommit;
-  /** Called after a commit that people may be notified of. */
+  /** Called after a commit that may notify people. */
   readonly onTransitions: () => void;
 }
 
-/** How the configuration means mailboxes. */
+/** Mailbox patterns of the configuration. */
 export interface ConfiguredPatterns {
   readonly ofAccount: readonly MailboxPattern[];
-  /** About the mailboxes of every account. */
+  /** Patterns of the routes, which concern the mailboxes of every account. */
   readonly ofRoutes: readonly MailboxPattern[];
-  /** The names of all accounts. */
+  /** Names of all accounts. */
   readonly accounts: readonly string[];
 }
 
 /** The other accounts under the same API. */
 export interface OtherAccounts {
-  /** Mailboxes that one of them guarded are guarded by this account from now on. */
+  /** Called when this account takes over mailboxes that another one guarded. */
   readonly tookFrom: (account: string, mailboxes: readonly MailboxState[]) => void;
-  /** This account has lost mailboxes that others may have: they read their lists again. */
+  /** Called when this account has lost mailboxes that others may have. They read their lists again. */
   readonly askLists: () => void;
 }
 
-/** An account as the configuration has it, without what it takes to talk to its API. */
+/** An account as the configuration has it, without the means to talk to its API. */
 export interface GuardedAccount {
   readonly account: string;
   readonly policyFor: (mailbox: { readonly email: string; readonly id: string }) => Policy;
   readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
-  /** The mailboxes that the configuration names one by one, by address or id. */
+  /** Mailboxes that the configuration names one by one, by address or id. */
   readonly expects: () => readonly string[];
-  /** The globs that the configuration has for mailboxes; names that `expects` has are not among them. */
+  /** Globs of the configuration for mailboxes. Names that `expects` returns are not among them. */
   readonly patterns: () => ConfiguredPatterns;
   readonly words: StatusWords;
-  /** Base of the links in messages; null when there is no page. */
+  /** Base of the links in messages, or null if there is no page. */
   readonly pageUrl: string | null;
-  /** The settings of the alert rules in force. */
+  /** Settings of the alert rules in force. */
   readonly rules: () => RuleSettings;
-  /** The base_url: its breaker admits the actions of all accounts under it. */
+  /** The base_url. Its breaker admits the actions of all accounts under it. */
   readonly api: string;
-  /** The accounts under it now, in the order of the file. */
+  /** Accounts under the API now, in the order of the file. */
   readonly accountsOfApi: () => readonly string[];
   readonly others: OtherAccounts;
 }
 
 export interface RecorderOptions extends GuardedAccount {
-  /** The account's loop has ended: what hung in it and was left behind decides nothing beside the next one. */
+  /** True if the account's loop has ended. Work that hung in it and was abandoned then decides nothing. */
   readonly ended: () => boolean;
-  /** Whether the key may write, as far as its writes show; null before the first. */
+  /** True if the key may write, judged by its writes, or null before the first. */
   readonly keyWrites: () => boolean | null;
-  /** Statistics, or warm-ups, from before this moment are stale; -Infinity while that can't be said. */
+  /** Time before which statistics or warm-ups are stale, or -Infinity if that is unknown. */
   readonly staleBefore: (route?: 'stats' | 'warmup') => EpochMs;
-  /** When a measurement is stale. */
+  /** Age at which a measurement is stale. */
   readonly staleMeasurement: (route: MeasuredRoute) => StaleMeasurement;
-  /** A first sweep goes on, and the answer (null: the outcome of an action) belongs to its first look at the mailbox. */
+  /**
+   * True if a first sweep is running and the answer belongs to its first look at the mailbox. A null route stands for
+   * the outcome of an action.
+   */
   readonly isFirstLook: (mailboxId: string, route: Route | null) => boolean;
-  /** What was believed at the start was asked for again: a pending alert from before may fire now. */
+  /** True if the state from before the start was requested again, so that an alert pending since then may fire. */
   readonly seenAgain: () => boolean;
 }
 
-// What the first judgement of a mailbox finds is kept for the one message of its sweep; everything else is notified at once. Pure.
+// Findings of the first judgement of a mailbox wait for the one message of its sweep. Everything else is notified at
+// once. Pure.
 
-/** Never kept: what must be known at once, and what no first answer finds. */
+/** Rules whose alerts never wait: they are urgent, or no first answer triggers them. */
 const atOnce: readonly AlertRule[] = ['not_guarded', 'guard_held', 'guard_action_failed', 'mailbox_missing'];
 
 /**
- * Whether the first judgement of a mailbox is still to come or not yet settled. `known`: the mailbox as it is before the
- * next one. A breach at first sight is judged with its second look, and what that leads to belongs to it.
+ * Returns true if the first judgement of a mailbox is missing or not settled. `known`: the mailbox before its next
+ * judgement. A breach at first sight is judged at its second look, and the action that follows belongs to it.
  */
 export function isUnsettled({ verdict, action }: MailboxState): boolean {
   const isUnderWay = action?.state === 'planned' || action?.state === 'open';
   return verdict === null || verdict.answer.reason === 'first_sight' || isUnderWay;
 }
 
-/** What was found about a mailbox at its first look, and which action of the guard's own is to be announced. */
+/** A mailbox after its first look, and the guard's own action to be announced. */
 interface FirstLook {
   readonly mailbox: MailboxState;
   readonly acted: Action | null;
 }
 
-/** The transitions of a first look: a switch to recovery that worked waits; a pause, a failure, an emergency do not. */
+/**
+ * Marks a transition of a first look. A successful switch to recovery waits; a pause, a failure and an emergency do
+ * not.
+ */
 export function asFound(transition: Transition, { mailbox, acted }: FirstLook): Transition {
   const { kind, alert } = transition;
   const isUrgentAction = kind === 'event' && (acted?.kind === 'pause' || acted?.state !== 'confirmed');

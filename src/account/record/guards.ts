@@ -1,5 +1,5 @@
-// Several accounts may see the same mailbox under one API: the same id, and the same address. It is guarded once: by the first account
-// in the file whose list has it.
+// Several accounts may see the same mailbox under one API: the same id and the same address. The first account in the
+// file whose list has the mailbox guards it, and no other.
 import { leave, moveTo } from '../../alerts/engine.ts';
 import { domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
 import { type Alert, type AlertChanges, bothChanges } from '../../core/alert.ts';
@@ -7,7 +7,7 @@ import type { Fleet } from '../../core/fleet/fleet.ts';
 import { isSameAddress, type MailboxState } from '../../core/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../../core/time.ts';
 
-/** An account that has not read its list for so long guards nothing that another one can read. */
+/** An account without a readable list for this time guards no mailbox that another account can read. */
 const unreadableForMs = 10 * minuteMs;
 
 /** A mailbox as a list names it. */
@@ -16,7 +16,7 @@ type Like = Pick<MailboxState, 'id' | 'email'>;
 interface Rivals {
   readonly fleet: Fleet;
   readonly account: string;
-  /** All under the API, in the order of the file. */
+  /** All accounts under the API, in the order of the file. */
   readonly accounts: readonly string[];
   readonly now: EpochMs;
 }
@@ -24,11 +24,11 @@ interface Rivals {
 /** A mailbox of this account's list as another account has it. */
 export interface Rival {
   readonly mailbox: MailboxState;
-  /** The other account goes on guarding it; otherwise this one takes over. */
+  /** True if the other account keeps the mailbox. Otherwise this account takes over. */
   readonly stays: boolean;
 }
 
-/** null: no other account has it. */
+/** Returns the mailbox as another account has it, or null if no other account has it. */
 export function rivalOf(entry: Like, { fleet, account, accounts, now }: Rivals): Rival | null {
   const { id } = entry;
   const own = accounts.indexOf(account);
@@ -36,7 +36,7 @@ export function rivalOf(entry: Like, { fleet, account, accounts, now }: Rivals):
   for (const [place, other] of accounts.entries()) {
     const mailbox = other === account ? undefined : fleet.mailbox(other, id);
     if (!mailbox) continue;
-    // The address of a mailbox that both had may change, and one list shows it before the other does.
+    // The address of a shared mailbox may change, and one list shows the change before the other.
     const wasShared = () => shared.some((one) => one.id === id && one.account === other);
     if (!isSameAddress(entry, mailbox) && !wasShared()) continue;
     const isFirst = place < own && mailbox.missingLists === 0 && !isUnreadable(fleet, other, now);
@@ -47,7 +47,7 @@ export function rivalOf(entry: Like, { fleet, account, accounts, now }: Rivals):
   return null;
 }
 
-/** Accounts that have the id with another address: behind a gateway, two services may give the same ids. */
+/** Accounts that have the id with another address. Behind a gateway, two services may use the same ids. */
 export function namesakesOf(entry: Like, { fleet, account, accounts }: Omit<Rivals, 'now'>): readonly string[] {
   return accounts.filter((other) => {
     const mailbox = other === account ? undefined : fleet.mailbox(other, entry.id);
@@ -60,7 +60,10 @@ function isUnreadable(fleet: Fleet, account: string, now: EpochMs): boolean {
   return failing != null && elapsedMs(failing.since, now) >= unreadableForMs;
 }
 
-/** An account that comes earlier in the file has not answered yet since its polling began: whom it guards is not known. */
+/**
+ * Returns true if an earlier account of the file has not been answered since its polling began. Its mailboxes are
+ * unknown until then.
+ */
 export function mustWait({ fleet, account, accounts }: Omit<Rivals, 'now'>): boolean {
   const earlier = accounts.slice(0, Math.max(0, accounts.indexOf(account)));
   return earlier.some((name) => {
@@ -71,7 +74,7 @@ export function mustWait({ fleet, account, accounts }: Omit<Rivals, 'now'>): boo
 
 const nameTaken = 'The name of the account is that of another account now, of another API.';
 
-/** The alerts of accounts end whose names others have from now on; `moved`: what comes in their place. */
+/** Ends the alerts of accounts whose names other accounts have from now on. `moved`: the alerts that replace them. */
 export function alertsOfTaken(alerts: Iterable<Alert>, moved: AlertChanges, now: EpochMs): AlertChanges {
   const coming = new Set(moved.changed.map(({ fingerprint }) => fingerprint));
   const ended = leave(alerts, now, nameTaken);
@@ -81,7 +84,10 @@ export function alertsOfTaken(alerts: Iterable<Alert>, moved: AlertChanges, now:
 
 const listedElsewhere = 'The mailbox is guarded under another account of the same API.';
 
-/** The alerts about mailboxes that another account guards from now on, and those of a domain or an ip that nobody is left of. */
+/**
+ * Moves the alerts about mailboxes that another account guards from now on, and those of a domain or an IP address
+ * without remaining mailboxes.
+ */
 export function alertsMoved(
   fleet: Fleet,
   { from, to, ids }: { readonly from: string; readonly to: string; readonly ids: ReadonlySet<string> | null },

@@ -1,5 +1,5 @@
-// A POST that comes late: the process that was about to send it was frozen or killed, a standby took over and saw no
-// change, and then the change comes after all. It is ours and nobody else's, but what was wanted since goes before it. Pure.
+// Late POSTs: a process was frozen or killed just before it sent a POST, a standby took over and saw no change, and
+// then the change appears. The change is ours, but newer wishes take precedence. Pure.
 
 import { type Action, isGuardActionKind, type OpenAction, type PlannedAction } from '../../core/action.ts';
 import { actionAfter, type Unsuccessful } from '../../core/action-transition.ts';
@@ -14,19 +14,22 @@ import type { EpochMs } from '../../core/time.ts';
 import type { Observation } from './observe.ts';
 import { isPending, plannedAction, showsChange } from './plan.ts';
 
-/** More than a mailbox ever has: each stands for a process that ended within a POST. */
+/**
+ * Maximum number of unseen POSTs of a mailbox. Each stands for a process that ended during a POST, so there are never
+ * as many.
+ */
 const unseenKept = 10;
 
-/** A late POST that an answer shows, and what follows from it. */
+/** A late POST that an answer shows, and its consequences. */
 export interface LatePost {
   readonly post: OpenAction;
-  /** The mailbox with the answer taken in. */
+  /** The mailbox after the answer. */
   readonly mailbox: MailboxState;
-  /** Actions that it settled, dropped or planned, in this order. */
+  /** Actions that the POST settled, dropped or planned, in this order. */
   readonly actions: readonly Action[];
-  /** The newer change that it undid; null: it undid none. */
+  /** Newer change that the POST undid, or null if it undid none. */
   readonly undid: Action | null;
-  /** What sends that change again; null: nothing does. */
+  /** Action that sends the undone change again, or null if there is none. */
   readonly repeat: PlannedAction | null;
 }
 
@@ -35,11 +38,14 @@ export interface LateContext {
   readonly words: StatusWords;
   readonly now: EpochMs;
   readonly newId: () => string;
-  /** The newest actions on the mailbox, as far as they are at hand. */
+  /** The newest actions on the mailbox that are in memory. */
   readonly actionsOf: (mailbox: MailboxState) => readonly Action[];
 }
 
-/** The memory after a try that did not show the change: where another process was to send it, it may come late. */
+/**
+ * Returns the memory after an attempt without a visible change. The POST may come late if it was another process's to
+ * send.
+ */
 export function memoryAfter(
   { kind, mayComeLate = false }: Pick<Unsuccessful, 'kind' | 'mayComeLate'>,
   memory: GuardMemory | null,
@@ -51,7 +57,7 @@ export function memoryAfter(
   return { ...memory, unseenPosts: [...expected, { action, at: now }].slice(-unseenKept) };
 }
 
-/** The memory once the change of an action shows. Where each of its POSTs was an unseen one, one of them has come. */
+/** Returns the memory after the change of an action shows. If all of its POSTs were unseen, one of them has arrived. */
 export function withoutLanded(memory: GuardMemory, { id, attempts }: Action): GuardMemory {
   const { unseenPosts = [], ...rest } = memory;
   const own = unseenPosts.filter(({ action }) => action.id === id);
@@ -65,7 +71,7 @@ function without(memory: GuardMemory, posts: readonly UnseenPost[], landed: Unse
   return left.length === 0 ? rest : { ...rest, unseenPosts: left };
 }
 
-/** The late POST that the answer shows, when this is one: the look before did not show its change. */
+/** Returns the late POST that the answer shows, or null. The last look must not have shown its change. */
 export function latePostIn(before: MailboxState, observation: Observation, context: LateContext): LatePost | null {
   const { memory, warmup } = before;
   if (observation.route !== 'warmup' || !memory?.unseenPosts || !warmup) return null;
@@ -80,19 +86,22 @@ export function latePostIn(before: MailboxState, observation: Observation, conte
   return undid ? undone(seen, post, undid, context) : owned(seen, post, context);
 }
 
-/** Two answers, one after the other. */
+/** Two consecutive answers. */
 export interface Looks {
   readonly was: WarmupAnswer;
   readonly is: WarmupAnswer;
   readonly words: StatusWords;
 }
 
-/** Whether the newer answer shows the change of the action, and the older one did not. */
+/** Returns true if the newer answer shows the change of the action and the older one does not. */
 export function isNew(action: Action, { was, is, words }: Looks): boolean {
   return showsChange(action, is, words) && !showsChange(action, was, words);
 }
 
-/** The last of the changes confirmed after the action was sent that the newer answer shows no more; null: there is none. */
+/**
+ * Returns the last change that was confirmed after the action was sent and that the newer answer no longer shows, or
+ * null if there is none.
+ */
 export function undoneSince({ id, openedAt }: Action, actions: readonly Action[], looks: Looks): Action | null {
   const back = { ...looks, was: looks.is, is: looks.was };
   const [undid = null] = actions
@@ -102,13 +111,16 @@ export function undoneSince({ id, openedAt }: Action, actions: readonly Action[]
   return undid;
 }
 
-/** Whether a change between two looks is what the action does. A mode brings its own limit. */
+/** Returns true if a change between two looks is the effect of the action. A mode brings its own limit. */
 export function isEffectOf({ what }: Change, { targetMode, targetLimit }: Action): boolean {
   if (targetLimit !== undefined) return what === 'target_daily_limit';
   return targetMode === null ? what === 'warm-up' : what === 'mode' || what === 'target_daily_limit';
 }
 
-/** A person's newer change is sent again. Of its own the guard decides again, on the evidence that it had. */
+/**
+ * Handles a late POST that undid a newer change. A person's change is sent again; the guard decides anew, on the
+ * evidence that it had.
+ */
 function undone(
   seen: MailboxState & { readonly memory: GuardMemory },
   post: OpenAction,
@@ -130,7 +142,7 @@ function undone(
   return { post, mailbox: { ...mailbox, action: repeat }, actions: [...gone, repeat], undid, repeat };
 }
 
-/** Nothing that we know speaks against it: it is as if it had been read back in time. */
+/** Handles a late POST that undid nothing, as if it had been read back in time. */
 function owned(
   seen: MailboxState & { readonly memory: GuardMemory },
   post: OpenAction,
@@ -162,7 +174,7 @@ function memoryOf(
   const done = { actionId: id, previousMode: before.mode, word: warmup?.answer.status ?? null };
   if (by || !isGuardActionKind(kind)) return afterOperatorChange(policy, memory, { ...done, kind }, sight);
   const after = afterConfirmed(memory, { ...done, kind }, sight);
-  // A recovery that comes below a pause of ours.
+  // The recovery is recorded below the newer pause of ours.
   const isUnder = kind === 'recovery' && memory.claim?.kind === 'pause';
   return isUnder && memory.claim
     ? { ...after, run: memory.run, claim: { ...memory.claim, under: after.claim } }

@@ -1,4 +1,4 @@
-// A mailbox list becomes committed facts: who is new, changed, absent, gone, and the alerts that this moves.
+// Records a mailbox list: the mailboxes that are new, changed, absent or gone, and the alerts that follow.
 
 import { actionUnder } from '../../core/action.ts';
 import { type AlertChanges, bothChanges } from '../../core/alert.ts';
@@ -16,16 +16,16 @@ import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { alertsMoved, namesakesOf, type Rival, rivalOf } from './guards.ts';
 import { compareRoster, type RosterChanges, withHistory } from './roster.ts';
 
-/** So many addresses stand in a line of the log. */
+/** Maximum number of addresses in a log line. */
 const namesLogged = 20;
 
 export interface ListsParts {
   readonly account: RecorderOptions;
   readonly alerts: AccountAlerts;
-  /** Puts a mailbox into the picture. */
+  /** Puts a mailbox into the fleet. */
   readonly put: (mailbox: MailboxState) => void;
   readonly putAlerts: (alerts: AlertChanges) => void;
-  /** The mailbox has left. */
+  /** Called when a mailbox has left. */
   readonly left: (id: string) => void;
 }
 
@@ -38,14 +38,14 @@ interface Following extends Pick<ListFindings, 'breaker'> {
   readonly at: EpochMs;
 }
 
-/** Of one account. Everything is to be called within a turn. */
+/** Lists of one account. All methods are to be called within a turn. */
 export class Lists {
   readonly #rooms: RecorderRooms;
   readonly #parts: ListsParts;
   readonly #absentSince = new Map<string, EpochMs>();
-  /** Patterns that match no mailbox, as the log named them last. */
+  /** Patterns without mailboxes that were logged last. */
   #saidIdle = '';
-  /** Mailboxes that have the id of another account's, as the log named them last. */
+  /** Mailboxes with the id of another account's mailbox that were logged last. */
   #saidNamesakes = '';
 
   constructor(rooms: RecorderRooms, parts: ListsParts) {
@@ -53,7 +53,7 @@ export class Lists {
     this.#parts = parts;
   }
 
-  /** Takes in a list. Rejects when the store can't be written. */
+  /** Records a list. Rejects if the store cannot be written. */
   async listed(list: Observed<MailboxList>): Promise<RosterChanges> {
     const { account, selects, expects } = this.#parts.account;
     const known = [...this.#rooms.fleet.mailboxesOf(account)];
@@ -66,7 +66,8 @@ export class Lists {
     await turnAfter(list.answer.mailboxes);
     const { arrived, moves } = await this.#remembering(changes, rivals);
     const { changed, absent, left } = changes;
-    // What is remembered of those who are back, what follows from the list, and what is shown of it: a turn each.
+    // Three parts get a turn each: the history of returning mailboxes, the consequences of the list, and the update of
+    // the fleet.
     if (arrived.length + absent.length + left.length > 0) await nextTurn();
     const breaker = this.#breakerAfter(left, moves);
     const moved = moves.map(({ from, to, ids }) =>
@@ -97,7 +98,7 @@ export class Lists {
     return rivals;
   }
 
-  /** Logged when they are others. */
+  /** Logs the namesakes if they have changed. */
   #sayNamesakes(namesakes: readonly (readonly [account: string, email: string])[]): void {
     const said = namesakes.join();
     if (said === this.#saidNamesakes) return;
@@ -138,7 +139,10 @@ export class Lists {
     this.#parts.putAlerts(alerts);
   }
 
-  /** The patterns of the account that match no mailbox; null when the list can't say. Logged when they are others. */
+  /**
+   * Returns the patterns of the account that match no mailbox, or null if the list cannot tell. Logs them if they have
+   * changed.
+   */
   #idleIn({ mailboxes, truncated }: MailboxList, { absent, shortage }: RosterChanges): ListFindings['idle'] {
     if (truncated || mailboxes.length === 0 || (shortage !== null && shortage.missing.length > 0)) return null;
     const { account, patterns } = this.#parts.account;
@@ -154,7 +158,7 @@ export class Lists {
     return idle;
   }
 
-  /** An entry that moves nothing waits for others to be committed with, as any answer. */
+  /** Adds an entry without effect on alerts to the batch, like any answer. */
   #add(mailbox: MailboxState): void {
     const { fleet, group } = this.#rooms;
     const before = fleet.mailbox(mailbox.account, mailbox.id);
@@ -162,7 +166,7 @@ export class Lists {
     this.#parts.put(mailbox);
   }
 
-  /** They are shown under the account that guards them now, with their newest actions. */
+  /** Publishes moved mailboxes under the account that guards them now, with their newest actions. */
   #showMoved(moves: readonly ListMove[]): void {
     const { fleet } = this.#rooms;
     for (const { from, to, ids } of moves) {
@@ -175,7 +179,7 @@ export class Lists {
     }
   }
 
-  /** The arrived mailboxes. Those that return, or come from another account, have their history. */
+  /** Returns the arrived mailboxes. A mailbox that returns, or comes from another account, keeps its history. */
   async #remembering(
     { arrived, absent, gone }: RosterChanges,
     rivals: ReadonlyMap<string, Rival>,
@@ -205,7 +209,10 @@ export class Lists {
     };
   }
 
-  /** The breaker without mailboxes that left, and with moved mailboxes under their new account; null if nothing changes. */
+  /**
+   * Returns the breaker without mailboxes that left, and with moved mailboxes under their new account, or null if
+   * nothing changes.
+   */
   #breakerAfter(left: readonly MailboxState[], moves: readonly ListMove[]): BreakerState | null {
     const before = this.#rooms.fleet.breaker(this.#parts.account.api);
     const without = left.reduce((state, { account, id }) => withdraw(state, mailboxKey(account, id)), before);

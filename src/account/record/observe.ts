@@ -1,4 +1,4 @@
-// An answer becomes what we believe of a mailbox, and that becomes a verdict. Pure.
+// Applies an answer to the state of a mailbox, and judges the state. Pure.
 
 import type {
   BlacklistAnswer,
@@ -22,7 +22,7 @@ import { limitsAfter, type Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 
-/** An answer about one mailbox with the route that it came by. */
+/** An answer about one mailbox, with its route. */
 export type Observation =
   | { readonly route: 'stats'; readonly observed: Observed<StatsAnswer> }
   | { readonly route: 'warmup'; readonly observed: Observed<WarmupAnswer> }
@@ -30,7 +30,7 @@ export type Observation =
   | { readonly route: 'dns'; readonly observed: Observed<DnsAnswer> }
   | { readonly route: 'blacklist'; readonly observed: Observed<BlacklistAnswer> };
 
-/** A mailbox that was just found in the list. */
+/** Returns the state of a mailbox that the list shows for the first time. */
 export function newMailbox(account: string, entry: Observed<MailboxEntry>): MailboxState {
   return {
     account,
@@ -51,7 +51,7 @@ export function newMailbox(account: string, entry: Observed<MailboxEntry>): Mail
   };
 }
 
-/** The mailbox with the answer taken in. */
+/** Returns the mailbox with the answer applied. */
 export function observe(mailbox: MailboxState, { route, observed }: Observation): MailboxState {
   return { ...mailbox, [route === 'mailbox' ? 'detail' : route]: observed };
 }
@@ -60,17 +60,17 @@ interface JudgeOptions {
   readonly policy: Policy;
   readonly words: StatusWords;
   readonly now: EpochMs;
-  /** A new stats answer is judged, not the old one beside a new warm-up answer. */
+  /** True if a new stats answer is judged, not the old one beside a new warm-up answer. */
   readonly freshStats: boolean;
-  /** The statistics that were believed before; null, or absent: there are none, or no new ones were read. */
+  /** Statistics before this answer. Null or absent if there are none, or if no new statistics were read. */
   readonly earlierRows?: readonly StatsRow[] | null;
-  /** How far the API's clock is ahead of ours. */
+  /** Time by which the API's clock is ahead of ours. */
   readonly apiAheadMs?: number;
-  /** Whether its account counts half of the emails that were read before, or fewer; asked only when the mailbox does. */
+  /** True if the account counts at most half of the emails that were read before. Called only if the mailbox does. */
   readonly accountHasShrunk?: (mailbox: MailboxState) => boolean;
 }
 
-/** The verdict on what is believed, and the memory after it; null until stats and warm-up were both read. */
+/** Returns the verdict on the present state and the memory after it, or null until stats and warm-up were both read. */
 export function judgeMailbox(
   mailbox: MailboxState,
   options: JudgeOptions,
@@ -78,7 +78,7 @@ export function judgeMailbox(
   const { warmup, stats } = mailbox;
   if (!warmup || !stats) return null;
   const { policy, words, now, earlierRows = null, apiAheadMs = 0 } = options;
-  // The memory stays: it counts again when the mailbox has a warm-up.
+  // The memory stays. It counts again when the mailbox has a warm-up.
   if (warmup.answer.isAbsent) {
     const dataAgeMs = Math.max(0, now - stats.at);
     return { verdict: verdictOnAbsence(mailbox, words, dataAgeMs), memory: mailbox.memory };
@@ -108,7 +108,10 @@ export function judgeMailbox(
   };
 }
 
-/** Of a mailbox that was judged, and that the list does not show as stopped, the API has stopped to tell: its counts are missing. */
+/**
+ * Verdict on a mailbox without a warm-up. If the mailbox was judged before and the list does not show it as stopped,
+ * the API has stopped giving its counts: they are missing.
+ */
 function verdictOnAbsence({ memory, entry }: MailboxState, words: StatusWords, dataAgeMs: number): Verdict {
   const listed = wordState(entry.answer.status, words);
   const wasJudged = memory !== null && memory.answersJudged > 0;
@@ -125,7 +128,7 @@ function withLost(memory: GuardMemory, lost: LostCounts | undefined): GuardMemor
   return lost ? { ...others, lost } : others;
 }
 
-/** The memory with the limits that the mailbox shows now. */
+/** Returns the memory with the present limits of the mailbox. */
 export function withLimits(
   memory: GuardMemory,
   looks: Pick<MailboxState, 'entry' | 'warmup'>,
@@ -136,39 +139,39 @@ export function withLimits(
   return limits === before ? memory : { ...memory, limits };
 }
 
-// Which of two answers about one thing is the newer one: by when each was asked for, not by when it came.
+// Order of answers. The newer of two answers is the one that was requested later, whenever it came.
 
-/** When something was asked for, as its place among all requests and writes of an account. */
+/** Place of a request or a write in the order of an account. */
 export type AskedAt = number;
 
-/** Before the first of them. */
+/** Place before the first request or write. */
 const never: AskedAt = 0;
 
 /**
- * superseded: an answer that was asked for later has been taken in already. outdated: a write of ours came after it was
- * asked for, so it may show the time before the write, and must not pass for somebody's change.
+ * superseded: an answer that was requested later is recorded already. outdated: a write of ours came after the request,
+ * so the answer may show the state before the write and must not count as another person's change.
  */
 type Freshness = 'fresh' | 'superseded' | 'outdated';
 
 export class AnswerOrder {
   #place: AskedAt = 0;
-  /** By mailbox and route: when the newest answer that was taken in was asked for. */
+  /** Request places of the newest recorded answers, by mailbox and route. */
   readonly #taken = new Map<string, Partial<Record<Route, AskedAt>>>();
-  /** By mailbox: the newest write, opened or settled. */
+  /** Place of the newest write, opened or settled, by mailbox. */
   readonly #wrote = new Map<string, AskedAt>();
 
-  /** A request is about to be made. */
+  /** Returns the place of a request that is about to be made. */
   asking(): AskedAt {
     this.#place += 1;
     return this.#place;
   }
 
-  /** A write to the mailbox begins or ends. */
+  /** Records that a write to the mailbox begins or ends. */
   wrote(mailboxId: string): void {
     this.#wrote.set(mailboxId, this.asking());
   }
 
-  /** Only the warm-up is what our writes change. */
+  /** Returns the freshness of an answer. Our writes change only the warm-up. */
   freshnessOf(route: Route, mailboxId: string, askedAt: AskedAt): Freshness {
     if (askedAt < (this.#taken.get(mailboxId)?.[route] ?? never)) return 'superseded';
     return route === 'warmup' && askedAt < (this.#wrote.get(mailboxId) ?? never) ? 'outdated' : 'fresh';
@@ -178,12 +181,12 @@ export class AnswerOrder {
     this.#taken.set(mailboxId, { ...this.#taken.get(mailboxId), [route]: askedAt });
   }
 
-  /** Whether an answer of the route was taken in. */
+  /** Returns true if an answer of the route was recorded. */
   hasTaken(route: Route, mailboxId: string): boolean {
     return (this.#taken.get(mailboxId)?.[route] ?? never) > never;
   }
 
-  /** The mailbox has left: what is asked about it from now on is new. */
+  /** Forgets a mailbox that has left. Later answers about it are new. */
   forget(mailboxId: string): void {
     this.#taken.delete(mailboxId);
     this.#wrote.delete(mailboxId);

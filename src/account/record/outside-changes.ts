@@ -1,4 +1,5 @@
-// Which of the changes that others made people are notified of: a pause, a raised mode, a raised limit, many that stop at once. Pure.
+// Changes by others that people are notified of: a pause, a raised mode, a raised limit, many warm-ups that stop at
+// once. Pure.
 import type { OutsideChange } from '../../alerts/rules/changed-rule.ts';
 import type { Change } from '../../core/change.ts';
 import { type StatusWords, stateByVerdict, wordState } from '../../core/guard/run-state.ts';
@@ -6,7 +7,7 @@ import type { MailboxState } from '../../core/mailbox.ts';
 import { isWarmupMode, type Policy } from '../../core/policy.ts';
 import { dayMs, type EpochMs, hourMs } from '../../core/time.ts';
 
-/** Those of the changes between two looks that let more mail out, or none. */
+/** Returns the changes between two looks that let more mail out, or none at all. */
 export function outsideChanges(
   changes: readonly Change[],
   { words, policy }: { readonly words: StatusWords; readonly policy: Policy },
@@ -17,14 +18,14 @@ export function outsideChanges(
   });
 }
 
-/** Changes this close together are one sweep's. */
+/** Changes within this time count as one sweep. */
 const togetherMs = hourMs;
-/** A warm-up that stopped before within this time stops by habit: at night, or at weekends. */
+/** A warm-up that stopped twice within this time stops by habit: at night, or at weekends. */
 const habitMs = 8 * dayMs;
 
 /**
- * The mailboxes of an account that left running lately, not by habit and not by an action of ours, when this mailbox makes them as
- * many as people are to be told of; null else. `others`: as they are believed to be.
+ * Returns the mailboxes of an account that stopped running recently, not by habit and not by our actions, at the moment
+ * when this mailbox makes them enough to notify people, or null. `others`: the present state of the other mailboxes.
  */
 export function stoppedTogether(
   mailbox: MailboxState,
@@ -42,17 +43,18 @@ export function stoppedTogether(
   const all = [...others()];
   const stopped = [mailbox, ...all.filter(stopsLately)];
   const runs = ({ warmup }: MailboxState) => wordState(warmup?.answer.status ?? null, words) === 'running';
-  // Those that stop by habit within the hour ran, too: what is a fifth stays the same from stop to stop.
+  // Mailboxes that stopped by habit within the hour count as having run, so that a fifth is the same number at each
+  // stop.
   const ran = (one: MailboxState) =>
     runs(one) || one.changes.some((change) => stops(change) && now - change.at < togetherMs);
   const running = 1 + all.filter(ran).length;
   return stopped.length === Math.max(leastStopped, Math.ceil(running / stoppedPart)) ? { stopped, running } : null;
 }
 
-/** People are told when at least 5 warm-ups stopped, and a fifth of those that ran. */
+/** People are notified when at least 5 warm-ups stopped, and a fifth of those that ran. */
 const [leastStopped, stoppedPart] = [5, 5];
 
-/** Whether others paused the warm-up within the last days: then the word that says paused proves no pause of ours. */
+/** Returns true if others paused the warm-up in the last days. A paused status then proves no pause of ours. */
 export function isPausedByHabit({ changes }: MailboxState, words: StatusWords, now: EpochMs): boolean {
   return changes.some(
     ({ what, to, at }) => what === 'warm-up' && wordState(to, words) === 'paused' && now - at < habitMs,
@@ -73,7 +75,9 @@ function kindOf({ what, from, to }: Change, words: StatusWords, policy: Policy):
   }
 }
 
-/** Whether the mailbox was near its limit, or over it, at its last verdict, even if statistics came since that nothing judged. */
+/**
+ * Returns true if the last verdict put the mailbox near its limit or over it, even if newer statistics were not judged.
+ */
 export function isNearOrOver(mailbox: MailboxState, policy: Policy): boolean {
   const state = stateByVerdict(mailbox, policy.nearLimitPpm);
   return state === 'near_limit' || state === 'over_limit' || state === 'held';

@@ -11,13 +11,16 @@ import type { World } from '../../world/world.ts';
 import type { RecorderRooms } from './guarded-account.ts';
 import { actionId, isActive, isPending, plannedAction, type WantedChange } from './plan.ts';
 
-/** What a person wants changed, and who they are. */
+/** A wanted change, with the person who wants it. */
 export type PersonsChange = WantedChange & { readonly by: Person };
 
-/** Why a change is dropped that would take back what is no longer ours. */
+/** Message for a dropped change that would take back a change that is no longer ours. */
 export const changedByOthers = 'not changed, because somebody else has changed it since';
 
-/** Whether what a change takes back still stands, on what was seen last. A change that takes nothing back always may be made. */
+/**
+ * Returns true if the last look still shows what a change takes back. A change that takes nothing back is always
+ * allowed.
+ */
 export function mayTakeBack(
   { undoes, undoesLimit }: Pick<Action, 'undoes' | 'undoesLimit'>,
   { memory, warmup }: MailboxState,
@@ -26,13 +29,13 @@ export function mayTakeBack(
   if (undoes === undefined) return true;
   const claim = memory?.claim;
   if (claim?.actionId !== undoes) return false;
-  // The memory knows of another mode once it is judged; the look shows it before.
+  // The look shows another mode before the memory does, which learns of it at the next judgement.
   return claim.kind === 'pause' || warmup?.answer.mode === 'recovery';
 }
 
 /**
- * Why the target daily limit that a change sets is refused, in a sentence: it is above what the mode allows. null: it is
- * not, or the mode is unknown, so that only the API can say.
+ * Returns a sentence if a change sets a target daily limit above the maximum of the mode, or null. In an unknown mode
+ * only the API can tell.
  */
 export function aboveMaximum(
   { targetLimit }: Pick<Action, 'targetLimit'>,
@@ -44,9 +47,9 @@ export function aboveMaximum(
 }
 
 /**
- * Plans a person's change. What the guard had planned gives way to it, unless it is a limit: that settles nothing that
- * the guard acts on. A POST that may be under way does not give way. A sentence that says why instead, when nothing may
- * be written or the mailbox is gone.
+ * Plans a person's change. It displaces the guard's planned action, except that a limit displaces nothing, as it
+ * resolves no breach. It does not displace a POST that may be in progress. Returns a sentence if writes are off or the
+ * mailbox is gone.
  */
 export function planForPerson(
   rooms: RecorderRooms,
@@ -75,8 +78,8 @@ export function planForPerson(
 }
 
 /**
- * An action after an event, and behind it the guard's own whose place it had taken: that one comes back, with its tries and
- * its next try, when the person's change came to an end and was not read back.
+ * Returns an action after an event, followed by the guard's own action that it had displaced. The displaced action
+ * returns, with its attempts and its next attempt, if the person's change ended without a read-back.
  */
 export function withDisplaced(action: Action, { clock, random }: Pick<World, 'clock' | 'random'>): readonly Action[] {
   const { displaced, ...rest } = action;
@@ -84,13 +87,13 @@ export function withDisplaced(action: Action, { clock, random }: Pick<World, 'cl
   const ended = rest as Action;
   if (ended.state === 'confirmed') return [ended];
   const now = clock.now();
-  // The newest action is the one that the mailbox is loaded with.
+  // The mailbox is loaded with its newest action.
   const dataAgeMs = displaced.verdict.dataAgeMs + Math.max(0, now - displaced.plannedAt);
   const verdict = { ...displaced.verdict, dataAgeMs };
   return [ended, { ...displaced, id: actionId(now, random()), plannedAt: now, verdict }];
 }
 
-/** Why a change is not even planned, in a sentence; null where it is. A dry run says the same. */
+/** Returns a sentence if a change cannot be planned, or null. A dry run gives the same sentence. */
 export function refusalOf(
   { fleet, world }: Pick<RecorderRooms, 'fleet' | 'world'>,
   mailbox: MailboxState,
@@ -104,7 +107,7 @@ export function refusalOf(
   return mayTakeBack(change, mailbox) ? null : `${email}: ${changedByOthers}.`;
 }
 
-/** The action that a person's change may not displace, in a sentence; null where there is none. */
+/** Returns a sentence about the action that a person's change may not displace, or null if there is none. */
 function obstacleTo({ kind }: Pick<WantedChange, 'kind'>, current: Action | null, email: string): string | null {
   if (!isActive(current)) return null;
   const waits = current.state === 'refused' || current.state === 'unconfirmed';
@@ -114,7 +117,7 @@ function obstacleTo({ kind }: Pick<WantedChange, 'kind'>, current: Action | null
   return `Another change of ${email} is in progress. Try again in a minute.`;
 }
 
-/** The verdict on a mailbox that has none yet: a person need not wait for the first one. */
+/** Returns a verdict for a mailbox that has none yet. A person need not wait for the first one. */
 function notJudgedYet({ warmup }: MailboxState): Verdict {
   return verdictWithoutCounts({ reason: 'no_data', mode: warmup?.answer.mode ?? null, run: 'unknown', dataAgeMs: 0 });
 }

@@ -1,4 +1,4 @@
-// What a verdict and an answer mean for the action on a mailbox: plan, confirm, drop. Pure.
+// Consequences of a verdict and an answer for the action on a mailbox: plan, confirm, drop. Pure.
 
 import type { Action, GuardActionKind, Outcome, PendingAction, PlannedAction } from '../../core/action.ts';
 import { actionAfter, type Unsuccessful } from '../../core/action-transition.ts';
@@ -11,22 +11,28 @@ import type { Verdict } from '../../core/verdict.ts';
 import { reasonWords } from '../../core/wording/states.ts';
 import type { AskedAt } from './observe.ts';
 
-/** A change that shows up later than this after our POST is somebody else's. */
+/** A change that appears later than this after our POST counts as another person's. */
 const ownsLateChangeMs = hourMs;
 
-/** Wanted, under way, or failed and not taken back: no second action of the kind may be planned beside it. */
+/**
+ * Returns true if the action is wanted, in progress, or failed and not withdrawn. No second action of its kind may be
+ * planned then.
+ */
 export function isActive(action: Action | null): action is Action {
   if (action === null || action.state === 'confirmed' || action.state === 'dropped') return false;
-  // Of a change that failed, the person who asked for it knows, and it binds nobody.
+  // A failed change of a person's is over: the person has the answer, and nothing is retried.
   return !action.by || action.state === 'planned' || action.state === 'open';
 }
 
-/** Wanted, and nothing of it is under way. */
+/** Returns true if the action is wanted and no POST of it is in progress. */
 export function isPending(action: Action | null): action is PendingAction {
   return isActive(action) && action.state !== 'open' && action.state !== 'confirmed' && action.state !== 'dropped';
 }
 
-/** Whether the warm-up is as the action wants it. A pause or a resume also shows as a new word that is not its contrary. */
+/**
+ * Returns true if the warm-up is as the action wants it. A new status word also shows a pause or a resume, unless it
+ * means the opposite.
+ */
 export function showsChange(
   action: Pick<Action, 'kind' | 'targetMode' | 'targetLimit' | 'before'>,
   warmup: WarmupAnswer,
@@ -42,15 +48,15 @@ export function showsChange(
   return was !== null && is !== null && is !== was && state !== contrary;
 }
 
-/** Status words are compared without case and spaces, as everywhere. */
+/** Returns a status word without case and spaces, as for every comparison. */
 function plainWord(status: string | null): string | null {
   return status?.trim().toLowerCase() || null;
 }
 
-/** Whether an answer that shows the change proves our own POST: one was sent, and not too long ago. */
+/** Returns true if an answer that shows the change proves our own POST: a POST was sent, and not too long ago. */
 export function isOurs(action: Action | null, now: EpochMs): action is Action {
   if (!action || action.attempts === 0 || action.openedAt === null) return false;
-  // A word that says paused has other causes, too: a service's nights.
+  // A paused status may have other causes, such as a service that pauses at night.
   if (action.state === 'open' || (action.state === 'unconfirmed' && !action.by && action.kind !== 'pause')) return true;
   const late = action.state === 'dropped' || action.state === 'unconfirmed';
   return late && now - action.openedAt <= ownsLateChangeMs;
@@ -60,25 +66,25 @@ export function actionKind(verdict: Verdict): GuardActionKind | null {
   return verdict.action === 'none' || verdict.action === 'hold' ? null : verdict.action;
 }
 
-/** Why an action is dropped that the configuration or a person no longer allows. */
+/** Message for a dropped action that the configuration or a person no longer allows. */
 export const notEnforced = 'writes are off';
 
 export interface Planning {
   readonly mailbox: MailboxState;
   readonly verdict: Verdict;
-  /** false: the configuration or a person says to write nothing, whatever was begun before. */
+  /** False if the configuration or a person has switched writes off, whatever was started before. */
   readonly enforce: boolean;
   readonly now: EpochMs;
   readonly newId: () => string;
 }
 
-/** The actions that a new verdict changes: one that is no longer wanted is dropped, one that is wanted is planned. */
+/** Returns the actions that a new verdict changes: an unwanted one is dropped, a wanted one is planned. */
 export function planAfter({ mailbox, verdict, enforce, now, newId }: Planning): readonly Action[] {
   const current = mailbox.action;
   const wanted = actionKind(verdict);
-  // While a POST may be under way nothing is decided about it: its outcome comes first.
+  // While a POST may be in progress, its outcome comes first.
   if (current?.state === 'open') return [];
-  // Nor beside a person's change that is about to be sent.
+  // A person's change that is about to be sent comes first, too.
   if (current?.by && isActive(current)) return [];
   if (enforce && isActive(current) && current.kind === wanted) return [];
   const changes: Action[] = [];
@@ -91,19 +97,19 @@ export function planAfter({ mailbox, verdict, enforce, now, newId }: Planning): 
   return changes;
 }
 
-/** A change, and who asked for it. */
+/** A change, and the person or guard that wants it. */
 export type WantedChange = Pick<
   Action,
   'kind' | 'targetMode' | 'targetLimit' | 'by' | 'undoes' | 'undoesLimit' | 'displaced'
 >;
 
-/** An id that sorts by time; `chance` in [0, 1) tells apart what begins in the same millisecond. */
+/** Returns an id that sorts by time. `chance` in [0, 1) makes it unique within a millisecond. */
 export function actionId(now: EpochMs, chance: number): string {
   const tail = Math.floor(chance * 36 ** 6);
   return `${now.toString(36).padStart(9, '0')}-${tail.toString(36).padStart(6, '0')}`;
 }
 
-/** An action of which nothing was sent yet. */
+/** Returns an action of which nothing was sent yet. */
 export function plannedAction(
   mailbox: MailboxState,
   change: WantedChange,
@@ -133,12 +139,12 @@ function targetMode(kind: GuardActionKind, verdict: Verdict): WarmupMode | null 
   return kind === 'recovery' ? 'recovery' : (verdict.restore?.mode ?? null);
 }
 
-/** What came of a POST and its read-back. */
+/** Outcome of a POST and its read-back. */
 export type Settlement =
   | { readonly kind: 'confirmed'; readonly observed: Observed<WarmupAnswer>; readonly askedAt: AskedAt }
   | Unsuccessful;
 
-/** Whether the API answered in some way that people are notified of and that counts as an outcome. */
+/** Returns true if the settlement counts as an outcome and people are notified of it. */
 export function isOutcome(settlement: Settlement): settlement is Settlement & { readonly kind: Outcome } {
   return settlement.kind === 'confirmed' || settlement.kind === 'refused' || settlement.kind === 'unconfirmed';
 }

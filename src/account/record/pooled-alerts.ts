@@ -1,4 +1,4 @@
-// The alerts beyond one mailbox, of one account: every look pools its mailboxes anew, and conditions come of that.
+// Alerts beyond one mailbox, of one account. Each look pools the mailboxes anew and derives conditions from the pools.
 
 import type { Condition } from '../../alerts/condition.ts';
 import { leave } from '../../alerts/engine.ts';
@@ -23,12 +23,12 @@ import type { EpochMs } from '../../core/time.ts';
 import type { RecorderOptions } from './guarded-account.ts';
 
 const noneRuns = 'No guarded mailbox of the domain is in warm-up any more.';
-/** Mailboxes that a message names. */
+/** Number of mailboxes that a message names. */
 const namedMailboxes = 3;
 
-/** What they need of an account. */
+/** Options of the account that pooled alerts need. */
 export type PooledOptions = Pick<RecorderOptions, 'account' | 'pageUrl' | 'policyFor' | 'staleBefore'> & {
-  /** Whether this process has read what a mailbox is judged by. */
+  /** True if this process has read all answers that a mailbox is judged by. */
   readonly isRead: (mailboxId: string) => boolean;
 };
 
@@ -38,7 +38,7 @@ interface Member extends Part {
   readonly statsAt: EpochMs | null;
 }
 
-/** What the mailboxes of an account say together: conditions of alerts that fire or may fire, and the ends of those without a mailbox. */
+/** Returns the conditions of pooled alerts that fire or may fire, and the ends of alerts without a running mailbox. */
 export function pooledAlerts(
   fleet: Fleet,
   options: PooledOptions,
@@ -64,14 +64,14 @@ export function pooledAlerts(
   return { conditions, ends: leave(gone, now, noneRuns) };
 }
 
-/** null: the mailbox is known not to run, and is in no pool. */
+/** Returns the mailbox as a member of pools, or null if it does not run. */
 function memberOf(mailbox: MailboxState, { policyFor, isRead, staleBefore }: PooledOptions): Member | null {
   const { id, email, firstSeenAt, stats, warmup, memory } = mailbox;
   const verdict = mailbox.verdict?.answer;
   const statsAt = stats?.at ?? null;
   const about = { domain: domainOf(email), email, statsAt };
   const before = staleBefore();
-  // What cannot be read for as long as data may be old is not waited for.
+  // A mailbox that could not be read until its data would be stale is not waited for.
   if (!isRead(id)) return { ...about, standing: firstSeenAt < before ? 'unknown' : 'pending', days: null };
   if (verdict?.run === 'not_running') return null;
   const isStale = verdict?.reason === 'stale_data' || (statsAt ?? firstSeenAt) < before;

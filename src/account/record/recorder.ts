@@ -1,4 +1,5 @@
-// Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time in a daemon.
+// Turns answers and outcomes into committed facts: observe, decide, record, then update the fleet. One at a time in a
+// daemon.
 
 import { type Action, isGuardActionKind, type OpenAction, type Outcome } from '../../core/action.ts';
 import { actionAfter } from '../../core/action-transition.ts';
@@ -39,20 +40,24 @@ export class Recorder {
     });
   }
 
-  /** Work in its turn; `otherwise` when the account's loop has ended by then. What came of a POST is recorded in any case. */
+  /**
+   * Runs work in its turn, or returns `otherwise` if the account's loop has ended by then. The outcome of a POST is
+   * recorded in any case.
+   */
   #inTurn<Value, Otherwise>(otherwise: Otherwise, work: () => Promise<Value>): Promise<Value | Otherwise> {
     return this.#rooms.turns.take(async () => (this.#options.ended() ? otherwise : work()));
   }
 
-  /** To be called right before a request whose answer is taken in: says which of two answers is the newer one. */
+  /** Returns the place of a request in the order of answers. To be called right before the request. */
   asking(): AskedAt {
     return this.#order.asking();
   }
 
   /**
-   * Takes in an answer about a mailbox, unless one that was asked for later is there already. null when the mailbox has
-   * left; outdated when it has to be asked again; ended when the loop has ended, or the account is not ours at present.
-   * Rejects when the answer moves something and the store can't be written: then nothing has changed.
+   * Records an answer about a mailbox, unless a later request was answered before. Returns null if the mailbox has
+   * left, 'outdated' if the request has to be repeated, and 'ended' if the loop has ended or this process does not own
+   * the account at present. Rejects if the answer changes alerts or actions and the store cannot be written: then
+   * nothing has changed.
    */
   observed(
     mailboxId: string,
@@ -63,7 +68,7 @@ export class Recorder {
     return this.#inTurn('ended', async () => {
       const before = this.#mailbox(mailboxId);
       if (!before) return null;
-      // Only now: what came while this answer waited for its turn counts too.
+      // Checked within the turn, so that events during the wait count, too.
       const freshness = this.#order.freshnessOf(route, mailboxId, askedAt);
       if (freshness === 'outdated') return freshness;
       if (freshness === 'superseded') return before;
@@ -74,8 +79,8 @@ export class Recorder {
   }
 
   /**
-   * Judges a mailbox on what is believed at its turn. Not before this process has read both answers, and not while a
-   * POST may be under way: the believed answer may be from before it.
+   * Judges a mailbox on its present state. Does nothing until this process has read both answers, or while a POST may
+   * be in progress: the state may be from before the POST.
    */
   judgedAgain(mailboxId: string): Promise<void> {
     return this.#inTurn(undefined, async () => {
@@ -90,7 +95,7 @@ export class Recorder {
     return this.#rooms.fleet.mailbox(this.#options.account, id);
   }
 
-  /** Judges, records, and shows what follows. `answered`: null when nothing new was observed. */
+  /** Judges, records, and publishes the result. `answered` is null if nothing new was observed. */
   async #record(
     before: MailboxState,
     observation: Observation,
@@ -125,12 +130,12 @@ export class Recorder {
     return mailbox;
   }
 
-  /** Whether this process, not an earlier one, has read that answer of the mailbox. */
+  /** Returns true if this process, not an earlier one, has read that answer of the mailbox. */
   hasRead(mailboxId: string, route: 'stats' | 'warmup'): boolean {
     return this.#order.hasTaken(route, mailboxId);
   }
 
-  /** Records the intent to POST. null when the action is no longer the one to be done. */
+  /** Records the intent to POST. Returns null if the action is no longer current. */
   opened(mailboxId: string, actionId: string): Promise<OpenAction | null> {
     return this.#inTurn(null, async () => {
       const mailbox = this.#mailbox(mailboxId);
@@ -163,15 +168,18 @@ export class Recorder {
     });
   }
 
-  /** Whether the action may be sent at this moment. `enforce: false` is about the guard; the emergency stop stops people too. */
+  /**
+   * Returns true if the action may be sent now. `enforce: false` concerns the guard only; an emergency stop concerns
+   * people, too.
+   */
   maySend({ mailboxId, email, by }: Action): boolean {
     const policy = this.#options.policyFor({ email, id: mailboxId });
     return this.#enforces(mailboxId, by ? { ...policy, enforce: true } : policy, this.#rooms.world.clock.now());
   }
 
   /**
-   * Records what came of a POST. Does nothing when a poll has settled it in the meantime. True when what confirmed it
-   * was asked for before an answer that was taken in already.
+   * Records the outcome of a POST. Does nothing if a poll has settled it meanwhile. Returns true if the confirming
+   * answer was requested before an answer that is recorded already.
    */
   settled(mailboxId: string, actionId: string, settlement: Settlement): Promise<boolean> {
     return this.#rooms.turns.take(async () => {
@@ -220,24 +228,27 @@ export class Recorder {
     this.#show(mailbox, actions, alerts);
   }
 
-  /** Takes in a mailbox list. null when the account's loop has ended, or the account is not ours at present. */
+  /**
+   * Records a mailbox list. Returns null if the account's loop has ended, or this process does not own the account at
+   * present.
+   */
   listed(list: Observed<MailboxList>): Promise<RosterChanges | null> {
     return this.#inTurn(null, () => this.#rooms.world.clock.busy(() => this.#lists.listed(list)));
   }
 
-  /** Mailboxes that are in the picture already are this account's from now on. To be called within a turn. */
+  /** Takes over mailboxes that the fleet has already. To be called within a turn. */
   joined(mailboxes: readonly MailboxState[]): void {
     for (const mailbox of mailboxes) this.#put(mailbox);
   }
 
-  /** Forgets a mailbox that is not this account's any more. To be called within a turn. */
+  /** Forgets a mailbox that this account no longer has. To be called within a turn. */
   left(id: string): void {
     this.#rooms.fleet.removeMailbox(this.#options.account, id);
     this.#order.forget(id);
     this.#rooms.group.forget({ account: this.#options.account, id });
   }
 
-  /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */
+  /** Records changes that time alone causes: an account that is down, `for` that has passed, and stale data. */
   timePassed(): Promise<void> {
     return this.#inTurn(undefined, async () => {
       const alerts = this.#alerts.passed(this.#rooms.world.clock.now());
@@ -252,7 +263,7 @@ export class Recorder {
     { policy, now, answered }: { policy: Policy; now: EpochMs; answered: Observation['route'] | null },
   ): TickContext {
     const { account, words, api, rules, staleBefore } = this.#options;
-    // Statistics beside a warm-up that is no longer given are not judged: its mode and its word may be others by now.
+    // Statistics are not judged beside a stale warm-up: its mode and status may have changed.
     const isGiven = (route: 'stats' | 'warmup') =>
       route !== 'warmup' || (this.#rooms.fleet.mailbox(account, mailboxId)?.warmup?.at ?? now) >= staleBefore('warmup');
     return {
@@ -272,12 +283,12 @@ export class Recorder {
     };
   }
 
-  /** Neither the configuration nor an emergency stop says to write nothing to the mailbox. */
+  /** Returns true if neither the configuration nor an emergency stop forbids writes to the mailbox. */
   #enforces(mailboxId: string, policy: Policy, now: EpochMs): boolean {
     return policy.enforce && this.#rooms.fleet.writesAllowed(this.#options.account, mailboxId, now);
   }
 
-  /** The guard's own actions are counted; a person's are theirs. */
+  /** Counts the guard's own actions. Actions of people are not counted. */
   #count({ account, kind, by }: Action, outcome: Outcome): void {
     if (!by && isGuardActionKind(kind)) this.#rooms.tally.action(account, kind, outcome);
   }

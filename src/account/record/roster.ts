@@ -1,4 +1,4 @@
-// Compares a mailbox list with the mailboxes that we know: who is new, changed, absent, gone. Pure. docs/faults.md H23, S8.
+// Compares a mailbox list with the known mailboxes: new, changed, absent, gone. Pure. docs/faults.md H23, S8.
 import type { ListShortage } from '../../alerts/rules/account-rules.ts';
 import type { Alert } from '../../core/alert.ts';
 import { isSameEntry, type MailboxEntry, type MailboxList, type Observed } from '../../core/answers.ts';
@@ -9,12 +9,12 @@ import { dayMs, type EpochMs, hourMs } from '../../core/time.ts';
 import type { Others } from '../../core/wording/causes.ts';
 import { newMailbox, withLimits } from './observe.ts';
 
-// Mailboxes that are back: under their old id, or under a new id with their address's history (S9). Pure.
+// Mailboxes that return: under their old id, or under a new id with the history of their address (S9). Pure.
 
 /**
- * The arrived ones with what is remembered of them; what was read before they left says nothing of now. `gone`: those that left
- * before, and known ones that the list lacks. Where two of them have one address, it is unknown whose history it is, and none
- * is taken over.
+ * Returns the arrived mailboxes with their history. Answers from before their absence are not kept. `gone`: mailboxes
+ * that left before, and known ones that the list lacks. If two of them share an address, the owner of the history is
+ * unknown, and none is kept.
  */
 export function withHistory(arrived: readonly MailboxState[], gone: readonly MailboxState[]): readonly MailboxState[] {
   if (gone.length === 0) return arrived;
@@ -30,8 +30,8 @@ export function withHistory(arrived: readonly MailboxState[], gone: readonly Mai
 }
 
 /**
- * Which of the missing have come back under another id: somebody with their address was first seen when they were
- * first missed, or later.
+ * Returns the missing mailboxes that came back under another id: a mailbox with the same address first appeared when
+ * they were first missed, or later.
  */
 function replacedOf(
   missing: readonly MailboxState[],
@@ -48,11 +48,11 @@ function replacedOf(
   return new Set(missing.filter(isReplaced).map(({ id }) => id));
 }
 
-/** A mailbox is gone when this many lists in a row were without it. */
+/** Number of consecutive lists without a mailbox after which it is gone. */
 const listsUntilGone = 2;
 /**
- * A list that lost a larger share of this account's mailboxes, or all of them, is not believed until the loss lasted
- * for an hour. One that is missing is always believed.
+ * A list that lost a larger share of this account's mailboxes, or all of them, is believed only after the loss lasted
+ * for an hour. A loss of one mailbox is always believed.
  */
 const believableLossShare = 0.2;
 const believableLossCount = 1;
@@ -60,29 +60,30 @@ const lossHoldMs = hourMs;
 
 export interface RosterChanges {
   readonly arrived: readonly MailboxState[];
-  /** Known ones whose entry says something new, or that are back. */
+  /** Mailboxes that return, and known ones with a changed entry. */
   readonly changed: readonly MailboxState[];
-  /** Known ones of which the list says what it said before. */
+  /** Mailboxes with an unchanged entry. */
   readonly repeated: readonly MailboxState[];
   readonly absent: readonly MailboxState[];
   readonly left: readonly MailboxState[];
-  /** Those of `left` that the configuration selects. */
+  /** Mailboxes of `left` that the configuration selects. */
   readonly gone: readonly MailboxState[];
-  /** Those of `gone` that have not come back under another id. */
+  /** Mailboxes of `gone` that have not come back under another id. */
   readonly missed: readonly MailboxState[];
-  /** Names of the configuration that are no mailbox's; null when the list can't say. */
+  /** Configured names without a mailbox, or null if the list cannot tell. */
   readonly unlisted: readonly string[] | null;
   /** Mailboxes that another account of the API guards. */
   readonly elsewhere: readonly GuardedElsewhere[];
-  /** Why the list is not believed to be whole; null when it is. */
+  /** Reason to doubt that the list is complete, or null if there is none. */
   readonly shortage: ListShortage | null;
-  /** Whose entry gives a reason to ask at once, and for what. */
+  /** Mailboxes whose changed entry asks for a poll at once, with the routes. */
   readonly stirred: readonly { readonly id: string; readonly routes: readonly ('stats' | 'mailbox')[] }[];
 }
 
 /**
- * What a changed entry asks for: the statistics when the score or the daily limit fell, or the status changed; the
- * detail, with the connection's error, when the status changed. A limit that rises is the daily ramp of a whole fleet.
+ * Returns the routes that a changed entry asks for: the statistics if the score or the daily limit fell, or the status
+ * changed; the detail, with the connection's error, if the status changed. A rising limit is the daily ramp of a whole
+ * fleet.
  */
 function stirredBy(before: MailboxEntry, after: MailboxEntry): readonly ('stats' | 'mailbox')[] {
   const fell = (was: number | null, is: number | null) => was !== null && is !== null && is < was;
@@ -96,17 +97,17 @@ export interface Roster {
   readonly known: readonly MailboxState[];
   readonly list: Observed<MailboxList>;
   readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
-  /** Mailboxes of the list that another account of the API guards: they are not this account's. */
+  /** Mailboxes of the list that another account of the API guards. This account does not have them. */
   readonly elsewhere: ReadonlyMap<string, GuardedElsewhere>;
-  /** The mailboxes that the configuration names one by one. */
+  /** Mailboxes that the configuration names one by one. */
   readonly expects: readonly string[];
-  /** Since when a mailbox is absent, by id. */
+  /** Start of each mailbox's absence, by id. */
   readonly absentSince: ReadonlyMap<string, EpochMs>;
 }
 
 /**
- * What a list changes. A truncated list says nothing about those who are not in it. A mailbox that the configuration
- * no longer selects has left, whatever the list says.
+ * Returns the changes of a list. A truncated list says nothing about the mailboxes that it lacks. A mailbox that the
+ * configuration no longer selects has left, whatever the list says.
  */
 export function compareRoster({ account, list, expects, absentSince, ...roster }: Roster): RosterChanges {
   const at = list.at;
@@ -154,7 +155,7 @@ export function compareRoster({ account, list, expects, absentSince, ...roster }
   const missed = gone.filter(({ id }) => !replaced.has(id));
   const lacking = absent.filter(({ id }) => !replaced.has(id));
   const unlisted = unlistedNames(expects, expects.length === 0 ? [] : [...list.answer.mailboxes, ...absent]);
-  // Names that are not there are reported one by one.
+  // Missing names are reported one by one.
   const isNobody =
     arrived.length + changed.length + repeated.length + absent.length + unlisted.length + elsewhere.length === 0;
   const isLoss = doubtful && lacking.length > 0;
@@ -163,12 +164,15 @@ export function compareRoster({ account, list, expects, absentSince, ...roster }
   return { arrived, changed, repeated, absent, left, gone, missed, unlisted, elsewhere, shortage, stirred };
 }
 
-// The mailboxes that share a domain or a provider with one: where they bounce too, the cause is likely shared. Pure.
+// Mailboxes that share a domain or a provider with a mailbox. If they bounce too, the cause is likely shared. Pure.
 
-/** A change of ours no older than this still points to bounces. */
+/** Maximum age of a change of ours that still points to bounces. */
 const recentMs = 7 * dayMs;
 
-/** The others of its domain, and those at its provider, over all accounts. Walks the whole fleet: ask only for what people are notified of. */
+/**
+ * Returns the other mailboxes of the domain, and those at the provider, over all accounts. Walks the whole fleet, so it
+ * is for notifications only.
+ */
 export function othersOf(mailbox: MailboxState, fleet: Iterable<MailboxState>, now: EpochMs): readonly Others[] {
   const domain = domainOf(mailbox.email);
   const { provider } = mailbox.entry.answer;
@@ -208,21 +212,21 @@ interface NamedMailbox {
   readonly email: string;
 }
 
-/** The names that belong to none of these mailboxes: neither an id nor, whatever its case, an address. */
+/** Returns the names that are neither an id nor, regardless of case, an address of these mailboxes. */
 export function unlistedNames(names: readonly string[], mailboxes: readonly NamedMailbox[]): readonly string[] {
   if (names.length === 0) return [];
   const here = new Set(mailboxes.flatMap(({ id, email }) => [id, email.toLowerCase()]));
   return [...new Set(names)].filter((name) => !here.has(name) && !here.has(name.toLowerCase()));
 }
 
-/** The mailboxes that are reported as missing already, because they were listed before. */
+/** Returns the mailboxes that are reported as missing already because they were listed before. */
 export function reportedMissing(alerts: readonly Alert[]): readonly NamedMailbox[] {
   return alerts.flatMap(({ rule, status, mailboxId: id, email }) =>
     rule === 'mailbox_missing' && status !== 'resolved' && id !== null && email !== null ? [{ id, email }] : [],
   );
 }
 
-/** The alerts about names that the configuration no longer has. */
+/** Returns the alerts about names that the configuration no longer has. */
 export function noLongerNamed(alerts: readonly Alert[], names: readonly string[]): readonly Alert[] {
   return alerts.filter(
     ({ rule, mailboxId, object }) =>
@@ -230,9 +234,9 @@ export function noLongerNamed(alerts: readonly Alert[], names: readonly string[]
   );
 }
 
-// Mailboxes that were reported as missing: which are back, and which are no longer waited for.
+// Mailboxes that were reported as missing: those that are back, and those that are no longer expected.
 
-/** How long a missing mailbox is waited for. */
+/** Time for which a missing mailbox is expected back. */
 const missedForMs = 7 * dayMs;
 
 export const noLongerMissed =
@@ -245,12 +249,15 @@ type Guarded = Pick<MailboxState, 'account' | 'id' | 'email'>;
 interface ReadList {
   readonly arrived: readonly Guarded[];
   readonly selects: (mailbox: Guarded) => boolean;
-  /** The mailboxes that the configuration names one by one: they are waited for as long as it does. */
+  /** Mailboxes that the configuration names one by one. They stay expected as long as it does. */
   readonly expected: readonly string[];
   readonly now: EpochMs;
 }
 
-/** `alerts`: those of one account. A mailbox is back under its id, or under its address with another id (S9). */
+/**
+ * Sorts the alerts of one account about missing mailboxes. A mailbox is back under its id, or under its address with
+ * another id (S9).
+ */
 export function missedMailboxes(
   alerts: readonly Alert[],
   { arrived, selects, expected, now }: ReadList,

@@ -1,5 +1,5 @@
-// The tick of one mailbox: an answer is taken in, a POST of ours may be proven by it, and the verdict plans or drops
-// actions. Pure: the recorder commits what comes out.
+// Tick of one mailbox: an answer is applied, it may prove a POST of ours, and the verdict plans or drops actions. Pure:
+// the recorder commits the result.
 
 import { type Action, isGuardActionKind, type OpenAction } from '../../core/action.ts';
 import { actionAfter } from '../../core/action-transition.ts';
@@ -31,7 +31,10 @@ import { isActive, isOurs, planAfter, type Settlement, showsChange } from './pla
 
 // Asks the breaker before a verdict becomes an action. Pure. docs/guard.md, "When it does nothing, on purpose".
 
-/** A mailbox judged so few times is seen for the first time: a breaker that trips then opens by a release only. */
+/**
+ * A mailbox with at most this many judged answers counts as seen for the first time. A breaker that trips on such
+ * mailboxes opens by a release only.
+ */
 const firstSightAnswers = 2;
 
 interface Admission {
@@ -39,7 +42,10 @@ interface Admission {
   readonly breaker: BreakerState;
 }
 
-/** The verdict as the breaker lets it pass, and the breaker after it. A restore protects nobody, so the breaker is not asked. */
+/**
+ * Returns the verdict that the breaker lets pass, and the breaker after it. A restore protects no mailbox, so the
+ * breaker is not asked.
+ */
 export function askBreaker(
   mailbox: MailboxState,
   verdict: Verdict,
@@ -54,12 +60,12 @@ export function askBreaker(
   const { breaker, policy, mayWrite, running, now } = given;
   const key = mailboxKey(mailbox.account, mailbox.id);
   const protects = verdict.action === 'recovery' || verdict.action === 'pause';
-  // A hold says nothing about the bounces: what the breaker holds stays held.
+  // A hold says nothing about the bounces, so the breaker keeps what it holds.
   if (verdict.action === 'hold') return { verdict, breaker };
   if (!protects) return { verdict, breaker: withdraw(breaker, key) };
-  // Where nothing may be written, nothing waits for the breaker.
+  // Without writes, no action waits for the breaker.
   if (!mayWrite) return { verdict, breaker: withdraw(breaker, key) };
-  // An action of ours that is under way was admitted; a worse verdict only makes it another one.
+  // An action of ours in progress was admitted. A worse verdict only changes its kind.
   if (isActive(mailbox.action) && mailbox.action.kind !== 'restore') return { verdict, breaker };
   const { account, email } = mailbox;
   const statsAt = now - verdict.dataAgeMs;
@@ -71,27 +77,27 @@ export function askBreaker(
   return { verdict: heldByBreaker(verdict), breaker: state };
 }
 
-/** The rate as a multiple of the limit; without a limit the rate itself, which is larger. */
+/** Returns the rate as a multiple of the limit. Without a limit, it returns the rate itself, which is larger. */
 function weightOf(verdict: Verdict): number {
   const rate = ratePpm(verdict.emergency ?? verdict) ?? 0;
   return verdict.limitPpm ? rate / verdict.limitPpm : rate;
 }
 
-// What others changed between two looks at a mailbox, as far as the API shows it. Pure.
+// Changes by others between two looks at a mailbox, as far as the API shows them. Pure.
 
-/** A change of the limit this soon after a mode was set through Warmwarden is taken for its effect. */
+/** A change of the limit within this time after Warmwarden set a mode counts as its effect. */
 const effectWithinMs = dayMs;
 
-/** One value at two looks; what could not be read at one of them is no change. */
+/** A value at two looks. A value that could not be read at one of them is no change. */
 interface Pair {
   readonly what: ChangedThing;
   readonly from: string | null;
   readonly to: string | null;
-  /** null is a value (no record), not something unread. */
+  /** True if null is a value (no record), not an unread one. */
   readonly nullable?: boolean;
 }
 
-/** What is different in an answer from the one before it on the same route; nothing without one before. */
+/** Returns the differences between an answer and the last one on the same route, or none without a last one. */
 export function changesIn(before: MailboxState, { route, observed }: Observation): readonly Change[] {
   switch (route) {
     case 'warmup':
@@ -128,7 +134,10 @@ function warmupPairs(was: WarmupAnswer, is: WarmupAnswer, before: MailboxState, 
   ];
 }
 
-/** When Warmwarden set a mode: its newest action did, or one before it that a claim still names. */
+/**
+ * Returns the times at which Warmwarden set a mode: by its newest action, or by an earlier one that a claim still
+ * names.
+ */
 function modesSetAt({ action, memory }: MailboxState): readonly EpochMs[] {
   const acted = action?.state === 'confirmed' && action.targetMode !== null ? [action.settledAt] : [];
   const claims = [memory?.claim, memory?.claim?.under].flatMap((claim) => (claim?.kind === 'recovery' ? [claim] : []));
@@ -163,49 +172,51 @@ function listingPairs(was: BlacklistAnswer, is: BlacklistAnswer): readonly Pair[
 
 export interface TickContext {
   readonly policy: Policy;
-  /** Neither the configuration nor a person has switched writing off. */
+  /** True unless the configuration or a person has switched writes off. */
   readonly enforce: boolean;
   readonly words: StatusWords;
   readonly now: EpochMs;
-  /** Whether this process has read that answer of the mailbox: what an earlier one read is shown but not judged. */
+  /**
+   * True if this process has read that answer of the mailbox. An answer of an earlier process is shown but not judged.
+   */
   readonly hasRead: (route: 'stats' | 'warmup') => boolean;
   readonly breaker: BreakerState;
-  /** Counts the running mailboxes under the breaker; asked only when it matters. */
+  /** Counts the running mailboxes under the breaker. Called only if the number matters. */
   readonly running: () => number;
   readonly newId: () => string;
-  /** Those who share something with it; asked only when something is planned. */
+  /** Mailboxes that share a domain or a provider with the mailbox. Called only if an action is planned. */
   readonly others: (mailbox: MailboxState) => readonly Others[];
-  /** How far the API's clock is ahead of ours. */
+  /** Time by which the API's clock is ahead of ours. */
   readonly apiAheadMs?: number;
-  /** Whether its account counts half of the emails that were read before, or fewer; asked only when the mailbox does. */
+  /** True if the account counts at most half of the emails that were read before. Called only if the mailbox does. */
   readonly accountHasShrunk?: (mailbox: MailboxState) => boolean;
-  /** The newest actions on the mailbox; asked only when one of them may come late. */
+  /** The newest actions on the mailbox. Called only if one of them may come late. */
   readonly actionsOf: (mailbox: MailboxState) => readonly Action[];
-  /** For the times in the causes: an IANA name. */
+  /** IANA time zone for the times in the causes. */
   readonly timeZone: string;
 }
 
 export interface Tick {
   readonly mailbox: MailboxState;
-  /** What others changed since the look before. */
+  /** Changes by others since the last look. */
   readonly changes: readonly Change[];
-  /** null when nothing was judged. */
+  /** Verdict, or null if nothing was judged. */
   readonly verdict: Verdict | null;
   readonly decision: DecisionRecord | null;
-  /** Actions that it confirmed, dropped or planned, in this order. */
+  /** Actions that the answer confirmed, dropped or planned, in this order. */
   readonly actions: readonly Action[];
-  /** The action whose POST the answer proves. */
+  /** Action whose POST the answer proves. */
   readonly confirmed: Action | null;
-  /** The late POST of an earlier process that the answer shows. */
+  /** Late POST of an earlier process that the answer shows. */
   readonly late: LatePost | null;
-  /** The breaker after the verdict, when it moved. */
+  /** The breaker after the verdict, or null if it did not change. */
   readonly breaker: BreakerState | null;
 }
 
 export function tick(before: MailboxState, observation: Observation, context: TickContext): Tick {
   const found = changesIn(before, observation);
   const current = provenIn(before, observation, context);
-  // Asked first: what was wanted since goes before a late POST, whoever's it is.
+  // The current action is checked first: a newer wish takes precedence over any late POST.
   const late = current ? null : latePostIn(before, observation, context);
   const proven = current ?? (late || found.length === 0 ? null : belatedIn(before, observation, context));
   const own = proven?.action ?? late?.post;
@@ -253,8 +264,8 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
 }
 
 /**
- * The mailbox with what others changed. Whoever sets another limit has taken the mailbox over: our claim ends. Another
- * mode or status beside it is for the guard's memory to judge: that may be a reversal.
+ * Applies changes by others to the mailbox. A person who sets another limit takes the mailbox over, and our claim ends.
+ * A mode or status that changed as well is for the guard's memory to judge: it may be a reversal.
  */
 function afterChanges(mailbox: MailboxState, changes: readonly Change[]): MailboxState {
   if (changes.length === 0) return mailbox;
@@ -263,15 +274,15 @@ function afterChanges(mailbox: MailboxState, changes: readonly Change[]): Mailbo
   return { ...mailbox, memory, changes: [...mailbox.changes, ...changes].slice(-changesShown) };
 }
 
-/** A POST of ours, and the warm-up answer that proves it. */
+/** An action of ours, and the warm-up answer that proves its POST. */
 interface Proven {
   readonly action: Action;
   readonly observed: Observed<WarmupAnswer>;
 }
 
 /**
- * The action on the mailbox, when the answer proves its POST. Where the API shows paused by habit, at night say, a pause that the looks
- * after its POST did not show is proven by nothing.
+ * Returns the mailbox's action if the answer proves its POST, or null. If the API shows paused by habit, for example at
+ * night, no later answer proves a pause that its read-backs did not show.
  */
 function provenIn(mailbox: MailboxState, observation: Observation, { now, words }: TickContext): Proven | null {
   const { action } = mailbox;
@@ -282,8 +293,8 @@ function provenIn(mailbox: MailboxState, observation: Observation, { now, words 
 }
 
 /**
- * A person's change that was not confirmed, and in whose place an action of the guard came back before it showed. Where the
- * answer takes back what was confirmed since, it is no belated success, but a newer change of others.
+ * Returns a person's unconfirmed change that a later answer proves, after the guard's displaced action has returned in
+ * its place. If the answer also undoes a newer confirmed change, it is no late success, but a newer change by others.
  */
 function belatedIn(before: MailboxState, observation: Observation, context: TickContext): Proven | null {
   const { now, words, actionsOf } = context;
@@ -297,7 +308,7 @@ function belatedIn(before: MailboxState, observation: Observation, context: Tick
   return action ? { action, observed } : null;
 }
 
-/** The mailbox after its action was read back: what we changed is claimed, and the evidence restarts. */
+/** Returns the mailbox after its action was read back: our change is claimed, and the evidence restarts. */
 export function confirm(
   before: MailboxState,
   warmup: Observed<WarmupAnswer>,
@@ -322,8 +333,8 @@ export function confirm(
 }
 
 /**
- * The mailbox after a try of its action, and what others changed since the look before, where that was read back. `overtaken`: a
- * newer answer was taken in before.
+ * Returns the mailbox after an attempt of its action, and the changes by others since the last look if the attempt was
+ * read back. `overtaken`: a newer answer was recorded before.
  */
 export function afterSettlement(
   before: MailboxState,
@@ -342,7 +353,7 @@ export function afterSettlement(
   return { mailbox: afterChanges(confirm(before, observed, context), changes), changes };
 }
 
-/** The part of the answer that the action is about. */
+/** Returns the part of the answer that the action is about. */
 function readBackText({ targetMode, targetLimit }: Action, { mode, status, config }: WarmupAnswer): string {
   if (targetLimit !== undefined) return `target daily limit ${config.targetDailyLimit}`;
   return targetMode === null ? `status ${status}` : `mode ${mode}`;
