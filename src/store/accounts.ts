@@ -9,18 +9,18 @@ import { inPieces, parsed, storedAction, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 import { writeAction, writeAlerts } from './writes.ts';
 
-/** Rows of the newest state, which a mailbox has once, and rows of its history. */
+/** Tables with the newest state, one row per mailbox, and tables with history. */
 const newest = ['mailboxes', 'observations'] as const;
 const history = ['decisions', 'changes', 'actions', 'command_mailboxes'] as const;
 
-/** Records the configured accounts, and moves mailboxes that are guarded under another name because of them. */
+/** Records the configured accounts, and moves the mailboxes that are now guarded under another account name. */
 export async function writeAccounts(db: Db, { accounts, moves, alerts }: AccountsRecord): Promise<void> {
   const kept = new Set(accounts.map(({ name }) => name));
   const gone = moves.filter(({ from, ids }) => ids === null && !kept.has(from)).map(({ from }) => from);
   const taken = takenNames(moves, moves.length > 0 ? await loadKnownAccounts(db) : []);
   await writeKnownAccounts(db, accounts, gone);
   for (const name of taken) await forgetMailboxes(db, name);
-  // By way of names that no account has, so that two may swap theirs.
+  // Temporary names that no account has allow two accounts to swap their names.
   const between = (index: number) => `/${index}`;
   for (const [index, move] of moves.entries()) await moveMailboxes(db, { ...move, to: between(index) });
   for (const [index, move] of moves.entries()) await moveMailboxes(db, { ...move, from: between(index) });
@@ -28,7 +28,7 @@ export async function writeAccounts(db: Db, { accounts, moves, alerts }: Account
   await writeAlerts(db, alerts);
 }
 
-/** Forgets the mailboxes of an account, whose ids stand for others from now on. A stop of the account itself stays. */
+/** Deletes the mailboxes of an account name that now stands for other mailboxes. A stop of the account itself stays. */
 async function forgetMailboxes(db: Db, account: string): Promise<void> {
   for (const table of [...newest, ...history]) await db.deleteFrom(table).where('account', '=', account).execute();
   const stops = (await loadWritesOff(db)).filter(({ scope }) => scope.kind === 'mailbox' && scope.account === account);
@@ -44,7 +44,7 @@ async function forgetMailboxes(db: Db, account: string): Promise<void> {
   );
 }
 
-/** Moves mailboxes to another account. Older rows of the same mailboxes under that account give way. */
+/** Moves mailboxes to another account, and replaces older rows of the same mailboxes there. */
 export async function moveMailboxes(db: Db, move: AccountMove): Promise<void> {
   const { from, to, ids } = move;
   const theirs = ids ?? (await idsOf(db, from));
@@ -72,7 +72,7 @@ async function moveRows(
   await theirs.set({ account: to }).execute();
 }
 
-/** A command may name a mailbox under both accounts: it keeps the one that is there. */
+/** Keeps the row under the target account if a command names a mailbox under both accounts. */
 async function dropDoubles(db: Db, { from, to }: AccountMove, ids: readonly string[]): Promise<void> {
   const there = db.selectFrom('command_mailboxes').select('command_id').where('account', '=', to);
   for (const id of ids) {
@@ -90,10 +90,13 @@ async function idsOf(db: Db, account: string): Promise<readonly string[]> {
   return rows.map(({ mailbox_id }) => mailbox_id);
 }
 
-/** An emergency stop stays in force. That of an account goes along with each of its mailboxes that another one guards from now on. */
+/**
+ * Moves emergency stops, which stay in force. A stop of an account is copied to each of its mailboxes that another
+ * account guards from now on.
+ */
 async function moveStops(db: Db, { from, to, ids }: AccountMove): Promise<void> {
   const stops = await loadWritesOff(db);
-  // Of two stops of one mailbox the one that lasts longer stays.
+  // The longer of two stops of a mailbox stays.
   const lasts = ({ until }: WritesOff) => until ?? Number.POSITIVE_INFINITY;
   const isKept = (off: WritesOff) =>
     stops.some((one) => scopeKey(one.scope) === scopeKey(off.scope) && lasts(one) >= lasts(off));
@@ -133,11 +136,11 @@ async function moveHeld(db: Db, moves: readonly AccountMove[]): Promise<void> {
   }
 }
 
-// The accounts that were ever configured on the store, with their APIs: mailboxes of removed accounts are found by them.
+// All accounts that were ever configured on the store, with their APIs: they locate the mailboxes of removed accounts.
 
 const prefix = 'account|';
 
-/** Every account that was ever configured on the store, as it was last, in the order of their names. */
+/** Reads every account that was ever configured, in its last configuration, sorted by name. */
 export async function loadKnownAccounts(db: Db): Promise<readonly KnownAccount[]> {
   const rows = await db.selectFrom('meta').selectAll().where('key', 'like', `${prefix}%`).orderBy('key').execute();
   return rows.map(({ key, value }) => ({
@@ -146,19 +149,22 @@ export async function loadKnownAccounts(db: Db): Promise<readonly KnownAccount[]
   }));
 }
 
-/** Names that an account of another API had before, and that go on as those of a moved account: its mailboxes are not theirs. */
+/**
+ * Names that belonged to an account of another API and now go to a moved account. Their old mailboxes do not belong to
+ * that account.
+ */
 export function takenNames(moves: readonly AccountMove[], known: readonly KnownAccount[]): readonly string[] {
   const apis = new Map(known.map(({ name, api }) => [name, api]));
   const isTaken = ({ from, to, ids }: AccountMove) => {
     const [was, is] = [apis.get(to), apis.get(from)];
     return ids === null && was !== undefined && is !== undefined && was !== is;
   };
-  // One that goes on under a third name takes its mailboxes with it.
+  // An account that is renamed to a third name takes its mailboxes along.
   const leaves = new Set(moves.filter(({ ids }) => ids === null).map(({ from }) => from));
   return moves.filter((move) => isTaken(move) && !leaves.has(move.to)).map(({ to }) => to);
 }
 
-/** Within the caller's transaction. `gone`: names that stand for nothing any more. */
+/** Runs in the caller's transaction. `gone`: names that no longer stand for an account. */
 async function writeKnownAccounts(db: Db, accounts: readonly KnownAccount[], gone: readonly string[]): Promise<void> {
   const keys = gone.map((name) => prefix + name);
   await inPieces(keys, (some) => db.deleteFrom('meta').where('key', 'in', some).execute());

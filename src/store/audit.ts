@@ -1,4 +1,4 @@
-// The audit log: what people asked for, written before it is done, and its outcome; beside it what the guard did by itself.
+// The audit log: commands of people, written before they run, and their outcomes; also the guard's own actions.
 import { type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { AlertChanges } from '../core/alert.ts';
@@ -10,7 +10,7 @@ import { inPieces, storedAction } from './rows.ts';
 import type { Db, Tables } from './schema/tables.ts';
 import { writeAlerts } from './writes.ts';
 
-/** A command that begins. */
+/** A command that starts. */
 export interface CommandBegin extends CommandName, Requester {
   readonly at: EpochMs;
 }
@@ -20,22 +20,25 @@ export interface CommandSettlement {
   readonly end: CommandEnd;
   readonly outcome: string;
   readonly at: EpochMs;
-  /** Who is notified of it. */
+  /** Alerts that the command changed. */
   readonly alerts: AlertChanges;
 }
 
-/** What is asked of the audit log; all that is given must fit. */
+/** Filter for the audit log. Entries must match all given fields. */
 export interface HistoryQuery<Id> {
   readonly since: EpochMs;
-  /** Only what comes behind this in the list: of an earlier moment, or of the same with a lower id. null, or absent: from the newest on. */
+  /**
+   * Position in the list: returns only entries that are older, or of the same time with a lower id. Starts with the
+   * newest entry if null or absent.
+   */
   readonly before?: { readonly at: EpochMs; readonly id: Id } | null;
-  /** Under all ids that its address had. */
+  /** Mailbox, with all ids that its address had. */
   readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
-  /** Of commands: who asked for them. null, or absent: anybody. */
+  /** Requester of a command. Any if null or absent. */
   readonly by?: string | null;
-  /** The operation of a command, or the kind of an action. null, or absent: any. */
+  /** Operation of a command, or kind of an action. Any if null or absent. */
   readonly operation?: string | null;
-  /** Of actions: why they were decided. null, or absent: for any reason. */
+  /** Reason of an action. Any if null or absent. */
   readonly reason?: Reason | null;
   readonly limit: number;
 }
@@ -47,7 +50,7 @@ export class AuditLog {
     this.#gate = gate;
   }
 
-  /** A person asks for something: written down before it is done. Returns the id of the new line. */
+  /** Records a command before it runs. Returns the id of the new entry. */
   beginCommand({ at, by, reason, name, command, account, mailboxes }: CommandBegin): Promise<number> {
     return this.#gate.write(async (trx) => {
       const { id } = await trx
@@ -64,7 +67,7 @@ export class AuditLog {
     });
   }
 
-  /** The outcome of a command, and who is notified of it. */
+  /** Records the outcome of a command, and its changes of alerts. */
   async endCommand({ id, end, outcome, at, alerts }: CommandSettlement): Promise<void> {
     await this.#gate.write(async (trx) => {
       const ended = { result: end, outcome, ended_at: at };
@@ -73,7 +76,7 @@ export class AuditLog {
     });
   }
 
-  /** Commands without an outcome, oldest first: the process that began them ended before it. */
+  /** Commands without an outcome, oldest first: their process ended before they did. */
   unendedCommands(): Promise<readonly CommandEntry[]> {
     return this.#gate.read(async (db) => {
       const begun = db.selectFrom('operator_commands').select(commandColumns).where('result', 'is', null);
@@ -81,18 +84,18 @@ export class AuditLog {
     });
   }
 
-  /** Commands, the newest first. */
+  /** Commands, newest first. */
   commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]> {
     return this.#gate.read((db) => loadCommands(db, query));
   }
 
-  /** What the guard did by itself, the newest first. */
+  /** The guard's own actions, newest first. */
   guardActions(query: HistoryQuery<string>): Promise<readonly Action[]> {
     return this.#gate.read((db) => loadGuardActions(db, query));
   }
 }
 
-/** The newest first. */
+/** Returns commands, newest first. */
 async function loadCommands(
   db: Db,
   { since, before, mailbox, by, operation, limit }: HistoryQuery<number>,
@@ -115,7 +118,7 @@ async function loadCommands(
   return withMailboxes(db, await query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute());
 }
 
-/** What the guard did by itself, the newest first. */
+/** The guard's own actions, newest first. */
 export async function loadGuardActions(
   db: Db,
   { since, before, mailbox, operation, reason, limit }: HistoryQuery<string>,
@@ -129,9 +132,9 @@ export async function loadGuardActions(
       .where((row) => row.or([row('planned_at', '<', at), row('id', '<', id)]));
   }
   if (operation != null) query = query.where(sql<boolean>`json_extract(action, '$.kind') = ${operation}`);
-  // A word of the closed set stands in an action once: in its verdict.
+  // The JSON of an action contains a reason once, in its verdict.
   if (reason != null) query = query.where('action', 'like', `%"reason":"${reason}"%`);
-  // What a person asked for is a command of theirs.
+  // Actions with a requester are excluded: they are listed as commands.
   const guards = query.where(sql<boolean>`json_extract(action, '$.by') IS NULL`);
   const rows = await guards.orderBy('planned_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
   return rows.map(storedAction);

@@ -1,10 +1,11 @@
-// The rows of the circuit breakers: a head an API and a row an entry, so that what a judgement writes does not grow with what is held.
+// Rows of the circuit breakers: one head per API and one row per entry, so that the size of a write does not grow with
+// the number of held mailboxes.
 import type { BreakerEntry, BreakerState } from '../core/breaker.ts';
 import type { BreakerMove, BreakerRecord } from './records.ts';
 import { inPieces, lastOfEach, parsed, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
-/** The breakers of all APIs. */
+/** Reads the breakers of all APIs. */
 export async function loadBreakers(db: Db): Promise<readonly BreakerRecord[]> {
   const heads = await db.selectFrom('breakers').selectAll().execute();
   const rows = await db.selectFrom('breaker_entries').selectAll().orderBy('place').execute();
@@ -19,7 +20,7 @@ export async function loadBreakers(db: Db): Promise<readonly BreakerRecord[]> {
   }));
 }
 
-/** Writes the head, and of the entries those that moved. */
+/** Writes the head and the entries that changed. */
 export async function writeBreaker(db: Db, { api, before, state }: BreakerMove): Promise<void> {
   const { gone, added } = entriesBetween(before.entries, state.entries);
   await inPieces(gone, (some) =>
@@ -36,7 +37,7 @@ export async function writeBreaker(db: Db, { api, before, state }: BreakerMove):
   await upsert(db, 'breakers', [{ api, head: JSON.stringify(head) }]);
 }
 
-/** Entries that stayed are the same objects in the same order, and new ones come after them: one walk finds both. */
+/** Unchanged entries are the same objects in the same order, followed by the new ones: one pass finds both. */
 function entriesBetween(before: readonly BreakerEntry[], after: readonly BreakerEntry[]) {
   let stayed = 0;
   const left = new Set<string>();

@@ -18,16 +18,16 @@ export interface CopiedTable {
 
 export interface StoreCopy {
   readonly tables: readonly CopiedTable[];
-  /** What was found at the path of the source, in sentences. */
+  /** Findings about the files at the source path, in sentences. */
   readonly warnings: readonly string[];
 }
 
-/** In `meta`: what belongs to one store, and not to what it holds. */
+/** Keys of `meta` that describe one store and not its content. */
 const ownKeys: readonly string[] = ['schema_version', 'oldest_compatible', 'holder', 'alive_at'];
 
 /**
- * Upgrades the store at `from` first, where an earlier version wrote it, and leaves it otherwise as it is. No process may use
- * either of them. Throws StoreError, with one sentence, also when the target holds something.
+ * Copies the store. Upgrades the source first if an earlier version wrote it, and leaves it unchanged otherwise. No
+ * process may use either store meanwhile. Throws StoreError, with one sentence, also if the target is not empty.
  */
 export async function copyStore(from: string, to: PostgresPlace, now: EpochMs): Promise<StoreCopy> {
   const source = await openSqlite(from, now);
@@ -88,7 +88,7 @@ async function copyTable(source: Db, trx: Db, table: keyof Tables): Promise<numb
   }
 }
 
-/** New rows continue after the copied ids. */
+/** Sets the counters so that new rows continue after the copied ids. */
 async function continueIds(trx: Db): Promise<void> {
   const { rows } = await sql<{ table: string; column: string }>`
     SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns

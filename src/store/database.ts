@@ -1,4 +1,4 @@
-// What the store needs of a database, whichever it is: `sqlite.ts` and `postgres.ts` each make one.
+// Interface of a database under the store, implemented by `sqlite.ts` and `postgres.ts`.
 import type { StoreFailure, StoreTrouble } from '../core/store-failure.ts';
 import { type FailedStatements, NotOursError, refusalOf } from './failure.ts';
 import type { OutageNote } from './file/outage-note.ts';
@@ -7,51 +7,56 @@ import type { LeaseOptions } from './postgres/lease.ts';
 import type { Db } from './schema/tables.ts';
 import type { SizesAsked, StoreSizes } from './sizes.ts';
 
-/** Runs a business event's statements as one transaction: all of them, or none. */
+/** Runs the statements of a business event as one transaction. */
 export type Transact = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
 
-/** Waits so many milliseconds; never rejects. */
+/** Waits for `ms` milliseconds; never rejects. */
 export type Sleep = (ms: number) => Promise<void>;
 
-/** What a store of a process that runs for long needs of the world; a command needs nothing. */
+/** Dependencies of a store in a long-running process. A command passes none. */
 export interface Rim {
-  /** How a lost connection is waited for; absent: it is not. */
+  /** Waits between attempts to reconnect. Lost connections are not retried if absent. */
   readonly sleep?: Sleep;
-  /** It waits for the lease and prolongs it, where there is one; absent: a command. */
+  /** Options to wait for the lease and to renew it, if the store has a lease. Absent in a command. */
   readonly lease?: LeaseOptions;
 }
 
-/** What a store in a file needs, and a server does by itself. */
+/** Upkeep that a file needs and a server does by itself. */
 export interface FileCare {
-  /** From time to time: gives back what it took beyond its measure. Never rejects. */
+  /** Gives back disk space beyond the usual size. Called from time to time; never rejects. */
   tidy(): Promise<void>;
-  /** Looks for damage in pages that are not read or written at the moment; null if none is found, or if it is too soon to look. Never rejects. */
+  /**
+   * Checks the pages that are not read or written at the moment. Returns null if no damage was found, or if the last
+   * check was too recent. Never rejects.
+   */
   lookForDamage(): Promise<Error | null>;
-  /** One small step of giving freed space back; false when nothing is left. Within the caller's transaction. */
+  /** Frees a small amount of unused space, in the caller's transaction. Returns false if none is left. */
   freeSpace(trx: Db): Promise<boolean>;
 }
 
 export interface Database {
-  /** For reads. */
+  /** Connection for reads. */
   readonly db: Db;
-  /** Every transaction goes through here. It is refused when the store is no longer this process's own. */
+  /**
+   * Runs a transaction. Every transaction goes through here, and is refused if this process no longer owns the store.
+   */
   readonly fence: Transact;
   readonly lease: Lease;
-  /** Of its reads and writes. */
+  /** Statements of reads and writes that failed. */
   readonly statements: FailedStatements;
-  /** What a failed read or write means for people. Called once for each. */
+  /** Explains a failed read or write to people. Called once per failure. */
   failureOf(error: unknown): StoreFailure;
-  /** The error that the caller of a read or write gets instead of this one: people read it. */
+  /** Converts an error for the caller of a read or write, where people may read it. */
   forCaller(error: unknown): unknown;
-  /** One sentence with a remedy, for a failure while it is opened or read at start. */
+  /** Describes a failure to open the store, or to read it at start, in one sentence with a remedy. */
   sentence(error: unknown): Error;
-  /** Upkeep of a store in a file; null for a server, which does it by itself. */
+  /** Upkeep of a store in a file, or null for a server, which does it by itself. */
   readonly fileCare: FileCare | null;
-  /** Beside the store. */
+  /** Outage note beside the store. */
   readonly note: OutageNote;
-  /** What other users could do to the store, or a failure of its server could: sentences for the log. */
+  /** Risks to the store from other users or from a failure of its server: sentences for the log. */
   readonly warnings: readonly string[];
-  /** What else there is to say of how it was opened: sentences for the log. */
+  /** Other facts about the opening of the store: sentences for the log. */
   readonly news: readonly string[];
   close(): Promise<void>;
 }
@@ -59,15 +64,16 @@ export interface Database {
 /** A database that is open for reading. */
 export interface ReadableDatabase {
   readonly db: Db;
-  /** One sentence for a read that failed. */
+  /** Describes a failed read in one sentence. */
   readonly sentence: (error: unknown) => Error;
-  /** The schema that it has. */
+  /** Returns the schema version of the database. */
   readonly schema: () => Promise<number>;
   readonly sizes: (asked: SizesAsked) => Promise<StoreSizes>;
   readonly problems: () => Promise<readonly string[]>;
 }
 
-// The only way to the tables: every read and every transaction of the store goes through here, and each failure is noticed.
+// The only access to the tables: every read and every transaction of the store goes through the gate, which records
+// each failure.
 
 type Kind = 'read' | 'write';
 
@@ -78,9 +84,12 @@ export class Gate {
   readonly #database: Database;
   #failures = 0;
   #newest: StoreFailure | null = null;
-  /** Whether a statement failed with the newest failure: then the same statement ends it. */
+  /** True if a statement caused the newest failure, which then ends when the same statement succeeds. */
   #isOfStatement = false;
-  /** What failed, and has not succeeded since: connections that read may be refused while those that write are not. */
+  /**
+   * Kinds of access that failed and have not succeeded since. The server may refuse connections that read while it
+   * accepts those that write.
+   */
   readonly #failing = new Set<Kind>();
   #wroteSince = false;
   #heartbeatFails = false;
@@ -108,7 +117,7 @@ export class Gate {
     this.#listener = listener;
   }
 
-  /** Something could not be read or written; what goes through here notices that by itself. */
+  /** Records a failed read or write that did not go through the gate. */
   notice(error: unknown): void {
     if (error instanceof NotOursError) return;
     const failure = refusalOf(error) ?? this.#database.failureOf(error);
@@ -119,13 +128,13 @@ export class Gate {
     this.#listener();
   }
 
-  /** Why this process does not have its work, or null: it has it. A heartbeat does not go through here. */
+  /** Records why this process lost its duty, or null if it has it. Heartbeats do not go through the gate. */
   heartbeat(overdue: Error | null): void {
     this.#heartbeatFails = overdue !== null;
     if (overdue) this.notice(overdue);
   }
 
-  /** Nothing has failed for long: nobody waits any more for what failed before to succeed. */
+  /** Clears failures after a long time without a new one, although no later access proved that they ended. */
   forgetTrouble(): void {
     this.#database.statements.forget();
     this.#failing.clear();

@@ -1,4 +1,4 @@
-// What a failed read or write of the store means for people: what is wrong, and what to do about it.
+// Explains a failed read or write of the store to people: the cause and the remedy.
 
 import { dirname } from 'node:path';
 import type { LogEvent } from 'kysely';
@@ -6,7 +6,7 @@ import { errorText } from '../core/nearest.ts';
 import type { StoreFailure } from '../core/store-failure.ts';
 import type { Tables } from './schema/tables.ts';
 
-/** The store can't be used; the message is one sentence for the operator. */
+/** The store can't be used. The message is one sentence for the operator. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
@@ -22,7 +22,7 @@ export class HeldStoreError extends StoreError {
   }
 }
 
-/** A write that SQLite would have made, and that would have been lost or in vain. */
+/** A write that Warmwarden refused: SQLite would have accepted it, but it would have been lost or had no effect. */
 export class AtRiskError extends StoreError {
   readonly remedy: string;
 
@@ -32,7 +32,7 @@ export class AtRiskError extends StoreError {
   }
 }
 
-/** Another process has the lease: nothing is wrong with the store, and this process ends. */
+/** Another process has the lease. The store is intact, and this process ends. */
 export class NotOursError extends AtRiskError {}
 
 /** The file under the open handle is no longer the one at its path. */
@@ -43,7 +43,10 @@ export function movedError(file: string): AtRiskError {
   );
 }
 
-/** The WAL or its index under the open handle is no longer at its path. SQLite copies what it held into the store at an orderly end. */
+/**
+ * The WAL or its index under the open handle is no longer at its path. SQLite copies the WAL's content into the store
+ * at an orderly end.
+ */
 export function lostWalError(file: string): AtRiskError {
   return new AtRiskError(
     `${file} was deleted or replaced while Warmwarden was running: what Warmwarden writes now would be lost`,
@@ -51,12 +54,15 @@ export function lostWalError(file: string): AtRiskError {
   );
 }
 
-/** The row's key, by column. */
+/** Key of a row, by column. */
 export type RowKey = Readonly<Record<string, string | number>>;
 
-/** A row whose content can't be read. The message names table and row; whoever knows the file adds it. */
+/** A row with unreadable content. The message names table and row; the caller that knows the file adds its name. */
 export class DamagedRowError extends StoreError {
-  /** SQL that deletes the row; null where its key, which may be a stranger's text, is not safe to paste into a shell. */
+  /**
+   * SQL that deletes the row, or null if its key is not safe to paste into a shell: it may be text from an untrusted
+   * source.
+   */
   readonly deletion: string | null;
   readonly table: keyof Tables;
 
@@ -73,46 +79,48 @@ export class DamagedRowError extends StoreError {
 const busy = 5;
 const readOnly = [3, 8, 14, 23];
 const ioError = 10;
-/** A table that is not there, a malformed page, a file that is no database. */
+/** SQLite's codes for a missing table, a malformed page, and a file that is no database. */
 const corrupt = 11;
 const noDatabase = 26;
 const damage = [1, corrupt, noDatabase];
 const full = 13;
-/** Of a code with its details: the index of the WAL has no room on the disk. */
+/** Extended result code: the disk has no space for the index of the WAL. */
 const fullForIndex = 4874;
 const protocol = 15;
 
-/** SQLite's primary result code; null when something else failed. */
+/** SQLite's primary result code, or null if another component failed. */
 function codeOf(error: unknown): number | null {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : null;
   if (code === fullForIndex) return full;
   return typeof code === 'number' ? code & 0xff : null;
 }
 
-/** The disk has no space left. */
+/** True if the disk has no space left. */
 export function isFull(error: unknown): boolean {
   return codeOf(error) === full;
 }
 
-/** Another process holds the file for the moment. */
+/** True if another process holds the file at the moment. */
 function isLocked(error: unknown): boolean {
   const code = codeOf(error);
   return code === busy || code === protocol;
 }
 
-/** The failure where Warmwarden itself refused; null: the database did. */
+/** Failure for an access that Warmwarden itself refused, or null if the database failed. */
 export function refusalOf(error: unknown): StoreFailure | null {
   return error instanceof AtRiskError
     ? { said: error.message, remedy: error.remedy, lasting: false, untilWritten: true }
     : null;
 }
 
-/** SQLite says that its pages don't fit one another. */
+/** SQLite reports that its pages are inconsistent. */
 export class DamagedFileError extends StoreError {
   readonly errcode = corrupt;
 }
 
-/** Whether pages are damaged, by SQLite's result code. null: by what it found. */
+/**
+ * True if SQLite's result code means damaged pages. `errcode` is null if SQLite checked the pages and reported damage.
+ */
 export function isDamage(errcode: number | null): boolean {
   return errcode === null || [corrupt, noDatabase].includes(errcode & 0xff);
 }
@@ -136,7 +144,7 @@ function remedyOf(file: string, code: number | null, error: unknown): string {
   return `Check ${file} and its folder ${dirname(file)}; the log has the cause.`;
 }
 
-/** What to do about a damaged row of the file, with a command where one is safe. */
+/** Remedy for a damaged row of the file, with a command if one is safe. */
 export function deletionOf(file: string, { deletion }: DamagedRowError): string {
   const advice = `Stop Warmwarden, and put a backup in the place of ${file}, or keep a copy of it and delete the row`;
   return deletion === null ? `${advice}.` : `${advice}: sqlite3 ${file} "${deletion}"`;
@@ -149,17 +157,18 @@ function literal(value: string | number): string {
   return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`;
 }
 
-// Which statements failed and have not succeeded since: a store that carries out what it refused before is well again.
+// Statements that failed and have not succeeded since. The store has recovered once it accepts the statements that
+// failed.
 
-/** Where the first value stands: rows and ids differ, the statement is the same. */
+/** Start of the first value. Rows and ids differ, but the text before is the same for each run of a statement. */
 const firstValue = /[$?]/;
 
 export class FailedStatements {
-  /** Each up to its first value. */
+  /** Failed statements, each up to its first value. */
   readonly #failed = new Set<string>();
   readonly #errors = new WeakSet<object>();
 
-  /** Hears of each query, when it is over. */
+  /** Receives each query after it has ended. */
   readonly listen = (event: LogEvent): void => {
     if (event.level === 'query' && this.#failed.size === 0) return;
     const [statement = ''] = event.query.sql.split(firstValue, 1);
@@ -168,12 +177,12 @@ export class FailedStatements {
     if (event.error instanceof Error) this.#errors.add(event.error);
   };
 
-  /** Whether a statement failed with the error. */
+  /** True if a statement failed with the error. */
   has(error: unknown): boolean {
     return error instanceof Error && this.#errors.has(error);
   }
 
-  /** Whether each that failed has succeeded since. */
+  /** True if every failed statement has succeeded since. */
   get areOver(): boolean {
     return this.#failed.size === 0;
   }

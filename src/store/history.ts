@@ -1,4 +1,4 @@
-// What was decided and done about a mailbox, and what others changed, also under the ids that its address had before.
+// Decisions, actions and changes by others about a mailbox, including the earlier ids of its address.
 import { type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { Change } from '../core/change.ts';
@@ -12,14 +12,14 @@ import { parsed, storedAction } from './rows.ts';
 import { type Db, isHeld, type Tables } from './schema/tables.ts';
 
 export interface MailboxEntries {
-  /** The newest first. */
+  /** Newest first. */
   readonly decisions: readonly RecordedDecision[];
   readonly actions: readonly Action[];
-  /** What others changed. */
+  /** Changes that others made. */
   readonly changes: readonly Change[];
 }
 
-/** Until a moment; at most `limit` of each. */
+/** Reads the entries up to a moment, at most `limit` of each kind. */
 export async function loadEntries(
   db: Db,
   mailbox: MailboxState,
@@ -66,9 +66,9 @@ export async function loadEntries(
   };
 }
 
-// Reads decisions back as the spans that people are shown.
+// Reads decisions as the spans that people see.
 
-/** The columns that `readDecision` needs. */
+/** Columns for `readDecision`. */
 const decisionColumns = [
   ...['id', 'since', 'until', 'judged'],
   ...['verdict', 'days', 'first_sent', 'first_days'],
@@ -76,7 +76,7 @@ const decisionColumns = [
 
 type DecisionRow = Pick<Selectable<Tables['decisions']>, (typeof decisionColumns)[number]>;
 
-/** The newest on a mailbox, newest first. */
+/** The newest decisions on a mailbox, newest first. */
 export async function loadDecisions(
   db: Db,
   mailbox: { readonly account: string; readonly id: string },
@@ -102,15 +102,15 @@ function readDecision({ id, since, until, judged, ...row }: DecisionRow): Record
   };
 }
 
-// What the fleet's days are counted from: how often the guard acted, and which mailboxes it held.
+// Data for the daily statistics of the fleet: actions of the guard per day, and held mailboxes.
 
-/** How many actions of the guard were confirmed, by the UTC day on which they were planned (days since 1970). */
+/** Number of confirmed actions of the guard, by the UTC day of planning (days since 1970). */
 export interface ActedDay {
   readonly day: number;
   readonly count: number;
 }
 
-/** In a storm all mailboxes are held: others get a turn between two reads of so many. */
+/** Spans per read. If all mailboxes are held, other work runs between two reads. */
 const spansARead = 500;
 
 export class FleetDays {
@@ -120,7 +120,7 @@ export class FleetDays {
     this.#gate = gate;
   }
 
-  /** Days since a moment on which the guard acted. */
+  /** Days since a moment on which the guard acted, with their counts. */
   acted(since: EpochMs): Promise<readonly ActedDay[]> {
     return this.#gate.read(async (db) => {
       const rows = await db
@@ -135,7 +135,7 @@ export class FleetDays {
     });
   }
 
-  /** When mailboxes were held, as far as it was at a moment or later: in pieces, those that ended first first. */
+  /** Spans in which mailboxes were held, and which ended at a moment or later. Yields batches, ordered by end. */
   async *held(since: EpochMs): AsyncGenerator<readonly HeldSpan[]> {
     let [until, id] = [since, 0];
     for (;;) {

@@ -1,20 +1,20 @@
-// The lease of the active process: who may write to the store and change mailboxes. A process with a SQLite store has its file alone.
-// On PostgreSQL one process is active and others stand by (postgres/lease.ts, docs/replicas.md).
+// The lease of the active process: the right to write to the store and to change mailboxes. A SQLite store belongs to
+// one process. On PostgreSQL one process is active and others stand by (postgres/lease.ts, docs/replicas.md).
 
 export interface Lease {
-  /** Whether another process can take it. */
+  /** True if another process can take the lease. */
   readonly isShared: boolean;
-  /** Whether the process before ended without releasing it: its last POST may be under way. */
+  /** True if the previous process ended without releasing the lease: its last POST may still be in progress. */
   readonly isInherited: boolean;
-  /** Whether it has not expired. */
+  /** True if the lease has not expired. */
   readonly isHeld: boolean;
-  /** Whether a POST that begins now ends before another process can take the lease. */
+  /** True if a POST that starts now ends before another process can take the lease. */
   mayPost(): boolean;
-  /** Why this process can't prolong it, once it has expired; null while it has it. */
+  /** Reason why this process can't renew an expired lease, or null if it has the lease. */
   readonly overdue: Error | null;
 }
 
-/** Lease of a process that has its store alone. */
+/** Lease of a process whose store is not shared. */
 export const ownLease: Lease = {
   isShared: false,
   isInherited: false,
@@ -23,25 +23,32 @@ export const ownLease: Lease = {
   overdue: null,
 };
 
-/** The active process has the lease until so long after it sent its last acknowledged heartbeat; a standby waits as long. */
+/**
+ * The lease expires this long after the active process sent its last acknowledged heartbeat. A standby waits as long.
+ */
 export const leaseMs = 15_000;
-/** A POST and its answer take at most this long; an attempt to send a message that takes longer ends as soon as less is left. */
+/**
+ * Longest duration of a POST with its response. A longer attempt to send a message is aborted when less time is left.
+ */
 export const postMs = 10_000;
-/** The effect of a POST shows within this after its answer. */
+/** Longest time from the response to a POST until its effect is visible. */
 const readBackMs = 15_000;
-/** A process that took the lease over leaves a mailbox with an open intent alone for so long: the POST may be under way. */
+/** After a takeover, a mailbox with an open intent is left alone for this long: the POST may still be in progress. */
 export const inheritedWaitMs = postMs + readBackMs;
-/** Two clocks that differ more than this between two readings: the machine slept, or somebody set the clock. */
+/** A larger difference between two readings means that the machine slept, or that the clock was set. */
 const toleratedJumpMs = 2_000;
 
-/** One moment on both clocks, in milliseconds. */
+/** A moment on both clocks, in milliseconds. */
 export interface Moment {
-  /** Never jumps, and stands still while the machine sleeps. */
+  /** Monotonic clock: never jumps, and stops while the machine sleeps. */
   readonly monotonic: number;
   readonly wall: number;
 }
 
-/** How long the lease still lasts. `sent`: when the last acknowledged heartbeat was sent, not when its answer came. */
+/**
+ * Remaining time of the lease. `sent`: the time at which the last acknowledged heartbeat was sent, not that of its
+ * response.
+ */
 export function leaseLeftMs(sent: Moment, now: Moment): number {
   const passed = now.monotonic - sent.monotonic;
   const jumped = Math.abs(now.wall - sent.wall - passed) > toleratedJumpMs;
@@ -49,7 +56,7 @@ export function leaseLeftMs(sent: Moment, now: Moment): number {
 }
 
 const largeSkewMs = 2_000;
-/** A process whose clock is further away from that of the database does not become active. */
+/** A process does not become active if its clock differs from that of the database by more than this. */
 export const longestSkewMs = 30_000;
 
 export type Skew = 'small' | 'large' | 'excessive';

@@ -1,4 +1,4 @@
-// The store as a reader sees it beside a running daemon: nothing is locked, nothing can be written.
+// The store for a reader beside a running daemon: it locks nothing and can't write.
 import { sql } from 'kysely';
 import { nameOf, type StorePlace } from '../core/store-failure.ts';
 import type { ReadableDatabase } from './database.ts';
@@ -11,7 +11,7 @@ import { fileSizes, type SizesAsked, type StoreSizes } from './sizes.ts';
 import { namedAtMost, rowProblems } from './soundness.ts';
 
 export class Ledger {
-  /** For people. Of a SQLite store its file. */
+  /** Name for people. The file of a SQLite store. */
   readonly #name: string;
   readonly #database: ReadableDatabase;
 
@@ -20,7 +20,7 @@ export class Ledger {
     this.#database = database;
   }
 
-  /** Throws StoreError when there is no store at the path, or none that can be read. What a newer version wrote is refused by each read. */
+  /** Throws StoreError if the path has no readable store. Each read refuses a store that a newer version wrote. */
   static open(path: string): Ledger {
     const absence = absenceOf(path);
     if (absence !== null) throw new StoreError(absence);
@@ -34,7 +34,7 @@ export class Ledger {
     });
   }
 
-  /** As `open`, also on PostgreSQL. */
+  /** Like `open`, but also for PostgreSQL. */
   static async at(place: StorePlace): Promise<Ledger> {
     if (typeof place === 'string') return Ledger.open(place);
     const { readPostgres } = await import('./postgres/reading.ts');
@@ -45,17 +45,20 @@ export class Ledger {
     await this.#database.db.destroy();
   }
 
-  /** How large it is, and what is past its retention. */
+  /** Size of the store, and of its rows past their retention. */
   sizes(asked: SizesAsked): Promise<StoreSizes> {
     return this.#read(() => this.#database.sizes(asked));
   }
 
-  /** What is wrong with it, in sentences; empty when it is sound. It is read as a whole. */
+  /** Problems of the store, in sentences; empty if it is sound. Reads the whole store. */
   problems(): Promise<readonly string[]> {
     return this.#read(() => this.#database.problems());
   }
 
-  /** Whether an earlier version wrote it, and none of this one has started on it. Rejects when a newer one did, or it can't be read. */
+  /**
+   * True if an earlier version wrote the store, and this version has not started on it yet. Rejects if a newer version
+   * wrote it, or if it can't be read.
+   */
   async isEarlier(): Promise<boolean> {
     try {
       const schema = await this.#database.schema();
@@ -66,7 +69,7 @@ export class Ledger {
     }
   }
 
-  /** Reads what an earlier version did not write. Every failure is one sentence that names the store. */
+  /** Reads a store of this version's schema. Every failure is one sentence that names the store. */
   async #read<Value>(work: () => Promise<Value>): Promise<Value> {
     if (await this.isEarlier())
       throw new StoreError(
@@ -80,14 +83,14 @@ export class Ledger {
   }
 }
 
-/** What is wrong with a file: damaged pages, and otherwise rows. */
+/** Problems of a file: damaged pages, or otherwise inconsistent rows. */
 async function fileProblems(db: Db): Promise<readonly string[]> {
   const damages = await damageOf(db);
-  // What SQLite can't find its way in is not read further.
+  // Rows are not checked if pages are damaged.
   return damages.length > 0 ? damages.map((said) => `The file is damaged: ${said.trim()}.`) : rowProblems(db);
 }
 
-/** In SQLite's words. */
+/** Damage as SQLite describes it. */
 async function damageOf(db: Db): Promise<readonly string[]> {
   try {
     const check = sql<{ integrity_check: string }>`PRAGMA integrity_check(${sql.lit(namedAtMost)})`;

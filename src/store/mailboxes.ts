@@ -1,4 +1,4 @@
-// Reads mailboxes back: with their newest answers, memory, verdict, action and changes. Only those that are asked for.
+// Reads mailboxes with their newest answers, memory, verdict, action and changes. Reads only the requested mailboxes.
 import { type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { Observed } from '../core/answers.ts';
@@ -21,7 +21,7 @@ interface Some {
 
 const among = ({ account, ids }: Some) => sql<boolean>`account = ${account} AND mailbox_id IN (${sql.join(ids)})`;
 
-/** Every mailbox that has not left; of these accounts only, when they are named. */
+/** Every mailbox that has not left, in the given accounts or in all. */
 export async function loadMailboxes(
   db: Db,
   accounts: readonly string[] | null = null,
@@ -33,16 +33,17 @@ export async function loadMailboxes(
 
 export type MailboxLike = Pick<MailboxState, 'id' | 'email'>;
 
-/** The accounts of an API: what one of them remembers another may go on with. */
+/** Accounts of one API: an account may continue with the state of another account. */
 export interface SameApi {
   readonly api: string;
-  /** Accounts that are configured now: the mailboxes that have not left them are theirs. */
+  /** Configured accounts. Mailboxes that have not left them belong to them. */
   readonly guarded: readonly string[];
 }
 
 /**
- * Those that have left the account and have the id or the address of one of these, as they were then; and those with the id and
- * the address that another account of the API left behind: they have left it, or it is configured no more. Case does not matter in ASCII.
+ * Reads departed mailboxes in their last state: those that left the account with the same id or address, and those with
+ * the same id and address that left another account of the API or whose account was removed. Compares ASCII letters
+ * without case.
  */
 export async function loadDeparted(
   db: Db,
@@ -70,7 +71,7 @@ export async function loadDeparted(
   return inFull(db, [...found.values()]);
 }
 
-/** Sorts by the time of leaving. A mailbox that never left comes last: its account was removed. */
+/** Sorts by the time of departure. A mailbox without one comes last: its account was removed. */
 const leftEarlier = (a: MailboxRow, b: MailboxRow) =>
   (a.left_at ?? Number.MAX_SAFE_INTEGER) - (b.left_at ?? Number.MAX_SAFE_INTEGER);
 
@@ -168,7 +169,7 @@ async function loadActions(db: Db, some: Some): Promise<Map<string, Action>> {
   return new Map(rows.map((row) => [row.mailbox_id, storedAction(row)]));
 }
 
-/** The newest changes of each mailbox, the oldest first. */
+/** The newest changes of each mailbox, oldest first. */
 async function loadChanges(db: Db, some: Some): Promise<Map<string, readonly Change[]>> {
   const age = sql<number>`row_number() over (partition by mailbox_id order by id desc)`;
   const ranked = db

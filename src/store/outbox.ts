@@ -1,4 +1,4 @@
-// The outbox: transitions that no message was made of yet, and messages on their way to a channel.
+// The outbox: transitions without a message, and messages that wait for delivery to a channel.
 import type { Selectable } from 'kysely';
 import type { Announcement, Transition } from '../core/alert.ts';
 import {
@@ -30,7 +30,7 @@ import { setMeta } from './schema/migrations.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
 const digestKey = 'digested_until';
-/** What one digest is made of at most; it shows far less. */
+/** Largest number of entries that a digest is built from; it shows far fewer. */
 const maxDigested = 5_000;
 
 interface DigestRecord {
@@ -38,7 +38,7 @@ interface DigestRecord {
   readonly until: EpochMs;
 }
 
-/** A message that was given up. */
+/** A message whose delivery was given up. */
 interface GivenUpMessage {
   readonly id: string;
   readonly channel: string;
@@ -49,7 +49,7 @@ interface ChannelCount {
   readonly count: number;
 }
 
-/** Later than all deliveries. */
+/** Position after all deliveries. */
 const behindNone: DeliveryPlace = { createdAt: Number.MAX_SAFE_INTEGER, sequence: 0, id: '' };
 
 export class StoredOutbox {
@@ -59,7 +59,7 @@ export class StoredOutbox {
     this.#gate = gate;
   }
 
-  /** Transitions that no delivery was made of, oldest first. */
+  /** Transitions without a delivery, oldest first. */
   unnotifiedTransitions(limit: number): Promise<readonly StoredTransition[]> {
     return this.#gate.read(async (db) => {
       const unnotified = db.selectFrom('transitions').select(['id', 'transition']).where('notified', '=', 0);
@@ -67,12 +67,12 @@ export class StoredOutbox {
     });
   }
 
-  /** What people were notified of, and when: what the notifier begins with. */
+  /** Alerts that people were notified of, with times: the initial state of the notifier. */
   loadNotificationLog(): Promise<NotificationLog> {
     return this.#gate.read(loadNotificationLog);
   }
 
-  /** Marks transitions as notified, remembers what people know now, and writes the deliveries made of them. */
+  /** Marks transitions as notified, stores the notification log, and writes the resulting deliveries. */
   recordDeliveries({ transitionIds, notificationLog, incidents, deliveries, now }: DeliveryRecord): Promise<void> {
     return this.#gate.write(async (trx) => {
       await inPieces(transitionIds, (ids) =>
@@ -84,7 +84,7 @@ export class StoredOutbox {
     });
   }
 
-  /** What a channel still has to send, in the order of sending. */
+  /** Pending deliveries of a channel, in the order of sending. */
   pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]> {
     return this.#gate.read(async (db) => {
       const rows = await db
@@ -99,17 +99,17 @@ export class StoredOutbox {
     });
   }
 
-  /** Before an attempt that must not be repeated blindly: a restart finds it begun. */
+  /** Records the start of an attempt that must not be repeated blindly: a restart sees that it was started. */
   beginDelivery(id: string, now: EpochMs): Promise<void> {
     return this.#gate.write((trx) => moveDelivery(trx, id, { kind: 'begun', at: now }));
   }
 
-  /** Counts an attempt and keeps its outcome. */
+  /** Counts an attempt and stores its outcome. */
   settleDelivery(id: string, settlement: DeliverySettlement): Promise<void> {
     return this.#gate.write((trx) => moveDelivery(trx, id, settlement));
   }
 
-  /** The messages that were given up, in the order of sending. */
+  /** Messages whose delivery was given up, in the order of sending. */
   undelivered({ channel, delivery }: WhichUndelivered): Promise<readonly GivenUpMessage[]> {
     return this.#gate.read((db) => {
       let dead = db.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'dead');
@@ -119,17 +119,20 @@ export class StoredOutbox {
     });
   }
 
-  /** Those of these that are still given up are pending again, with their ids and bytes. Returns how many, by channel. */
+  /**
+   * Makes the given deliveries pending again if they are still given up, with the same ids and bytes. Returns their
+   * number, by channel.
+   */
   resendDeliveries(wanted: readonly string[], now: EpochMs): Promise<readonly ChannelCount[]> {
     return this.#gate.write((trx) => resendDeliveries(trx, wanted, now));
   }
 
-  /** Every channel with something pending, or given up since `deadSince`. */
+  /** Every channel with pending deliveries, or with deliveries given up since `deadSince`. */
   outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]> {
     return this.#gate.read((db) => outboxState(db, deadSince));
   }
 
-  /** What began, got worse and ended, and what happened, newest first; `before`: only those behind the one with this number. */
+  /** Transitions of alerts, newest first. `before`: returns only those before the transition with this number. */
   recentTransitions(limit: number, before?: number): Promise<readonly StoredTransition[]> {
     return this.#gate.read(async (db) => {
       const all = db.selectFrom('transitions').select(['id', 'transition']);
@@ -139,7 +142,7 @@ export class StoredOutbox {
     });
   }
 
-  /** The newest deliveries, newest first; `before`: only those that come behind this one in the list. */
+  /** The newest deliveries, newest first. `before`: returns only those after this one in the list. */
   recentDeliveries(limit: number, before: DeliveryPlace = behindNone): Promise<readonly ListedDelivery[]> {
     return this.#gate.read(async (db) => {
       const { createdAt: at, sequence, id } = before;
@@ -159,7 +162,7 @@ export class StoredOutbox {
     });
   }
 
-  /** Until when the newest digest reached; null: there was none. */
+  /** End of the period that the newest digest covered, or null if there was no digest. */
   digestedUntil(): Promise<EpochMs | null> {
     return this.#gate.read(async (db) => {
       const row = await db.selectFrom('meta').select('value').where('key', '=', digestKey).executeTakeFirst();
@@ -167,12 +170,12 @@ export class StoredOutbox {
     });
   }
 
-  /** Actions that were settled, and messages that were given up, since the moment; oldest first. */
+  /** Actions that were settled and messages that were given up since a moment, oldest first. */
   digestFacts(since: EpochMs): Promise<DigestFacts> {
     return this.#gate.read((db) => digestFacts(db, since));
   }
 
-  /** The deliveries of a digest, and until when it reached. */
+  /** Records the deliveries of a digest and the end of its period. */
   recordDigest({ deliveries, until }: DigestRecord): Promise<void> {
     return this.#gate.write(async (trx) => {
       for (const delivery of deliveries) await insertDelivery(trx, delivery, until);
@@ -212,10 +215,10 @@ async function insertDelivery(trx: Db, delivery: NewDelivery, now: EpochMs): Pro
     .execute();
 }
 
-/** Something happened to a delivery. Rejects when there is no such one, or when that can't happen to it as it is. */
+/** Applies an event to a delivery. Rejects if the delivery does not exist, or if its state does not allow the event. */
 async function moveDelivery(trx: Db, id: string, event: DeliveryEvent): Promise<void> {
   const row = await trx.selectFrom('deliveries').select(progressColumns).where('id', '=', id).executeTakeFirstOrThrow();
-  // What it says matters to nothing that happens to it, and of a storm it is megabytes.
+  // The alerts and the payload do not affect the transition, and can be megabytes after many alerts.
   const { detail, ...delivery } = deliveryAfter({ ...listedDelivery({ ...row, alerts: '[]' }), payload: '' }, event);
   const changed = { ...progressOf(delivery), detail };
   await trx.updateTable('deliveries').set(changed).where('id', '=', id).execute();
@@ -228,7 +231,7 @@ const progressColumns = [
 
 type Progress = Pick<Delivery, 'state' | 'attempts' | 'nextAttemptAt' | 'settledAt' | 'begunAt' | 'receipt'>;
 
-/** The columns that change with the state. */
+/** Columns that change with the state. */
 function progressOf(delivery: Progress) {
   return {
     state: publicState(delivery),
@@ -242,7 +245,7 @@ function progressOf(delivery: Progress) {
 
 async function resendDeliveries(trx: Db, wanted: readonly string[], now: EpochMs): Promise<readonly ChannelCount[]> {
   const counts = new Map<string, number>();
-  // What `deliveryAfter` says of each one of them, in one statement.
+  // Applies the result of `deliveryAfter` to all deliveries in one statement.
   const again = progressOf(untried(now));
   await inPieces(wanted, async (ids) => {
     const dead = trx.updateTable('deliveries').set(again).where('id', 'in', ids).where('state', '=', 'dead');
@@ -327,7 +330,7 @@ function listedDelivery(row: Omit<DeliveryRow, 'payload'>): ListedDelivery {
   return { ...waiting, state: 'pending', begunAt, receipt };
 }
 
-// What people were notified of: the alerts that were announced to them, and when each group was sent last.
+// Alerts that were announced to people, and the time at which each group was last sent.
 
 async function loadNotificationLog(db: Db): Promise<NotificationLog> {
   const announcements = await db.selectFrom('announcements').selectAll().execute();
@@ -340,7 +343,7 @@ async function loadNotificationLog(db: Db): Promise<NotificationLog> {
   };
 }
 
-/** Within the caller's transaction. */
+/** Runs in the caller's transaction. */
 async function writeNotificationLog(
   trx: Db,
   { announced, ended, groups }: NotificationLogChanges,
@@ -356,12 +359,12 @@ async function writeNotificationLog(
   await upsert(trx, 'notified_groups', notified);
 }
 
-// Incidents as they were left: those that go on, and the ones that ended last.
+// Stored incidents: open ones, and the most recently ended ones.
 
-/** Ended ones that a start brings back into the picture. */
+/** Number of ended incidents that a start loads. */
 const endedLoaded = 50;
 
-/** Those that go on, and the newest of those that have ended. */
+/** Open incidents, and the newest ended ones. */
 export async function loadIncidents(db: Db): Promise<readonly Incident[]> {
   const all = db.selectFrom('incidents').select(['id', 'incident']);
   const open = await all.where('ended_at', 'is', null).execute();
@@ -369,7 +372,7 @@ export async function loadIncidents(db: Db): Promise<readonly Incident[]> {
   return [...open, ...ended].map(({ id, incident }) => parsed<Incident>(incident, 'incidents', { id }));
 }
 
-/** Within the caller's transaction. */
+/** Runs in the caller's transaction. */
 async function writeIncidents(trx: Db, incidents: readonly Incident[]): Promise<void> {
   await upsert(
     trx,

@@ -1,4 +1,4 @@
-// What people set: silences, emergency stops, and the sessions of browsers that signed in.
+// Settings by people: silences, emergency stops, and the sessions of signed-in browsers.
 import type { Action } from '../core/action.ts';
 import type { Silence } from '../core/alert.ts';
 import type { Session, SessionLimits } from '../core/session.ts';
@@ -8,14 +8,14 @@ import type { Gate } from './database.ts';
 import { parsed, storedWritesOff, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
-/** Writes a new silence, or one that changed: an expired one has its end as `until`. */
+/** Writes a new or changed silence: an expired one has its end as `until`. */
 export async function writeSilence(trx: Db, silence: Silence, now: EpochMs): Promise<void> {
-  // Who silenced what stays in the audit log.
+  // The audit log still has the silence and its author.
   await trx.deleteFrom('silences').where('until', '<=', now).execute();
   await upsert(trx, 'silences', [{ id: silence.id, until: silence.until, silence: JSON.stringify(silence) }]);
 }
 
-/** Those that have not expired at that moment, by their end. */
+/** Silences that have not expired at `now`, ordered by end. */
 export async function loadSilences(db: Db, now: EpochMs): Promise<readonly Silence[]> {
   const rows = await db
     .selectFrom('silences')
@@ -26,12 +26,12 @@ export async function loadSilences(db: Db, now: EpochMs): Promise<readonly Silen
   return rows.map(({ id, silence }) => parsed<Silence>(silence, 'silences', { id }));
 }
 
-/** Also those that have expired and were not yet taken away. */
+/** Emergency stops, including expired ones that were not deleted yet. */
 export async function loadWritesOff(db: Db): Promise<readonly WritesOff[]> {
   return (await db.selectFrom('writes_off').selectAll().execute()).map(storedWritesOff);
 }
 
-/** The one that covers the mailbox of an action at that moment; null: none does. */
+/** Emergency stop that covers the mailbox of an action at a moment, or null if none does. */
 export async function writesOffOver(
   db: Db,
   { account, mailboxId }: Pick<Action, 'account' | 'mailboxId'>,
@@ -42,7 +42,7 @@ export async function writesOffOver(
   return rows.map(storedWritesOff).find((off) => isOff(off, now)) ?? null;
 }
 
-// The browsers that signed in. Read on every request of theirs, so that a sign-out holds at once.
+// Sessions of signed-in browsers. They are read on every request, so that a sign-out takes effect at once.
 
 export class StoredSessions {
   readonly #gate: Gate;
@@ -51,7 +51,7 @@ export class StoredSessions {
     this.#gate = gate;
   }
 
-  /** null: there is none, or it ended. */
+  /** Returns null if the session does not exist or has ended. */
   async find(id: string): Promise<Session | null> {
     const row = await this.#gate.read((db) =>
       db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst(),
@@ -59,7 +59,9 @@ export class StoredSessions {
     return row ? { id, token: row.token, startedAt: row.started_at, usedAt: row.used_at } : null;
   }
 
-  /** A new one. Those that are over are forgotten, and of the same token the one that was not used for the longest. */
+  /**
+   * Creates a session. Deletes expired sessions, and the least recently used ones of the same token above the limit.
+   */
   async start({ id, token, startedAt, usedAt }: Session, limits: SessionLimits): Promise<void> {
     const { startedAfter, usedAfter, perToken } = limits;
     await this.#gate.write(async (trx) => {
@@ -78,7 +80,9 @@ export class StoredSessions {
     });
   }
 
-  /** It has begun by then, too: a clock that was ahead makes no session last longer. */
+  /**
+   * Records the use of a session. Corrects a start in the future: a clock that was ahead must not prolong a session.
+   */
   async used(id: string, at: EpochMs): Promise<void> {
     await this.#gate.write((trx) =>
       trx

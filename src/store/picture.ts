@@ -1,4 +1,4 @@
-// Reads the fleet back as the last process believed it to be.
+// Reads the fleet in the state that the last process stored.
 import type { Action } from '../core/action.ts';
 import type { Alert, Silence } from '../core/alert.ts';
 import type { Incident } from '../core/incident.ts';
@@ -13,22 +13,22 @@ import type { BreakerRecord } from './records.ts';
 import { parsed, storedAction, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
-/** What the picture of the fleet is loaded from at start. */
+/** Stored data from which a start builds the picture of the fleet. */
 export interface StoredPicture {
   readonly mailboxes: readonly MailboxState[];
   readonly alerts: readonly Alert[];
   readonly actions: readonly Action[];
   readonly breakers: readonly BreakerRecord[];
-  /** Those that go on, and the ones that ended last. */
+  /** Open incidents, and the most recently ended ones. */
   readonly incidents: readonly Incident[];
   readonly writesOff: readonly WritesOff[];
-  /** Also those that have expired meanwhile. */
+  /** Silences, including expired ones. */
   readonly silences: readonly Silence[];
 }
 
 const recentActions = 100;
 
-/** All of it; of the mailboxes only those of some accounts, when they are named. */
+/** Reads the whole picture, with the mailboxes of the given accounts or of all. */
 export async function loadPicture(db: Db, accounts: readonly string[] | null = null): Promise<StoredPicture> {
   const [mailboxes, alerts, breakers, incidents, writesOff, silences, actions] = [
     await loadMailboxes(db, accounts),
@@ -55,7 +55,7 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
   };
 }
 
-// The ledgers of accounts, for the process that takes the lease over.
+// Writes the ledgers of accounts for the process that takes the lease over.
 
 export function writeLedgers(trx: Db, ledgers: readonly AccountLedger[]): Promise<void> {
   return upsert(
@@ -65,7 +65,7 @@ export function writeLedgers(trx: Db, ledgers: readonly AccountLedger[]): Promis
   );
 }
 
-/** Of all accounts that ever had one. */
+/** Ledgers of all accounts that ever had one. */
 export async function loadLedgers(db: Db): Promise<readonly AccountLedger[]> {
   const rows = await db.selectFrom('ledgers').selectAll().execute();
   return rows.map(({ account, ledger }) => parsed<AccountLedger>(ledger, 'ledgers', { account }));

@@ -19,11 +19,11 @@ import { Reach } from './postgres/reach.ts';
 import { migrationStepMs, prepare, upgrade } from './postgres/setup.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
-/** Reads beside one another. */
+/** Number of connections that read concurrently. */
 const readers = 4;
-/** After that, a heartbeat is given up with its connection: a late one is worth less than the next one. */
+/** Timeout of a heartbeat, after which its connection is closed: a late heartbeat is worth less than the next one. */
 const heartbeatMs = 4_000;
-/** Between two attempts to learn what became of a COMMIT. */
+/** Time between two attempts to find out whether a COMMIT succeeded. */
 const askAgainMs = 1_000;
 
 const restart = 'Start PostgreSQL or repair the network; Warmwarden then continues by itself.';
@@ -45,24 +45,27 @@ class PostgresDatabase implements Database {
   readonly #place: PostgresPlace;
   readonly #sleep: Sleep | null;
   readonly lease: PostgresLease;
-  /** For people. */
+  /** Name for people. */
   readonly #name: string;
   readonly #reach: Reach;
-  /** One connection: transactions follow one another in the order in which they were asked for, as on SQLite. */
+  /** Single connection, so that transactions run in the order of the requests, as on SQLite. */
   readonly #writer: Db;
-  /** For heartbeats: what must not wait behind other work. */
+  /** Connection for heartbeats, which must not wait behind other work. */
   readonly #heartbeats: Db;
   readonly db: Db;
   warnings: readonly string[] = [];
   readonly news: readonly string[] = [];
   readonly fileCare = null;
   readonly statements = new FailedStatements();
-  /** While nobody knows what became of a COMMIT: another transaction would raise the version that tells it. */
+  /**
+   * True while the outcome of a COMMIT is unknown. Another transaction would increment the version that shows the
+   * outcome.
+   */
   #isInDoubt = false;
-  /** The newest version that was committed. A server that shows an older one has lost what came after it. */
+  /** Newest committed version. A server with an older one has lost later transactions. */
   #committed = 0;
   #closed = false;
-  /** A process that has the database alone keeps nothing beside it. */
+  /** True if this process keeps files beside the store. A process that has the database alone keeps none. */
   readonly #keepsBeside: boolean;
   #beside: DatabaseSync | null = null;
   #note: OutageNote | null = null;
@@ -89,8 +92,8 @@ class PostgresDatabase implements Database {
     await this.#setUp(prepare);
     await this.lease.take(this.#name);
     await this.#setUp(upgrade);
-    // All of its connections: one too many is refused now, and not in the middle of the work. The one that writes comes first, for
-    // those that read are opened again after it.
+    // All connections are opened at start, so that a connection limit causes an error now and not during operation. The
+    // writing connection is opened first, because the reading ones are reopened after it.
     await sql`SELECT 1`.execute(this.#writer);
     await Promise.all(Array.from({ length: readers }, () => sql`SELECT pg_sleep(0)`.execute(this.db)));
     this.warnings = await doubtsOf(this.db, this.#place);
@@ -136,14 +139,14 @@ class PostgresDatabase implements Database {
     return result;
   };
 
-  /** What this process has in mind is not what is stored: it ends. */
+  /** Ends this process, because its memory no longer matches the store. */
   #refuse(why: string): never {
     this.lease.lose(why);
     throw new NotOursError(why, 'Warmwarden starts again by itself.');
   }
 
   failureOf(error: unknown): StoreFailure {
-    // After a failover the connections lead to what is a standby now.
+    // After a failover, the existing connections lead to a server that is now a standby.
     if (isReadOnly(error)) this.#reach.renew();
     return failureOf(this.#place, error);
   }
@@ -164,8 +167,8 @@ class PostgresDatabase implements Database {
   }
 
   /**
-   * Its reply was lost. Nothing goes on before it is known: what was committed would be done twice. A server that refuses the
-   * question says as little as one that is away.
+   * Finds out whether a COMMIT without a reply succeeded. Everything waits for the result, because committed actions
+   * would otherwise be repeated. A server that refuses the query counts as unreachable.
    */
   async #wasCommitted(fence: number, version: number): Promise<boolean> {
     for (;;) {
@@ -180,8 +183,8 @@ class PostgresDatabase implements Database {
 }
 
 /**
- * The lock on what a process keeps beside its store: its socket, and the note of an outage. Free at once after kill -9. `path`: what the
- * names of the files begin with. Throws StoreError when another process of this machine has it.
+ * Lock on the files of a process beside its store: its socket and the note of an outage. The lock is free at once after
+ * kill -9. `path`: prefix of the file names. Throws StoreError if another process of this machine has the lock.
  */
 function besideLock(path: string): DatabaseSync {
   const folder = dirname(path);
@@ -195,7 +198,10 @@ function besideLock(path: string): DatabaseSync {
   );
 }
 
-/** Creates the folder if need be, and does `work` in it. Throws StoreError, which is never taken for a failure of PostgreSQL. */
+/**
+ * Creates the folder if it is missing, and runs `work` in it. Throws StoreError, which is not mistaken for a failure of
+ * PostgreSQL.
+ */
 function inFolder<Result>(folder: string, work: () => Result): Result {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-// What a business event hands to the store: everything that must be true together, or not at all.
+// Records of business events. Each is stored completely or not at all.
 import type { Action } from '../core/action.ts';
 import type { AlertChanges } from '../core/alert.ts';
 import type { Route } from '../core/answers.ts';
@@ -10,50 +10,50 @@ import type { EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import type { WritesOff } from '../core/write-scope.ts';
 
-/** A verdict to be recorded. */
+/** A verdict to record. */
 export interface DecisionRecord {
   readonly verdict: Verdict;
   readonly at: EpochMs;
-  /** It belongs to the span of the verdict before, which gets longer. */
+  /** True if the verdict extends the span of the previous verdict. */
   readonly unchanged: boolean;
-  /** Answers that were judged so since the row was written, this one included. */
+  /** Number of answers with this verdict since the row was written, including this answer. */
   readonly judged: number;
   readonly days: readonly DecisionDay[];
 }
 
-/** A kind of answer whose newest one is a row of each mailbox. */
+/** A kind of answer whose newest instance is stored per mailbox. */
 export type StoredRoute = Exclude<Route, 'health'>;
 
-/** Answers about one mailbox and all that follows from them. */
+/** Answers about one mailbox and all resulting changes. */
 export interface TickRecord {
   readonly mailbox: MailboxState;
-  /** The row of the mailbox itself is to be written: its memory, its address. */
+  /** True if the row of the mailbox itself must be written: its memory or its address. */
   readonly remembers: boolean;
-  /** Routes whose answers are new. */
+  /** Routes with new answers. */
   readonly answered: readonly StoredRoute[];
-  /** What others changed since the look before. */
+  /** Changes that others made since the last poll. */
   readonly changes: readonly Change[];
-  /** Verdicts in their order. */
+  /** Verdicts in order. */
   readonly decisions: readonly DecisionRecord[];
-  /** Actions that were planned or settled by it. */
+  /** Actions that the answers planned or settled. */
   readonly actions: readonly Action[];
   readonly alerts: AlertChanges;
-  /** The breaker of the mailbox's API, when the answer moved it. */
+  /** Breaker of the mailbox's API, or null if the answer did not change it. */
   readonly breaker: BreakerMove | null;
 }
 
 export interface BreakerRecord {
-  /** The base_url that it guards. */
+  /** The base_url of the API. */
   readonly api: string;
   readonly state: BreakerState;
 }
 
-/** A breaker that an event moved, and the state before, which is stored. */
+/** A breaker that an event changed, and its previous, stored state. */
 export interface BreakerMove extends BreakerRecord {
   readonly before: BreakerState;
 }
 
-/** The emergency stop was switched, or a part of it has expired. */
+/** Change of the emergency stop: a switch by a person, or the expiry of a part. */
 export interface WritesRecord {
   readonly off: readonly WritesOff[];
   /** Keys of scopes. */
@@ -61,14 +61,14 @@ export interface WritesRecord {
   readonly alerts: AlertChanges;
 }
 
-/** Mailboxes that are guarded under another account from now on; null: all of the account. */
+/** Mailboxes that another account guards from now on. `ids` is null for all mailboxes of the account. */
 export interface AccountMove {
   readonly from: string;
   readonly to: string;
   readonly ids: readonly string[] | null;
 }
 
-/** An account as it was configured last. */
+/** An account in its last configuration. */
 export interface KnownAccount {
   readonly name: string;
   /** The base_url. */
@@ -77,26 +77,26 @@ export interface KnownAccount {
   readonly digest: string;
 }
 
-/** Accounts and their mailboxes under other names than before. */
+/** Accounts, and mailboxes whose account has another name now. */
 export interface AccountsRecord {
-  /** All that are configured now. */
+  /** All configured accounts. */
   readonly accounts: readonly KnownAccount[];
-  /** Made at once: two accounts may swap their names. */
+  /** Moves that apply at the same time: two accounts may swap their names. */
   readonly moves: readonly AccountMove[];
   readonly alerts: AlertChanges;
 }
 
-/** What changed by a mailbox list. */
+/** Changes that a mailbox list causes. */
 export interface ListRecord {
   readonly account: string;
-  /** Mailboxes that other accounts guarded before, or remember. Absent: none. */
+  /** Mailboxes that other accounts guarded before, or still have state of. None if absent. */
   readonly moves?: readonly AccountMove[];
-  /** New ones, and those whose entry is to be remembered. */
+  /** New mailboxes, and mailboxes whose entry must be stored. */
   readonly present: readonly MailboxState[];
   readonly absent: readonly MailboxState[];
   readonly left: readonly MailboxState[];
   readonly leftAt: number;
   readonly alerts: AlertChanges;
-  /** The breaker, when those who left were held by it. */
+  /** Breaker, or null if it held none of the departed mailboxes. */
   readonly breaker: BreakerMove | null;
 }

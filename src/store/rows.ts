@@ -1,5 +1,5 @@
-// JSON in rows of the store as values of the model. A row that holds something else is damaged: it is named, so that a person can look
-// at it and delete it.
+// Converts JSON in rows of the store into values of the model. A row with other content is damaged: the error names it,
+// so that a person can look at it and delete it.
 
 import { type Insertable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
@@ -10,7 +10,7 @@ import { DamagedRowError, type RowKey } from './failure.ts';
 import { keyOf } from './schema/baseline.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
-/** The stored object or list. Throws DamagedRowError. */
+/** Parses a stored object or list. Throws DamagedRowError. */
 export function parsed<Value>(json: string, table: keyof Tables, key: RowKey): Value {
   let value: unknown;
   try {
@@ -30,16 +30,16 @@ export function storedWritesOff({ scope, off }: { readonly scope: string; readon
   return parsed<WritesOff>(off, 'writes_off', { scope });
 }
 
-/** The names that a message with this id is about. Throws DamagedRowError. */
+/** Names in the alerts of the message with this id. Throws DamagedRowError. */
 export function storedNames(text: string, id: string): readonly string[] {
   const names = parsed<unknown>(text, 'deliveries', { id });
   if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names;
   throw new DamagedRowError('deliveries', { id });
 }
 
-// Statistics, a list a day.
+// Statistics, stored as one list per day.
 
-/** Counts of a day in their stored order, behind the date. */
+/** Counts of a day in stored order, after the date. */
 const countFields = [
   ...['sent', 'bounced', 'delivered', 'opened', 'replied', 'spamLanded'],
   ...['inboxRatePercent', 'bounceRatePercent', 'healthScore'],
@@ -50,7 +50,7 @@ export function statsText({ rows }: StatsAnswer): string {
   return JSON.stringify({ rows: rows?.map((row) => [row.date, ...countFields.map((field) => row[field])]) ?? null });
 }
 
-/** Statistics in an observation's row with this key. Throws DamagedRowError. */
+/** Parses the statistics in an observation's row with this key. Throws DamagedRowError. */
 export function storedStats(text: string, key: RowKey): StatsAnswer {
   const { rows } = parsed<{ rows: readonly (readonly (string | number | null)[])[] | null }>(text, 'observations', key);
   if (rows !== null && !(Array.isArray(rows) && rows.every(isStoredDay)))
@@ -64,17 +64,18 @@ function rowOf([date, ...counts]: readonly (string | number | null)[]): StatsRow
   return { date, ...Object.fromEntries(countFields.map((field, at) => [field, counts[at]])) } as StatsRow;
 }
 
-// Long lists in pieces, with a turn of the event loop between two: awaited statements alone never give it one.
+// Splits long lists into batches, with a turn of the event loop between two: awaited statements alone never yield to
+// it.
 
-/** So many rows or ids go into one statement; SQLite takes 32,766 parameters, and a row has up to ten. */
+/** Rows or ids per statement: SQLite accepts 32,766 parameters, and a row has up to ten. */
 export const rowsAPiece = 100;
 
-/** Of rows with one key the last: PostgreSQL refuses a statement that writes a row twice. */
+/** Keeps the last row of each key: PostgreSQL refuses a statement that writes a row twice. */
 export function lastOfEach<Row>(rows: readonly Row[], keyOf: (row: Row) => string): readonly Row[] {
   return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
 }
 
-/** Works through rows piece by piece; nothing for none. */
+/** Processes rows batch by batch. Does nothing without rows. */
 export async function inPieces<Row>(
   rows: readonly Row[],
   work: (piece: readonly Row[]) => Promise<unknown>,
@@ -86,7 +87,7 @@ export async function inPieces<Row>(
   }
 }
 
-/** Inserts rows; a row with the key of another takes its place, and of several with one key the last counts. */
+/** Inserts rows, and replaces rows with the same key. The last of several rows with one key is written. */
 export function upsert<Table extends keyof Tables>(
   db: Db,
   table: Table,

@@ -1,4 +1,4 @@
-// Runs of recipes and their rows, in chunks of JSON text that are read only when they are asked for.
+// Runs of recipes, and their rows in chunks of JSON text that are read only on request.
 import { type Selectable, sql } from 'kysely';
 import { hasEnded, type Run, type RunPlace } from '../core/recipe.ts';
 import type { EpochMs } from '../core/time.ts';
@@ -14,24 +14,24 @@ export interface RowChunk {
   readonly rows: string;
 }
 
-/** What is left of a run after its retention, so that "gone" is not "never there": kept this much longer. */
+/** Time for which a pruned run is remembered, so that "gone" can be told from "never there". */
 const rememberedMs = 366 * 24 * 60 * 60_000;
-/** And not more of them than this. */
+/** Largest number of pruned runs that are remembered. */
 const maxRemembered = 100_000;
 
-/** How much room runs and their rows may take. When it is full, the oldest runs that have ended make room. */
+/** Limits for the size of runs and their rows. If a limit is reached, the oldest ended runs are deleted. */
 export interface RunRoom {
-  /** Of all runs of one owner: whoever asked for them. */
+  /** Limit for all runs of one owner, who requested them. */
   readonly ownerBytes: number;
   readonly bytes: number;
 }
 
 export const usualRoom: RunRoom = { ownerBytes: 128 * 1024 * 1024, bytes: 512 * 1024 * 1024 };
 
-/** Beyond what is added, so much room is made at a time: a store that is far too large shrinks step by step. */
+/** Space that is freed per write in addition to the added bytes: a store far above its limit shrinks step by step. */
 const clearedAheadBytes = 256 * 1024;
 
-/** Where a runner keeps its runs. */
+/** Storage of a runner for its runs. */
 export type RunLedger = Pick<StoredRuns, 'write' | 'read' | 'chunks' | 'newest' | 'unended' | 'pruneOne'>;
 
 export class StoredRuns {
@@ -44,15 +44,15 @@ export class StoredRuns {
   }
 
   /**
-   * The run as it is now, and rows that were added to it; the oldest runs that have ended make room for them. `no_room`: none
-   * is left to do so, and nothing was written. A run without new rows is always written.
+   * Writes the current state of a run and its new rows. Deletes the oldest ended runs to make room. Returns `no_room`,
+   * and writes nothing, if that is not enough. A run without new rows is always written.
    */
   write(run: Run, chunks: readonly RowChunk[] = []): Promise<'written' | 'no_room'> {
     const changing = { ended: hasEnded(run) ? 1 : 0, run: JSON.stringify(run) };
     const rowBytes = chunks.reduce((sum, { rows }) => sum + Buffer.byteLength(rows), 0);
     return this.#gate.write(async (trx) => {
       const known = await trx.selectFrom('runs').select('bytes').where('id', '=', run.id).executeTakeFirst();
-      // What its own record grows by while it runs is next to nothing.
+      // Growth of the run's own record during the run is negligible.
       const added = rowBytes + (known ? 0 : Buffer.byteLength(changing.run));
       const fits = added === 0 || (await this.#makeRoom(trx, run.by, added));
       if (!fits && rowBytes > 0) return 'no_room';
@@ -66,7 +66,7 @@ export class StoredRuns {
     });
   }
 
-  /** null: there was none, or it is no longer remembered even as pruned. */
+  /** Returns null if the run never existed, or if a pruned run is no longer remembered. */
   read(id: string): Promise<Run | 'pruned' | null> {
     return this.#gate.read(async (db) => {
       const row = await db.selectFrom('runs').select('run').where('id', '=', id).executeTakeFirst();
@@ -75,7 +75,7 @@ export class StoredRuns {
     });
   }
 
-  /** The next chunks that hold rows from `offset` on, at most `limit` chunks. */
+  /** Returns the chunks with rows from `offset` on, at most `limit` chunks. */
   chunks(id: string, offset: number, limit: number): Promise<readonly RowChunk[]> {
     return this.#gate.read(async (db) => {
       const rows = await db
@@ -90,7 +90,7 @@ export class StoredRuns {
     });
   }
 
-  /** The newest first. */
+  /** Runs of a recipe, newest first. */
   newest(recipe: string, limit: number, before: RunPlace | null = null): Promise<readonly Run[]> {
     return this.#gate.read(async (db) => {
       let query = db.selectFrom('runs').select(['id', 'run']).where('recipe', '=', recipe).where('run', 'is not', null);
@@ -105,18 +105,18 @@ export class StoredRuns {
     });
   }
 
-  /** Runs that an earlier process left behind. */
+  /** Runs that an earlier process did not finish. */
   unended(): Promise<readonly Run[]> {
     return this.#gate.read(async (db) => {
-      // The index is of those: a parameter would not match it.
+      // A literal matches the partial index; a parameter would not.
       const rows = await db.selectFrom('runs').select(['id', 'run']).where('ended', '=', sql.lit(0)).execute();
       return rows.flatMap(({ id, run }) => (run === null ? [] : [parsed<Run>(run, 'runs', { id })]));
     });
   }
 
   /**
-   * Deletes the oldest run that has ended, with its rows, if it is from before that moment or there are more than may be;
-   * false when there is none. One small transaction.
+   * Deletes the oldest ended run with its rows if it is older than `before`, or if the runs exceed their limit. Returns
+   * false if none was deleted. One small transaction.
    */
   async pruneOne(before: EpochMs): Promise<boolean> {
     return this.#gate.write(async (trx) => {
@@ -129,7 +129,10 @@ export class StoredRuns {
     });
   }
 
-  /** Whether so many bytes more are within the limits, or come nearer to them while there is something to delete. */
+  /**
+   * Deletes the oldest ended runs until the added bytes fit; far above a limit, frees only one step. Returns false if
+   * no run is left to delete.
+   */
   async #makeRoom(trx: Db, owner: string, added: number): Promise<boolean> {
     const limits = [
       [owner, this.#room.ownerBytes],
@@ -151,14 +154,14 @@ export class StoredRuns {
 
 type KeptRun = Pick<Selectable<Tables['runs']>, 'id' | 'bytes' | 'created_at'>;
 
-/** Room that the runs of one owner take, or all runs if the owner is null. */
+/** Size of the runs of one owner, or of all runs if the owner is null. */
 async function totalBytes(db: Db, owner: string | null): Promise<number> {
   const sum = db.selectFrom('runs').select((of) => of.fn.sum<number | null>('bytes').as('bytes'));
   const row = await (owner === null ? sum.where('owner', '>', '') : sum.where('owner', '=', owner)).executeTakeFirst();
   return Number(row?.bytes ?? 0);
 }
 
-/** The oldest ended run of one owner, or of all if the owner is null. */
+/** The oldest ended run of one owner, or of all owners if the owner is null. */
 async function oldestEnded(db: Db, owner: string | null): Promise<KeptRun | null> {
   const ended = db.selectFrom('runs').select(['id', 'bytes', 'created_at']).where('ended', '=', 1);
   // Pruned runs have no owner.
@@ -166,13 +169,13 @@ async function oldestEnded(db: Db, owner: string | null): Promise<KeptRun | null
   return (await kept.where('created_at', '>=', 0).orderBy('created_at').limit(1).executeTakeFirst()) ?? null;
 }
 
-/** Deletes what a run holds; that it existed is kept. */
+/** Deletes the content of a run; its id stays. */
 async function prune(db: Db, { id }: KeptRun): Promise<void> {
   await db.deleteFrom('run_rows').where('run_id', '=', id).execute();
   await db.updateTable('runs').set({ run: null, owner: null, bytes: 0 }).where('id', '=', id).execute();
 }
 
-/** Deletes pruned runs from before that moment, and the oldest of more than may be remembered. */
+/** Deletes pruned runs that are older than `before`, and the oldest ones above the limit. */
 async function forget(db: Db, before: EpochMs): Promise<void> {
   const tooMany = db
     .selectFrom('runs')

@@ -1,5 +1,5 @@
-// How fast each table of the store grows, and how much of it is past its retention. For a process of its own: on a large store it
-// reads for long.
+// Growth of each table of the store, and its rows past their retention. Runs in its own process, because it reads a
+// large store for a long time.
 import { sql } from 'kysely';
 import { auditRetentionMs, type Retention } from '../core/store-failure.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
@@ -8,38 +8,44 @@ import type { Db } from './schema/tables.ts';
 
 export interface TableSize {
   readonly table: string;
-  /** With its indexes. */
+  /** Size with indexes. */
   readonly bytes: number;
   readonly rows: number;
-  /** Of the last week, as far as the rows have a time and the store is not too young to tell. */
+  /** Growth over the last week, or null if the rows have no time or the store is too young. */
   readonly bytesADay: number | null;
-  /** Past its retention: about what is freed next. */
+  /** Rows past their retention: approximately the next to be deleted. */
   readonly old: { readonly rows: number; readonly bytes: number };
 }
 
 export interface StoreSizes {
   readonly bytes: number;
-  /** Of the write-ahead log beside the file; null on PostgreSQL, where it is the server's. */
+  /** Size of the write-ahead log beside the file, or null on PostgreSQL, where it belongs to the server. */
   readonly walBytes: number | null;
-  /** Of `bytes`, and used again before they grow. On PostgreSQL about what rows take that are not cleaned up yet. */
+  /**
+   * Part of `bytes` that is reused before the store grows. On PostgreSQL an estimate of the space of rows that are not
+   * cleaned up yet.
+   */
   readonly freeBytes: number;
-  /** The largest first. */
+  /** Largest first. */
   readonly tables: readonly TableSize[];
 }
 
-/** In SQL: when a row came to be, and whether it is past its retention. */
+/** SQL expressions: the time at which a row was created, and whether it is past its retention. */
 interface Ages {
   readonly at: string;
   readonly isOld: string;
 }
 
-/** As of when, and what is past its time then. */
+/** Reference time, and the retention that defines old rows. */
 export interface SizesAsked {
   readonly now: EpochMs;
   readonly retention: Retention;
 }
 
-/** How large a store in a SQLite file is. By SQLite's counts, not the file's size: pages that are only in the WAL belong to tables, too. */
+/**
+ * Sizes of a store in a SQLite file, by SQLite's counts and not the file's size: pages that are only in the WAL belong
+ * to tables, too.
+ */
 export async function fileSizes(db: Db, file: string, asked: SizesAsked): Promise<StoreSizes> {
   const number = async (pragma: string) => {
     const { rows } = await sql<Record<string, number>>`PRAGMA ${sql.raw(pragma)}`.execute(db);
@@ -57,7 +63,7 @@ export async function fileSizes(db: Db, file: string, asked: SizesAsked): Promis
   };
 }
 
-/** How large a store in PostgreSQL is, by the server's own counts; of rows that are not cleaned up it has an estimate. */
+/** Sizes of a store in PostgreSQL, by the server's own counts, with an estimate of rows that are not cleaned up. */
 export async function serverSizes(db: Db, asked: SizesAsked): Promise<StoreSizes> {
   const { rows } = await sql<{ table: string; bytes: number; dead: number }>`
     SELECT relname AS "table", pg_total_relation_size(relid) AS bytes,
@@ -72,7 +78,7 @@ export async function serverSizes(db: Db, asked: SizesAsked): Promise<StoreSizes
   };
 }
 
-/** Sizes of these tables, in their order. */
+/** Sizes of the given tables, in their order. */
 async function tableSizes(
   db: Db,
   tables: readonly Pick<TableSize, 'table' | 'bytes'>[],
@@ -85,7 +91,7 @@ async function tableSizes(
   return counted.map((one) => sizeOfTable(one, Math.min(weekMs, now - oldest)));
 }
 
-/** The tables that history is in. */
+/** Ages of the tables with history. */
 function agesAt(now: EpochMs, retention: Retention): Readonly<Record<string, Ages>> {
   const before = (ms: number) => String(now - ms);
   const sentBefore = before(retention.deliveriesMs);
@@ -112,12 +118,12 @@ function agesAt(now: EpochMs, retention: Retention): Readonly<Record<string, Age
 }
 
 const weekMs = 7 * dayMs;
-/** A store that is younger grows so fast only at first. */
+/** A younger store has no reliable growth: it grows fast at first. */
 const leastSpanMs = dayMs;
 
 interface RowCounts {
   readonly rows: number;
-  /** Of the last week. */
+  /** Rows of the last week. */
   readonly recent: number;
   readonly oldest: number | null;
   readonly old: number;
@@ -139,7 +145,7 @@ async function countsOf(
   return result.rows[0] ?? { rows: 0, recent: 0, oldest: null, old: 0 };
 }
 
-/** `spanMs`: so much of the last week the store has seen. */
+/** `spanMs`: part of the last week in which the store existed. */
 function sizeOfTable({ table, bytes, rows, recent, oldest, old }: CountedTable, spanMs: number): TableSize {
   const rowBytes = rows === 0 ? 0 : bytes / rows;
   const isKnown = oldest !== null && spanMs >= leastSpanMs;

@@ -1,12 +1,12 @@
-// What a sound store has, whatever database it is in: JSON that can be read, and rows that fit one another. For a process of its own:
-// it reads everything.
+// Checks of a sound store, in any database: readable JSON, and rows that are consistent with one another. Runs in its
+// own process, because it reads everything.
 import { sql } from 'kysely';
 import { DamagedRowError, type RowKey } from './failure.ts';
 import { parsed, storedNames, storedStats } from './rows.ts';
 import { keyOf } from './schema/baseline.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
-/** The columns that hold JSON. */
+/** Columns that hold JSON. */
 const jsonColumns: readonly (readonly [table: keyof Tables, column: string])[] = [
   ['mailboxes', 'memory'],
   ['observations', 'answer'],
@@ -29,11 +29,11 @@ const jsonColumns: readonly (readonly [table: keyof Tables, column: string])[] =
   ['ledgers', 'ledger'],
 ];
 
-/** Of each kind so many are named. */
+/** Largest number of problems that are named per kind. */
 export const namedAtMost = 20;
 const rowsARead = 200;
 
-/** Each selects `what`, for people, where a rule is broken that every transaction keeps. */
+/** Rules that every transaction keeps. Each query selects `what`, for people, from the rows that violate its rule. */
 const rules: readonly (readonly [sentence: (what: string) => string, select: string])[] = [
   [
     (what) => `More than one action is in progress for a mailbox: ${what}.`,
@@ -50,7 +50,7 @@ const rules: readonly (readonly [sentence: (what: string) => string, select: str
   ],
 ];
 
-/** Rows that can't be read, and rows that do not fit one another, in sentences. */
+/** Unreadable rows, and rows that are inconsistent with one another, in sentences. */
 export async function rowProblems(db: Db): Promise<readonly string[]> {
   const found: string[] = [];
   for (const [table, column] of jsonColumns) found.push(...(await unreadableRows(db, table, column)));
@@ -61,7 +61,7 @@ export async function rowProblems(db: Db): Promise<readonly string[]> {
   return found;
 }
 
-/** Reads a column a page at a time, in the order of the table's key. */
+/** Reads a column page by page, in the order of the table's key. */
 async function unreadableRows(db: Db, table: keyof Tables, column: string): Promise<readonly string[]> {
   const key = keyOf(table);
   const keyColumns = sql.join(key.map((name) => sql.ref(name)));
@@ -79,7 +79,7 @@ async function unreadableRows(db: Db, table: keyof Tables, column: string): Prom
   }
 }
 
-/** As the daemon reads it. */
+/** True if the daemon could parse the JSON. */
 function isReadable(table: keyof Tables, key: RowKey, json: string): boolean {
   try {
     if (key['route'] === 'stats') storedStats(json, key);

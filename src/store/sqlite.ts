@@ -12,10 +12,13 @@ import { ownLease } from './lease.ts';
 import { migrate } from './schema/migrations.ts';
 import type { Db } from './schema/tables.ts';
 
-/** SQLite copies the WAL into the file when it holds 1 MB, and writes it again from its start. It grows beyond that while somebody reads. */
+/**
+ * SQLite copies the WAL into the file when it holds 1 MB, and reuses it from its start. The WAL grows beyond that while
+ * a reader is active.
+ */
 const largeWalBytes = 2 * 1024 * 1024;
 
-/** Pages that one step gives back to the disk, and pages that stay in the file for what is written next. */
+/** Pages that one step gives back to the disk, and pages that stay in the file for later writes. */
 const pagesAStep = 256;
 const pagesKept = 1_024;
 
@@ -59,7 +62,7 @@ class SqliteDatabase implements Database, FileCare {
   readonly #damage: DamageWatch;
   #closing: Promise<void> | null = null;
 
-  /** The store at `path`: open, and written once. */
+  /** Takes the opened store at `path`, to which `begin` has already written. */
   constructor(path: string, connection: FileConnection, { statements, beginning }: OpenedStore) {
     this.db = connection.db;
     this.statements = statements;
@@ -95,10 +98,10 @@ class SqliteDatabase implements Database, FileCare {
     if (sizeOf(this.#wal) <= largeWalBytes) return;
     try {
       this.#refuseMoved();
-      // SQLite leaves it as it is while somebody reads.
+      // SQLite does not truncate the WAL while a reader is active.
       await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(this.db);
     } catch {
-      // The next write says what is wrong.
+      // The next write reports the failure.
     }
   }
 
@@ -106,7 +109,7 @@ class SqliteDatabase implements Database, FileCare {
     try {
       this.#refuseMoved();
     } catch {
-      // The next write says what is wrong.
+      // The next write reports the failure.
       return null;
     }
     return this.#damage.look();
@@ -125,7 +128,10 @@ class SqliteDatabase implements Database, FileCare {
     return this.#closing;
   }
 
-  /** A write to a file that has no name any more would succeed, and be lost; without the lock it would not be the only one. */
+  /**
+   * Throws if the file or its lock is no longer at its path. A write to a deleted file would succeed and be lost;
+   * without the lock, another process could write, too.
+   */
   #refuseMoved(): void {
     for (const [path, identity] of this.#opened)
       if (identityOf(path) !== identity) throw path === this.#file ? movedError(path) : lostWalError(path);

@@ -1,5 +1,5 @@
-// What survives a restart: one verb per business event, here and on the parts, each a transaction of its own (gate.ts).
-// No clock here: `now` comes along.
+// State that survives a restart: one method per business event, here and on the parts, each in its own transaction
+// (database.ts). The store has no clock: callers pass `now`.
 import type { Action, OpenAction } from '../core/action.ts';
 import type { AlertChanges, Silence } from '../core/alert.ts';
 import type { Change } from '../core/change.ts';
@@ -41,10 +41,10 @@ import {
   writeTicks,
 } from './writes.ts';
 
-/** Records between two turns of the event loop. */
+/** Records that are written between two turns of the event loop. */
 const ticksAPiece = 25;
 
-/** In `meta`: when the outage began that was ended last. */
+/** Key in `meta`: beginning of the last outage that was ended. */
 const outageEnded = 'outage_ended';
 
 export class Store {
@@ -55,7 +55,7 @@ export class Store {
   readonly sessions: StoredSessions;
   readonly audit: AuditLog;
   readonly days: FleetDays;
-  /** Runs of recipes, with their rows. */
+  /** Runs of recipes with their rows. */
   readonly runs: StoredRuns;
   readonly lease: Lease;
 
@@ -73,12 +73,12 @@ export class Store {
   }
 
   /**
-   * Opens and migrates the store at the place: a file for this process alone, a PostgreSQL database as `rim` says. Throws
-   * StoreError or NewerStoreError, each with one sentence.
+   * Opens and migrates the store at the place: a file for this process alone, or a PostgreSQL database with the options
+   * of `rim`. Throws StoreError or NewerStoreError, each with one sentence.
    */
   static async open(place: StorePlace, now: EpochMs, listen?: QueryListener, rim?: Rim): Promise<Store> {
     if (typeof place === 'string') return new Store(await openSqlite(place, now, listen));
-    // A daemon on SQLite never loads the client.
+    // The import is dynamic, so that a daemon on SQLite never loads the PostgreSQL client.
     const { openPostgres } = await import('./postgres.ts');
     return new Store(await openPostgres(place, now, rim));
   }
@@ -88,8 +88,8 @@ export class Store {
   }
 
   /**
-   * The fleet as it was believed to be when the process ended; of the mailboxes only those of some accounts, when they are
-   * named. Throws StoreError, with one sentence.
+   * Reads the fleet in the state that the last process stored, with the mailboxes of the given accounts or of all.
+   * Throws StoreError, with one sentence.
    */
   async loadPicture(accounts: readonly string[] | null = null): Promise<StoredPicture> {
     try {
@@ -99,24 +99,25 @@ export class Store {
     }
   }
 
-  /** An answer, the verdict on it, and all that follows: memory, actions, alerts. */
+  /** Records an answer, its verdict and all resulting changes: memory, actions, alerts. */
   recordTick(record: TickRecord): Promise<void> {
     return this.recordTicks([record]);
   }
 
-  /** The same of several answers, in one transaction. */
+  /** Records several answers in one transaction. */
   async recordTicks(records: readonly TickRecord[]): Promise<void> {
     if (records.length === 0) return;
     await this.#gate.write((trx) => inPieces(records, (piece) => writeTicks(trx, piece), ticksAPiece));
   }
 
-  /** What is remembered of a mailbox. */
+  /** Records the row of a mailbox. */
   async recordMailbox(mailbox: MailboxState): Promise<void> {
     await this.#gate.write((trx) => writeMailbox(trx, mailbox));
   }
 
   /**
-   * Before a POST: from now on a restart must look before it writes. Where an emergency stop covers the mailbox, nothing is recorded and the stop is returned.
+   * Records an intent before its POST: from now on a restart must read the mailbox before it writes. If an emergency
+   * stop covers the mailbox, records nothing and returns the stop.
    */
   async openIntent(action: OpenAction): Promise<WritesOff | null> {
     return this.#gate.write(async (trx) => {
@@ -126,14 +127,14 @@ export class Store {
     });
   }
 
-  /** A person's change, and the guard's that gives way to it. */
+  /** Records a person's change, and the guard's action that it replaces. */
   async recordActions(actions: readonly Action[]): Promise<void> {
     await this.#gate.write(async (trx) => {
       for (const action of actions) await writeAction(trx, action);
     });
   }
 
-  /** What the guard and people changed since a moment and what was read back, oldest first. */
+  /** Confirmed changes by the guard and by people since a moment, oldest first. */
   confirmedSince(since: EpochMs): Promise<readonly Action[]> {
     return this.#gate.read(async (db) => {
       const rows = await db
@@ -147,7 +148,7 @@ export class Store {
     });
   }
 
-  /** Mailboxes that have left and that these may be, as they were when they left. */
+  /** Departed mailboxes that may be the same as the given ones, in their last state. */
   departed(
     account: string,
     like: readonly MailboxLike[],
@@ -157,8 +158,8 @@ export class Store {
   }
 
   /**
-   * The outcome of an action, or that it will not be sent, and which one comes back then; the memory after it, what others changed
-   * meanwhile, and what people are notified of.
+   * Records the outcome of an action, or that it will not be sent and which replaced action returns, with the resulting
+   * memory, changes by others and alerts.
    */
   async settleIntent(record: {
     actions: readonly Action[];
@@ -168,7 +169,7 @@ export class Store {
   }): Promise<void> {
     await this.#gate.write(async (trx) => {
       await writeMailbox(trx, record.mailbox);
-      // A confirmed action was read back: the answer that showed it is kept with it.
+      // A confirmed action was read back: the answer that confirmed it is stored, too.
       if (record.actions.some(({ state }) => state === 'confirmed'))
         await writeObservation(trx, record.mailbox, 'warmup');
       await writeChanges(trx, record.mailbox, record.changes);
@@ -177,7 +178,7 @@ export class Store {
     });
   }
 
-  /** A mailbox list: who is new, who is absent, who has left. */
+  /** Records a mailbox list: new, absent and departed mailboxes. */
   async recordList(record: ListRecord): Promise<void> {
     await this.#gate.write(async (trx) => {
       for (const move of record.moves ?? []) await moveMailboxes(trx, move);
@@ -188,17 +189,17 @@ export class Store {
       await writeMailboxes(trx, record.left, record.leftAt);
       await writeAlerts(trx, record.alerts);
       if (record.breaker) await writeBreaker(trx, record.breaker);
-      // Of hundreds of mailboxes, COMMIT has a turn of its own.
+      // COMMIT gets its own turn of the event loop: it takes long for hundreds of mailboxes.
       await nextTurn();
     });
   }
 
-  /** Alerts that time or an account's state moved. */
+  /** Records alerts that changed with time or with the state of an account. */
   async recordAlerts(changes: AlertChanges): Promise<void> {
     await this.#gate.write((trx) => writeAlerts(trx, changes));
   }
 
-  /** A breaker that a person or other accounts moved, and its alert. */
+  /** Records a breaker that a person or other accounts changed, and its alert. */
   async recordBreaker({ breaker, alerts }: { breaker: BreakerMove | null; alerts: AlertChanges }): Promise<void> {
     await this.#gate.write(async (trx) => {
       if (breaker) await writeBreaker(trx, breaker);
@@ -206,7 +207,7 @@ export class Store {
     });
   }
 
-  /** The emergency stop: those that are off from now on, and those that are no longer, by key. */
+  /** Records the emergency stop: scopes that are off from now on, and keys of scopes that are on again. */
   async recordWrites(record: WritesRecord): Promise<void> {
     await this.#gate.write(async (trx) => {
       const gone = [...record.on, ...record.off.map(({ scope }) => scopeKey(scope))];
@@ -215,27 +216,27 @@ export class Store {
       if (rows.length > 0) await trx.insertInto('writes_off').values(rows).execute();
       await writeAlerts(trx, record.alerts);
     });
-    // A stop that a person ended must not come back with the next start.
+    // The keys are removed from the note, so that a stop that a person ended does not come back with the next start.
     if (record.on.length > 0)
       this.keepStops(this.#note.stops.filter(({ scope }) => !record.on.includes(scopeKey(scope))));
   }
 
-  /** A new silence, or one that changed: an expired one has its end as `until`. */
+  /** Records a new or changed silence: an expired one has its end as `until`. */
   recordSilence(silence: Silence, now: EpochMs): Promise<void> {
     return this.#gate.write((trx) => writeSilence(trx, silence, now));
   }
 
-  /** Every account that was ever configured on the store, as it was last, in the order of their names. */
+  /** Every account that was ever configured, in its last configuration, sorted by name. */
   knownAccounts(): Promise<readonly KnownAccount[]> {
     return this.#gate.read(loadKnownAccounts);
   }
 
-  /** Records the configured accounts, and moves mailboxes that are guarded under another name because of them. */
+  /** Records the configured accounts, and moves the mailboxes that are now guarded under another account name. */
   recordAccounts(record: AccountsRecord): Promise<void> {
     return this.#gate.write((trx) => writeAccounts(trx, record));
   }
 
-  /** The emergency stops that are stored. */
+  /** Emergency stops in the store. */
   writesOff(): Promise<readonly WritesOff[]> {
     return this.#gate.read(loadWritesOff);
   }
@@ -245,22 +246,30 @@ export class Store {
     return this.#gate.read((db) => loadDecisions(db, { account, id }, limit));
   }
 
-  /** What was decided and done about a mailbox until a moment. */
+  /** Decisions, actions and changes about a mailbox up to a moment. */
   entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<MailboxEntries> {
     return this.#gate.read((db) => loadEntries(db, mailbox, { until, limit }));
   }
 
-  /** Notes beside the store, which may take nothing, that people are being notified of its failure. Returns false if that can't be written either. */
+  /**
+   * Writes a note beside the failed store that people are being notified of its outage. Returns false if the note can't
+   * be written either.
+   */
   async keepOutage(outage: NotifiedOutage): Promise<boolean> {
     return this.#note.keep({ outage });
   }
 
-  /** Notes the emergency stops in force beside the store, for a next process that finds the store lost. */
+  /**
+   * Writes the emergency stops in force into the note beside the store, for a next process that finds the store lost.
+   */
   keepStops(stops: readonly WritesOff[]): void {
     this.#note.keep({ stops });
   }
 
-  /** What people were notified of by an earlier process, or null if they were notified of its end, too. */
+  /**
+   * Outage that an earlier process notified people of, or null if there is none or people were also notified of its
+   * end.
+   */
   async outage(): Promise<NotifiedOutage | null> {
     const { outage } = this.#note;
     if (!outage) return null;
@@ -270,7 +279,10 @@ export class Store {
     return null;
   }
 
-  /** The alert's end, and that the outage of that beginning is over: should the note stay, nobody is notified again. */
+  /**
+   * Records the end of the alert and of the outage that began at `begunAt`: nobody is notified again even if the note
+   * stays.
+   */
   async endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void> {
     await this.#gate.write(async (trx) => {
       if ((await metaOf(trx, outageEnded)) === String(begunAt)) return;
@@ -280,37 +292,37 @@ export class Store {
     this.#note.keep({ outage: null });
   }
 
-  /** What whoever guards these accounts next has to know. */
+  /** Writes the ledgers of accounts for the process that guards them next. */
   async saveLedgers(ledgers: readonly AccountLedger[]): Promise<void> {
     await this.#gate.write((trx) => writeLedgers(trx, ledgers));
   }
 
-  /** Of all accounts of a store whose lease is shared. */
+  /** Ledgers of all accounts, in a store whose lease is shared. */
   ledgers(): Promise<readonly AccountLedger[]> {
     return this.#gate.read(loadLedgers);
   }
 
-  /** What should not be as it is, though the store works: sentences for the log. */
+  /** Warnings about a working store: sentences for the log. */
   get warnings(): readonly string[] {
     return this.#database.warnings;
   }
 
-  /** What is worth a line of the log: sentences. */
+  /** Other facts about the opening of the store: sentences for the log. */
   get news(): readonly string[] {
     return this.#database.news;
   }
 
-  /** What failed since the store was opened: any read, any write. */
+  /** Failures of reads and writes since the store was opened. */
   get trouble(): StoreTrouble {
     return this.#gate.trouble;
   }
 
-  /** Why this process does not have its work: a heartbeat is no read or write either. null: it has it. */
+  /** Records why this process lost its duty, or null if it has it. A heartbeat is neither a read nor a write. */
   heartbeat(overdue: Error | null): void {
     this.#gate.heartbeat(overdue);
   }
 
-  /** Nothing has failed for long. */
+  /** Clears failures after a long time without a new one. */
   forgetTrouble(): void {
     this.#gate.forgetTrouble();
   }
@@ -320,7 +332,7 @@ export class Store {
     this.#gate.onTrouble(listener);
   }
 
-  /** What keeps the store small. */
+  /** Upkeep steps that keep the store small. */
   duties(plan: UpkeepPlan): readonly UpkeepDuty[] {
     const { fileCare } = this.#database;
     const forgetting = forgettingDuties(this.#gate.write, plan);
@@ -328,11 +340,14 @@ export class Store {
     return [...forgetting, { what: 'free space', step: () => this.#gate.write((trx) => fileCare.freeSpace(trx)) }];
   }
 
-  /** Writes the time, as a proof that it can, looks for damage, and gives back what it takes beyond its measure. Rejects when nothing can be written. */
+  /**
+   * Proves that the store is writable by writing the time. Also checks for damage, and gives back excess disk space.
+   * Rejects if the write fails.
+   */
   async proveWritable(now: EpochMs): Promise<void> {
     const { fileCare } = this.#database;
     await fileCare?.tidy();
-    // A write need not wait for it.
+    // The check runs in the background: writes need not wait for it.
     void fileCare?.lookForDamage().then((error) => error && this.#gate.notice(error));
     await this.#gate.write((trx) => setMeta(trx, 'alive_at', String(now)));
   }

@@ -1,4 +1,5 @@
-// Keeps the store small while the daemon is on duty: small steps, each a transaction of its own, so that nothing waits for them.
+// Keeps the store small while the daemon is active, in small steps with one transaction each, so that other work does
+// not wait.
 import { sql } from 'kysely';
 import type { AccountState } from '../core/mailbox.ts';
 import { auditRetentionMs, type Retention } from '../core/store-failure.ts';
@@ -11,28 +12,31 @@ import type { Db } from './schema/tables.ts';
 export interface UpkeepPlan {
   readonly now: EpochMs;
   readonly retention: Retention;
-  /** The names of those that are configured. */
+  /** Names of the configured channels. */
   readonly channels: readonly string[];
 }
 
 export interface UpkeepDuty {
-  /** What it clears, for the log. */
+  /** Name of the deleted data, for the log. */
   readonly what: string;
-  /** One small step; false when nothing is left to do. */
+  /** Runs one small step. Returns false if nothing is left to do. */
   step(): Promise<boolean>;
 }
 
-/** Deletes some rows; false when none of that kind is left. */
+/** Deletes some rows. Returns false if none of that kind is left. */
 type ForgetStep = (trx: Db) => Promise<boolean>;
 
-/** A millisecond or two of CPU. */
+/** Rows per step, which takes one or two milliseconds of CPU. */
 const rowsAStep = 50;
-/** A mailbox has up to six answers, and those of stats are long. */
+/** Mailboxes per step: a mailbox has up to six answers, and statistics are long. */
 const mailboxesAStep = 25;
-/** A command may name a thousand mailboxes. */
+/** Commands per step: a command may name a thousand mailboxes. */
 const commandsAStep = 5;
 
-/** All that is old now, in this order. What an open claim or intent, an undelivered message or an alert needs stays. */
+/**
+ * Duties that delete old data, in this order. Data of an open claim or intent, an undelivered message or an alert
+ * stays.
+ */
 export function forgettingDuties(write: Transact, { now, retention, channels }: UpkeepPlan): readonly UpkeepDuty[] {
   const sentBefore = now - retention.deliveriesMs;
   const auditBefore = now - auditRetentionMs(retention);
@@ -42,9 +46,9 @@ export function forgettingDuties(write: Transact, { now, retention, channels }: 
     'old steps of alerts': (trx) => forgetTransitions(trx, sentBefore),
     'sent messages': (trx) => forgetDeliveries(trx, 'sent', sentBefore),
     'replaced reminders': (trx) => forgetDeliveries(trx, 'replaced', sentBefore),
-    // Those of configured channels can be sent again.
+    // Messages to configured channels stay, because they can be sent again.
     'messages to removed channels': (trx) => forgetDeliveries(trx, 'dead', sentBefore, channels),
-    // Who silenced what stays in the audit log.
+    // The audit log still has each silence and its author.
     'expired silences': (trx) => forgetRows(trx, 'silences', sql`until <= ${now}`),
     'old answers about removed mailboxes': (trx) => forgetAnswers(trx, now - retention.observationsMs),
     'mailboxes that were removed long ago': (trx) => forgetDeparted(trx, now - retention.departedMs),
@@ -62,13 +66,13 @@ async function forgetRows(trx: Db, table: string, condition: ReturnType<typeof s
   return Number(numAffectedRows) === rowsAStep;
 }
 
-/** Decisions that were given last before that moment, but the newest on each mailbox that is known. */
+/** Deletes decisions whose span ended before a moment, except the newest on each known mailbox. */
 function decisionsBefore(before: EpochMs): ForgetStep {
   let after = 0;
   return async (trx) => {
     const decisions = trx.selectFrom('decisions').select(['id', 'since', 'until']).where('id', '>', after);
     const rows = await decisions.orderBy('id').limit(rowsAStep).execute();
-    // Ids grow with time: whatever follows a decision that began later ended later.
+    // Ids increase with time: all decisions after one that began later also ended later.
     const reached = rows.findIndex(({ since }) => since >= before);
     const walked = reached < 0 ? rows : rows.slice(0, reached);
     after = walked.at(-1)?.id ?? after;
@@ -83,7 +87,7 @@ function decisionsBefore(before: EpochMs): ForgetStep {
   };
 }
 
-/** What others changed, seen before that moment. */
+/** Deletes changes by others that were seen before a moment. */
 async function forgetChanges(trx: Db, before: EpochMs): Promise<boolean> {
   const rows = await trx.selectFrom('changes').select(['id', 'at']).orderBy('id').limit(rowsAStep).execute();
   const ids = rows.filter(({ at }) => at < before).map(({ id }) => id);
@@ -91,7 +95,7 @@ async function forgetChanges(trx: Db, before: EpochMs): Promise<boolean> {
   return ids.length === rowsAStep;
 }
 
-/** Steps of alerts that messages were made of, before that moment. */
+/** Deletes transitions of alerts from before a moment that messages were made of. */
 async function forgetTransitions(trx: Db, before: EpochMs): Promise<boolean> {
   const notified = trx.selectFrom('transitions').select(['id', 'at']).where('notified', '=', 1);
   const ids = (await notified.orderBy('id').limit(rowsAStep).execute())
@@ -101,19 +105,22 @@ async function forgetTransitions(trx: Db, before: EpochMs): Promise<boolean> {
   return ids.length === rowsAStep;
 }
 
-/** Messages that were settled so before that moment, but those of the channels to keep. */
+/** Deletes messages that reached the state before a moment, except those of the channels to keep. */
 function forgetDeliveries(trx: Db, state: string, before: EpochMs, kept: readonly string[] = []): Promise<boolean> {
   const elsewhere = kept.length === 0 ? sql`TRUE` : sql`channel NOT IN (${sql.join(kept)})`;
   return forgetRows(trx, 'deliveries', sql`state = ${state} AND settled_at < ${before} AND ${elsewhere}`);
 }
 
-/** A mailbox without a claim, an action under way, or an alert about it. A memory that can't be read may hold a claim. */
+/** Matches a mailbox without a claim, a pending action, or an alert. An unreadable memory may hold a claim. */
 const isUnneeded = sql<boolean>`(m.memory IS NULL OR m.memory LIKE '%"claim":null%')
   AND NOT EXISTS (SELECT 1 FROM actions a WHERE a.account = m.account AND a.mailbox_id = m.mailbox_id
     AND a.state IN ('planned', 'open', 'unconfirmed'))
   AND NOT EXISTS (SELECT 1 FROM alerts al WHERE al.account = m.account AND al.mailbox_id = m.mailbox_id)`;
 
-/** What the API said of mailboxes that left before that moment, but for the list's entry, which they are recognized by. */
+/**
+ * Deletes the API's answers about mailboxes that left before a moment, except the list's entry, which identifies a
+ * mailbox.
+ */
 async function forgetAnswers(trx: Db, before: EpochMs): Promise<boolean> {
   const left = await unneededMailboxes(
     trx,
@@ -130,7 +137,10 @@ async function forgetAnswers(trx: Db, before: EpochMs): Promise<boolean> {
   return left.length === mailboxesAStep;
 }
 
-/** That mailboxes were there at all. What was decided and done about them is kept for as long as that of others. */
+/**
+ * Deletes mailboxes that left before a moment. Their decisions and actions are kept as long as those of other
+ * mailboxes.
+ */
 async function forgetDeparted(trx: Db, before: EpochMs): Promise<boolean> {
   const left = await unneededMailboxes(trx, sql`m.left_at < ${before}`);
   for (const { account, mailbox_id } of left)
@@ -146,7 +156,10 @@ async function unneededMailboxes(trx: Db, condition: ReturnType<typeof sql>) {
   return rows;
 }
 
-/** Actions that were planned before that moment and are over, but what a claim rests on, and the newest on each known mailbox. */
+/**
+ * Deletes actions that were planned before a moment and are over, except those that a claim rests on and the newest on
+ * each known mailbox.
+ */
 function forgetActions(trx: Db, before: EpochMs): Promise<boolean> {
   return forgetRows(
     trx,
@@ -160,7 +173,7 @@ function forgetActions(trx: Db, before: EpochMs): Promise<boolean> {
   );
 }
 
-/** Commands that began before that moment and have ended, with the mailboxes that they name. */
+/** Deletes ended commands that began before a moment, with the mailboxes that they name. */
 async function forgetCommands(trx: Db, before: EpochMs): Promise<boolean> {
   const ended = trx
     .selectFrom('operator_commands')
@@ -178,21 +191,21 @@ interface UpkeepParts {
   readonly world: World;
   readonly loops: Loops;
   readonly store: { duties(plan: UpkeepPlan): readonly UpkeepDuty[] };
-  /** As configured now; as the next. */
+  /** Currently configured retention. */
   readonly retention: () => Retention;
-  /** The names of the channels. */
+  /** Names of the currently configured channels. */
   readonly channels: () => readonly string[];
-  /** How far our clock is ahead of the APIs', milliseconds; null while none of them was reached. */
+  /** Milliseconds by which this machine's clock is ahead of the APIs' clocks, or null if no API was reached yet. */
   readonly aheadMs: () => number | null;
 }
 
-/** The start, with its first polls, is over by then, and the times of the APIs are known. */
+/** Start-up with its first polls has ended by then, and the clocks of the APIs are known. */
 const beginAfterMs = 5 * minuteMs;
 const everyMs = 6 * hourMs;
-/** Between two steps, so that a tick never waits for long. */
+/** Pause between two steps, so that a tick never waits for long. */
 const pauseMs = 20;
 
-/** Begins after five minutes, once an API was reached. A step that hangs is found by the watchdog. */
+/** Begins after five minutes, once an API was reached. The watchdog detects a step that hangs. */
 export function upkeepLoop({ world, loops, store, retention, channels, aheadMs }: UpkeepParts): Loop {
   const { clock, log } = world;
   let isBegun = false;
@@ -203,7 +216,7 @@ export function upkeepLoop({ world, loops, store, retention, channels, aheadMs }
       return beginAfterMs;
     }
     if (duties.length === 0) {
-      // A clock that is ahead by years would make all history old.
+      // A clock that is years ahead would make all history old.
       const ahead = aheadMs();
       if (ahead === null) return minuteMs;
       duties = [...store.duties({ now: clock.now() - ahead, retention: retention(), channels: channels() })];
@@ -225,8 +238,9 @@ export function upkeepLoop({ world, loops, store, retention, channels, aheadMs }
 }
 
 /**
- * The least by which our clock is ahead of an API's, milliseconds; 0 when it is not, or none tells the time. Null if no account was
- * reached yet, as with a clock by which all certificates have expired. History that a wrong clock deletes does not come back.
+ * Least number of milliseconds by which this machine's clock is ahead of an API's; 0 if it is not ahead, or if no API
+ * sends the time. Null if no account was reached yet, for example because a wrong clock makes all certificates look
+ * expired. History that was deleted by a wrong clock is lost.
  */
 export function clockAheadMs(accounts: Iterable<Pick<AccountState, 'apiHealth' | 'lastSuccessAt'>>): number | null {
   const all = [...accounts];

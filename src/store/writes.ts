@@ -1,4 +1,4 @@
-// The statements that business events are made of. Always within the caller's transaction.
+// Statements of business events. All run in the caller's transaction.
 import { sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { Alert, AlertChanges } from '../core/alert.ts';
@@ -46,7 +46,7 @@ export function writeMailboxes(
   );
 }
 
-/** What a list says of each mailbox. */
+/** Writes the list entry of each mailbox. */
 export function writeEntries(db: Db, mailboxes: readonly MailboxState[]): Promise<void> {
   return writeObservations(
     db,
@@ -54,7 +54,7 @@ export function writeEntries(db: Db, mailboxes: readonly MailboxState[]): Promis
   );
 }
 
-/** Deletes what was read of mailboxes before they left: those that are back are remembered, and nothing of them was read since. */
+/** Deletes answers from before the departure of mailboxes: for mailboxes that came back, nothing was read since. */
 export async function forgetAnswers(db: Db, account: string, mailboxes: readonly MailboxState[]): Promise<void> {
   const back = mailboxes.filter(({ memory, stats, warmup }) => memory && !stats && !warmup).map(({ id }) => id);
   await inPieces(back, (ids) =>
@@ -67,7 +67,7 @@ export async function forgetAnswers(db: Db, account: string, mailboxes: readonly
   );
 }
 
-/** A mailbox, and the route whose answer about it is new. */
+/** A mailbox and the route with the new answer. */
 export interface AnsweredRoute {
   readonly mailbox: MailboxState;
   readonly route: StoredRoute;
@@ -127,10 +127,10 @@ async function writeDecision(db: Db, mailbox: MailboxState, record: DecisionReco
     .execute();
 }
 
-/** The newest span of the mailbox lasted until then. False when there is none. */
+/** Extends the newest span of the mailbox up to the decision. Returns false if there is none. */
 async function prolong(db: Db, { account, id }: MailboxState, { at, ...span }: DecisionRecord): Promise<boolean> {
   const body = { verdict: JSON.stringify(span.verdict), days: JSON.stringify(span.days) };
-  // As text: building it took three times as long as the database does.
+  // Raw SQL: the query builder took three times as long as the database.
   const { numAffectedRows } = await sql`
     UPDATE decisions
     SET verdict = ${body.verdict}, days = ${body.days}, until = ${at}, judged = judged + ${span.judged}

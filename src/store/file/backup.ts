@@ -9,15 +9,16 @@ import { refuseNewer, schemaOf } from '../schema/migrations.ts';
 import { connectReadOnly, storeError } from './connection.ts';
 import { create, sizeOf } from './place.ts';
 
-/** While it is written: each backup has its own, for another one may be under way to the same file. */
+/** Path of an unfinished backup. The name is random because another backup to the same file may be running. */
 const partOf = (file: string) => `${file}.${randomUUID().slice(0, 8)}.warmwarden.part`;
 const isPart = (name: string) => /\.[0-9a-f]{8}\.warmwarden\.part$/.test(name);
-/** Nobody has written into it for so long: whoever began it was killed. */
+/** A part that did not change for this long belongs to a killed process. */
 const deadAfterMs = hourMs;
 
 /**
- * Writes the store at `path`, as it is at one moment, into a new file that only its owner can open; a daemon goes on meanwhile.
- * The file appears once it is whole and on the disk. Returns its bytes. Throws StoreError and NewerStoreError.
+ * Writes a consistent copy of the store at `path` into a new file that only its owner can open, while a daemon
+ * continues. The file appears once it is complete and on the disk. Returns its bytes. Throws StoreError and
+ * NewerStoreError.
  */
 export async function backUp(path: string, file: string): Promise<number> {
   refuseExisting(file);
@@ -44,7 +45,7 @@ export async function backUp(path: string, file: string): Promise<number> {
   }
 }
 
-/** Those that a killed backup left in the folder, whatever its name was. */
+/** Deletes the parts that killed backups left in the folder, for any target file. */
 function removeDeadParts(part: string): void {
   const folder = dirname(part);
   const writtenAt = (path: string) => statSync(path).mtimeMs;
@@ -54,7 +55,7 @@ function removeDeadParts(part: string): void {
       if (writtenAt(part) - writtenAt(path) > deadAfterMs) rmSync(path, { force: true });
     }
   } catch {
-    // A folder that can't be listed, a file of somebody else: the backup is made all the same.
+    // The backup continues if the folder can't be listed or another user owns a part.
   }
 }
 

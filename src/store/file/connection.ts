@@ -1,4 +1,4 @@
-// node:sqlite behind Kysely: the one connection that writes, and those that read beside it.
+// node:sqlite behind Kysely: the one connection that writes, and the connections that read.
 
 import { renameSync, statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
@@ -23,16 +23,16 @@ import { StoreLock } from './lock.ts';
 import { OutageNote } from './outage-note.ts';
 import { closeToOthers, identityOf, prepare } from './place.ts';
 
-/** Statements that stay prepared at most. */
+/** Largest number of prepared statements. */
 const maxPrepared = 200;
 
-/** SQLite waits this long for the lock of another process. The whole process waits with it. */
+/** SQLite waits this long for the lock of another process, and blocks the whole process meanwhile. */
 const busyTimeoutMs = 250;
 
-/** SQLite writes whole pages, and an answer that changes is one row of less than a kilobyte among thousands. */
+/** Small pages: SQLite writes whole pages, and a changed answer is one row of less than a kilobyte among thousands. */
 const pageBytes = 1_024;
 
-/** As PostgreSQL has it, so that a store can be copied there. */
+/** Removes the letter NUL, which PostgreSQL does not accept: the store may be copied there. */
 function storable(parameter: unknown): SQLInputValue {
   return (typeof parameter === 'string' ? withoutNul(parameter) : parameter) as SQLInputValue;
 }
@@ -40,12 +40,15 @@ function storable(parameter: unknown): SQLInputValue {
 /** A statement of better-sqlite3, as Kysely's SQLite dialect expects it. */
 type PreparedStatement = ReturnType<SqliteDatabase['prepare']>;
 
-/** Adapts node:sqlite to the interface of better-sqlite3, which Kysely expects. Statements stay prepared while there is room. */
+/**
+ * Adapts node:sqlite to the interface of better-sqlite3, which Kysely expects. Keeps up to `maxPrepared` prepared
+ * statements.
+ */
 function shim(database: DatabaseSync): SqliteDatabase {
   const prepared = new Map<string, PreparedStatement>();
   return {
     prepare(text) {
-      // A prepared statement remembers the columns that its tables had.
+      // A prepared statement caches the columns of its tables.
       if (prepared.size >= maxPrepared || /^\s*(create|alter|drop)\b/i.test(text)) prepared.clear();
       const statement = prepared.get(text) ?? statementOf(database, text);
       prepared.set(text, statement);
@@ -59,7 +62,7 @@ function statementOf(database: DatabaseSync, text: string): PreparedStatement {
   const statement = database.prepare(text);
   const values = (parameters: readonly unknown[]) => parameters.map(storable);
   return {
-    // It names no column, and frees a page with each row that is read.
+    // The pragma names no column, but frees one page per row that is read.
     reader: statement.columns().length > 0 || text.startsWith('PRAGMA incremental_vacuum'),
     all: (parameters: readonly unknown[]) => statement.all(...values(parameters)),
     run: (parameters: readonly unknown[]) => statement.run(...values(parameters)),
@@ -95,16 +98,16 @@ const writerDialect = (database: DatabaseSync): Dialect => ({
 
 export interface FileConnection {
   readonly db: Db;
-  /** The file itself, where the path is a link. */
+  /** The real file if the path is a link. */
   readonly file: string;
   readonly lock: StoreLock;
   readonly note: OutageNote;
-  /** What other users could do to the store, and what became of an earlier WAL: sentences for the log. */
+  /** Risks from other users, and the fate of an earlier WAL: sentences for the log. */
   readonly warnings: readonly string[];
   close(): Promise<void>;
 }
 
-/** Hears of each query, when it is over. */
+/** Receives each query after it has ended. */
 export type QueryListener = (event: LogEvent) => void;
 
 /** Opens the file for this process alone. Throws StoreError when the folder can't be written, the file is no database, or another process holds it. */
@@ -118,7 +121,7 @@ export function connect(path: string, listen: QueryListener = () => {}): FileCon
     const aside = putWalAside(file, note);
     const database = new DatabaseSync(file);
     refuseForeign(database, path);
-    // Both take effect in a new file only.
+    // Both pragmas affect only a new file.
     database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
     const db = new Kysely<Tables>({ dialect: writerDialect(database), log: listen });
@@ -146,7 +149,7 @@ export function connectReadOnly(path: string): Db {
     if (statSync(path, { throwIfNoEntry: false })?.size === 0)
       throw new StoreError(`The store ${path} can't be used: the file is empty.`);
     const database = new DatabaseSync(path, { readOnly: true });
-    // SQLite reads nothing until it is asked: a file that is no database shows here.
+    // SQLite reads the file only on the first statement, which fails here if the file is no database.
     database.exec('PRAGMA schema_version');
     return new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(database) }) });
   } catch (error) {
@@ -155,8 +158,8 @@ export function connectReadOnly(path: string): Db {
 }
 
 /**
- * Renames the WAL of a file that is not at its path any more: SQLite would apply it to the file that is there now. Returns sentences
- * for the log.
+ * Renames the WAL of a file that is no longer at its path: SQLite would apply it to the file that is there now. Returns
+ * sentences for the log.
  */
 function putWalAside(file: string, { opened }: OutageNote): readonly string[] {
   const wal = `${file}-wal`;
@@ -167,7 +170,7 @@ function putWalAside(file: string, { opened }: OutageNote): readonly string[] {
   ];
 }
 
-/** A database of something else is left as it is: nothing of ours is written into it. */
+/** Refuses a database of another program, and writes nothing into it. */
 function refuseForeign(database: DatabaseSync, path: string): void {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   const names = tables.map(({ name }) => String(name));
@@ -178,7 +181,7 @@ function refuseForeign(database: DatabaseSync, path: string): void {
   );
 }
 
-/** One sentence with a remedy, whatever went wrong with the file. */
+/** Describes any failure of the file in one sentence with a remedy. */
 export function storeError(path: string, error: unknown): Error {
   if (error instanceof DamagedRowError) {
     return new StoreError(`The store ${path} is damaged: ${error.message}. ${deletionOf(path, error)}`);

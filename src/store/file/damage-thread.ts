@@ -1,4 +1,4 @@
-// The thread that looks at every page of the store's file and its WAL, on a connection of its own.
+// Thread that checks every page of the store's file and its WAL, on its own connection.
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { PagesFound } from './damage.ts';

@@ -3,18 +3,18 @@ import { Worker } from 'node:worker_threads';
 import { DamagedFileError, isDamage } from '../failure.ts';
 import { sizeOf } from './place.ts';
 
-/** SQLite's sentence about all pages, and its result code where it could not look. */
+/** SQLite's report on all pages, and its result code if the check failed. */
 export interface PagesFound {
   readonly said: string;
   readonly errcode: number | null;
 }
 
-/** Between two looks, real time, at least: a look at 300 MB takes a third of a second of CPU. */
+/** Least time between two checks, in real time: a check of 300 MB takes a third of a second of CPU. */
 const restMs = (bytes: number) => Math.max(1_000, bytes / 10_000);
 
 const threadFile = new URL(`./damage-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 
-/** Looks at all pages in a thread, one look at a time, with a rest after each. */
+/** Checks all pages in a thread, one check at a time, with a pause after each. */
 export class DamageWatch {
   readonly #file: string;
   #worker: Worker | null = null;
@@ -24,7 +24,7 @@ export class DamageWatch {
     this.#file = file;
   }
 
-  /** null: nothing is damaged, as far as SQLite can tell, or it is not the time to look. Never rejects. */
+  /** Returns null if SQLite finds no damage, or if it is too soon to check. Never rejects. */
   async look(): Promise<DamagedFileError | null> {
     if (this.#worker || this.#isResting) return null;
     const found = await this.#lookInThread();
@@ -33,13 +33,13 @@ export class DamageWatch {
     return new DamagedFileError(found.said);
   }
 
-  /** Ends the look that is under way: its connection is closed then. */
+  /** Ends the running check, which closes its connection. */
   async close(): Promise<void> {
     this.#isResting = true;
     await this.#worker?.terminate();
   }
 
-  /** null: the thread can't be started, or was ended. */
+  /** Resolves to null if the thread can't be started or was ended. */
   #lookInThread(): Promise<PagesFound | null> {
     return new Promise((resolve) => {
       const worker = new Worker(threadFile, { workerData: this.#file, env: {} });

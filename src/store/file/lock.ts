@@ -1,4 +1,4 @@
-// The lock that admits one process to a store: SQLite's own on FILE.lock, and so free at once after kill -9.
+// The lock that admits one process to a store: SQLite's own lock on FILE.lock, which is free at once after kill -9.
 import { readdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,18 +11,21 @@ export class StoreLock {
   #held: DatabaseSync;
   #identity: string;
 
-  /** Throws StoreError, with the holder's name, when another process has it. */
+  /** Throws StoreError, with the holder's name, if another process has the lock. */
   constructor(file: string) {
     this.#file = file;
     this.#held = lockedOrNull(lockOf(file)) ?? refuse(file);
     this.#identity = identityOf(lockOf(file));
-    // Whoever deleted the lock's file did not end the process that held it.
+    // The previous holder may still be running although the lock file was deleted.
     if (livingHolder(file) === null) return;
     this.#held.close();
     refuse(file);
   }
 
-  /** Before each write. A lock whose file was deleted admits others: it is taken again. Throws when somebody was faster. */
+  /**
+   * Acquires the lock again if its file was deleted, which would admit other processes. Called before each write.
+   * Throws if another process was faster.
+   */
   hold(): void {
     const path = lockOf(this.#file);
     if (identityOf(path) === this.#identity) return;
@@ -41,7 +44,7 @@ export class StoreLock {
 
 const stopOne = 'Stop one of the two.';
 
-/** null: another process has it. */
+/** Acquires the lock, or returns null if another process has it. */
 export function lockedOrNull(path: string): DatabaseSync | null {
   const lock = new DatabaseSync(path);
   try {
@@ -58,7 +61,10 @@ function refuse(file: string): never {
   throw new HeldStoreError(file, holderOf(file) ?? 'another process');
 }
 
-/** As the store names it; null when it can't be read. Beside an empty file, SQLite would delete the WAL. */
+/**
+ * Holder that the store names, or null if it can't be read. An empty file is not opened, because SQLite would delete
+ * the WAL beside it.
+ */
 function holderOf(file: string): string | null {
   if (sizeOf(file) === 0) return null;
   try {
@@ -74,7 +80,7 @@ function holderOf(file: string): string | null {
   }
 }
 
-/** How the store names its holder. */
+/** Name of this process as holder in the store. */
 export const nameOfHolder = (now: EpochMs) =>
   `process ${process.pid} on ${hostname()}, since ${new Date(now).toISOString()}`;
 
@@ -88,7 +94,7 @@ export function starterOf(file: string, now: EpochMs): string | null {
   return Math.abs(now - Date.parse(since)) < startsWithinMs ? holder : null;
 }
 
-/** The holder that the store names, if it is another process of this machine that has the file open at this moment. */
+/** Holder that the store names, or null unless it is another process of this machine that has the file open now. */
 export function livingHolder(file: string): string | null {
   const holder = holderOf(file);
   const [, pid, host] = /^process (\d+) on (.+), since /.exec(holder ?? '') ?? [];
@@ -96,7 +102,7 @@ export function livingHolder(file: string): string | null {
   return hasOpen(pid, file) ? holder : null;
 }
 
-/** As /proc shows it; false where there is none, or for another user's process. */
+/** True if /proc shows that the process has the file open. False without /proc, or for another user's process. */
 function hasOpen(pid: string, file: string): boolean {
   const wanted = identityOf(file);
   try {

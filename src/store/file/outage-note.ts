@@ -1,5 +1,5 @@
-// A note beside the store, in JSON, for a next process that finds the store failing or lost: the emergency stops in force, that people
-// were notified of a failure, and which file it was.
+// A note beside the store, in JSON, for a next process that finds the store failing or lost. It has the emergency stops
+// in force, a failure that people were notified of, and the identity of the file.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Loss, lossText, type NotifiedOutage } from '../../core/store-failure.ts';
 import type { EpochMs } from '../../core/time.ts';
@@ -10,7 +10,7 @@ import { nameOfHolder } from './lock.ts';
 import { fileMode, noteOf } from './place.ts';
 
 interface Noted {
-  /** Null if nobody was notified, or if people were notified of the end, too. */
+  /** Outage that people were notified of, or null if there is none or they were also notified of its end. */
   readonly outage: NotifiedOutage | null;
   readonly stops: readonly WritesOff[];
   /** Device and inode of the file and of its WAL. Null for PostgreSQL. */
@@ -30,7 +30,7 @@ export class OutageNote {
     this.#noted = found ?? { outage: null, stops: [], opened: null };
   }
 
-  /** Whether an earlier process left it. */
+  /** True if an earlier process left the note. */
   get found(): boolean {
     return this.#found;
   }
@@ -47,12 +47,15 @@ export class OutageNote {
     return this.#noted.stops;
   }
 
-  /** Returns false if the file cannot be written. The file stays when there is nothing to say: it holds its place on a full disk. */
+  /**
+   * Writes the note. Returns false if the file cannot be written. An empty note stays on the disk, because it reserves
+   * its space on a full disk.
+   */
   keep(part: Partial<Noted>): boolean {
     this.#noted = { ...this.#noted, ...part };
     const text = `${JSON.stringify(this.#noted, null, 2)}\n`;
     try {
-      // Somebody may have deleted it meanwhile.
+      // The file is compared each time, because it may have been deleted.
       if (textIn(this.#path) !== text) writeFileSync(this.#path, text, { mode: fileMode });
       return true;
     } catch {
@@ -70,7 +73,7 @@ function textIn(path: string): string {
   }
 }
 
-/** Returns null for a note that was not written to its end. */
+/** Returns null if the note was not written completely. */
 function notedIn(text: string): Noted | null {
   try {
     const { outage = null, stops = [], opened = null } = JSON.parse(text);
@@ -89,8 +92,8 @@ export interface StoreBeginning {
 const restored = '(restored: the store that had it was lost)';
 
 /**
- * Names the holder of a store that was opened. In the same transaction the store gets the emergency stops of the note that it lacks: it
- * may be a new, empty store, or a backup.
+ * Writes this process as holder of an opened store. In the same transaction, adds the emergency stops of the note that
+ * the store lacks: it may be a new, empty store, or a backup.
  */
 export function begin(
   db: Db,
@@ -111,7 +114,7 @@ export function begin(
   });
 }
 
-/** Puts the stops that last and that the store lacks into the store. Returns how many. */
+/** Adds the stops that are still in force and that the store lacks. Returns their number. */
 async function restoreStops(trx: Db, stops: readonly WritesOff[], now: EpochMs): Promise<number> {
   const known = new Set((await trx.selectFrom('writes_off').select('scope').execute()).map(({ scope }) => scope));
   const lacking = stops.filter((stop) => isOff(stop, now) && !known.has(scopeKey(stop.scope)));

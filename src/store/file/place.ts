@@ -1,4 +1,5 @@
-// Where the store lies: files that only their owner can open, in a folder that only its owner can enter, and one name for one file.
+// Location of the store: files that only their owner can open, in a folder that only its owner can enter, and one name
+// per file.
 import {
   chmodSync,
   closeSync,
@@ -15,19 +16,19 @@ import { basename, dirname } from 'node:path';
 
 export const fileMode = 0o600;
 const folderMode = 0o700;
-/** What others may do, in the bits of a mode. */
+/** Mode bits for other users. */
 const others = 0o077;
 
 export const lockOf = (file: string) => `${file}.lock`;
 export const noteOf = (file: string) => `${file}.failing`;
 
-/** What stands beside the file: SQLite's own, and ours. */
+/** Files beside the store's file: SQLite's and Warmwarden's. */
 const companionsOf = (file: string) => [
   ...[`${file}-wal`, `${file}-shm`],
   ...[lockOf(file), `${lockOf(file)}-journal`, noteOf(file)],
 ];
 
-/** `closed`: this user may not look into its folder. Not `existsSync`, to which that is an absent file. */
+/** Returns `closed` if this user may not read the folder; `existsSync` would report an absent file. */
 export function presenceOf(path: string): 'there' | 'absent' | 'closed' {
   try {
     return statSync(path, { throwIfNoEntry: false }) ? 'there' : 'absent';
@@ -40,7 +41,7 @@ const isForbidden = (error: unknown) => error instanceof Error && 'code' in erro
 
 export const asItsUser = 'run the command as the user that runs Warmwarden, or as root';
 
-/** Why no store can be opened at the path, in one sentence; null when a file is there. */
+/** Describes in one sentence why no store can be opened at the path, or returns null if a file is there. */
 export function absenceOf(path: string): string | null {
   const presence = presenceOf(path);
   if (presence === 'there') return null;
@@ -49,8 +50,8 @@ export function absenceOf(path: string): string | null {
 }
 
 /**
- * Makes folder, file and lock where they are missing. Returns the file itself, where the path is a link. Opens nothing that
- * exists: closing it again would take this process's locks on it away. Throws what is wrong with the path.
+ * Creates the folder, the file and the lock if they are missing. Returns the real file if the path is a link. Does not
+ * open existing files: closing them would release this process's locks. Throws if the path can't be used.
  */
 export function prepare(path: string): string {
   const folder = dirname(path);
@@ -62,12 +63,18 @@ export function prepare(path: string): string {
   return file;
 }
 
-/** Takes other users' rights on the store away where they are ours to take. Otherwise says so, with the remedy: sentences for the log. */
+/**
+ * Removes other users' rights on the store if this user may do so. Otherwise returns warnings with a remedy: sentences
+ * for the log.
+ */
 export function closeToOthers(file: string): readonly string[] {
   return [...[file, ...companionsOf(file)].flatMap(closeFile), ...closeFolder(file)];
 }
 
-/** A link to the file must find the same lock; a second name of the file itself would have another lock and another WAL. */
+/**
+ * Resolves a link to the file, which must lead to the same lock. Refuses a hard link, which would have another lock and
+ * another WAL.
+ */
 function fileAt(path: string): string {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found) return path;
@@ -80,24 +87,24 @@ function fileAt(path: string): string {
   return file;
 }
 
-/** A link in the place of a lock, say, would lock something else. */
+/** Refuses a link, for example in place of the lock: it would lock another file. */
 function refuseOther(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found && !found.isFile()) throw new Error(`${path} is not a regular file; remove it`);
 }
 
-/** An empty file, as SQLite makes one, but for its owner alone from the first moment. */
+/** Creates an empty file, like SQLite, but with access for its owner alone from the start. */
 export function create(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, 'wx', fileMode));
 }
 
-/** Device and inode: the same for as long as it is the same file, through links too. */
+/** Device and inode. They identify a file, also through links. */
 export function identityOf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true });
   return found ? `${found.dev}:${found.ino}` : 'not there';
 }
 
-/** Bytes; 0 when it is not there. */
+/** Size in bytes, or 0 if the file is absent. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
@@ -115,7 +122,7 @@ function closeFile(path: string): readonly string[] {
   return [];
 }
 
-/** A folder that holds more than the store may have to be open: for us it is only ours when nothing else is in it. */
+/** Removes other users' rights on a folder that holds only the store. A shared folder may have to be open. */
 function closeFolder(file: string): readonly string[] {
   const folder = dirname(file);
   const stats = statSync(folder);

@@ -1,4 +1,4 @@
-// How a client of PostgreSQL is made: where it connects, how it is encrypted, and that no lost connection ends the process.
+// Creates PostgreSQL clients: address, encryption, and error handling, so that no lost connection ends the process.
 
 import {
   CompiledQuery,
@@ -14,23 +14,26 @@ import pg from 'pg';
 import { withoutNul } from '../../core/nearest.ts';
 import type { PostgresPlace } from '../../core/store-failure.ts';
 
-/** Everything of ours is in this schema, and nothing else is looked for. */
+/** All objects of Warmwarden are in this schema, which is the only one on the search path. */
 export const schema = 'warmwarden';
 
-/** A server that does not answer within this is away. */
+/** A server that does not respond within this time is unreachable. */
 const connectMs = 5_000;
-/** A statement whose answer does not come is given up after this, by both sides: the connection may be cut without a word. */
+/** Client and server abort a statement after this time: the connection may be lost without notice. */
 const answerMs = 20_000;
-/** After so long without a byte the other side is asked for a sign of life: who only listens would not miss it otherwise. */
+/**
+ * Keep-alive probes start after this long without traffic: a client that only receives would not notice a lost
+ * connection.
+ */
 const quietMs = 30_000;
 
-/** What every connection has in common. `withinMs`: how long both sides wait for an answer; behind a pooler, the client alone. */
+/** Settings common to all connections. `withinMs`: timeout of both sides, or of the client alone behind a pooler. */
 export function clientConfig(place: PostgresPlace, withinMs = answerMs): pg.ClientConfig {
   const { host, port, database, user, password, tls } = place;
   return {
     ...{ host, port, database, user, types },
     ...(password !== null && { password }),
-    // Certificate and name are checked: what libpq calls verify-full.
+    // Certificate and host name are verified, like verify-full in libpq.
     ssl: tls.kind === 'off' ? false : { rejectUnauthorized: true, ...(tls.ca !== null && { ca: tls.ca }) },
     application_name: 'warmwarden',
     ...(place.isPooled !== true && { options: `-c search_path=${schema} -c statement_timeout=${withinMs}` }),
@@ -41,23 +44,26 @@ export function clientConfig(place: PostgresPlace, withinMs = answerMs): pg.Clie
   };
 }
 
-/** Of a connection that only reads. */
+/** Settings of a connection that only reads. */
 export function readerConfig(place: PostgresPlace, withinMs = answerMs): pg.ClientConfig {
   const config = clientConfig(place, withinMs);
   const { options } = config;
   return { ...config, ...(options !== undefined && { options: `${options} -c default_transaction_read_only=on` }) };
 }
 
-/** Of a pooler that does not know a setting of a connection. */
+/** Error of a pooler that does not support a connection setting. */
 const unknownSetting = '08P01';
 
-/** The place as it answers: whether a connection pooler is before it. Rejects when nothing answers. */
+/**
+ * Connects, and returns the place with a note if a connection pooler is in between. Rejects if the server does not
+ * respond.
+ */
 export async function reached(place: PostgresPlace): Promise<PostgresPlace> {
   const client = tolerant(new pg.Client(clientConfig(place)));
   try {
     await client.connect();
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    // Whoever answers the client and whoever carries out its statements are two.
+    // A different process id means that a pooler accepted the connection.
     return 'processID' in client && client.processID !== rows[0]?.pid ? { ...place, isPooled: true } : place;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null;
@@ -68,13 +74,13 @@ export async function reached(place: PostgresPlace): Promise<PostgresPlace> {
   }
 }
 
-/** A client whose connection may be lost at any time: what it was doing fails, and nothing else. */
+/** A client that tolerates the loss of its connection: only its current statement fails. */
 export function tolerant<Client extends pg.ClientBase>(client: Client): Client {
   client.on('error', () => {});
   return client;
 }
 
-/** Connections for one purpose, opened when they are needed. */
+/** A pool for one purpose; connections are opened on demand. */
 export function poolOf(config: pg.PoolConfig, max: number): pg.Pool {
   const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: 60_000 });
   pool.on('error', () => {});
@@ -82,18 +88,18 @@ export function poolOf(config: pg.PoolConfig, max: number): pg.Pool {
   return pool;
 }
 
-// PostgreSQL behind Kysely: the same statements as for SQLite, with what PostgreSQL calls otherwise put in its words.
+// PostgreSQL behind Kysely: runs the same statements as SQLite, and translates the parts in which the dialects differ.
 
 /** Type numbers of PostgreSQL. */
 const int8 = 20;
 
-/** Whole numbers of 64 bits become numbers: times in milliseconds, counts and ids stay far below 2^53. */
+/** Parses 64-bit integers as numbers: times in milliseconds, counts and ids stay far below 2^53. */
 const types = {
   getTypeParser: (id: number, format?: 'text' | 'binary') =>
     id === int8 ? Number : pg.types.getTypeParser(id, format as 'text'),
 };
 
-/** How long one statement of a transaction, and a wait for a lock, may take. */
+/** Longest duration of a statement in a transaction, and of a wait for a lock. */
 interface TransactionLimits {
   readonly statement: string;
   readonly lock: string;
@@ -124,23 +130,26 @@ class LimitedDriver extends PostgresDriver {
   constructor(config: PostgresDialectConfig, { statement, lock }: TransactionLimits) {
     super(config);
     const limits = `set local statement_timeout = '${statement}'; set local lock_timeout = '${lock}'`;
-    // A transaction that a frozen process leaves idle ends after 2 s.
+    // PostgreSQL ends a transaction that a frozen process leaves idle for 2 s.
     this.#begin = `begin isolation level read committed; ${limits}; set local idle_in_transaction_session_timeout = '2s'`;
   }
 
-  /** One message, and SET LOCAL: a setting of a session would stay on what a pooler hands to somebody else. */
+  /**
+   * Sends one message with SET LOCAL: a session setting would stay on a connection that a pooler hands to another
+   * client.
+   */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw(this.#begin));
   }
 
-  /** The error that a transaction fails with is not hidden by a connection that is lost by then. */
+  /** Ignores a failed rollback, for example on a lost connection, which would hide the error of the transaction. */
   override async rollbackTransaction(connection: Parameters<PostgresDriver['rollbackTransaction']>[0]): Promise<void> {
     await super.rollbackTransaction(connection).catch(() => {});
   }
 }
 
 class Compiler extends PostgresQueryCompiler {
-  /** As SQLite has them: whole numbers of 64 bits, and texts that are compared by their bytes. */
+  /** Maps types to match SQLite: 64-bit integers, and texts that are compared by their bytes. */
   protected override visitDataType(node: DataTypeNode): void {
     if (node.dataType === 'integer') this.append('bigint');
     else if (node.dataType === 'text') this.append('text collate "C"');
@@ -152,8 +161,8 @@ class Compiler extends PostgresQueryCompiler {
   }
 
   /**
-   * A column of whole numbers takes no fraction of a millisecond here, and no text the letter NUL. Parameters that are handed to
-   * CompiledQuery.raw do not come through here.
+   * Adapts parameters: PostgreSQL accepts no fraction of a millisecond in an integer column, and no letter NUL in a
+   * text. Parameters of CompiledQuery.raw do not pass through here.
    */
   protected override addParameter(parameter: unknown): void {
     super.addParameter(storable(parameter));
@@ -165,5 +174,5 @@ function storable(parameter: unknown): unknown {
   return typeof parameter === 'string' ? withoutNul(parameter) : parameter;
 }
 
-/** The time of the server, epoch milliseconds. */
+/** Time of the server, epoch milliseconds. */
 export const nowMs = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;

@@ -1,4 +1,4 @@
-// What `doctor` needs to know about a PostgreSQL server and the store in it. It changes nothing.
+// Examines a PostgreSQL server and its store for `doctor`. Changes nothing.
 import { Kysely, sql } from 'kysely';
 import type { PostgresPlace } from '../../core/store-failure.ts';
 import { type EpochMs, secondMs } from '../../core/time.ts';
@@ -14,34 +14,34 @@ import { hasLease, hasStore, isReady, refuseForeign, refuseServer, settingRole, 
 export type SchemaState = 'absent' | 'earlier' | 'ready';
 
 export interface Examination {
-  /** Of PostgreSQL, in its words. */
+  /** PostgreSQL's version, as the server reports it. */
   readonly version: string;
   readonly state: SchemaState;
-  /** Rights that the role needs and does not have, in sentences with the statement that gives them. */
+  /** Missing rights of the role, in sentences with the statement that grants them. */
   readonly lacking: readonly string[];
-  /** As a start logs them. */
+  /** Warnings that a start would log. */
   readonly doubts: readonly string[];
-  /** null: a pooler is in between. */
+  /** Free connections, or null behind a pooler. */
   readonly connections: FreeConnections | null;
-  /** How far the server's clock is ahead of this machine's. */
+  /** Milliseconds by which the server's clock is ahead of this machine's. */
   readonly aheadMs: number;
-  /** null: it can't be read as it is. */
+  /** Content of the store, or null if it can't be read in its state. */
   readonly content: Content | null;
 }
 
 export interface Content {
-  /** The active process; null: none sends heartbeats. */
+  /** Active process, or null if none sends heartbeats. */
   readonly active: { readonly name: string; readonly version: string } | null;
-  /** The accounts that have mailboxes in the store. */
+  /** Accounts that have mailboxes in the store. */
   readonly accounts: readonly string[];
 }
 
 const nothing: Content = { active: null, accounts: [] };
 
-/** Rejects with StoreError or NewerStoreError, as a start does: with one sentence. */
+/** Rejects with StoreError or NewerStoreError, in one sentence, like a start. */
 export async function examinePostgres(named: PostgresPlace, clock: { now(): EpochMs }): Promise<Examination> {
   const place = await reached(named).catch((error: unknown) => Promise.reject(postgresError(named, error)));
-  // As a start connects: with what is set for the role.
+  // Connects like a start, with the settings of the role.
   const db: Db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf(clientConfig(place), 1) }) });
   try {
     await refuseServer(db, place);
@@ -88,16 +88,16 @@ async function stateOf(db: Db, place: PostgresPlace): Promise<SchemaState> {
 }
 
 interface Rights {
-  /** Of the database. */
+  /** True if the role may create a schema in the database. */
   readonly creates: boolean;
-  /** The schema is there. */
+  /** True if the schema exists. */
   readonly there: boolean;
   readonly sees: boolean;
-  /** Of the schema. */
+  /** True if the role may create objects in the schema. */
   readonly adds: boolean;
-  /** A table that is somebody else's. */
+  /** A table that another role owns, or null. */
   readonly foreign: string | null;
-  /** Tables that the role may not read or write. */
+  /** Tables that the role can't read or write. */
   readonly closed: readonly string[];
 }
 
@@ -147,7 +147,7 @@ function lackingIn(rights: Rights, state: SchemaState, { user, database }: Postg
   return [];
 }
 
-/** The least by which they differ: the server read its clock at some time between question and answer. */
+/** Least difference that is certain: the server read its clock at some time between request and response. */
 async function aheadMs(db: Db, clock: { now(): EpochMs }): Promise<number> {
   const before = clock.now();
   const { rows } = await sql<{
@@ -159,15 +159,16 @@ async function aheadMs(db: Db, clock: { now(): EpochMs }): Promise<number> {
   return Math.sign(ahead) * Math.max(0, Math.abs(ahead) - (after - before) / 2);
 }
 
-// What a PostgreSQL server, or the settings of the role, could do to the store: sentences for the log of a start and for `doctor`.
+// Risks to the store from a PostgreSQL server or the settings of the role: sentences for the log of a start and for
+// `doctor`.
 
-/** Needed after the start has connected: two for recipes, and those of a standby. */
+/** Connections that are needed after a start has connected: two for recipes, and those of a standby. */
 const spareConnections = connectionsAProcess + 2;
 
 export interface FreeConnections {
-  /** How many a role that is no superuser could still open. */
+  /** Number of connections that a role without superuser rights could still open. */
   readonly free: number;
-  /** What to do when they are too few. */
+  /** Remedy if too few connections are free. */
   readonly remedy: string;
 }
 
@@ -178,8 +179,9 @@ interface Limits {
 }
 
 /**
- * By the narrowest of three limits. null behind a pooler, which has limits of its own. A role without superuser rights sees to whom
- * other sessions belong, but not their kind: sessions of the server itself have no user or no database.
+ * Free connections by the narrowest of three limits, or null behind a pooler, which has its own limits. A role without
+ * superuser rights sees the users of other sessions, but not their kind: sessions of the server itself have no user or
+ * no database.
  */
 async function connectionsOf(db: Db, { isPooled, user, database }: PostgresPlace): Promise<FreeConnections | null> {
   if (isPooled === true) return null;
@@ -207,8 +209,8 @@ async function connectionsOf(db: Db, { isPooled, user, database }: PostgresPlace
 }
 
 /**
- * With shorter timeouts, Warmwarden's own work fails. It limits each of its transactions itself, but not each read: behind a pooler,
- * no connection of its own sets a statement_timeout.
+ * Least timeouts that Warmwarden's own work needs. Each transaction has its own limit, but a read does not: behind a
+ * pooler, Warmwarden can't set a statement_timeout for its connections.
  */
 const leastTimeouts: readonly (readonly [setting: string, leastMs: number, effect: string])[] = [
   ['statement_timeout', 20_000, 'Longer reads fail, for example at the start'],
@@ -231,7 +233,7 @@ async function timeoutDoubts(db: Db, place: PostgresPlace): Promise<readonly str
   });
 }
 
-/** What could lose or delay something, apart from the number of connections. */
+/** Warnings about settings that could lose or delay data, apart from the number of connections. */
 async function serverDoubts(db: Db, place: PostgresPlace): Promise<readonly string[]> {
   const { rows } = await sql<{ followers: number; synchronous: string; fsync: string; commits: string }>`
     SELECT (SELECT count(*) FROM pg_stat_replication) AS followers, current_setting('synchronous_standby_names') AS synchronous,
@@ -258,7 +260,7 @@ async function serverDoubts(db: Db, place: PostgresPlace): Promise<readonly stri
   return [...said, ...(await timeoutDoubts(db, place))];
 }
 
-/** At a start, once it has connected. */
+/** Warnings for the log of a start that has connected. */
 export async function doubtsOf(db: Db, place: PostgresPlace): Promise<readonly string[]> {
   const connections = await connectionsOf(db, place);
   const few =

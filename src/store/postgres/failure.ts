@@ -1,4 +1,4 @@
-// What a failure of PostgreSQL means for people: what is wrong, and what to do about it.
+// Explains a PostgreSQL failure to people: the cause and the remedy.
 import { errorText } from '../../core/nearest.ts';
 import { nameOf, type PostgresPlace, type StoreFailure } from '../../core/store-failure.ts';
 import { DamagedRowError, StoreError } from '../failure.ts';
@@ -6,9 +6,9 @@ import { NewerStoreError } from '../schema/migrations.ts';
 import { OldPrimaryError } from './reach.ts';
 import { settingRole, sqlName } from './setup.ts';
 
-/** What PostgreSQL or its connection did not do, in sentences. */
+/** A failure of PostgreSQL or its connection, in sentences. */
 class PostgresFailure extends StoreError {
-  /** The original error. Private: a log would repeat it. */
+  /** Original error. Private, because a log would repeat it. */
   readonly #raw: unknown;
 
   constructor(message: string, raw: unknown) {
@@ -21,7 +21,7 @@ class PostgresFailure extends StoreError {
   }
 }
 
-/** PostgreSQL's own code of five letters, or Node.js's of the connection; null: neither. */
+/** PostgreSQL's code of five letters, or Node.js's code of a connection error, or null. */
 function codeOf(given: unknown): string | null {
   const error = PostgresFailure.rawOf(given);
   const code = error instanceof Error && 'code' in error ? error.code : null;
@@ -30,7 +30,7 @@ function codeOf(given: unknown): string | null {
 
 const isServers = (code: string) => /^[0-9A-Z]{5}$/.test(code);
 
-/** The connection was lost or never there: nobody knows what became of what was asked last. */
+/** True if the connection was lost or never existed: the outcome of the last statement is unknown. */
 export function isAway(given: unknown): boolean {
   const error = PostgresFailure.rawOf(given);
   const code = codeOf(error);
@@ -40,7 +40,7 @@ export function isAway(given: unknown): boolean {
   return error instanceof Error && /connection|timeout|not queryable|discarded/i.test(error.message);
 }
 
-/** A connection, a failover, a lock, a slow statement, too many connections: what others do. */
+/** True for failures with a temporary cause: connection, failover, lock, slow statement, too many connections. */
 const mayPass = (error: unknown) => isAway(error) || /^(25006|25P0[34]|40|53300|55P03|57014)/.test(codeOf(error) ?? '');
 
 const tlsCode = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/;
@@ -50,14 +50,17 @@ function isOfTls(error: unknown): boolean {
   return tlsCode.test(codeOf(error) ?? '') || said.includes('SSL');
 }
 
-/** The server refused the connection, or ended it: whatever is written next is written on another one. */
+/** True if the server refused or ended the connection: the next write uses another connection. */
 const isRefusedConnection = (error: unknown) =>
   /^(25P0[34]|28|3D000|53300)/.test(codeOf(error) ?? '') || isOfTls(error);
 
-/** It is a standby, or became one: nothing can be written there. */
+/** True if the server is a standby, or became one: it accepts no writes. */
 export const isReadOnly = (error: unknown) => codeOf(error) === '25006';
 
-/** The error as the caller of a read or write gets it: one of PostgreSQL or its connection is put in sentences that name the server. */
+/**
+ * Converts an error for the caller of a read or write: a failure of PostgreSQL or its connection becomes sentences that
+ * name the server.
+ */
 export function forCaller(place: PostgresPlace, error: unknown): unknown {
   const isTheirs = !(error instanceof StoreError) && (codeOf(error) !== null || isAway(error));
   if (!isTheirs) return error;
@@ -81,7 +84,7 @@ export function failureOf(place: PostgresPlace, given: unknown): StoreFailure {
 
 function saidOf(place: PostgresPlace, error: unknown): string {
   const said = errorText(error);
-  // An address with several numbers fails with an error for each, and an empty text around them.
+  // A host with several addresses fails with one error per address, in an outer error with an empty text.
   const inner = error instanceof AggregateError ? error.errors.map((one) => (one as Error).message).join('; ') : said;
   const server = `PostgreSQL at ${place.host}:${place.port}`;
   return isAway(error) ? `${server} does not answer: ${inner}` : `${server} reports: ${inner}`;
@@ -89,17 +92,17 @@ function saidOf(place: PostgresPlace, error: unknown): string {
 
 const isDamage = (error: unknown) => codeOf(error)?.startsWith('XX00') === true;
 
-/** What PostgreSQL says of data that it stored and can't read. Null if something else failed. */
+/** PostgreSQL's report of stored data that it can't read, or null if the failure has another cause. */
 export const damageSaid = (place: PostgresPlace, error: unknown): string | null =>
   isDamage(error) ? saidOf(place, error) : null;
 
-/** No such schema, table or column: also where the role may not look into the schema. */
+/** Remedy for a missing schema, table or column. The error also occurs if the role may not access the schema. */
 const missing = ({ user }: PostgresPlace) =>
   `A part of the store was deleted, or ${user} may not use its schema. Give the role its rights, which the command \`doctor\` prints${byItself}. Otherwise stop Warmwarden and restore a backup: a restart without one begins with an empty store.`;
 
 const byItself = '; Warmwarden then continues by itself';
 
-/** By the first letters of its code, the longest first. */
+/** Remedies by the first letters of the code; longer prefixes come first. */
 const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace, said: string) => string])[] = [
   ['28', ({ user }) => `Check the user ${user} and its password: store.url, store.password or store.password_file.`],
   ['3D000', ({ database }) => `Create the database: CREATE DATABASE ${sqlName(database)};`],
@@ -136,7 +139,7 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
     '57014',
     (place) => {
       const less = `A statement took too long: reduce the load of the PostgreSQL server, or use a faster one${byItself}.`;
-      // Elsewhere each connection sets its own, which outranks what is set for the role.
+      // Without a pooler, each connection sets its own timeout, which overrides that of the role.
       if (place.isPooled !== true) return less;
       return `${less} If statement_timeout of the role is shorter than 20 s, run ${settingRole(place, 'statement_timeout', 20)} and RECONNECT in the pooler.`;
     },
@@ -155,12 +158,12 @@ function remedyOf(place: PostgresPlace, error: unknown): string {
   return 'The log of the PostgreSQL server has the cause.';
 }
 
-/** One sentence with a remedy, for a failure while the store is opened or, when the connection is lost, read. */
+/** Describes a failure to open the store, or to read it after a lost connection, in one sentence with a remedy. */
 export function postgresError(place: PostgresPlace, given: unknown): Error {
   return given instanceof PostgresFailure && isAway(given) ? given : openingError(place, given);
 }
 
-/** One sentence with a remedy, for a failure while the store is opened: the process ends then. */
+/** Describes a failure to open the store in one sentence with a remedy. The process ends after it. */
 export function openingError(place: PostgresPlace, given: unknown): Error {
   const error = PostgresFailure.rawOf(given);
   if (error instanceof DamagedRowError)
@@ -171,7 +174,7 @@ export function openingError(place: PostgresPlace, given: unknown): Error {
     );
   if (error instanceof StoreError || error instanceof NewerStoreError) return error;
   const { said, remedy } = failureOf(place, error);
-  // The server may be another one than is meant.
+  // The address may lead to the wrong server.
   const address = isAway(error) ? 'Check the host and the port in store.url. ' : '';
   return new StoreError(
     `The store ${nameOf(place)} can't be opened: ${said}. ${address}${remedy.replace(byItself, ', and try again')}`,

@@ -1,7 +1,7 @@
-// The lease on a PostgreSQL store. One row says which process is active; its fencing number rises each time that a process takes it.
-// Each write transaction raises the version of the row of its number, and a takeover deletes that row: what the process before still
-// wants to write is refused. Deadlines are measured by each process's monotonic clock. With times in the database, the first process
-// to come back after an outage would take over.
+// The lease on a PostgreSQL store. One row names the active process; its fencing number increases with each takeover.
+// Each write transaction increments the version in the row of its fencing number. A takeover deletes that row, so that
+// late writes of the previous process are refused. Each process measures deadlines by its monotonic clock: with times
+// in the database, the first process to come back after an outage would take over.
 import { sql } from 'kysely';
 import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
 import { type Bell, type Clock, createBell, type Log } from '../../world/world.ts';
@@ -12,49 +12,58 @@ import { nowMs } from './connection.ts';
 import { forCaller } from './failure.ts';
 
 const beatEveryMs = 3_000;
-/** Between two looks of a standby: it follows an active process that ends in good order within this. */
+/** Time between two checks of a standby: it takes over within this time after an orderly end of the active process. */
 const lookEveryMs = 500;
-/** A command refuses a lease that is younger, by the clock of the server. */
+/** A command refuses to run if the last heartbeat is more recent than this, by the server's clock. */
 const livingMs = 20_000;
 
-/** What a process that shares the lease needs of the world. */
+/** Dependencies of a process that shares the lease. */
 export interface LeaseOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** For people: host and process. */
+  /** Name for people: host and process. */
   readonly name: string;
-  /** Of Warmwarden. */
+  /** Version of Warmwarden. */
   readonly version: string;
-  /** This process stands by: `active` has the lease; `failure` says why the lease can't be read, or null. */
+  /**
+   * Reports that this process is a standby. `active` has the lease; `failure` is the reason why the lease can't be
+   * read, or null.
+   */
   readonly standingBy: (active: string, failure: Error | null) => void;
-  /** Another process has the lease, or the database lost it: nothing can be written any more. */
+  /** Reports that another process has the lease, or that the database lost it: this process can no longer write. */
   readonly lost: (why: string) => void;
 }
 
 interface LeaseRow {
   readonly fence: number;
-  /** null: it was released. */
+  /** Process that has the lease, or null if it was released. */
   readonly holder: string | null;
   readonly beat: number;
-  /** By the clock of the server, epoch milliseconds. */
+  /** Time of the server's clock, epoch milliseconds. */
   readonly now: number;
 }
 
-/** The process that is active, or null if none sends heartbeats. */
+/** The active process, or null if none sends heartbeats. */
 export async function activeProcess(db: Db): Promise<{ readonly name: string; readonly version: string } | null> {
   const { rows } = await sql<{ name: string; version: string }>`SELECT holder AS name, version FROM lease
     WHERE holder IS NOT NULL AND ${nowMs} - beat_at < ${livingMs}`.execute(db);
   return rows[0] ?? null;
 }
 
-/** The first statement of each transaction: the version of the fence after it. null: another process has the lease. */
+/**
+ * Increments the version of the fence, as the first statement of each transaction. Returns the new version, or null if
+ * another process has the lease.
+ */
 export async function raiseFence(trx: Db, fence: number): Promise<number | null> {
   const { rows } = await sql<{ version: number }>`
     UPDATE fence SET version = version + 1 WHERE number = ${fence} RETURNING version`.execute(trx);
   return rows[0]?.version ?? null;
 }
 
-/** The version as it is stored, once the server has done with a transaction whose connection was lost; null: as above. */
+/**
+ * Reads the stored version of the fence, after the server has finished a transaction whose connection was lost. Returns
+ * null if another process has the lease.
+ */
 export async function fenceVersion(db: Db, fence: number): Promise<number | null> {
   const { rows } = await sql<{ version: number }>`
     SELECT version FROM fence WHERE number = ${fence} FOR UPDATE`.execute(db);
@@ -65,16 +74,16 @@ export class PostgresLease implements Lease {
   readonly isShared: boolean;
   readonly #place: PostgresPlace;
   readonly #db: Db;
-  /** null: a command, which has the store for a moment and neither waits for the lease nor prolongs it. */
+  /** Options, or null in a command, which uses the store briefly and neither waits for the lease nor renews it. */
   readonly #options: LeaseOptions | null;
   readonly #bell: Bell | null;
-  /** 0: this process does not have the lease. */
+  /** Fencing number, or 0 if this process does not have the lease. */
   #fence = 0;
   #isInherited = false;
-  /** When the last acknowledged heartbeat was sent. */
+  /** Time at which the last acknowledged heartbeat was sent. */
   #sent: Moment | null = null;
   #failure: Error | null = null;
-  /** Heartbeats in a row that failed. */
+  /** Number of consecutive failed heartbeats. */
   #failures = 0;
   #isEnding = false;
   #loop: Promise<void> | null = null;
@@ -105,11 +114,11 @@ export class PostgresLease implements Lease {
   }
 
   get overdue(): Error | null {
-    // One failure proves nothing: after a sleep of the machine, the connection is lost.
+    // A single failure proves nothing: after a sleep of the machine, the connection is lost.
     return !this.isHeld && this.#failures > 1 ? this.#failure : null;
   }
 
-  /** Resolves once this process is the active one. Throws HeldStoreError for a command while a daemon is. */
+  /** Resolves once this process is active. Throws HeldStoreError in a command if a daemon is active. */
   async take(name: string): Promise<void> {
     const options = this.#options;
     if (options === null) return this.#takeNow(name);
@@ -118,7 +127,7 @@ export class PostgresLease implements Lease {
     this.#loop = this.#prolong(options);
   }
 
-  /** Another process may take the lease at once. To be called when everything has been written. */
+  /** Releases the lease, so that another process may take it at once. Called after the last write. */
   async release(): Promise<void> {
     this.#isEnding = true;
     this.#bell?.ring();
@@ -132,7 +141,7 @@ export class PostgresLease implements Lease {
     await releasing.catch(() => {});
   }
 
-  /** Nothing can be written any more, and this process is to end. */
+  /** Reports the loss of the lease: this process can no longer write, and must end. */
   lose(why: string): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -146,7 +155,9 @@ export class PostgresLease implements Lease {
       throw new HeldStoreError(nameOf(this.#place), living?.name ?? 'another process');
   }
 
-  /** A standby takes the lease when it was released, or when it has read the same heartbeat for the whole deadline. */
+  /**
+   * Waits as a standby. Takes the lease if it was released, or if the heartbeat did not change for the whole deadline.
+   */
   async #standBy(options: LeaseOptions): Promise<void> {
     const { clock, log, name, standingBy } = options;
     let active = 'another process';
@@ -165,7 +176,7 @@ export class PostgresLease implements Lease {
         if (error instanceof StoreError) throw error;
         failure = error instanceof Error ? error : new Error(String(error));
         log.error({ err: error, name }, 'the lease could not be read or taken');
-        // While the database is away, the active process can't send a heartbeat either.
+        // During an outage of the database, the active process can't send heartbeats either.
         seen = null;
       }
       standingBy(active, failure);
@@ -173,7 +184,10 @@ export class PostgresLease implements Lease {
     }
   }
 
-  /** Throws StoreError when the clocks differ too much: what is stored would be compared with the wrong time. */
+  /**
+   * Reads the lease. Throws StoreError if the clocks differ too much, because stored times would be compared with a
+   * wrong clock.
+   */
   async #look(options: LeaseOptions | null = null): Promise<LeaseRow> {
     const asked = options?.clock.now() ?? 0;
     const { rows } = await this.#transact((trx) =>
@@ -188,7 +202,10 @@ export class PostgresLease implements Lease {
     return row;
   }
 
-  /** False when another process was faster, or the holder lives. Waits, a moment, for a transaction of the process before. */
+  /**
+   * Takes the lease. Returns false if another process was faster, or if the holder is alive. Waits briefly for a
+   * transaction of the previous process.
+   */
   async #seize(
     { fence, beat, holder }: LeaseRow,
     { name, version }: Pick<LeaseOptions, 'name' | 'version'>,

@@ -1,5 +1,5 @@
-// Which server the connections of a process lead to. After a failover the address leads to another one, and a connection that stayed
-// with the one before would go on reading what that one knew.
+// Tracks the server behind each connection of a process. After a failover the address leads to another server, and a
+// connection to the previous server would continue to read outdated data.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { PostgresPool } from 'kysely';
@@ -8,17 +8,20 @@ import type { PostgresPlace } from '../../core/store-failure.ts';
 import { AtRiskError } from '../failure.ts';
 import { poolOf } from './connection.ts';
 
-/** What pg says of a statement whose answer did not come within query_timeout. */
+/** Error of pg for a statement without a response within query_timeout. */
 const overdue = 'Query read timeout';
 
-/** Once a connection that writes is opened again, the others are too: each when it is used next. */
+/**
+ * Connection pools that follow a failover. If a writing connection is reopened, every other connection is reopened on
+ * its next use.
+ */
 export class Reach {
   readonly #place: PostgresPlace;
-  /** Whether the next process is to know the newest server, too. */
+  /** True if the newest server is stored for the next process. */
   readonly #keeps: boolean;
   #generation = 0;
   #newest: Server | null;
-  /** Where each connection leads to, once that is known. */
+  /** Server behind each connection, once determined. */
   readonly #servers = new WeakMap<object, Server | 'unknown'>();
 
   constructor(place: PostgresPlace, keeps: boolean) {
@@ -27,34 +30,40 @@ export class Reach {
     this.#newest = newestAt(place);
   }
 
-  /** Changes when connections are to be opened again. */
+  /** Number that changes when connections must be reopened. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** To be called before a connection that writes is opened, and when the server turned out to be a standby. */
+  /**
+   * Makes all connections reopen. Called before a writing connection is opened, and when the server turns out to be a
+   * standby.
+   */
   renew(): void {
     this.#generation += 1;
   }
 
-  /** To be called before each use of a connection, outside a transaction. Throws OldPrimaryError, and the connection is to be closed then. */
+  /**
+   * Checks the server of a connection. Called before each use, outside a transaction. Throws OldPrimaryError, after
+   * which the connection must be closed.
+   */
   async check(client: pg.ClientBase): Promise<void> {
     const known = this.#servers.get(client);
     const server = known ?? (await serverOf((text) => client.query(text)));
     if (server === 'standby') return;
-    // Behind a pooler, the next transaction may reach another server.
+    // A pooler may send the next transaction to another server.
     if (this.#place.isPooled !== true) this.#servers.set(client, server);
     if (server === 'unknown') return;
     if (isOldPrimary(server, this.#newest)) throw new OldPrimaryError(this.#place, server, this.#newest);
     const isNews = server.system !== this.#newest?.system || server.timeline !== this.#newest.timeline;
     if (known || !isNews) return;
-    // Other connections may still lead to the server before.
+    // Other connections may still lead to the previous server.
     if (this.#newest) this.renew();
     this.#newest = server;
     if (this.#keeps) keepNewest(this.#place, server);
   }
 
-  /** Those that write, or that only read. */
+  /** Creates a pool of connections that write, or that only read. */
   pool(config: pg.ClientConfig, max: number, kind: 'writes' | 'reads'): PostgresPool {
     const generations = new WeakMap<object, number>();
     const opening = () => {
@@ -68,7 +77,10 @@ export class Reach {
         generations.set(this, opening());
       }
 
-      /** A connection that owes an answer is given up: what is asked next would wait behind it. What cut it may have cut the others. */
+      /**
+       * Closes a connection with an overdue response: the next statement would wait behind it. The same cause may have
+       * cut the other connections.
+       */
       // biome-ignore lint/suspicious/noExplicitAny: all of the forms in which pg takes a statement.
       override query(...given: any[]): any {
         const answer = super.query(...(given as [string]));
@@ -99,26 +111,35 @@ export class Reach {
   }
 }
 
-// Whether a server is the one that was the primary before a failover. Such a server may run again and take writes, but it lacks what
-// the new primary has: a process that follows it would do again what others have done.
+// Detects a server that was the primary before a failover. It may run again and accept writes, but lacks the data of
+// the new primary: a process that follows it would repeat the actions of other processes.
 
-/** `system`: the number that initdb gave. `timeline`: raised when a standby is promoted, or a backup is restored to a point in time. */
+/**
+ * `system`: the number that initdb generated. `timeline`: increases when a standby is promoted, or when a backup is
+ * restored to a point in time.
+ */
 export interface Server {
   readonly system: string;
   readonly timeline: number;
 }
 
-/** The name of the WAL file is exact at once; the timeline in the control file is the old one until the first checkpoint. */
+/**
+ * Reads the timeline from the name of the WAL file, which changes at once; the control file has the old one until the
+ * first checkpoint.
+ */
 const question = `SELECT system_identifier::text AS system, CASE WHEN NOT pg_is_in_recovery()
   THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline FROM pg_control_system()`;
 
 interface TimelineRow {
   readonly system: string;
-  /** Eight hexadecimal digits; null: it is a standby. */
+  /** Eight hexadecimal digits, or null on a standby. */
   readonly timeline: string | null;
 }
 
-/** `standby`: it may be promoted while it is connected. `unknown`: some services do not let a role ask. Runs outside a transaction. */
+/**
+ * Identifies a server. Returns `standby` for a server that may be promoted while connected, and `unknown` if a service
+ * does not allow the query. Runs outside a transaction.
+ */
 export async function serverOf(
   ask: (text: string) => Promise<{ readonly rows: readonly unknown[] }>,
 ): Promise<Server | 'standby' | 'unknown'> {
@@ -132,7 +153,7 @@ export async function serverOf(
   }
 }
 
-/** The server with the highest timeline that a process with this store has used; null: none, or one that can't be read. */
+/** Server with the highest timeline that a process with this store has used, or null if none is stored or readable. */
 export function newestAt(place: PostgresPlace): Server | null {
   try {
     const { system, timeline } = JSON.parse(readFileSync(fileOf(place), 'utf8'));
@@ -142,26 +163,32 @@ export function newestAt(place: PostgresPlace): Server | null {
   }
 }
 
-/** Not synced: what a crash of the machine takes along is learned again from the new primary. */
+/**
+ * Stores the newest server without a sync: if a crash of the machine loses it, it is learned again from the new
+ * primary.
+ */
 function keepNewest(place: PostgresPlace, server: Server): void {
   const file = fileOf(place);
   try {
     writeFileSync(`${file}.new`, JSON.stringify(server), { mode: 0o600 });
     renameSync(`${file}.new`, file);
   } catch {
-    // This process remembers it all the same, and a start refuses a folder that it can't write to.
+    // This process keeps the server in memory, and a start refuses a folder without write access.
   }
 }
 
 const fileOf = ({ path }: PostgresPlace) => `${path}.timeline`;
 
-/** Another system is another server, for example after an upgrade. */
+/**
+ * True for a server of the same system with a lower timeline. Another system is a different server, for example after
+ * an upgrade.
+ */
 export function isOldPrimary({ system, timeline }: Server, newest: Server | null): boolean {
   return newest !== null && system === newest.system && timeline < newest.timeline;
 }
 
 export class OldPrimaryError extends AtRiskError {
-  /** What else a person may want who starts Warmwarden. */
+  /** Additional advice for a person who starts Warmwarden. */
   readonly atStart: string;
 
   constructor(place: PostgresPlace, { timeline }: Server, newest: Server | null) {

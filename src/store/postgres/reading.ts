@@ -1,4 +1,4 @@
-// The store in a PostgreSQL database as a reader sees it beside a running daemon: nothing is locked, nothing can be written.
+// The store in a PostgreSQL database for a reader beside a running daemon: it locks nothing and can't write.
 
 import { Kysely } from 'kysely';
 import pg from 'pg';
@@ -22,7 +22,7 @@ export async function readPostgres(named: PostgresPlace): Promise<ReadableDataba
   const reader = (withinMs?: number) =>
     new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf(readerConfig(place, withinMs), 1) }) });
   const db = reader();
-  /** For statements that read a whole table. */
+  /** Runs statements that read a whole table, with a longer timeout. */
   const patiently = async <Value>(read: (patient: Db) => Promise<Value>) => {
     const patient = reader(wholeTableMs);
     return read(patient).finally(() => patient.destroy());
@@ -30,9 +30,9 @@ export async function readPostgres(named: PostgresPlace): Promise<ReadableDataba
   return {
     db,
     sentence: (error: unknown) => postgresError(place, error),
-    /** What a newer version added changes nothing for this one. */
+    /** Changes of a newer version do not affect the sizes. */
     sizes: (asked: SizesAsked) => patiently((patient) => serverSizes(patient, asked)),
-    // Its indexes are pg_amcheck's. What PostgreSQL can't read is not read further.
+    // Indexes are not checked: pg_amcheck does this. The check ends at the first data that PostgreSQL can't read.
     problems: () =>
       patiently(rowProblems).catch((error: unknown) => {
         const said = damageSaid(place, error);
@@ -49,19 +49,21 @@ export async function readPostgres(named: PostgresPlace): Promise<ReadableDataba
   };
 }
 
-// Rows of some tables as they were at one moment, for a process that asks them with SQLite's words.
+// Rows of some tables in one snapshot, for a process that queries them with SQLite.
 
-/** What is read of a table. */
+/** Part of a table to read. */
 export interface TableRead {
   readonly table: string;
   readonly columns: readonly string[];
-  /** Of decisions: only the newest on each mailbox that is there. */
+  /** True to read only the newest decision on each present mailbox. */
   readonly newestOnly: boolean;
 }
 
 const rowsAFetch = 500;
 
-/** Hands the rows on in pieces, each row in the order of its columns; all are of one snapshot. Rejects with StoreError. */
+/**
+ * Passes the rows on in batches, each row in the order of its columns, all from one snapshot. Rejects with StoreError.
+ */
 export async function readSnapshot(
   place: PostgresPlace,
   reads: readonly TableRead[],
@@ -89,7 +91,7 @@ export async function readSnapshot(
   }
 }
 
-/** Table and columns are words of ours. */
+/** The names of table and columns come from Warmwarden's own code, and need no escaping. */
 function selectOf({ table, columns, newestOnly }: TableRead): string {
   const listed = columns.map((name) => `t."${name}"`).join(', ');
   if (!newestOnly) return `SELECT ${listed} FROM "${table}" t`;

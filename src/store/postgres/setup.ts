@@ -1,4 +1,5 @@
-// The schema on PostgreSQL: the same migrations as on SQLite, all in one transaction under a lock, and what only PostgreSQL needs.
+// Schema on PostgreSQL: the same migrations as on SQLite, in one transaction under a lock, and additions for
+// PostgreSQL.
 
 import { sql } from 'kysely';
 import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
@@ -17,35 +18,35 @@ import type { Db } from '../schema/tables.ts';
 import { schema } from './connection.ts';
 import { isOldPrimary, newestAt, OldPrimaryError, serverOf } from './reach.ts';
 
-// How a name of the configuration is written in a statement that people are to run.
+// Formats a name of the configuration for a statement that people run.
 
-/** A name with other letters needs quotes: without them, PostgreSQL reads another name. */
+/** Quotes a name with other letters, which PostgreSQL would otherwise read as a different name. */
 export function sqlName(name: string): string {
   return /^[a-z_][a-z0-9_$]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The statement that sets a timeout for the role. It counts for connections that are opened from then on. */
+/** Statement that sets a timeout for the role. It affects connections that are opened later. */
 export function settingRole({ user, database }: PostgresPlace, timeout: string, seconds: number): string {
   return `ALTER ROLE ${sqlName(user)} IN DATABASE ${sqlName(database)} SET ${timeout} = '${seconds}s';`;
 }
 
-/** Of the advisory lock that migrations hold. */
+/** Takes the advisory lock that migrations hold. */
 const migrationLock = sql`SELECT pg_advisory_xact_lock(927336, 2)`;
 const oldestKey = 'oldest_compatible';
 
-/** How long one step of a migration may take, and the wait for another process that is at it. */
+/** Timeout of one migration step, and of the wait for another process that migrates. */
 export const migrationStepMs = 10 * minuteMs;
 
 /**
- * Refuses a server or a store that this version can't use, and adds the tables of the lease. `db`: its connection waits for an
- * answer as long as a step of a migration may take.
+ * Refuses a server or a store that this version can't use, and adds the tables of the lease. The timeout of the
+ * connection of `db` must allow for a migration step.
  */
 export async function prepare(db: Db, place: PostgresPlace): Promise<void> {
   await refuseServer(db, place);
   if ((await hasStore(db)) && !(await isReady(db))) refuseNewer(await schemaOf(db));
   if (await hasLease(db)) return;
   await locked(db, async (trx) => {
-    // A role that may not create a schema need not do so where it exists.
+    // The schema is created only if it is missing, because the role may not have the right to create it.
     const { rows } = await sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`.execute(trx);
     if (rows.length === 0) await sql`CREATE SCHEMA ${sql.ref(schema)}`.execute(trx);
     await refuseForeign(trx, place);
@@ -53,7 +54,7 @@ export async function prepare(db: Db, place: PostgresPlace): Promise<void> {
   });
 }
 
-/** Brings the schema to this version, in the active process. A newer one that fits is left as it is. */
+/** Upgrades the schema to this version, in the active process. Leaves a newer compatible schema unchanged. */
 export async function upgrade(db: Db): Promise<void> {
   if (await isReady(db)) return;
   await locked(db, async (trx) => {
@@ -72,7 +73,7 @@ async function locked(db: Db, work: (trx: Db) => Promise<void>): Promise<void> {
   });
 }
 
-/** The tables of the lease, once. */
+/** Adds the tables of the lease if they are missing. */
 async function addLease(trx: Db): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS lease (one boolean PRIMARY KEY DEFAULT true CHECK (one), fence bigint NOT NULL, holder text,
     version text NOT NULL, beat bigint NOT NULL, beat_at bigint NOT NULL)`.execute(trx);
@@ -85,14 +86,14 @@ export async function hasLease(db: Db): Promise<boolean> {
   return rows[0]?.there === true;
 }
 
-/** Whether any version has created it. */
+/** True if any version has created the store. */
 export async function hasStore(db: Db): Promise<boolean> {
   const { rows } = await sql<{ there: boolean }>`
     SELECT to_regclass(${`${schema}.meta`}) IS NOT NULL AS there`.execute(db);
   return rows[0]?.there === true;
 }
 
-/** Whether this version can use the store as it is. */
+/** True if this version can use the store without an upgrade. */
 export async function isReady(db: Db): Promise<boolean> {
   if (!(await hasStore(db))) return false;
   const version = await schemaOf(db);
@@ -100,7 +101,7 @@ export async function isReady(db: Db): Promise<boolean> {
   return version === schemaVersion || (version > schemaVersion && oldest <= schemaVersion);
 }
 
-/** Throws StoreError, with one sentence, for a server that can't keep a store. */
+/** Throws StoreError, with one sentence, if the server can't hold a store. */
 export async function refuseServer(db: Db, place: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ version: number; standby: boolean; reading: boolean; encoding: string; path: string }>`
     SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS standby,
@@ -128,7 +129,7 @@ export async function refuseServer(db: Db, place: PostgresPlace): Promise<void> 
     );
 }
 
-/** Throws StoreError where the schema is somebody else's. */
+/** Throws StoreError if the schema belongs to another program. */
 export async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ table: string }>`
     SELECT tablename AS "table" FROM pg_tables WHERE schemaname = ${schema} ORDER BY 1`.execute(trx);
@@ -138,7 +139,7 @@ export async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void
   throw new StoreError(`The store ${nameOf(place)} can't be used: ${whose}. Set store.url to another database.`);
 }
 
-/** SQLite's word for reading a value out of JSON. */
+/** Adds SQLite's function that reads a value from JSON. */
 async function addFunctions(trx: Db): Promise<void> {
   await sql`CREATE OR REPLACE FUNCTION json_extract(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE
     AS $$ SELECT document::json ->> substr(path, 3) $$`.execute(trx);

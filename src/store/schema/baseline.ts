@@ -2,7 +2,7 @@
 import { type CreateTableBuilder, sql } from 'kysely';
 import { address, type Db, heldReason, type Tables } from './tables.ts';
 
-/** `serial` is a primary key that counts up; `?` admits null, `=0` is a default. */
+/** `serial` is an auto-increment primary key; `?` allows null, `=0` is a default. */
 type ColumnType = 'serial' | 'text' | 'text?' | 'bigint' | 'bigint?' | 'bigint=0';
 
 /** `lease` and `fence` exist on PostgreSQL only (postgres/lease.ts), `meta` before any schema (migrations.ts). */
@@ -72,7 +72,7 @@ const keys: Readonly<Partial<Record<string, readonly string[]>>> = {
 /** The columns of a table's primary key. */
 export const keyOf = (table: string): readonly string[] => keys[table] ?? ['id'];
 
-/** Each query that is asked often, or of a table that grows, finds its rows by one of these. */
+/** Indexes for each query that is frequent, or that reads a growing table. */
 const indexes: readonly string[] = [
   'actions_by_age ON actions (planned_at, id)',
   'actions_of_mailbox ON actions (account, mailbox_id, planned_at)',

@@ -1,4 +1,4 @@
-// The steps that bring a store to this version's schema. A step, once released, never changes; a newer store is refused.
+// The steps that bring a store to this version's schema. A released step never changes; a newer store is refused.
 import { sql } from 'kysely';
 import { upsert } from '../rows.ts';
 import { baseline } from './baseline.ts';
@@ -6,16 +6,19 @@ import type { Db } from './tables.ts';
 
 interface Migration {
   readonly up: (db: Db) => Promise<void>;
-  /** Whether a process of the version before may go on writing after it: the step only adds what that process need not know. */
+  /**
+   * True if a process of the previous version may continue to write after the step, which then only adds data that this
+   * process can ignore.
+   */
   readonly olderMayWrite: boolean;
 }
 
 const migrations: readonly Migration[] = [{ up: baseline, olderMayWrite: false }];
 
-/** The schema that this version writes. */
+/** Schema version that this version writes. */
 export const schemaVersion = migrations.length;
 
-/** The oldest schema whose program may write a store of this one. */
+/** The oldest schema version whose program may write to a store of this version. */
 export const oldestCompatible = 1 + migrations.findLastIndex(({ olderMayWrite }) => !olderMayWrite);
 
 /** The store was written by a newer Warmwarden. Exit code 3. */
@@ -24,7 +27,7 @@ export class NewerStoreError extends Error {
 }
 
 /**
- * Brings the store to this version's schema, each step in a transaction of its own, or as `transact` has it. Throws
+ * Migrates the store to this version's schema, each step in its own transaction, or in that of `transact`. Throws
  * NewerStoreError.
  */
 export async function migrate(
@@ -51,12 +54,12 @@ export function refuseNewer(version: number): void {
   );
 }
 
-/** The schema that a store has; 0: none yet. */
+/** Schema version of the store, or 0 if it has none yet. */
 export async function schemaOf(db: Db): Promise<number> {
   return Number((await metaOf(db, 'schema_version')) ?? 0);
 }
 
-/** null: never set. */
+/** Value of a key in `meta`, or null if it was never set. */
 export async function metaOf(db: Db, key: string): Promise<string | null> {
   const row = await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst();
   return row?.value ?? null;

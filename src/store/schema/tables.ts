@@ -1,4 +1,4 @@
-// The tables, as Kysely sees them. Times are epoch milliseconds; JSON columns hold model types as text.
+// Types of the tables for Kysely. Times are epoch milliseconds; JSON columns hold model types as text.
 import { type Generated, type Kysely, sql } from 'kysely';
 
 export interface Tables {
@@ -10,14 +10,14 @@ export interface Tables {
     email: string;
     first_seen_at: number;
     missing_lists: number;
-    /** When its departure was confirmed; null while it is here. */
+    /** Time at which the departure was confirmed, or null while the mailbox is present. */
     left_at: number | null;
-    /** GuardMemory. */
+    /** JSON: GuardMemory. */
     memory: string | null;
   };
   /** The newest answer of each route. */
   observations: { account: string; mailbox_id: string; route: string; observed_at: number; answer: string };
-  /** Spans: consecutive verdicts that decided the same. */
+  /** Spans: consecutive verdicts with the same decision. */
   decisions: {
     id: Generated<number>;
     account: string;
@@ -27,9 +27,9 @@ export interface Tables {
     judged: number;
     action: string;
     reason: string;
-    /** The newest. */
+    /** JSON: the newest verdict of the span. */
     verdict: string;
-    /** DecisionDay[] that the newest rests on. */
+    /** JSON: DecisionDay[] that the newest verdict rests on. */
     days: string;
     /** Emails in the window at `since`. */
     first_sent: number;
@@ -43,40 +43,40 @@ export interface Tables {
     planned_at: number;
     action: string;
   };
-  /** What others changed. */
+  /** Changes that others made. */
   changes: { id: Generated<number>; account: string; mailbox_id: string; at: number; change: string };
-  /** The audit log: who asked for what, when and why, and what came of it. */
+  /** The audit log: commands with requester, time, reason and outcome. */
   operator_commands: {
     id: Generated<number>;
     at: number;
     by: string;
-    /** The operation. */
+    /** Operation. */
     name: string;
-    /** In words. */
+    /** Command in words. */
     command: string;
-    /** The account that it is about; null: several, or all. */
+    /** Account of the command, or null for several or all. */
     account: string | null;
     reason: string;
-    /** null while it is under way. */
+    /** Result, or null while the command runs. */
     result: string | null;
     ended_at: number | null;
     outcome: string;
   };
   /** The mailboxes that a command names. */
   command_mailboxes: { command_id: number; account: string; mailbox_id: string; email: string };
-  /** By the key of its scope: what people switched off. */
+  /** Emergency stops by people, by the key of their scope. */
   writes_off: { scope: string; off: string };
-  /** By base_url: the state without its entries. */
+  /** State of each breaker without its entries, by base_url. */
   breakers: { api: string; head: string };
-  /** The mailboxes that a breaker counts or holds, in the order of their places. */
+  /** Mailboxes that a breaker counts or holds, in the order of `place`. */
   breaker_entries: { api: string; key: string; place: number; entry: string };
   alerts: { fingerprint: string; account: string; mailbox_id: string | null; status: string; alert: string };
   announcements: { fingerprint: string; announcement: string };
   notified_groups: { group_name: string; notified_at: number };
-  /** `ended_at` is null while it goes on. */
+  /** Incidents. `ended_at` is null for an open one. */
   incidents: { id: string; began_at: number; ended_at: number | null; incident: string };
   silences: { id: string; until: number; silence: string };
-  /** Browsers that signed in, by the SHA-256 of their cookie. */
+  /** Signed-in browsers, by the SHA-256 of their cookie. */
   sessions: { id: string; token: string; started_at: number; used_at: number };
   transitions: { id: Generated<number>; at: number; transition: string; notified: number };
   deliveries: {
@@ -97,16 +97,16 @@ export interface Tables {
     begun_at: number | null;
     receipt: string | null;
   };
-  /** Runs of recipes. `run` is null when it was pruned. */
+  /** Runs of recipes. `run` is null for a pruned run. */
   runs: {
     id: string;
     recipe: string;
     created_at: number;
     ended: number;
     run: string | null;
-    /** Whose room it takes: who asked for it; null when it was pruned. */
+    /** Requester, whose limit the run counts against, or null for a pruned run. */
     owner: string | null;
-    /** How much room, with its rows; 0 when it was pruned. */
+    /** Size of the run with its rows, or 0 for a pruned run. */
     bytes: Generated<number>;
   };
   /** Rows of a run: `count` of them from `first_row` on, as a JSON array. */
@@ -116,10 +116,12 @@ export interface Tables {
 /** A connection to the store, or a transaction in it. */
 export type Db = Kysely<Tables>;
 
-/** An address as its index has it: the database makes only the letters of ASCII small. */
+/** An address in the form of its index: the database lowercases only ASCII letters. */
 export const address = 'lower("email")';
 export const addressColumn = sql<string>`${sql.raw(address)}`;
 
-/** The decisions of mailboxes that are called held. Written out: only then a query may use the index. */
+/**
+ * Decisions whose mailboxes are shown as held. The list is written out, because a query can use the index only then.
+ */
 export const heldReason = "reason IN ('first_sight', 'circuit_breaker')";
 export const isHeld = sql<boolean>`${sql.raw(heldReason)}`;
